@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# make demo: a daemon on a free loopback port, a simulation streamed from it, a job run by it; then it is stopped.
+# make demo: starts a daemon on a free loopback port, streams a simulation from it, runs a job on it, and stops it.
 #
-# Everything is asked for with curl, as any client would; the tables and the picture are drawn from what came back.
+# All requests use curl, as any client could. The tables and the picture are generated from the answers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset HAMEL_SERVER HAMEL_TOKEN
@@ -19,9 +19,9 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 show() { printf '\033[2m$ %s\033[0m\n' "$*"; }
 [ -t 1 ] || { say() { printf '\n%s\n' "$*"; }; show() { printf '$ %s\n' "$*"; }; }
 
-say "1. A server of its own: loopback, free port, SQLite in a temporary directory"
+say "1. Start a server: loopback, free port, SQLite in a temporary directory"
 show "hameld --listen 127.0.0.1:0 --data DIR"
-: >"$scratch/log" # there before the daemon is, to be looked into
+: >"$scratch/log" # the loop below reads the log, perhaps before the daemon has created it
 build/hameld --listen 127.0.0.1:0 --data "$scratch/data" 2>>"$scratch/log" &
 daemon=$!
 url=
@@ -33,17 +33,17 @@ for _ in $(seq 100); do
 done
 echo "ready at $url"
 
-say "2. A thin disk rolls without slipping: five coordinates, two nonholonomic constraints"
+say "2. Load an example: a thin disk rolls without slipping: five coordinates, two nonholonomic constraints"
 curl -fsS "$url/v1/examples/$system" >"$scratch/system.json"
 grep -E '"(equation|kinetic_energy|potential_energy)"' "$scratch/system.json" | sed 's/^ *//' | cut -c1-118
 
-say "3. Its motion, streamed while it is computed"
+say "3. Stream the motion while it is computed"
 show "curl -N --json @system.json -H 'Accept: application/x-ndjson' $url/v1/simulations"
 curl -fsS -N --json "@$scratch/system.json" -H 'Accept: application/x-ndjson' "$url/v1/simulations" >"$scratch/rows.ndjson"
 cut -c1-118 "$scratch/rows.ndjson" | sed -n '1,3p'
-echo "... $(grep -c '^{"row"' "$scratch/rows.ndjson") rows, and a summary as the last line"
+echo "... $(grep -c '^{"row"' "$scratch/rows.ndjson") rows; the last line is the summary"
 
-# The track of the centre over the ground: columns 2 and 3 of each row.
+# Draw the track of the centre over the ground: columns 2 and 3 of each row.
 sed -n 's/^{"row":\[\(.*\)\]}$/\1/p' "$scratch/rows.ndjson" | awk -F, '
     { x[NR] = $2; y[NR] = $3
       if (NR == 1 || $2 < x0) x0 = $2; if (NR == 1 || $2 > x1) x1 = $2
@@ -53,7 +53,7 @@ sed -n 's/^{"row":\[\(.*\)\]}$/\1/p' "$scratch/rows.ndjson" | awk -F, '
         scale = (x1 - x0) / columns; if ((y1 - y0) / (2 * rows) > scale) scale = (y1 - y0) / (2 * rows)
         if (scale <= 0) scale = 1
         for (i = 1; i <= NR; i++) at[int((x[i] - x0) / scale), int((y1 - y[i]) / (2 * scale))] = i == 1 ? "o" : i == NR ? "X" : "."
-        printf "\n  seen from above, from o to X; a character is %.3g wide\n", scale
+        printf "\n  view from above, from o to X; a character is %.3g wide\n", scale
         for (r = 0; r <= int((y1 - y0) / (2 * scale)); r++) {
             line = "   "
             for (c = 0; c <= columns; c++) line = line ((c, r) in at ? at[c, r] : " ")
@@ -61,7 +61,7 @@ sed -n 's/^{"row":\[\(.*\)\]}$/\1/p' "$scratch/rows.ndjson" | awk -F, '
         }
     }'
 
-say "4. What the run says of itself"
+say "4. Show the summary of the run"
 summary=$(tail -n 1 "$scratch/rows.ndjson")
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" <<<"$summary"; }
 echo "status $(field status), all checks passed: $(field passed)"
@@ -70,7 +70,7 @@ echo "energy drift, relative: $(sed 's/.*"max_relative_drift":\([^,}]*\).*/\1/' 
 show "hamel check system.json --server $url"
 (cd "$scratch" && "$OLDPWD/build/hamel" check system.json --server "$url")
 
-say "5. The same as a stored job"
+say "5. Run the same system as a stored job"
 show "curl --json @system.json -H 'Prefer: wait=10' $url/v1/jobs"
 job=$(curl -fsS --json "@$scratch/system.json" -H 'Prefer: wait=10' "$url/v1/jobs")
 path=$(sed 's/.*"self":"\([^"]*\)".*/\1/' <<<"$job")
@@ -83,9 +83,9 @@ curl -fsS -H 'Accept: text/csv' "$url$path/results?every=40&columns=t,X,Y,theta,
 kill "$daemon"
 wait "$daemon" || { cat "$scratch/log" >&2; exit 1; }
 daemon=
-say "The server is stopped again. Where to look next:"
+say "The server has stopped. Further reading:"
 cat <<'T'
-  README.md                        the first system of your own, in five lines
-  build/hamel examples             more systems; hamel run, hamel check and hamel new at the command line
-  make run                         a page to work in at http://127.0.0.1:8080/, the API to try at /docs
+  README.md                        a system in five lines
+  build/hamel examples             more systems, to run with hamel run and hamel check
+  make run                         a page for systems at http://127.0.0.1:8080/, the interactive API at /docs
 T

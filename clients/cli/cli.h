@@ -1,7 +1,7 @@
-/* cli.h — what the commands of `hamel` share: exit codes, messages, the table that describes a command.
+/* cli.h — exit codes, messages and outputs of the commands of `hamel`, and the struct that describes a command.
  *
- * A command is a cli_command in a file of its own, listed in main.c. It gets its arguments parsed (options.h) and
- * returns an exit code. Rows and documents go to stdout, everything said to a person goes to stderr. */
+ * Each command is a cli_command in its own file, listed in main.c. It receives parsed arguments (options.h) and
+ * returns an exit code. Rows and documents go to stdout, messages to stderr. */
 #ifndef HAMEL_CLI_CLI_H
 #define HAMEL_CLI_CLI_H
 
@@ -9,12 +9,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 enum {
     CLI_OK = 0,
     CLI_CHECK_FAILED = 1,
     CLI_USAGE = 2,
-    CLI_INVALID = 3, /* the description, or its start */
+    CLI_INVALID = 3, /* the description or its initial values are invalid */
     CLI_RUN_FAILED = 4,
     CLI_SERVER = 5,
     CLI_IO = 6
@@ -23,36 +25,59 @@ enum {
 typedef struct cli_arguments cli_arguments;
 
 typedef struct cli_option {
-    const char *name;    /* without the dashes; NULL ends a list */
-    const char *value;   /* what its value is called in the help; NULL: it takes none */
-    const char *assigns; /* the key that it sets in the description, "" where its value names that; NULL: none */
+    const char *name;  /* name without the dashes; NULL ends the list */
+    const char *value; /* placeholder of the value in the help; NULL if the option has no value */
+    const char
+        *assigns; /* key of the description that the option sets; "" if the value names the key; NULL if it sets none */
     const char *help;
 } cli_option;
 
 typedef struct cli_command {
     const char *name;
-    const char *synopsis; /* after the name: "FILE [OPTIONS]" */
-    const char *summary;  /* one line */
-    const char *about;    /* what --help says after the options: examples */
+    const char *synopsis; /* arguments in the usage line: "FILE [OPTIONS]" */
+    const char *summary;  /* one line for the list of commands */
+    const char *about;    /* text that follows the options in the help, with examples */
     bool lists_formulations;
     const cli_option *options;
-    size_t operands_min, operands_max;
+    struct {
+        size_t least, most;
+    } operands;
     int (*run)(const cli_arguments *arguments);
 } cli_command;
 
 extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_plot, cli_sweep, cli_merge, cli_submit,
     cli_status, cli_wait, cli_results, cli_cancel, cli_jobs, cli_examples, cli_new, cli_worker;
 
-/* "hamel: MESSAGE" on stderr. */
+/* Prints "hamel: MESSAGE" to stderr. */
 void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);
 
-/* The faults of a failure, or that there was no memory for them. Returns its exit code. */
+/* cli_say_errno prints `name`, a file or stream, and the text of errno; cli_say_no_memory reports that memory could not
+ * be allocated. Both return CLI_IO. */
+int cli_say_errno(const char *name);
+int cli_say_no_memory(void);
+
+/* Prints the text of a failure, or, if it has none, that memory could not be allocated. Returns the failure's exit
+ * code. */
 int cli_say_failure(const api_failure *failure);
 
-/* Writes a whole file, or to stdout where `path` is "-"; ends it by a line end. False after saying why not. */
+/* Writes the text and a newline to a file, or to stdout if `path` is "-". Returns false after reporting an error. */
 bool cli_write_file(const char *path, const char *text, size_t length);
 
-/* Flushes stdout. CLI_OK, or CLI_IO after saying why not all of it was written. */
+/* Flushes stdout. Returns CLI_OK, or CLI_IO after reporting an error. */
 int cli_flush_stdout(void);
+
+/* Flushes stdout after a command has ended with exit code `status`. Returns `status` if it reports a failure, otherwise
+ * CLI_OK or CLI_IO. */
+int cli_finish_stdout(int status);
+
+/* The output of a command: a file, or standard output if the path is NULL or "-". Opening returns CLI_OK, or CLI_IO
+ * after reporting an error. Closing flushes the file and returns `status` if it is a failure, otherwise CLI_OK or
+ * CLI_IO. */
+typedef struct cli_output {
+    FILE *file;
+    const char *name; /* for messages */
+} cli_output;
+int cli_output_open(cli_output *output, const char *path);
+int cli_output_close(cli_output *output, int status);
 
 #endif

@@ -1,8 +1,8 @@
-/* input.c — see input.h. Read in pieces, because standard input has no size; bounded by what the JSON scan takes, plus
- * one byte that lets it say "too large". */
+/* input.c — see input.h. The input is read in pieces, because the size of standard input is unknown. Reading stops
+ * one byte beyond the limit of the JSON scan, which then reports that the input is too large. */
 #include "clients/cli/input.h"
 
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
 #include "engine/base/text_buffer.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int read_all(cli_input *input, FILE *in) {
     }
     input->length = bytes.length;
     input->bytes = text_buffer_take(&bytes, NULL);
-    if (input->bytes == NULL) input->bytes = calloc(1, 1); /* an empty file: for the JSON scan to refuse */
+    if (input->bytes == NULL) input->bytes = calloc(1, 1); /* an empty file; the JSON scan reports it */
     text_buffer_free(&bytes);
     return input->bytes != NULL ? CLI_OK : CLI_IO;
 }
@@ -40,10 +40,7 @@ int cli_input_read(cli_input *input, const char *path) {
     bool standard = strcmp(path, "-") == 0;
     *input = (cli_input){.file = standard ? "standard input" : path};
     FILE *in = standard ? stdin : fopen(path, "rb");
-    if (in == NULL) {
-        cli_say("%s: %s", path, strerror(errno));
-        return CLI_IO;
-    }
+    if (in == NULL) return cli_say_errno(path);
     int status = read_all(input, in);
     if (!standard) fclose(in);
     return status;

@@ -1,4 +1,4 @@
-/* main.c — hamel COMMAND: the table of commands and what is common to them. */
+/* main.c — hamel COMMAND: table of commands and dispatch. */
 #include "clients/cli/options.h"
 #include "engine/base/symbol_table.h"
 #include "engine/hamel.h"
@@ -16,12 +16,12 @@ static void print_usage(FILE *out) {
     fprintf(out, "usage: hamel COMMAND [OPTIONS] ...\n\n");
     for (size_t k = 0; k < COMMAND_COUNT; k++) fprintf(out, "  %-10s %s\n", commands[k]->name, commands[k]->summary);
     fprintf(out,
-            "\nhamel COMMAND --help tells more of one command, with examples.\n"
+            "\nUse `hamel COMMAND --help` for the options of a command and examples.\n"
             "First steps: hamel new > system.json, then hamel run system.json\n\n"
             "Exit codes: 0 success, 1 a check failed, 2 usage, 3 invalid description, 4 the integration failed\n"
             "or is incomplete, 5 server or network, 6 files and memory.\n\n"
-            "Environment: HAMEL_SERVER, HAMEL_TOKEN: the daemon that is asked, and the token for it; SSL_CERT_FILE:\n"
-            "certificates to trust, of a daemon with its own.\n");
+            "Environment: HAMEL_SERVER and HAMEL_TOKEN are the URL of a daemon and its token; SSL_CERT_FILE contains\n"
+            "additional trusted certificates.\n");
 }
 
 static int unknown_command(const char *name) {

@@ -1,10 +1,11 @@
-/* options.c — see options.h. A parser of its own rather than getopt, because the table also gives the help, the
- * nearest known option for a wrong one, and the keys that options set in a description. */
+/* options.c — see options.h. getopt is not used, because the table also supplies the help, the suggestions for
+ * unknown options, and the keys that options set in a description. */
 #include "clients/cli/options.h"
 
 #include "engine/base/symbol_table.h"
 #include "engine/hamel.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,7 @@ static size_t option_count(const cli_command *command) {
 }
 
 static int usage(const cli_command *command) {
-    fprintf(stderr, "usage: hamel %s %s   (hamel %s --help tells more)\n", command->name, command->synopsis,
-            command->name);
+    fprintf(stderr, "usage: hamel %s %s   (see hamel %s --help)\n", command->name, command->synopsis, command->name);
     return CLI_USAGE;
 }
 
@@ -46,7 +46,7 @@ static bool add_assignment(cli_arguments *a, const char *key, const char *value)
     return true;
 }
 
-/* The values of options that are one of a few names; the count of them, 0 of other options. */
+/* Lists the valid values of an option. Returns their number; 0 if the option accepts any value. */
 static size_t choices(const cli_option *option, const char *names[OPTIONS_MAX]) {
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
     const char *key = option->assigns != NULL ? option->assigns : "";
@@ -69,7 +69,7 @@ static int check_choice(const cli_command *command, const cli_option *option, co
     }
     if (count == 0) return CLI_OK;
     const char *nearest = nearest_name(names, count, value, strlen(value));
-    cli_say("--%s: there is no %s `%s`%s%s%s", option->name, option->name, value, nearest ? "; did you mean `" : "",
+    cli_say("--%s: unknown %s `%s`%s%s%s", option->name, option->name, value, nearest ? "; did you mean `" : "",
             nearest ? nearest : "", nearest ? "`?" : "");
     return usage(command);
 }
@@ -80,15 +80,14 @@ static int keep_option(cli_arguments *a, size_t index, const char *value) {
     a->values[index] = value;
     if (option->assigns == NULL) return CLI_OK;
     if (option->assigns[0] == '\0' && strchr(value, '=') == NULL) {
-        cli_say("--%s takes NAME=VALUE, not `%s`", option->name, value);
+        cli_say("--%s needs NAME=VALUE, not `%s`", option->name, value);
         return usage(a->command);
     }
     if (add_assignment(a, option->assigns, value)) return CLI_OK;
-    cli_say("memory could not be allocated");
-    return CLI_IO;
+    return cli_say_no_memory();
 }
 
-/* argv[*at] begins with "--". Moves *at to the last argument taken. */
+/* Parses argv[*at], which begins with "--", and sets *at to the index of the last argument used. */
 static int parse_option(cli_arguments *a, int count, char **argv, int *at) {
     const char *name = argv[*at] + 2;
     size_t length = strcspn(name, "=");
@@ -106,7 +105,7 @@ static int parse_option(cli_arguments *a, int count, char **argv, int *at) {
     if (options[index].name == NULL) return unknown_option(a->command, name, length);
     if (options[index].value == NULL) {
         if (value == NULL) return keep_option(a, index, "");
-        cli_say("--%s takes no value", options[index].name);
+        cli_say("--%s does not accept a value", options[index].name);
         return usage(a->command);
     }
     if (value == NULL && *at + 1 < count) value = argv[++*at];
@@ -119,16 +118,16 @@ static int parse_option(cli_arguments *a, int count, char **argv, int *at) {
 
 static int check_operands(const cli_arguments *a) {
     const cli_command *command = a->command;
-    if (a->operand_count < command->operands_min) {
+    if (a->operand_count < command->operands.least) {
         if (strncmp(command->synopsis, "FILE", 4) == 0) {
-            cli_say("%s: a file is needed, or - for standard input", command->name);
+            cli_say("%s: FILE is missing; use - for standard input", command->name);
         } else {
             cli_say("%s: %.*s is missing", command->name, (int)strcspn(command->synopsis, " ."), command->synopsis);
         }
         return usage(command);
     }
-    if (a->operand_count <= command->operands_max) return CLI_OK;
-    cli_say("%s: one argument too many: `%s`", command->name, a->operands[command->operands_max]);
+    if (a->operand_count <= command->operands.most) return CLI_OK;
+    cli_say("%s: unexpected argument `%s`", command->name, a->operands[command->operands.most]);
     return usage(command);
 }
 
@@ -138,10 +137,7 @@ int cli_arguments_parse(cli_arguments *a, const cli_command *command, int count,
     a->values = calloc(option_count(command) + 1, sizeof *a->values);
     a->operands = calloc(places, sizeof *a->operands);
     a->assignments = calloc(places, sizeof *a->assignments);
-    if (a->values == NULL || a->operands == NULL || a->assignments == NULL) {
-        cli_say("memory could not be allocated");
-        return CLI_IO;
-    }
+    if (a->values == NULL || a->operands == NULL || a->assignments == NULL) return cli_say_no_memory();
     bool options_end = false;
     for (int k = 0; k < count; k++) {
         const char *text = argv[k];
@@ -155,7 +151,7 @@ int cli_arguments_parse(cli_arguments *a, const cli_command *command, int count,
             int status = parse_option(a, count, argv, &k);
             if (status != CLI_OK) return status;
         } else {
-            cli_say("unknown option %s: options are written with two dashes", text);
+            cli_say("unknown option %s; options begin with two dashes", text);
             return usage(command);
         }
     }
@@ -177,6 +173,37 @@ const char *cli_option_value(const cli_arguments *a, const char *name) {
     return NULL;
 }
 
+int cli_option_choice(const cli_arguments *a, const char *name, const char *const *names, size_t count,
+                      size_t *choice) {
+    const char *value = cli_option_value(a, name);
+    *choice = 0;
+    while (value != NULL && *choice < count && strcmp(names[*choice], value) != 0) ++*choice;
+    if (*choice < count) return CLI_OK;
+    char list[200];
+    size_t used = 0;
+    for (size_t k = 0; k < count; k++) {
+        const char *joint = k == 0 ? "" : k + 1 == count ? " or " : ", ";
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", joint, names[k]);
+        assert(used < sizeof list);
+    }
+    cli_say("unknown %s `%s`: %s", name, value, list);
+    return CLI_USAGE;
+}
+
+int cli_option_whole(const cli_arguments *a, const char *name, size_t least, size_t most, size_t *value) {
+    const char *text = cli_option_value(a, name);
+    size_t number = 0;
+    const char *at = text;
+    if (text == NULL) return CLI_OK;
+    for (; *at >= '0' && *at <= '9' && number <= most; at++) number = 10 * number + (size_t)(*at - '0');
+    if (at > text && *at == '\0' && number >= least && number <= most) {
+        *value = number;
+        return CLI_OK;
+    }
+    cli_say("--%s must be a whole number from %zu to %zu, not `%s`", name, least, most, text);
+    return CLI_USAGE;
+}
+
 static void print_formulations(void) {
     printf("\nFormulations:\n");
     for (size_t i = 0; hamel_formulation_name(i) != NULL; i++)
@@ -190,7 +217,8 @@ void cli_command_help(const cli_command *command) {
         const cli_option *option = &command->options[k];
         char left[60];
         snprintf(left, sizeof left, "--%s %s", option->name, option->value != NULL ? option->value : "");
-        printf("  %-22s %s\n", left, option->help);
+        bool listed = command->lists_formulations && strcmp(option->name, "formulation") == 0;
+        printf("  %-22s %s\n", left, listed ? "use this formulation, see the list below (auto)" : option->help);
     }
     if (command->lists_formulations) print_formulations();
     printf("\n%s", command->about);

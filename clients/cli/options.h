@@ -1,8 +1,8 @@
-/* options.h — the arguments of one command, as its option table describes them.
+/* options.h — parser of a command's arguments, driven by the command's table of options.
  *
- * `--name value` and `--name=value` anywhere among the operands; `--` ends the options; `-` is an operand. Options that
- * set a key of the description become assignments ("simulation.stop=5") in the order given, as api_override takes
- * them. Values point into argv; the lists belong to the arguments. */
+ * `--name value` and `--name=value` may occur anywhere among the operands; `--` ends the options; `-` is an operand.
+ * Options that set a key of the description become assignments for api_override ("simulation.stop=5"), in the order
+ * given. Values point into argv; cli_arguments owns the lists. */
 #ifndef HAMEL_CLI_OPTIONS_H
 #define HAMEL_CLI_OPTIONS_H
 
@@ -10,7 +10,7 @@
 
 struct cli_arguments {
     const cli_command *command;
-    const char **values; /* per option of the command, the last one given; NULL when it was not */
+    const char **values; /* [option] last value given on the command line; NULL if the option was not given */
     const char **operands;
     size_t operand_count;
     char **assignments;
@@ -18,14 +18,24 @@ struct cli_arguments {
     bool help;
 };
 
-/* Parses argv[0..count). Returns CLI_OK, or CLI_USAGE after saying what is wrong; cli_arguments_free in both cases. */
+/* Parses argv[0..count). Returns CLI_OK, or CLI_USAGE after reporting an error. Call
+ * cli_arguments_free in both cases. */
 int cli_arguments_parse(cli_arguments *arguments, const cli_command *command, int count, char **argv);
 void cli_arguments_free(cli_arguments *arguments);
 
-/* The value of an option of the command ("" for one without value that was given); NULL when it was not given. */
+/* Returns the value of an option, "" for an option without value, or NULL if the option was not given. */
 const char *cli_option_value(const cli_arguments *arguments, const char *name);
 
-/* The help of a command on stdout. */
+/* Sets *choice to the index of the option's value among `names`, or to 0 if the option was not given. Returns
+ * CLI_OK, or CLI_USAGE after reporting an unknown value and the valid ones. */
+int cli_option_choice(const cli_arguments *arguments, const char *name, const char *const *names, size_t count,
+                      size_t *choice);
+
+/* Reads the option's value, a whole number from `least` to `most`. Leaves *value unchanged if the option was not given.
+ * Returns CLI_OK, or CLI_USAGE after reporting an error. */
+int cli_option_whole(const cli_arguments *arguments, const char *name, size_t least, size_t most, size_t *value);
+
+/* Prints the help of a command to stdout. */
 void cli_command_help(const cli_command *command);
 
 #endif

@@ -1,16 +1,16 @@
-/* bar.h — a progress bar on stderr, where that is a terminal. */
-#ifndef HAMEL_CLI_BAR_H
-#define HAMEL_CLI_BAR_H
+/* progress_bar.h — progress bar on stderr, shown only if stderr is a terminal. */
+#ifndef HAMEL_CLI_PROGRESS_BAR_H
+#define HAMEL_CLI_PROGRESS_BAR_H
 
 #include <stdbool.h>
 
-typedef struct bar {
+typedef struct progress_bar {
     bool wanted, drawn;
-} bar;
+} progress_bar;
 
-/* `rows_on_stdout`: a bar between rows on the same terminal would only disturb them. */
-void bar_init(bar *b, bool rows_on_stdout);
-void bar_show(bar *b, double fraction); /* from 0 to 1 */
-void bar_erase(bar *b);                 /* before anything else is said */
+/* `rows_on_stdout`: the command prints rows to stdout. If stdout is also a terminal, no bar is shown. */
+void progress_bar_init(progress_bar *b, bool rows_on_stdout);
+void progress_bar_show(progress_bar *b, double fraction); /* fraction: 0 to 1 */
+void progress_bar_erase(progress_bar *b);                 /* call before other output to the terminal */
 
 #endif

@@ -1,6 +1,6 @@
-// What both drawings need of a canvas: the size of its element in real pixels, and the colours of the page.
+// Canvas functions of the scene and the chart: size in device pixels, colours of the page.
 
-// Clears it and returns {context, width, height} in CSS pixels; null while it is not shown.
+// Clears the canvas. Returns {context, width, height}, in CSS pixels, or null while the canvas is hidden.
 export function fresh(canvas) {
   const { clientWidth: width, clientHeight: height } = canvas;
   if (!width || !height) return null;

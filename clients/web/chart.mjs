@@ -1,4 +1,4 @@
-// Columns of a result over another one, on one canvas; the present time on another above it.
+// Chart of columns of a result over another column. A second canvas on top marks the current time.
 import { colour, fresh, stroke } from "./canvas.mjs";
 import { outline, padded, ticks } from "./rows.mjs";
 
@@ -16,7 +16,7 @@ export class Chart {
     this.above = above;
   }
 
-  // series: [{column, colour}]; across: the column below.
+  // Draws series, [{column, colour}], over the column `across`.
   draw(rows, across, series) {
     const drawing = fresh(this.canvas);
     this.shown = null;
@@ -66,7 +66,7 @@ export class Chart {
     context.fillText(name, width - RIGHT, height - BOTTOM - 6);
   }
 
-  // Where time t is on each curve.
+  // Marks the time t on each curve.
   point(t) {
     const drawing = fresh(this.above);
     if (!drawing || !this.shown) return;
@@ -86,7 +86,7 @@ export class Chart {
     }
   }
 
-  // The time at a place of the chart; null where it is not over time.
+  // Returns the time at a horizontal position in the chart, or null if the horizontal axis is not the time.
   timeAt(pixel) {
     if (!this.shown || this.shown.across !== 0) return null;
     const { xRange, width } = this.shown;

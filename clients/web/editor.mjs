@@ -1,8 +1,8 @@
-// The editor: a textarea above its own text in colours, with numbers of lines and marks of faults.
+// Editor: a textarea on top of its coloured text, with line numbers and error marks.
 import { element } from "./show.mjs";
 import { lineAndColumn, tokens } from "./text.mjs";
 
-const MOST_PAINTED = 200000; // characters: beyond, the text is shown without colours
+const MOST_PAINTED = 200000; // characters; a longer text is shown without colours
 
 function painted(text, faults) {
   const marks = faults.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from);
@@ -49,7 +49,7 @@ export class Editor {
     this.show([]);
   }
 
-  // Marks faults {from, to, message, suggestion} and lists them; none of them: takes the marks away.
+  // Marks and lists the errors {from, to, message, suggestion}. An empty list removes all marks.
   show(faults) {
     this.#faults = faults;
     const bad = new Set(faults.map(({ from }) => lineAndColumn(this.text, from).line));
@@ -61,7 +61,7 @@ export class Editor {
     this.#follow();
   }
 
-  // A fault of no place in the text.
+  // Shows an error that has no position in the text.
   tell(message) {
     this.show([]);
     this.list.replaceChildren(element("li", {}, element("button", { type: "button" }, message)));

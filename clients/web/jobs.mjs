@@ -1,18 +1,18 @@
-// Stored runs: the list, their progress by server-sent events, cancel, delete, open.
+// Stored runs: lists them, follows their progress by server-sent events, cancels, deletes and opens them.
 import { ask, call, events } from "./server.mjs";
 import { element } from "./show.mjs";
 
-const WATCHED = 2; // streams at a time: a browser keeps few connections to a host
+const WATCHED = 2; // number of streams open at a time, because browsers limit the connections to a host (6 with HTTP/1.1)
 const SHOWN = 50;
 const ended = (job) => !["queued", "running"].includes(job.status);
 
 export class Jobs {
-  #watched = new Map(); // id → AbortController
+  #watched = new Map(); // id of the job → AbortController of its stream
   #jobs = [];
 
-  // open(job): show its rows; edit(text): put its description into the editor; told(error): something went wrong.
-  constructor(list, { open, edit, told }) {
-    Object.assign(this, { list, open, edit, told });
+  // open(job) shows its rows; edit(text) loads its description into the editor; report(error) shows an error.
+  constructor(list, { open, edit, report }) {
+    Object.assign(this, { list, open, edit, report });
   }
 
   async refresh() {
@@ -22,7 +22,7 @@ export class Jobs {
       this.#draw();
       this.#watch();
     } catch (error) {
-      this.told(error);
+      this.report(error);
     }
   }
 
@@ -36,7 +36,7 @@ export class Jobs {
     this.#watched.clear();
   }
 
-  // The oldest ones that have not ended are the next to change.
+  // Follows the oldest jobs that have not ended, because they are the first to run.
   #watch() {
     const waiting = this.#jobs.filter((job) => !ended(job) && !this.#watched.has(job.id));
     while (this.#watched.size < WATCHED && waiting.length) this.#follow(waiting.pop());
@@ -49,7 +49,7 @@ export class Jobs {
       const response = await call("GET", job.links.events, { accept: "text/event-stream", signal: abort.signal });
       for await (const { data } of events(response)) this.#update(job.id, JSON.parse(data));
     } catch (error) {
-      if (error.name !== "AbortError") this.told(error);
+      if (error.name !== "AbortError") this.report(error);
     }
     this.#watched.delete(job.id);
     if (!abort.signal.aborted) this.#watch();
@@ -71,7 +71,7 @@ export class Jobs {
   }
 
   #item(job) {
-    const act = (label, action) => element("button", { type: "button", onclick: () => action().catch(this.told) }, label);
+    const act = (label, action) => element("button", { type: "button", onclick: () => action().catch(this.report) }, label);
     const good = { completed: "yes", failed: "no", incomplete: "no" }[job.status] || "hint";
     return element("li", { "data-id": job.id },
       element("strong", {}, job.name || "unnamed"), " ", element("span", { class: good }, job.status),

@@ -1,4 +1,4 @@
-// A result on the screen: the scene, the chart, the columns to choose, and the time that all of them show.
+// Display of a result: the scene, the chart, the selection of columns, and the time that they share.
 import { Chart } from "./chart.mjs";
 import { digits, Rows } from "./rows.mjs";
 import { Scene } from "./scene.mjs";
@@ -12,7 +12,7 @@ export class Motion {
   #t = 0;
   #due = false;
   #playing = false;
-  #following = false; // the run goes on, and the newest row is shown
+  #following = false; // whether the run continues and the newest row is shown
   #frame = 0;
   #chosen = [];
 
@@ -45,14 +45,14 @@ export class Motion {
     if (!again) this.#offerColumns();
   }
 
-  // False when there is no room for more rows.
+  // Adds a row. Returns false if no more rows can be stored.
   add(row) {
     const kept = this.rows.add(row);
     this.#redraw();
     return kept;
   }
 
-  // The run has ended: from the start, unless motion is not wanted.
+  // Called when the run has ended. Plays the motion from its beginning, unless the user prefers reduced motion.
   end() {
     if (!this.rows || !this.#following) return;
     this.#following = false;
@@ -130,7 +130,7 @@ export class Motion {
     });
   }
 
-  // All that shows the present time.
+  // Updates the scene, the chart and the controls to the current time.
   #point() {
     const [start, stop] = this.rows.ranges[0];
     const { time, clock, columns } = this.ids;

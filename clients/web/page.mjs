@@ -1,6 +1,6 @@
-// The page /: ties the editor, the server and what shows its answers together.
+// Main module of the page /: connects the editor, the server, and the display of answers.
 //
-// Nothing comes from other hosts, and no text of an answer is taken for markup (show.mjs).
+// The page loads nothing from other hosts and never inserts text from an answer as markup (show.mjs).
 import { Editor } from "./editor.mjs";
 import { Jobs } from "./jobs.mjs";
 import { Motion } from "./motion.mjs";
@@ -15,17 +15,17 @@ const panels = { motion: ids.motion, summary: ids.summary, analysis: ids.analysi
 
 const editor = new Editor({ text: ids.text, paint: ids.paint, numbers: ids.numbers, list: ids.faults });
 const motion = new Motion(ids);
-const jobs = new Jobs(ids.list, { open: showJob, edit, told: tell });
-let running = null; // the AbortController of what goes on
+const jobs = new Jobs(ids.list, { open: showJob, edit, report: tell });
+let running = null; // AbortController of the current request; null if there is none
 
-// ---- saying things ----
+// ---- messages ----
 
 function state(text, bad = false) {
   ids.state.textContent = text;
   ids.state.classList.toggle("bad", bad);
 }
 
-// What went wrong: at its places in the text where it has some. `sent` is what was made of the text.
+// Shows a problem, with its errors marked in the text. `sent` is the request that contained the text.
 function tell(error, sent = { text: editor.text, at: 0, added: 0 }, prefix = "") {
   if (error.name === "AbortError") return state("stopped");
   const problem = error instanceof Problem ? error.problem : { detail: `no answer: ${error.message}` };
@@ -65,13 +65,13 @@ async function during(action) {
   }
 }
 
-// Shows a stream of header, rows, events and summary as it comes.
+// Displays header, rows, events and summary of a stream as they arrive.
 async function watch(response) {
   const events = [];
   let ended = false;
   for await (const { header, row, event, progress, summary: last, problem } of objects(response)) {
     if (header) motion.begin(header);
-    if (row && !motion.add(row)) throw new Problem({ title: "too many rows for this page", detail: "Fewer samples can be shown; a job keeps them all." });
+    if (row && !motion.add(row)) throw new Problem({ title: "too many rows for this page", detail: "Request fewer samples, or submit a job, which stores all rows." });
     if (event) events.push(event);
     if (progress) state(progress.fraction === undefined ? "running" : `${Math.round(100 * progress.fraction)} %`);
     if (last) ids.summary.replaceChildren(...summary(last, events));
@@ -79,7 +79,7 @@ async function watch(response) {
     if (problem) throw new Problem(problem);
     ended ||= Boolean(last);
   }
-  if (!ended) throw new Problem({ title: "cut off", detail: "The stream ended before the run did." });
+  if (!ended) throw new Problem({ title: "the stream was cut off", detail: "The stream ended before the end of the run." });
 }
 
 async function simulate() {
@@ -143,7 +143,7 @@ async function submit() {
 
 // ---- choosing a system ----
 
-// The text outlives a reload; from then on it is no longer the example of the address.
+// Stores the text, so that it survives a reload, and removes the name of the example from the address.
 function keep() {
   sessionStorage.setItem("text", editor.text);
   if (location.hash) history.replaceState(null, "", location.pathname);

@@ -1,8 +1,8 @@
-// Rows of a result: a table of doubles that grows, and what is asked of it. Pure.
+// Rows of a result: a growing table of doubles, and functions that read it. No side effects outside the table.
 
 export const MOST_VALUES = 2 ** 25;
 
-// The shortest text that reads back as the same number, as the server writes it.
+// Returns the shortest text that reads back as the same number, formatted as by the server.
 export const digits = (value) => (Object.is(value, -0) ? "-0" : String(value));
 
 export class Rows {
@@ -15,7 +15,7 @@ export class Rows {
     this.ranges = columns.map(() => [Infinity, -Infinity]);
   }
 
-  // False when there is no more room: the row is not kept.
+  // Adds a row. Returns false, without adding it, if the table is full.
   add(row) {
     const at = this.count * this.width;
     if (at + this.width > MOST_VALUES) return false;
@@ -38,7 +38,7 @@ export class Rows {
     return this.#values[row * this.width + column];
   }
 
-  // The last row whose time (column 0) is not above t; 0 before the first.
+  // Returns the index of the last row whose time (column 0) is at most t, or 0 if t is before the first row.
   rowAt(t) {
     let low = 0;
     let high = this.count;
@@ -50,7 +50,7 @@ export class Rows {
     return low;
   }
 
-  // A column at time t, on the line between the rows around it.
+  // Returns the value of a column at time t, by linear interpolation.
   valueAt(t, column) {
     const k = this.rowAt(t);
     if (k + 1 >= this.count) return this.at(k, column);
@@ -60,7 +60,7 @@ export class Rows {
     return this.at(k, column) * (1 - part) + this.at(k + 1, column) * part;
   }
 
-  // RFC 4180, with the line ends of the server.
+  // Returns the rows as CSV (RFC 4180), with the same line ends as the server.
   csv(columns) {
     const quoted = (name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
     const lines = [columns.map((k) => quoted(this.columns[k])).join(",")];
@@ -69,7 +69,7 @@ export class Rows {
   }
 }
 
-// About `count` round numbers from low to high: 1, 2 or 5 times a power of ten apart.
+// Returns about `count` round numbers from low to high, spaced by 1, 2 or 5 times a power of ten.
 export function ticks(low, high, count) {
   const rough = (high - low) / Math.max(count, 1);
   if (!(rough > 0)) return [low];
@@ -80,18 +80,19 @@ export function ticks(low, high, count) {
   return marks;
 }
 
-// A range with room around it, also for what does not change.
+// Returns the range with a margin on both sides, even if low and high are equal.
 export function padded([low, high], part = 0.05) {
   const span = high - low;
   const scale = Math.max(Math.abs(low), Math.abs(high));
-  const room = span > 1e-12 * scale ? span * part : Math.max(scale * 0.1, 0.5e-3);
-  return [low - room, high + room];
+  const margin = span > 1e-12 * scale ? span * part : Math.max(scale * 0.1, 0.5e-3);
+  return [low - margin, high + margin];
 }
 
 const MOST_POINTS = 20000;
 
-// What is drawn of column y over column x: [[x, y], ...]. Over time no more than the least and the greatest value of
-// each of `cells` stretches, so that no peak is lost; else every n-th row.
+// Returns the points [[x, y], ...] to draw for column y over column x. Of many rows over time, these are the
+// first, smallest, largest and last value in each of `cells` intervals, so that no peak is lost. Otherwise they are every
+// n-th row.
 export function outline(rows, x, y, cells) {
   const points = [];
   if (x !== 0 || rows.count <= 4 * cells) {

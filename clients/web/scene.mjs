@@ -1,11 +1,11 @@
-// The scene of a result (header.scene) as a moving picture: shapes whose numbers are columns.
+// Drawing of a result's scene (header.scene): shapes whose coordinates and sizes are columns.
 import { colour, fresh, stroke } from "./canvas.mjs";
 import { ticks } from "./rows.mjs";
 
 const ROUND = 48, COILS = 12, TRAIL = 1500;
 const ORDER = ["path", "disk", "box", "circle", "line", "spring", "point"];
 
-// The shapes with columns by number in place of names, those behind others first.
+// Returns the shapes from back to front, with the names of columns replaced by their indices.
 export function resolved(scene, columns) {
   const number = new Map(columns.map((name, k) => [name, k]));
   const numbers = (groups) => groups.map((names) => names.map((name) => number.get(name)));
@@ -14,7 +14,7 @@ export function resolved(scene, columns) {
     .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 }
 
-// [[low, high], ...] by component, of all places in all rows with their sizes.
+// Returns the range of each component, [[low, high], ...], over all points in all rows, enlarged by the sizes.
 export function bounds(shapes, dimension, ranges) {
   const box = Array.from({ length: dimension }, () => [Infinity, -Infinity]);
   for (const { kind, points, sizes } of shapes) {
@@ -30,15 +30,16 @@ export function bounds(shapes, dimension, ranges) {
   return box;
 }
 
-// From a place to the plane of the picture, x to the right and y up. In space: seen from `azimuth` about the third
-// axis and `elevation` above the plane of the first two, from far away.
+// Returns a function that projects a point to the plane of the picture, with x to the right and y up. In space it is a
+// parallel projection. The view direction has the angle `azimuth` about the third axis and `elevation` above the plane of
+// the first two axes.
 export function projection(dimension, azimuth, elevation) {
   if (dimension === 2) return ([x, y]) => [x, y];
   const [ca, sa, ce, se] = [Math.cos(azimuth), Math.sin(azimuth), Math.cos(elevation), Math.sin(elevation)];
   return ([x, y, z]) => [-sa * x + ca * y, -se * (ca * x + sa * y) + ce * z];
 }
 
-// The corners of a spring between two places of the picture.
+// Returns the corners of the zigzag line that draws a spring between two points of the picture.
 export function coil([x0, y0], [x1, y1], width) {
   const length = Math.hypot(x1 - x0, y1 - y0) || 1;
   const [nx, ny] = [(-(y1 - y0) / length) * width, ((x1 - x0) / length) * width];
@@ -50,7 +51,8 @@ export function coil([x0, y0], [x1, y1], width) {
 
 const add = (a, b, factor) => a.map((value, k) => value + factor * b[k]);
 
-// Own axes of a shape: given ones, the second in the plane square to the first; else those at rest.
+// Returns the axes of a shape. In the plane the second axis is perpendicular to the first. A shape without axes has the
+// inertial axes.
 function frame(axes, dimension) {
   if (axes.length === 0) return dimension === 2 ? [[1, 0], [0, 1]] : [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
   return dimension === 2 ? [axes[0], [-axes[0][1], axes[0][0]]] : axes;
@@ -63,7 +65,7 @@ export function rim(center, axes, radius) {
   });
 }
 
-// The edges of a box as pairs of corners.
+// Returns the edges of a box as pairs of corners.
 export function edges(center, axes, sizes) {
   const corner = (bits) => axes.reduce((at, axis, k) => add(at, axis, (bits & (1 << k) ? 0.5 : -0.5) * sizes[k]), center);
   const pairs = [];
@@ -98,7 +100,7 @@ export class Scene {
     this.changed();
   }
 
-  // False when there is nothing to draw.
+  // Sets up the drawing for a header. Returns false if the header has no shapes.
   begin(header) {
     const scene = header.scene || { dimension: 0, shapes: [] };
     this.dimension = scene.shapes.length ? scene.dimension : 0;
@@ -123,7 +125,7 @@ export class Scene {
     const project = projection(this.dimension, this.azimuth, this.elevation);
     const center = project(box.map(([low, high]) => (low + high) / 2));
     const spans = box.map(([low, high]) => high - low);
-    const round = Math.hypot(...spans) || 1; // in space nothing may leave the picture when it is turned
+    const round = Math.hypot(...spans) || 1; // in space the picture must contain the scene in every view direction
     const [w, h] = this.dimension === 2 ? spans : [round, round];
     this.scale = 0.86 * Math.min(width / Math.max(w, 0.02 * round), height / Math.max(h, 0.02 * round));
     this.to = (place) => {
@@ -133,7 +135,7 @@ export class Scene {
     this.corner = [center[0] - width / 2 / this.scale, center[1] - height / 2 / this.scale];
   }
 
-  // In the plane a grid with its numbers, in space the axes at the origin.
+  // Draws a grid with numbers for a planar scene, or the axes at the origin for a scene in space.
   #ground({ context, width, height }) {
     context.strokeStyle = colour("grid");
     context.fillStyle = colour("quiet");

@@ -1,7 +1,7 @@
-// Talking with the server: the token, problem documents, answers that come in pieces.
+// Requests to the server: token, problem documents, streamed answers.
 import { EventLines, Lines } from "./text.mjs";
 
-// An answer that is no success; `problem` is its document (RFC 9457).
+// Error reported by the server; `problem` is the problem document (RFC 9457).
 export class Problem extends Error {
   constructor(problem) {
     super(problem.detail || problem.title || `HTTP status ${problem.status}`);
@@ -23,7 +23,8 @@ async function problemOf(response) {
   }
 }
 
-// `body` is text of JSON. Throws a Problem, an AbortError of `signal`, or a TypeError when there is no answer.
+// Sends a request; `body` is JSON text. Returns the response if its status reports success. Throws a Problem, an
+// AbortError if `signal` is aborted, or a TypeError if there is no answer.
 export async function call(method, path, { body, accept = "application/json", signal } = {}) {
   const headers = { Accept: accept };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -47,12 +48,12 @@ async function* lines(response) {
   if (pieces.rest) yield pieces.rest;
 }
 
-// The objects of an NDJSON answer as they come.
+// Yields the objects of an NDJSON answer as they arrive.
 export async function* objects(response) {
   for await (const line of lines(response)) if (line) yield JSON.parse(line);
 }
 
-// The events of a text/event-stream answer. Not EventSource: that cannot send a token.
+// Yields the events of a text/event-stream answer. EventSource is not used, because it cannot send a token.
 export async function* events(response) {
   const parser = new EventLines();
   for await (const line of lines(response)) {

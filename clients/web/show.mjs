@@ -1,4 +1,4 @@
-// Answers as elements. All text goes through text nodes, none is ever taken for markup.
+// Converts answers to elements. All text is inserted as text nodes, never as markup.
 
 export function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);
@@ -27,7 +27,7 @@ function table(rows) {
 
 export const words = (key) => key.replaceAll("_", " ");
 
-// Any JSON value: objects and lists of objects as tables, lists of others as lists.
+// Converts a JSON value: objects, lists of objects and matrices to tables, other lists to text.
 export function value(item, key) {
   if (item === undefined || item === null) return "–";
   if (typeof item === "boolean") return element("span", { class: key === "passed" && (item ? "yes" : "no") }, item ? "yes" : "no");
@@ -55,7 +55,7 @@ export function summary(item, events) {
     ...(invariants.length ? section("invariants", invariants) : []),
     ...(events.length ? section("events", events.slice(0, 200)) : []),
     ...section("run", rest),
-    ...(manifest ? section("to run it again to the same bytes", manifest) : []),
+    ...(manifest ? section("manifest, to reproduce the same bytes", manifest) : []),
   ];
 }
 

@@ -1,6 +1,6 @@
-/* analyses.c — analyses of a file, in this process or on a server: the answer is the same JSON either way. */
-#include "clients/cli/remote.h"
-#include "clients/cli/simulation.h"
+/* analyses.c — analyses of a file in this process or on a server. Both give the same JSON. */
+#include "clients/cli/commands/simulation.h"
+#include "clients/cli/remote/remote.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,25 +17,23 @@ static int analyze_here(const cli_arguments *arguments, const cli_input *input, 
     return status;
 }
 
-/* What a server has answered. */
+/* Context of the observer that receives the answer of a server. */
 typedef struct listener {
     cli_answer_printer *print;
     void *context;
     int status;
 } listener;
 
-static bool on_answer(void *context, const char *json, const hamel_summary *unused) {
+static bool answer_on_summary(void *context, const char *json, const hamel_summary *unused) {
     listener *l = context;
-    json_limits limits = json_limits_default();
-    json_fault fault;
     (void)unused;
-    cJSON *answer = json_parse(json, strlen(json), &limits, &fault);
+    cJSON *answer = json_parse_trusted(json);
     if (answer != NULL) l->status = l->print(l->context, answer);
     cJSON_Delete(answer);
     return true;
 }
 
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+static bool answer_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     listener *l = context;
     (void)json;
     (void)summary_json;
@@ -45,11 +43,11 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 
 static int analyze_input(const cli_arguments *arguments, const cli_input *input, const api_analysis_options *options,
                          cli_answer_printer *print, void *context) {
-    cli_place place = cli_place_of(arguments);
-    if (place.server == NULL) return analyze_here(arguments, input, options, print, context);
+    cli_server server = cli_server_of(arguments);
+    if (server.url == NULL) return analyze_here(arguments, input, options, print, context);
     listener l = {.print = print, .context = context, .status = CLI_IO};
-    api_observer observer = {.context = &l, .summary = on_answer, .problem = on_problem};
-    int status = cli_analyze_remote(&place, input, arguments, options, &observer);
+    api_observer observer = {.context = &l, .summary = answer_on_summary, .problem = answer_on_problem};
+    int status = cli_analyze_remote(&server, input, arguments, options, &observer);
     return status != CLI_OK ? status : l.status;
 }
 

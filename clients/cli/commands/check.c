@@ -1,11 +1,11 @@
-/* check.c — hamel check: runs each file and judges its checks and invariants, one line each; JUnit XML on request.
+/* check.c — hamel check: runs each file, prints one line for each check and invariant, and optionally writes JUnit XML.
  *
- * The verdicts are read from the summary's JSON, so those of a server are treated alike. A file that does not run
- * counts as failed with its own exit code, and the others are still judged. */
-#include "clients/cli/judge.h"
-#include "clients/cli/simulation.h"
+ * Local and remote runs both take the results from the JSON of the summary. A file that does not run counts as failed
+ * with its own exit code; the other files are still checked. */
+#include "clients/cli/commands/check_result.h"
+#include "clients/cli/commands/simulation.h"
 
-#include "api/junit.h"
+#include "api/write/junit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,31 +13,29 @@
 
 typedef struct judgement {
     const char *file;
-    junit *report; /* or NULL */
-    bool failed;   /* a check or invariant has not passed */
-    int ended;     /* CLI_RUN_FAILED: the run is incomplete */
+    junit *report; /* NULL without --junit */
+    bool failed;   /* a check or invariant has failed */
+    int ended;     /* CLI_RUN_FAILED if the run is incomplete, otherwise CLI_OK */
 } judgement;
 
-static void judge(void *context, const api_verdict *v) {
+static void print_result(void *context, const api_check_result *v) {
     const judgement *j = context;
     printf("%-6s %s: %s%s%s: %s\n", v->passed ? "ok" : "FAILED", j->file, v->kind, v->name[0] != '\0' ? " " : "",
            v->name, v->found);
     if (j->report != NULL) junit_case(j->report, j->file, v);
 }
 
-static bool on_summary(void *context, const char *json, const hamel_summary *unused) {
+static bool check_on_summary(void *context, const char *json, const hamel_summary *unused) {
     judgement *j = context;
     (void)unused;
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *summary = json_parse(json, strlen(json), &limits, &fault);
-    j->failed = !api_verdicts(summary, judge, j);
-    j->ended = judge_summary(summary, j->file);
+    cJSON *summary = json_parse_trusted(json);
+    j->failed = !api_check_results(summary, print_result, j);
+    j->ended = check_result_print(summary, j->file);
     cJSON_Delete(summary);
     return true;
 }
 
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+static bool check_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     const judgement *j = context;
     (void)json;
     (void)summary_json;
@@ -51,9 +49,9 @@ static int check_file(const cli_arguments *arguments, const char *path, junit *r
     int status = cli_input_read(&input, path);
     if (status == CLI_OK) {
         judgement j = {.file = input.file, .report = report};
-        cli_place place = cli_place_of(arguments);
-        api_observer observer = {.context = &j, .summary = on_summary, .problem = on_problem};
-        status = cli_simulate(&place, &input, arguments, &observer);
+        cli_server server = cli_server_of(arguments);
+        api_observer observer = {.context = &j, .summary = check_on_summary, .problem = check_on_problem};
+        status = cli_simulate(&server, &input, arguments, &observer);
         if (status == CLI_OK) status = j.ended;
         if (status == CLI_OK && j.failed) status = CLI_CHECK_FAILED;
     } else if (report != NULL) {
@@ -72,7 +70,7 @@ static int write_report(junit *report, const char *path) {
     return good ? CLI_OK : CLI_IO;
 }
 
-/* The first file that could not be judged to its end gives the exit code; a failed check only when all could. */
+/* Combines two exit codes. Returns the first error; a failed check counts only if there is no error. */
 static int worse(int one, int other) {
     if (one > CLI_CHECK_FAILED) return one;
     return other > one ? other : one;
@@ -91,23 +89,21 @@ static int check_files(const cli_arguments *arguments) {
     return worse(status, cli_flush_stdout());
 }
 
-static const cli_option options[] = {
-    {"junit", "FILE", NULL, "write the verdicts there as JUnit XML"},
-    CLI_RUN_OPTIONS,
-    {0},
-};
-
 const cli_command cli_check = {
     .name = "check",
     .synopsis = "FILE... [OPTIONS]",
-    .summary = "simulate and judge checks and invariants; exit code 1 when one fails",
-    .about = "Invariants without a tolerance are shown and never fail.\n\n"
+    .summary = "simulate, and evaluate checks and invariants; exit code 1 if one fails",
+    .about = "Invariants without a tolerance are printed, but cannot fail.\n\n"
              "Examples:\n"
              "  hamel check pendulum.json\n"
              "  hamel check systems/*.json --junit report.xml\n"
              "  hamel check pendulum.json --rtol 1e-10 --formulation udwadia-kalaba\n",
-    .options = options,
-    .operands_min = 1,
-    .operands_max = (size_t)-1,
+    .options =
+        (const cli_option[]){
+            {"junit", "FILE", NULL, "write the results as JUnit XML to FILE"},
+            CLI_RUN_OPTIONS,
+            {0},
+        },
+    .operands = {1, SIZE_MAX},
     .run = check_files,
 };

@@ -1,12 +1,12 @@
-/* judge.h — how a run has ended, from its summary: also a server's. */
-#ifndef HAMEL_CLI_JUDGE_H
-#define HAMEL_CLI_JUDGE_H
+/* check_result.h — prints the warnings of a run and determines its exit code, from the summary. */
+#ifndef HAMEL_CLI_COMMANDS_CHECK_RESULT_H
+#define HAMEL_CLI_COMMANDS_CHECK_RESULT_H
 
 #include <cjson/cJSON.h>
 
-/* Prints the warnings of a summary; the last warning of an incomplete run is its reason. CLI_RUN_FAILED for an incomplete
- * run, else CLI_OK. `file` is what messages name. */
-int judge_summary(const cJSON *summary, const char *file);
-int judge_summary_text(const char *json, const char *file);
+/* Print the warnings of a summary, each after the name `file`. The last warning of an incomplete run is the reason why it
+ * ended early. Return CLI_RUN_FAILED for an incomplete run, otherwise CLI_OK. */
+int check_result_print(const cJSON *summary, const char *file);
+int check_result_print_text(const char *json, const char *file);
 
 #endif

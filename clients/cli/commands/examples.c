@@ -1,4 +1,4 @@
-/* examples.c — hamel examples: the systems that are compiled into the library. */
+/* examples.c — hamel examples: lists the example systems, or prints one. They are compiled into the library. */
 #include "clients/cli/options.h"
 
 #include "api/simulate.h"
@@ -8,14 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cli_option options[] = {{0}};
-
-/* The system's own name beside the name of its file. */
+/* Prints the name of the example and the name of its system. */
 static void print_line(const api_example *example) {
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *tree = json_parse(example->json, example->length, &limits, &fault);
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(tree, "name");
+    cJSON *tree = json_parse_trusted(example->json);
+    const cJSON *name = json_at(tree, "name");
     printf("%-40s %s\n", example->name, cJSON_IsString(name) ? name->valuestring : "");
     cJSON_Delete(tree);
 }
@@ -58,7 +54,7 @@ const cli_command cli_examples = {
              "  hamel examples\n"
              "  hamel examples simple_pendulum > system.json\n"
              "  hamel examples simple_pendulum | hamel run -\n",
-    .options = options,
-    .operands_max = 1,
+    .options = (const cli_option[]){{0}},
+    .operands = {0, 1},
     .run = print_examples,
 };

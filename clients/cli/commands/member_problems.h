@@ -1,15 +1,16 @@
-/* member_problems.h — what went wrong with members of a sweep, said to a person: the first few of them. */
-#ifndef HAMEL_CLI_MEMBER_PROBLEMS_H
-#define HAMEL_CLI_MEMBER_PROBLEMS_H
+/* member_problems.h — messages about the first incomplete or failed members of a sweep. */
+#ifndef HAMEL_CLI_COMMANDS_MEMBER_PROBLEMS_H
+#define HAMEL_CLI_COMMANDS_MEMBER_PROBLEMS_H
 
 #include <stddef.h>
 
 typedef struct member_problems {
-    const char *file; /* what messages name */
-    size_t told;
+    const char *file; /* name in messages */
+    size_t reported;  /* number of calls of member_problems_say */
 } member_problems;
 
-/* `inputs` as in "l=1, a.initial=0.5". */
+/* Prints the problem of a member. After 20 problems, one message refers to the table; further problems are not printed.
+ * `inputs` lists the member's inputs: "l=1, a.initial=0.5". */
 void member_problems_say(member_problems *p, size_t member, const char *inputs, const char *problem);
 
 #endif

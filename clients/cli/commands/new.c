@@ -1,5 +1,5 @@
-/* new.c — hamel new: a small, complete description to start from. JSON has no comments, so what the parts mean is said
- * in the `description` texts, which the format has for that. */
+/* new.c — hamel new: prints a small, complete description to start from. JSON has no comments, so the parts are
+ * explained in `description` texts. */
 #include "clients/cli/options.h"
 
 #include <stdio.h>
@@ -8,16 +8,18 @@ static const char *const starting_point[] = {
     "{",
     "  \"hamel\": 1,",
     "  \"name\": \"My pendulum\",",
-    "  \"description\": \"A point mass on a massless rod, in Cartesian coordinates. The energies say what moves, the "
-    "constraints how it may move; x' is the velocity of x.\",",
+    "  \"description\": \"A point mass on a massless rod, in Cartesian coordinates. The energies define inertia and "
+    "gravity, the "
+    "constraint the length of the rod; x' is the velocity of x.\",",
     "  \"parameters\": {",
     "    \"m\": {\"value\": 1, \"description\": \"mass; a parameter is a number, or an expression of other "
     "parameters\"},",
     "    \"l\": {\"value\": 1, \"description\": \"length of the rod\"},",
-    "    \"g\": {\"value\": 9.81, \"description\": \"gravity; hamel run --set g=1.62 would be on the Moon\"}",
+    "    \"g\": {\"value\": 9.81, \"description\": \"gravity; hamel run --set g=1.62 computes the motion on the "
+    "Moon\"}",
     "  },",
     "  \"coordinates\": [",
-    "    {\"name\": \"x\", \"initial\": \"l*sin(1)\", \"description\": \"horizontal; at rest where no velocity is "
+    "    {\"name\": \"x\", \"initial\": \"l*sin(1)\", \"description\": \"horizontal; at rest if no velocity is "
     "given\"},",
     "    {\"name\": \"y\", \"initial\": \"-l*cos(1)\", \"velocity\": 0, \"description\": \"upward\"}",
     "  ],",
@@ -32,8 +34,6 @@ static const char *const starting_point[] = {
     "}",
 };
 
-static const cli_option options[] = {{0}};
-
 static int print_starting_point(const cli_arguments *arguments) {
     (void)arguments;
     for (size_t k = 0; k < sizeof starting_point / sizeof starting_point[0]; k++) puts(starting_point[k]);
@@ -47,6 +47,6 @@ const cli_command cli_new = {
     .about = "Example:\n"
              "  hamel new > system.json\n"
              "  hamel run system.json\n",
-    .options = options,
+    .options = (const cli_option[]){{0}},
     .run = print_starting_point,
 };

@@ -1,8 +1,8 @@
-/* plot.c — hamel plot: runs a description and draws columns of it, into a file or into the terminal. */
-#include "clients/cli/bar.h"
-#include "clients/cli/judge.h"
-#include "clients/cli/plot_figure.h"
-#include "clients/cli/simulation.h"
+/* plot.c — hamel plot: runs a description and draws its columns to a file or the terminal. */
+#include "clients/cli/commands/check_result.h"
+#include "clients/cli/commands/simulation.h"
+#include "clients/cli/plot/figure.h"
+#include "clients/cli/progress_bar.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,52 +26,52 @@ enum {
 typedef struct drawing {
     const cli_arguments *arguments;
     const char *file;
-    const char *path; /* or NULL: the terminal */
+    const char *path; /* NULL: draw to the terminal */
     const plot_surface_kind *kind;
-    size_t width, height; /* 0: not given */
+    size_t width, height; /* 0 without --size */
     plot_table table;
-    bar bar;
-    bool unfit; /* the options do not fit the result; it has been said */
+    progress_bar bar;
+    bool unfit; /* the options do not fit the result; the reason has been reported */
     int exit_code;
 } drawing;
 
 /* ---- the run ---------------------------------------------------------------------------------------------------- */
 
-static bool on_header(void *context, const row_header *header) {
+static bool plot_on_header(void *context, const row_header *header) {
     drawing *d = context;
     d->unfit = !plot_table_begin(&d->table, header, cli_option_value(d->arguments, "columns"),
                                  cli_option_value(d->arguments, "over"));
     return !d->unfit;
 }
 
-static bool on_row(void *context, const double *values, size_t count) {
+static bool plot_on_row(void *context, const double *values, size_t count) {
     drawing *d = context;
     (void)count;
     d->unfit = !plot_table_add(&d->table, values);
     return !d->unfit;
 }
 
-static bool on_progress(void *context, const char *json, double fraction) {
+static bool plot_on_progress(void *context, const char *json, double fraction) {
     drawing *d = context;
     (void)json;
-    bar_show(&d->bar, fraction);
+    progress_bar_show(&d->bar, fraction);
     return true;
 }
 
-static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+static bool plot_on_summary(void *context, const char *json, const hamel_summary *summary) {
     drawing *d = context;
     (void)summary;
-    bar_erase(&d->bar);
-    d->exit_code = judge_summary_text(json, d->file);
+    progress_bar_erase(&d->bar);
+    d->exit_code = check_result_print_text(json, d->file);
     return true;
 }
 
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+static bool plot_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     drawing *d = context;
     (void)json;
     (void)failure;
     (void)summary_json;
-    bar_erase(&d->bar);
+    progress_bar_erase(&d->bar);
     return true;
 }
 
@@ -95,7 +95,7 @@ static int draw_file(const drawing *d) {
         good = false;
     }
     if (good) return CLI_OK;
-    cli_say("%s: %s", d->path, reason != 0 ? strerror(reason) : "the image could not be made");
+    cli_say("%s: %s", d->path, reason != 0 ? strerror(reason) : "the image could not be created");
     return CLI_IO;
 }
 
@@ -106,7 +106,8 @@ static bool takes_utf8(void) {
     return utf8;
 }
 
-/* Without colours one pattern of dots cannot be told from another. */
+/* Returns the form of the drawing on the terminal. Braille dots look the same for all columns, so several columns are
+ * drawn with dots only if colours distinguish them. */
 static plot_terminal terminal_of(const drawing *d) {
     struct winsize window = {0};
     const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
@@ -118,20 +119,19 @@ static plot_terminal terminal_of(const drawing *d) {
                                      : COLUMNS,
         .height = d->height > 0       ? d->height
                   : window.ws_row > 1 ? window.ws_row - 1u
-                                      : LINES, /* a line for the prompt */
+                                      : LINES, /* one line is left for the prompt */
         .colours = tty && term != NULL && strcmp(term, "dumb") != 0 && (plain == NULL || plain[0] == '\0'),
     };
     t.dots = takes_utf8() && (t.colours || d->table.column_count == 2);
     return t;
 }
 
-static int draw(const drawing *d) {
+static int draw_result(const drawing *d) {
     if (d->table.row_count == 0) return CLI_OK;
     if (d->path != NULL) return draw_file(d);
     plot_terminal terminal = terminal_of(d);
     if (plot_terminal_draw(&d->table, &terminal, stdout)) return cli_flush_stdout();
-    cli_say("memory could not be allocated");
-    return CLI_IO;
+    return cli_say_no_memory();
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
@@ -148,7 +148,7 @@ static int read_options(drawing *d) {
     d->path = path != NULL && strcmp(path, "-") != 0 ? path : NULL;
     d->kind = d->path != NULL ? plot_surface_named(d->path) : NULL;
     if (d->path != NULL && d->kind == NULL) {
-        cli_say("--output ends in .svg or .png, not `%s`", d->path);
+        cli_say("--output must end with .svg or .png, not `%s`", d->path);
         return CLI_USAGE;
     }
     if (size == NULL) return CLI_OK;
@@ -162,17 +162,17 @@ static int read_options(drawing *d) {
 }
 
 static int run_and_draw(drawing *d, const cli_input *input) {
-    cli_place place = cli_place_of(d->arguments);
+    cli_server server = cli_server_of(d->arguments);
     api_observer observer = {.context = d,
-                             .header = on_header,
-                             .row = on_row,
-                             .progress = on_progress,
-                             .summary = on_summary,
-                             .problem = on_problem};
-    bar_init(&d->bar, false);
-    int status = cli_simulate(&place, input, d->arguments, &observer);
+                             .header = plot_on_header,
+                             .row = plot_on_row,
+                             .progress = plot_on_progress,
+                             .summary = plot_on_summary,
+                             .problem = plot_on_problem};
+    progress_bar_init(&d->bar, false);
+    int status = cli_simulate(&server, input, d->arguments, &observer);
     if (d->unfit) return CLI_USAGE;
-    int drawn = draw(d); /* also what there is of a run that failed */
+    int drawn = draw_result(d); /* rows of a failed run are drawn, too */
     if (status != CLI_OK) return status;
     return drawn != CLI_OK ? drawn : d->exit_code;
 }
@@ -190,28 +190,26 @@ static int plot(const cli_arguments *arguments) {
     return status;
 }
 
-static const cli_option options[] = {
-    {"columns", "NAMES", NULL, "what is drawn, by commas; default: the coordinates"},
-    {"over", "NAME", NULL, "the column below; default: the time"},
-    {"output", "FILE", NULL, "x.svg or x.png; default: into the terminal"},
-    {"size", "WxH", NULL, "width and height; default: 800x500, or what the terminal has"},
-    CLI_RUN_OPTIONS,
-    {0},
-};
-
 const cli_command cli_plot = {
     .name = "plot",
     .synopsis = "FILE [OPTIONS]",
-    .summary = "simulate and draw, into a file or into the terminal",
-    .about = "The names are those that the first line of hamel run FILE has, up to 8. A PNG has two pixels to a unit "
-             "of its\n"
-             "size. Of a run that fails, what there is is drawn.\n\n"
+    .summary = "simulate and draw to a file or the terminal",
+    .about = "Up to 8 columns can be drawn; the first line of hamel run FILE lists their names. A PNG has two pixels "
+             "for each unit of\n"
+             "its size. The rows of a failed run are drawn, too.\n\n"
              "Examples:\n"
              "  hamel plot pendulum.json\n"
              "  hamel plot pendulum.json --columns \"theta,theta'\" --output motion.svg\n"
              "  hamel plot pendulum.json --columns \"theta'\" --over theta --output phases.png --size 600x600\n",
-    .options = options,
-    .operands_min = 1,
-    .operands_max = 1,
+    .options =
+        (const cli_option[]){
+            {"columns", "NAMES", NULL, "draw these columns, separated by commas (coordinates)"},
+            {"over", "NAME", NULL, "use this column as horizontal axis (time)"},
+            {"output", "FILE", NULL, "draw to FILE.svg or FILE.png (terminal)"},
+            {"size", "WxH", NULL, "set width and height (800x500, or size of the terminal)"},
+            CLI_RUN_OPTIONS,
+            {0},
+        },
+    .operands = {1, 1},
     .run = plot,
 };

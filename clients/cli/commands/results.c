@@ -1,14 +1,14 @@
-/* results.c — hamel results: the rows of a job on a server, as hamel run would give them. */
-#include "clients/cli/job_client.h"
-#include "clients/cli/remote.h"
-#include "clients/cli/rows_out.h"
-#include "clients/cli/simulation.h"
+/* results.c — hamel results: prints the rows of a job on a server, in the formats of hamel run. */
+#include "clients/cli/commands/rows_out.h"
+#include "clients/cli/commands/simulation.h"
+#include "clients/cli/remote/job_client.h"
+#include "clients/cli/remote/remote.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_MAX_BYTES = 1600 };
+enum { PATH_MAX_BYTES = 1600, COUNT_MOST = 1000000000 };
 
 typedef struct wanted {
     const job_client *client;
@@ -18,31 +18,29 @@ typedef struct wanted {
 
 static int ask_rows(void *context, const api_observer *front) {
     const wanted *w = context;
-    return cli_results_remote(&w->client->place, w->id, w->path, front);
+    return cli_results_remote(&w->client->server, w->id, w->path, front);
 }
 
-/* A job that was canceled has ended before its run has, through no fault of the server. */
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
-    rows_out *out = context;
+/* Reports a canceled job as a failed run, not as an error of the server. */
+static bool results_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    rows_out *out = ((row_writer *)context)->sink.context;
     if (strstr(json, "\"/problems/canceled\"") != NULL) out->exit_code = CLI_RUN_FAILED;
-    return rows_out_observer(out).problem(context, json, failure, summary_json);
+    return rows_out_on_problem(context, json, failure, summary_json);
 }
 
-/* Of what is asked for; whole: a count. */
-static int check_number(const cli_arguments *arguments, const char *name, bool whole) {
+static int check_time(const cli_arguments *arguments, const char *name) {
     const char *text = cli_option_value(arguments, name);
     char *end = NULL;
-    double value = text != NULL ? strtod(text, &end) : 1;
-    bool good = text == NULL || (end != text && *end == '\0' && isfinite(value));
-    if (good && (!whole || (value >= 1 && value == floor(value)))) return CLI_OK;
-    cli_say("--%s takes a %s, not `%s`", name, whole ? "whole number from 1" : "time", text);
+    if (text == NULL || (isfinite(strtod(text, &end)) && end != text && *end == '\0')) return CLI_OK;
+    cli_say("--%s must be a time, not `%s`", name, text);
     return CLI_USAGE;
 }
 
 static int check_numbers(const cli_arguments *arguments) {
-    int status = check_number(arguments, "from", false);
-    if (status == CLI_OK) status = check_number(arguments, "to", false);
-    return status == CLI_OK ? check_number(arguments, "every", true) : status;
+    size_t every;
+    int status = check_time(arguments, "from");
+    if (status == CLI_OK) status = check_time(arguments, "to");
+    return status == CLI_OK ? cli_option_whole(arguments, "every", 1, COUNT_MOST, &every) : status;
 }
 
 static void add_query(text_buffer *path, const cli_arguments *arguments) {
@@ -63,7 +61,7 @@ static int print_rows(const job_client *c, const char *id, const char *path) {
     int status = rows_out_open(&w.out, c->arguments, id);
     if (status != CLI_OK) return status;
     api_observer observer = rows_out_observer(&w.out);
-    observer.problem = on_problem;
+    observer.problem = results_on_problem;
     status = cli_observe(&observer, ask_rows, &w);
     if (w.out.exit_code == CLI_RUN_FAILED && status == CLI_SERVER) status = CLI_RUN_FAILED;
     return rows_out_finish(&w.out, status);
@@ -79,7 +77,7 @@ static int print_results(const cli_arguments *arguments) {
     text_buffer_printf(&path, "/v1/jobs/%s/results", arguments->operands[0]);
     add_query(&path, arguments);
     if (path.failed) {
-        cli_say("the names of the columns are too long together");
+        cli_say("the names of the columns are too long");
         status = CLI_USAGE;
     } else {
         status = print_rows(&c, arguments->operands[0], path.bytes);
@@ -88,27 +86,25 @@ static int print_results(const cli_arguments *arguments) {
     return status;
 }
 
-static const cli_option options[] = {
-    ROWS_OUT_OPTIONS,
-    {"columns", "NAMES", NULL, "only these columns, by commas"},
-    {"from", "TIME", NULL, "only rows from then on"},
-    {"to", "TIME", NULL, "only rows until then"},
-    {"every", "N", NULL, "only the first of each N rows"},
-    {"follow", NULL, NULL, "of a job that has not ended: go on with the rows as they come"},
-    JOB_OPTIONS,
-    {0},
-};
-
 const cli_command cli_results = {
     .name = "results",
     .synopsis = "JOB [OPTIONS]",
-    .summary = "the rows of a job on a server, to standard output",
-    .about = "Without --follow, a job that has not ended gives the rows that there are.\n\n"
+    .summary = "print the rows of a job on a server",
+    .about = "Without --follow, a running job yields the rows computed so far.\n\n"
              "Examples:\n"
              "  hamel results $job > rows.csv\n"
              "  hamel results $job --follow --format ndjson --columns t,theta --every 10\n",
-    .options = options,
-    .operands_min = 1,
-    .operands_max = 1,
+    .options =
+        (const cli_option[]){
+            ROWS_OUT_OPTIONS,
+            {"columns", "NAMES", NULL, "print only these columns, separated by commas"},
+            {"from", "TIME", NULL, "print only rows from this time on"},
+            {"to", "TIME", NULL, "print only rows up to this time"},
+            {"every", "N", NULL, "print only the first of every N rows"},
+            {"follow", NULL, NULL, "wait for further rows until the job has ended"},
+            JOB_OPTIONS,
+            {0},
+        },
+    .operands = {1, 1},
     .run = print_results,
 };

@@ -1,36 +1,37 @@
-/* rows_out.h — what is shown of a run whose rows are wanted, wherever it is: rows to stdout or --output in --format,
- * the summary to the file --summary, warnings and progress to stderr. */
-#ifndef HAMEL_CLI_ROWS_OUT_H
-#define HAMEL_CLI_ROWS_OUT_H
+/* rows_out.h — output of a run. Rows are written in --format to stdout or the file --output, the summary to the file
+ * --summary, warnings and progress to stderr. */
+#ifndef HAMEL_CLI_COMMANDS_ROWS_OUT_H
+#define HAMEL_CLI_COMMANDS_ROWS_OUT_H
 
 #include "api/simulate.h"
-#include "clients/cli/bar.h"
 #include "clients/cli/options.h"
-
-#include <stdio.h>
+#include "clients/cli/progress_bar.h"
 
 typedef struct rows_out {
     row_writer *writer;
-    FILE *rows;
-    const char *rows_name;
-    const char *summary_path; /* or NULL */
-    const char *file;         /* what messages name */
-    bar bar;
-    int exit_code; /* how the run ended, by its summary */
+    cli_output rows;
+    const char *summary_path; /* NULL if the summary is not written */
+    const char *file;         /* name in messages */
+    progress_bar bar;
+    int exit_code; /* exit code of the run, from its summary */
 } rows_out;
 
-/* Opens what the options of the command ask for. CLI_OK, or another code after saying why not. */
+/* Opens the outputs that the options name. Returns CLI_OK, or another exit code after reporting an error. */
 int rows_out_open(rows_out *o, const cli_arguments *arguments, const char *file);
-api_observer rows_out_observer(rows_out *o);
 
-/* Closes. `exit_code`: what telling the observer has ended with. Returns that of the command. */
+/* Returns the observer that writes the rows. rows_out_on_problem is its callback `problem`, exported for commands that
+ * extend it. */
+api_observer rows_out_observer(rows_out *o);
+bool rows_out_on_problem(void *writer, const char *json, const api_failure *failure, const char *summary_json);
+
+/* Closes the outputs. `exit_code` is the exit code of the run. Returns the exit code of the command. */
 int rows_out_finish(rows_out *o, int exit_code);
 
 /* clang-format off */
 #define ROWS_OUT_OPTIONS                                                                                               \
-    {"format", "NAME", NULL, "csv (default), ndjson, json, npy or sse"},                                               \
-    {"output", "FILE", NULL, "rows go there instead of standard output"},                                              \
-    {"summary", "FILE", NULL, "write the summary there, as JSON"}
+    {"format", "NAME", NULL, "write rows as csv, ndjson, json, npy or sse (csv)"},                                               \
+    {"output", "FILE", NULL, "write rows to FILE (standard output)"},                                              \
+    {"summary", "FILE", NULL, "write the summary as JSON to FILE"}
 /* clang-format on */
 
 #endif

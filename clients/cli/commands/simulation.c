@@ -1,17 +1,17 @@
-/* simulation.c — runs in this process; the choice between that and a server. See simulation.h.
+/* simulation.c — see simulation.h.
  *
- * A listener stands in front of the command's observer: it says faults, keeps their exit code, and knows whether it
- * was the observer that ended the run. */
-#include "clients/cli/simulation.h"
+ * A listener forwards the run to the observer of the command. It prints errors, keeps their exit code, and records
+ * whether the observer has canceled the run. */
+#include "clients/cli/commands/simulation.h"
 
-#include "clients/cli/remote.h"
+#include "clients/cli/remote/remote.h"
 
 #include <stdio.h>
 
 typedef struct listener {
     const api_observer *next;
-    int exit_code; /* of the fault that was told */
-    bool refused;  /* the observer returned false */
+    int exit_code; /* exit code of the failure that was printed */
+    bool refused;  /* the observer has returned false */
 } listener;
 
 static bool noted(listener *l, bool taken) {
@@ -19,34 +19,34 @@ static bool noted(listener *l, bool taken) {
     return taken;
 }
 
-static bool on_header(void *context, const row_header *header) {
+static bool listener_on_header(void *context, const row_header *header) {
     listener *l = context;
     return l->next->header == NULL || noted(l, l->next->header(l->next->context, header));
 }
 
-static bool on_row(void *context, const double *values, size_t count) {
+static bool listener_on_row(void *context, const double *values, size_t count) {
     listener *l = context;
     return l->next->row == NULL || noted(l, l->next->row(l->next->context, values, count));
 }
 
-static bool on_event(void *context, const char *json) {
+static bool listener_on_event(void *context, const char *json) {
     listener *l = context;
     return l->next->event == NULL || noted(l, l->next->event(l->next->context, json));
 }
 
-static bool on_progress(void *context, const char *json, double fraction) {
+static bool listener_on_progress(void *context, const char *json, double fraction) {
     listener *l = context;
     return l->next->progress == NULL || noted(l, l->next->progress(l->next->context, json, fraction));
 }
 
-static bool on_summary(void *context, const char *json, const hamel_summary *summary) {
+static bool listener_on_summary(void *context, const char *json, const hamel_summary *summary) {
     listener *l = context;
     return l->next->summary == NULL || noted(l, l->next->summary(l->next->context, json, summary));
 }
 
-static bool on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+static bool listener_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     listener *l = context;
-    if (l->refused) return true; /* "canceled": the observer has said why */
+    if (l->refused) return true; /* canceled by the observer, which has reported the reason */
     if (l->next->problem != NULL) (void)l->next->problem(l->next->context, json, failure, summary_json);
     l->exit_code = cli_say_failure(failure);
     return true;
@@ -55,19 +55,19 @@ static bool on_problem(void *context, const char *json, const api_failure *failu
 int cli_observe(const api_observer *observer, int (*source)(void *context, const api_observer *front), void *context) {
     listener l = {.next = observer};
     api_observer front = {.context = &l,
-                          .header = on_header,
-                          .row = on_row,
-                          .event = on_event,
-                          .progress = on_progress,
-                          .summary = on_summary,
-                          .problem = on_problem};
+                          .header = listener_on_header,
+                          .row = listener_on_row,
+                          .event = listener_on_event,
+                          .progress = listener_on_progress,
+                          .summary = listener_on_summary,
+                          .problem = listener_on_problem};
     int status = source(context, &front);
     if (l.refused) return CLI_IO;
     return status != CLI_OK ? status : l.exit_code;
 }
 
 typedef struct simulation {
-    const cli_place *place;
+    const cli_server *server;
     const cli_input *input;
     const cli_arguments *arguments;
     hamel_jit jit;
@@ -84,7 +84,7 @@ static int simulate_here(void *context, const api_observer *observer) {
         (void)observer->problem(observer->context, "{}", &failure, NULL);
     } else {
         hamel_status status = api_run(model, NULL, observer, s->input->file);
-        (void)status; /* the observer has been told */
+        (void)status; /* the observer has received the failure */
     }
     api_failure_clear(&failure);
     hamel_model_free(model);
@@ -93,20 +93,20 @@ static int simulate_here(void *context, const api_observer *observer) {
 
 static int simulate_there(void *context, const api_observer *observer) {
     const simulation *s = context;
-    return cli_simulate_remote(s->place, s->input, s->arguments, observer);
+    return cli_simulate_remote(s->server, s->input, s->arguments, observer);
 }
 
-int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+int cli_simulate(const cli_server *server, const cli_input *input, const cli_arguments *arguments,
                  const api_observer *observer) {
-    simulation s = {.place = place, .input = input, .arguments = arguments, .jit = HAMEL_JIT_AUTO};
+    simulation s = {.server = server, .input = input, .arguments = arguments, .jit = HAMEL_JIT_AUTO};
     const char *when = cli_option_value(arguments, "jit");
     if (when != NULL && !hamel_jit_named(when, &s.jit)) {
         cli_say("--jit is auto, on or off, not `%s`", when);
         return CLI_USAGE;
     }
-    if (place->server != NULL && when != NULL) {
-        cli_say("--jit is for runs in this process; of a server it is an option of hameld");
+    if (server->url != NULL && when != NULL) {
+        cli_say("--jit is for local runs; on a server it is an option of hameld");
         return CLI_USAGE;
     }
-    return cli_observe(observer, place->server != NULL ? simulate_there : simulate_here, &s);
+    return cli_observe(observer, server->url != NULL ? simulate_there : simulate_here, &s);
 }

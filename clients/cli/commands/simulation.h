@@ -1,53 +1,51 @@
-/* simulation.h — one run of a description, in this process or on a server: an observer sees the same either way, so
- * that the output is the same.
- *
- * On a server the rows come as NDJSON; the observer's `summary` then gets no hamel_summary (NULL), only its JSON. */
-#ifndef HAMEL_CLI_SIMULATION_H
-#define HAMEL_CLI_SIMULATION_H
+/* simulation.h — runs and analyses of a description, in this process or on a server. The observer receives the same
+ * calls in both cases, except that `summary` is called with a NULL hamel_summary for a run on a server. */
+#ifndef HAMEL_CLI_COMMANDS_SIMULATION_H
+#define HAMEL_CLI_COMMANDS_SIMULATION_H
 
 #include "api/analyze.h"
 #include "api/simulate.h"
-#include "clients/cli/exchange.h"
 #include "clients/cli/input.h"
 #include "clients/cli/options.h"
+#include "clients/cli/remote/exchange.h"
 
-/* Runs the description with the assignments of the command line applied. What goes wrong is said on stderr, also
- * faults that the observer's `problem` is told. Returns the exit code: CLI_OK, also when the run ended incomplete (the
- * summary tells); CLI_INVALID, CLI_RUN_FAILED, CLI_SERVER; CLI_IO when the observer ended the run by returning
- * false, which it explains itself. */
-int cli_simulate(const cli_place *place, const cli_input *input, const cli_arguments *arguments,
+/* Runs the description with the assignments of the command line. Prints all errors to stderr, including those that the
+ * observer receives as `problem`. Returns CLI_OK if the run is completed or incomplete, otherwise CLI_INVALID,
+ * CLI_RUN_FAILED or CLI_SERVER. Returns CLI_IO if the observer canceled the run; it has then reported the reason. */
+int cli_simulate(const cli_server *server, const cli_input *input, const cli_arguments *arguments,
                  const api_observer *observer);
 
-/* The same for what `source` tells: it gets an observer that passes all on to this one, and returns an exit code. */
+/* Calls `source` with an observer that forwards to this one and prints errors, as in cli_simulate. `source` forwards a
+ * run to it and returns an exit code. Returns the exit code of both. */
 int cli_observe(const api_observer *observer, int (*source)(void *context, const api_observer *front), void *context);
 
-/* What one answer to an analysis is worth: prints it, returns the exit code. */
+/* Prints the answer to an analysis and returns the exit code. */
 typedef int cli_answer_printer(void *context, const cJSON *answer);
 
-/* Makes the analyses of a file here or on a server and gives the answer to `print`. Returns the exit code. */
+/* Analyses a file in this process or on a server, and passes the answer to `print`. Returns the exit code. */
 int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
                  void *context);
 
-/* Parts of an analysis as text (print_linear.c). */
-void cli_print_equilibria(const cJSON *list, const cJSON *search); /* search: NULL from an older server */
+/* Print parts of an analysis as text (print_linear.c). */
+void cli_print_equilibria(const cJSON *list, const cJSON *search); /* search: NULL if an older server sent none */
 void cli_print_linearization(const cJSON *linearization);
 
-/* The options of commands that run: one text for each. */
+/* Options shared by several commands. */
 /* clang-format off */
 #define CLI_SETTING_OPTIONS                                                                                            \
-    {"set", "NAME=VALUE", "", "a parameter, COORDINATE.initial, COORDINATE.velocity or simulation.KEY; repeatable"},   \
-    {"stop", "TIME", "simulation.stop", "when the run ends"},                                                          \
-    {"samples", "N", "simulation.samples", "number of rows, both ends included; replaces step or times"},              \
-    {"rtol", "X", "simulation.rtol", "relative tolerance"},                                                            \
-    {"atol", "X", "simulation.atol", "absolute tolerance"},                                                            \
-    {"method", "NAME", "simulation.method", "auto, adams, bdf or erk"},                                                \
-    {"formulation", "NAME", "simulation.formulation", "auto or another: hamel run --help lists them"}
+    {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial, COORDINATE.velocity or simulation.KEY; repeatable"},   \
+    {"stop", "TIME", "simulation.stop", "end the run at this time"},                                                          \
+    {"samples", "N", "simulation.samples", "output N rows, both ends included; replaces step and times"},              \
+    {"rtol", "X", "simulation.rtol", "set the relative tolerance"},                                                            \
+    {"atol", "X", "simulation.atol", "set the absolute tolerance"},                                                            \
+    {"method", "NAME", "simulation.method", "integrate by auto, adams, bdf or erk (auto)"},                                                \
+    {"formulation", "NAME", "simulation.formulation", "use this formulation (auto); `hamel run --help` lists them"}
 #define CLI_SERVER_OPTION                                                                                              \
-    {"server", "URL", NULL, "run there; default: HAMEL_SERVER, else this process (token: HAMEL_TOKEN)"}
+    {"server", "URL", NULL, "run on this server (HAMEL_SERVER, else locally); token: HAMEL_TOKEN"}
 #define CLI_RUN_OPTIONS                                                                                                \
     CLI_SETTING_OPTIONS,                                                                                               \
-    {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"},                 \
-    {"jit", "WHEN", NULL, "machine code for the equations: auto (default; where it repays), on or off"},               \
+    {"sensitivities", "NAMES", "simulation.sensitivities", "add columns with derivatives with respect to these inputs"},                 \
+    {"jit", "WHEN", NULL, "compile the equations to machine code: auto, on or off (auto: if it saves time)"},               \
     CLI_SERVER_OPTION
 /* clang-format on */
 

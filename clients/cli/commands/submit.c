@@ -1,9 +1,9 @@
-/* submit.c — hamel submit: stores runs on a server, which answers at once; the ids of the jobs on standard output. */
-#include "clients/cli/job_client.h"
-#include "clients/cli/remote.h"
-#include "clients/cli/simulation.h"
+/* submit.c — hamel submit: stores runs as jobs on a server and prints the ids of the jobs. */
+#include "clients/cli/commands/simulation.h"
+#include "clients/cli/remote/job_client.h"
+#include "clients/cli/remote/remote.h"
 
-#include "api/json_text.h"
+#include "api/json/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,21 +14,21 @@ typedef struct submission {
     const cli_input *input;
 } submission;
 
-/* The id of the job; CLI_SERVER when the answer is none. */
-static int print_id(const exchange *x, const cli_place *place) {
+/* Prints the id of the job. Returns CLI_OK, or CLI_SERVER if the answer is not a job. */
+static int print_id(const exchange *x, const cli_server *server) {
     cJSON *job = exchange_json(x);
-    bool good = job_text(job, "id")[0] != '\0';
-    if (good) printf("%s\n", job_text(job, "id"));
+    bool good = json_text_at(job, "id")[0] != '\0';
+    if (good) printf("%s\n", json_text_at(job, "id"));
     cJSON_Delete(job);
-    return good ? CLI_OK : exchange_failed(x, place);
+    return good ? CLI_OK : exchange_failed(x, server);
 }
 
-/* Where nothing is set, the bytes of the file are stored as they are. */
+/* Sends the description. Without assignments, the bytes of the file are sent unchanged. */
 static int send_system(void *context, const api_observer *observer) {
     const submission *s = context;
     const cli_arguments *arguments = s->client->arguments;
     cJSON *tree = remote_tree(s->input, arguments, observer);
-    if (tree == NULL) return CLI_OK; /* told */
+    if (tree == NULL) return CLI_OK; /* reported */
     char *made = arguments->assignment_count > 0 ? json_text(tree) : NULL;
     int status = CLI_IO;
     if (arguments->assignment_count > 0 && made == NULL) {
@@ -40,9 +40,9 @@ static int send_system(void *context, const api_observer *observer) {
                       .body = made != NULL ? made : s->input->bytes,
                       .body_length = made != NULL ? strlen(made) : s->input->length,
                       .key = cli_option_value(arguments, "key")};
-        bool whole = exchange_run(&x, &s->client->place);
-        status = whole && x.status == 201 ? print_id(&x, &s->client->place)
-                                          : remote_refusal(&x, &s->client->place, observer, s->input->file, tree);
+        bool whole = exchange_run(&x, &s->client->server);
+        status = whole && x.status == 201 ? print_id(&x, &s->client->server)
+                                          : remote_refusal(&x, &s->client->server, observer, s->input->file, tree);
         exchange_clear(&x);
     }
     free(made);
@@ -62,41 +62,40 @@ static int submit_file(const job_client *c, const char *path) {
     return status;
 }
 
-/* Each file is tried; the first that failed gives the exit code. */
+/* Submits each file. Returns the exit code of the first failure, or CLI_OK. */
 static int submit_files(const cli_arguments *arguments) {
     job_client c;
     int status = job_client_open(&c, arguments, false);
     if (status != CLI_OK) return status;
     if (arguments->operand_count > 1 && cli_option_value(arguments, "key") != NULL) {
-        cli_say("--key is for one file");
+        cli_say("--key works with one file only");
         return CLI_USAGE;
     }
     for (size_t k = 0; k < arguments->operand_count; k++) {
         int one = submit_file(&c, arguments->operands[k]);
         if (status == CLI_OK) status = one;
     }
-    int written = cli_flush_stdout();
-    return status != CLI_OK ? status : written;
+    return cli_finish_stdout(status);
 }
-
-static const cli_option options[] = {
-    {"key", "TEXT", NULL, "the same key gives the same job: for trying again after an answer was lost"},
-    CLI_SETTING_OPTIONS,
-    {"sensitivities", "NAMES", "simulation.sensitivities", "derivatives by these inputs, as columns"},
-    JOB_OPTIONS,
-    {0},
-};
 
 const cli_command cli_submit = {
     .name = "submit",
     .synopsis = "FILE... [OPTIONS]",
-    .summary = "store runs on a server; the ids of the jobs to standard output",
-    .about = "The server has checked the system when it answers, and does not lose the job from then on.\n\n"
+    .summary = "store runs on a server and print the ids of the jobs",
+    .about = "The server checks the system before it answers. Once its id is printed, a job survives restarts of the "
+             "server.\n\n"
              "Examples:\n"
              "  job=$(hamel submit pendulum.json --server http://127.0.0.1:8080)\n"
              "  hamel wait $job && hamel results $job > rows.csv\n",
-    .options = options,
-    .operands_min = 1,
-    .operands_max = (size_t)-1,
+    .options =
+        (const cli_option[]){
+            {"key", "TEXT", NULL, "identify the job, so that a retry with the same key does not store it twice"},
+            CLI_SETTING_OPTIONS,
+            {"sensitivities", "NAMES", "simulation.sensitivities",
+             "add columns with derivatives with respect to these inputs"},
+            JOB_OPTIONS,
+            {0},
+        },
+    .operands = {1, SIZE_MAX},
     .run = submit_files,
 };

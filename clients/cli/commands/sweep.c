@@ -1,14 +1,15 @@
-/* sweep.c — hamel sweep: all members of a description's sweep on all cores, one row of a table for each.
+/* sweep.c — hamel sweep: runs all members of a sweep on all cores, and writes one table row for each.
  *
- * Threads take blocks of members one after the other. What a member gives does not depend on its block, so neither their
- * size nor the number of threads and shares shows in the table. Blocks go to standard output in the order of members, or
- * become parts in a directory (parts.h), from which an interrupted sweep goes on. On a server: remote_sweep.c. */
+ * Each thread repeatedly runs the next block of members. The row of a member does not depend on its block, so the table
+ * does not depend on the number of threads and shards. The rows of the blocks are written to standard output in the
+ * order of members, or to parts in a directory (sweep_parts.h), from which an interrupted sweep can be resumed.
+ * remote_sweep.c runs sweeps on a server. */
+#include "clients/cli/commands/member_problems.h"
+#include "clients/cli/commands/simulation.h"
+#include "clients/cli/commands/sweep_parts.h"
 #include "clients/cli/input.h"
-#include "clients/cli/member_problems.h"
 #include "clients/cli/options.h"
-#include "clients/cli/parts.h"
-#include "clients/cli/remote_sweep.h"
-#include "clients/cli/simulation.h"
+#include "clients/cli/remote/remote_sweep.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,43 +21,44 @@
 
 enum {
     JOBS_MAX = 1024,
-    SHARES_MAX = 1000000,
+    SHARDS_MAX = 1000000,
     BLOCK_LEAST = 8,
     BLOCK_MOST = 512,
     PART_MOST = 4096,
-    PARTS_OF_SHARE = 64,
+    PARTS_PER_SHARD = 64,
     BLOCK_BYTES_MAX = 512 * 1024 * 1024
 };
 
 typedef struct sweep_plan {
-    const char *directory; /* of parts, or NULL */
-    const char *output;    /* or NULL: standard output, or parts only */
+    const char *directory; /* directory for parts; NULL if no parts are written */
+    const char *output;    /* file for the table; NULL: standard output, or parts only */
     bool resume;
-    size_t jobs, share, shares; /* share of 1..shares */
+    size_t jobs, shard, shards; /* jobs: number of threads; shard: 1..shards */
     table_form form;
 } sweep_plan;
 
-typedef struct sweep_run {
+typedef struct local_sweep {
     const sweep_plan *plan;
-    const api_ensemble *ensemble;
-    part_span span; /* of the whole sweep */
+    const sweep_run *run;
+    sweep_part_span span; /* hash, member count and form of the whole sweep */
     text_buffer begin;
-    size_t first, last, block; /* members first..last - 1 in blocks */
+    size_t first, last, block; /* this shard runs the members first..last - 1, `block` at a time */
     size_t block_count;
-    /* the rest under the lock */
+    /* the lock protects the fields below */
     pthread_mutex_t lock;
-    size_t next;        /* block to be taken */
-    text_buffer *ready; /* block_count: rows that wait for those before them; NULL with parts */
+    size_t next;        /* index of the next block to run */
+    text_buffer *ready; /* [block_count] rows waiting for earlier blocks to be written; NULL if parts are written */
     bool *done;
-    size_t written; /* blocks on standard output */
-    api_member_counts counts;
+    size_t written; /* number of blocks written to standard output */
+    sweep_counts counts;
     member_problems problems;
-    int status; /* of what makes an end to everything */
-} sweep_run;
+    int status; /* first error that ends the sweep, or CLI_OK */
+} local_sweep;
 
 /* ---- arguments ----------------------------------------------------------------------------------------------------- */
 
-/* A whole number from 1 to `most` up to `end` (any of its characters); 0 when it is none. */
+/* Reads a whole number from 1 to `most` that is followed by the character `end`, and sets *rest to the text after
+ * `end`. Returns 0 for any other text. */
 static size_t whole(const char *text, char end, size_t most, const char **rest) {
     size_t value = 0;
     const char *at = text;
@@ -65,12 +67,12 @@ static size_t whole(const char *text, char end, size_t most, const char **rest) 
     return at > text && *at == end && value <= most ? value : 0;
 }
 
-static int read_share(sweep_plan *p, const char *text) {
+static int read_shard(sweep_plan *p, const char *text) {
     const char *rest;
-    p->share = whole(text, '/', SHARES_MAX, &rest);
-    p->shares = p->share > 0 ? whole(rest, '\0', SHARES_MAX, &rest) : 0;
-    if (p->shares > 0 && p->share <= p->shares) return CLI_OK;
-    cli_say("--shard takes K/N, the K-th of N shares, as in 1/8; not `%s`", text);
+    p->shard = whole(text, '/', SHARDS_MAX, &rest);
+    p->shards = p->shard > 0 ? whole(rest, '\0', SHARDS_MAX, &rest) : 0;
+    if (p->shards > 0 && p->shard <= p->shards) return CLI_OK;
+    cli_say("--shard must be K/N, the K-th of N shards, as in 1/8, not `%s`", text);
     return CLI_USAGE;
 }
 
@@ -80,59 +82,52 @@ static size_t processors(void) {
 }
 
 static int read_plan(sweep_plan *p, const cli_arguments *a) {
-    const char *jobs = cli_option_value(a, "jobs"), *share = cli_option_value(a, "shard"), *rest;
-    const char *format = cli_option_value(a, "format");
+    static const char *const formats[] = {"csv", "ndjson"};
+    static const table_form forms[] = {TABLE_CSV, TABLE_NDJSON};
+    const char *shard = cli_option_value(a, "shard");
+    size_t format;
+    int status = cli_option_choice(a, "format", formats, 2, &format);
+    if (status != CLI_OK) return status;
     *p = (sweep_plan){.directory = cli_option_value(a, "out"),
                       .output = cli_option_value(a, "output"),
                       .resume = cli_option_value(a, "resume") != NULL,
-                      .jobs = jobs ? whole(jobs, '\0', JOBS_MAX, &rest) : processors(),
-                      .share = 1,
-                      .shares = 1,
-                      .form = format && strcmp(format, "ndjson") == 0 ? TABLE_NDJSON : TABLE_CSV};
+                      .jobs = processors(),
+                      .shard = 1,
+                      .shards = 1,
+                      .form = forms[format]};
     if (p->output && strcmp(p->output, "-") == 0) p->output = NULL;
-    if (format && strcmp(format, "csv") != 0 && strcmp(format, "ndjson") != 0) {
-        cli_say("unknown format `%s`: a table is csv or ndjson", format);
-        return CLI_USAGE;
-    }
-    if (p->jobs == 0) {
-        cli_say("--jobs takes a whole number from 1 to %d, not `%s`", JOBS_MAX, jobs);
-        return CLI_USAGE;
-    }
+    status = cli_option_whole(a, "jobs", 1, JOBS_MAX, &p->jobs);
+    if (status != CLI_OK) return status;
     if (p->directory && p->output) {
-        cli_say("--out makes parts, which hamel merge joins, and --output one table: give one of them");
+        cli_say("--out and --output exclude each other: --out writes parts for hamel merge, --output one table");
         return CLI_USAGE;
     }
-    if ((share || p->resume) && !p->directory && !(p->resume && !share && p->output)) {
-        cli_say(share ? "--shard needs --out DIR: the parts of all shares go there"
-                      : "--resume needs --out DIR or --output FILE: what has been done is kept there");
+    if ((shard || p->resume) && !p->directory && !(p->resume && !shard && p->output)) {
+        cli_say(shard ? "--shard needs --out DIR for the parts of all shards"
+                      : "--resume needs --out DIR or --output FILE, which keep the parts");
         return CLI_USAGE;
     }
-    return share ? read_share(p, share) : CLI_OK;
+    return shard ? read_shard(p, shard) : CLI_OK;
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------- */
 
-static void tell(void *context, size_t member, const char *inputs, const char *problem) {
-    sweep_run *r = context;
+static void report_member(void *context, size_t member, const char *inputs, const char *problem) {
+    local_sweep *r = context;
     pthread_mutex_lock(&r->lock);
     member_problems_say(&r->problems, member, inputs, problem);
     pthread_mutex_unlock(&r->lock);
 }
 
-static int say_no_memory(void) {
-    cli_say("memory could not be allocated");
-    return CLI_IO;
-}
-
-static part_span span_of(const sweep_run *r, size_t block) {
-    part_span s = r->span;
+static sweep_part_span span_of(const local_sweep *r, size_t block) {
+    sweep_part_span s = r->span;
     s.first = r->first + block * r->block;
     s.count = r->last - s.first < r->block ? r->last - s.first : r->block;
     return s;
 }
 
-/* Rows that nothing is before. Under the lock. */
-static int write_ready(sweep_run *r) {
+/* Writes the rows of all completed blocks whose predecessors have been written. The caller holds the lock. */
+static int write_ready(local_sweep *r) {
     while (r->written < r->block_count && r->done[r->written]) {
         text_buffer *rows = &r->ready[r->written++];
         bool good = rows->length == 0 || fwrite(rows->bytes, 1, rows->length, stdout) == rows->length;
@@ -144,27 +139,23 @@ static int write_ready(sweep_run *r) {
     return CLI_OK;
 }
 
-static void add_counts(api_member_counts *to, const api_member_counts *from) {
-    for (size_t k = 0; k <= HAMEL_FAILED; k++) to->outcomes[k] += from->outcomes[k];
-}
-
-/* Runs one block and puts its rows where they belong. */
-static int run_block(sweep_run *r, size_t block) {
+/* Runs one block. Writes its rows to a part, or to standard output once all earlier blocks are written. */
+static int run_block(local_sweep *r, size_t block) {
     const sweep_plan *p = r->plan;
-    part_span span = span_of(r, block);
-    api_member_counts counts = {{0}};
+    sweep_part_span span = span_of(r, block);
+    sweep_counts counts = {{0}};
     text_buffer rows;
     int status = CLI_OK;
     text_buffer_init(&rows, BLOCK_BYTES_MAX);
-    if (!p->resume || !part_is_there(p->directory, &span, &counts)) {
-        counts = (api_member_counts){{0}};
-        if (api_ensemble_run(r->ensemble, span.first, span.count, p->form, &rows, &counts, tell, r) != HAMEL_OK)
-            status = say_no_memory();
+    if (!p->resume || !sweep_part_exists(p->directory, &span, &counts)) {
+        counts = (sweep_counts){{0}};
+        if (sweep_run_members(r->run, span.first, span.count, p->form, &rows, &counts, report_member, r) != HAMEL_OK)
+            status = cli_say_no_memory();
         else if (p->directory)
-            status = part_write(p->directory, &span, r->begin.bytes, &rows, &counts);
+            status = sweep_part_write(p->directory, &span, r->begin.bytes, &rows, &counts);
     }
     pthread_mutex_lock(&r->lock);
-    add_counts(&r->counts, &counts);
+    sweep_counts_add(&r->counts, &counts);
     if (!p->directory) {
         r->ready[block] = rows;
         r->done[block] = true;
@@ -175,8 +166,8 @@ static int run_block(sweep_run *r, size_t block) {
     return status;
 }
 
-static void *work(void *context) {
-    sweep_run *r = context;
+static void *run_blocks(void *context) {
+    local_sweep *r = context;
     for (;;) {
         pthread_mutex_lock(&r->lock);
         bool more = r->status == CLI_OK && r->next < r->block_count;
@@ -190,11 +181,11 @@ static void *work(void *context) {
     }
 }
 
-static int run_threads(sweep_run *r) {
+static int run_threads(local_sweep *r) {
     pthread_t threads[JOBS_MAX];
     size_t count = 0, most = r->plan->jobs < r->block_count ? r->plan->jobs : r->block_count;
-    while (count + 1 < most && pthread_create(&threads[count], NULL, work, r) == 0) count++;
-    (void)work(r); /* this thread is one of them */
+    while (count + 1 < most && pthread_create(&threads[count], NULL, run_blocks, r) == 0) count++;
+    (void)run_blocks(r); /* this thread also runs blocks */
     for (size_t k = 0; k < count; k++) pthread_join(threads[k], NULL);
     return r->status;
 }
@@ -202,89 +193,83 @@ static int run_threads(sweep_run *r) {
 /* ---- the whole ----------------------------------------------------------------------------------------------------- */
 
 static size_t block_size(const sweep_plan *p, size_t members) {
-    size_t pieces = p->directory ? PARTS_OF_SHARE : 4 * p->jobs, most = p->directory ? PART_MOST : BLOCK_MOST;
+    size_t pieces = p->directory ? PARTS_PER_SHARD : 4 * p->jobs, most = p->directory ? PART_MOST : BLOCK_MOST;
     size_t size = (members + pieces - 1) / pieces;
     return size < BLOCK_LEAST ? BLOCK_LEAST : size > most ? most : size;
 }
 
-static bool open_run(sweep_run *r, const sweep_plan *p, const api_ensemble *e, const char *file) {
+static bool open_run(local_sweep *r, const sweep_plan *p, const sweep_run *e, const char *file) {
     size_t members = e->sweep.sweep.count;
-    *r = (sweep_run){.plan = p,
-                     .ensemble = e,
-                     .problems = {.file = file},
-                     .span = {.members = members, .form = p->form},
-                     .first = (p->share - 1) * members / p->shares,
-                     .last = p->share * members / p->shares,
-                     .lock = PTHREAD_MUTEX_INITIALIZER};
+    *r = (local_sweep){.plan = p,
+                       .run = e,
+                       .problems = {.file = file},
+                       .span = {.members = members, .form = p->form},
+                       .first = (p->shard - 1) * members / p->shards,
+                       .last = p->shard * members / p->shards,
+                       .lock = PTHREAD_MUTEX_INITIALIZER};
     memcpy(r->span.hash, e->hash, sizeof r->span.hash);
     r->block = block_size(p, r->last - r->first);
     r->block_count = (r->last - r->first + r->block - 1) / r->block;
     text_buffer_init(&r->begin, BLOCK_BYTES_MAX);
-    api_ensemble_begin(e, p->form, &r->begin);
+    sweep_run_begin(e, p->form, &r->begin);
     r->ready = calloc(r->block_count + 1, sizeof *r->ready);
     r->done = calloc(r->block_count + 1, sizeof *r->done);
     return r->ready && r->done && !r->begin.failed;
 }
 
-static void close_run(sweep_run *r) {
+static void close_run(local_sweep *r) {
     for (size_t k = r->written; r->ready && k < r->block_count; k++) text_buffer_free(&r->ready[k]);
     text_buffer_free(&r->begin);
     free(r->ready);
     free(r->done);
 }
 
-static int judge(const sweep_run *r) {
-    return r->counts.outcomes[HAMEL_FAILED] + r->counts.outcomes[HAMEL_INCOMPLETE] > 0 ? CLI_RUN_FAILED : CLI_OK;
-}
-
-static int run_to_standard_output(sweep_run *r) {
+static int run_to_standard_output(local_sweep *r) {
     text_buffer end;
     if (fputs(r->begin.bytes, stdout) < 0) return cli_flush_stdout();
     int status = run_threads(r);
     text_buffer_init(&end, BLOCK_BYTES_MAX);
-    api_ensemble_end(&r->counts, r->plan->form, &end);
-    if (status == CLI_OK && end.length > 0) (void)fputs(end.bytes, stdout); /* flushing tells */
+    sweep_run_end(&r->counts, r->plan->form, &end);
+    if (status == CLI_OK && end.length > 0) (void)fputs(end.bytes, stdout); /* cli_flush_stdout reports errors */
     text_buffer_free(&end);
     if (status == CLI_OK) status = cli_flush_stdout();
-    return status == CLI_OK ? judge(r) : status;
+    return status == CLI_OK && !sweep_counts_all_ended(&r->counts) ? CLI_RUN_FAILED : status;
 }
 
 static int make_directory(const char *path) {
     if (mkdir(path, 0777) == 0 || errno == EEXIST) return CLI_OK;
-    cli_say("%s: %s", path, strerror(errno));
-    return CLI_IO;
+    return cli_say_errno(path);
 }
 
-static int run_to_parts(sweep_run *r) {
+static int run_to_parts(local_sweep *r) {
     int status = make_directory(r->plan->directory);
     if (status == CLI_OK) status = run_threads(r);
-    return status == CLI_OK ? judge(r) : status;
+    return status == CLI_OK && !sweep_counts_all_ended(&r->counts) ? CLI_RUN_FAILED : status;
 }
 
-/* The parts lie beside the file until it is whole, so that --resume finds them. */
-static int join_into(const sweep_run *r, const char *output) {
+/* Joins the parts into the output file, then deletes them. Until then --resume finds them in OUTPUT.parts. */
+static int join_into(const local_sweep *r, const char *output) {
     char draft[PATH_MAX];
     snprintf(draft, sizeof draft, "%s/table", r->plan->directory);
     FILE *out = fopen(draft, "wb");
-    int status = out ? parts_join(r->plan->directory, &r->span, out, draft) : CLI_IO;
+    int status = out ? sweep_parts_join(r->plan->directory, &r->span, out, draft) : CLI_IO;
     bool good = status == CLI_OK || status == CLI_RUN_FAILED;
     if (out && fclose(out) != 0 && good) good = false;
     if (good && rename(draft, output) == 0) {
-        parts_remove(r->plan->directory, &r->span);
+        sweep_parts_remove(r->plan->directory, &r->span);
         return status;
     }
-    cli_say("%s: %s", output, strerror(errno));
-    return CLI_IO;
+    return cli_say_errno(output);
 }
 
-static int run_plan(sweep_plan *p, const api_ensemble *e, const char *file) {
-    sweep_run r;
-    char beside[PATH_MAX];
+static int run_plan(sweep_plan *p, const sweep_run *e, const char *file) {
+    local_sweep r;
+    char parts[PATH_MAX];
     if (p->output) {
-        snprintf(beside, sizeof beside, "%s.parts", p->output);
-        p->directory = beside;
+        snprintf(parts, sizeof parts, "%s.parts", p->output);
+        p->directory = parts;
     }
-    int status = open_run(&r, p, e, file) ? CLI_OK : say_no_memory();
+    int status = open_run(&r, p, e, file) ? CLI_OK : cli_say_no_memory();
     if (status == CLI_OK) status = p->directory ? run_to_parts(&r) : run_to_standard_output(&r);
     if (p->output && (status == CLI_OK || status == CLI_RUN_FAILED)) status = join_into(&r, p->output);
     close_run(&r);
@@ -292,15 +277,15 @@ static int run_plan(sweep_plan *p, const api_ensemble *e, const char *file) {
 }
 
 static int sweep_here(sweep_plan *plan, const cli_input *input, const cli_arguments *arguments) {
-    api_ensemble ensemble;
+    sweep_run run;
     api_failure failure = {0};
     int status;
-    if (api_ensemble_open(&ensemble, input->bytes, input->length, (const char *const *)arguments->assignments,
-                          arguments->assignment_count, input->file, &failure)) {
-        for (size_t i = 0; i < hamel_model_warning_count(ensemble.model); i++)
-            cli_say("%s: warning: %s", input->file, hamel_model_warning(ensemble.model, i));
-        status = run_plan(plan, &ensemble, input->file);
-        api_ensemble_close(&ensemble);
+    if (sweep_run_open(&run, input->bytes, input->length, (const char *const *)arguments->assignments,
+                       arguments->assignment_count, input->file, &failure)) {
+        for (size_t i = 0; i < hamel_model_warning_count(run.model); i++)
+            cli_say("%s: warning: %s", input->file, hamel_model_warning(run.model, i));
+        status = run_plan(plan, &run, input->file);
+        sweep_run_close(&run);
     } else {
         status = cli_say_failure(&failure);
     }
@@ -312,7 +297,7 @@ static int refuse_what_is_local(const cli_arguments *arguments) {
     static const char *const local[] = {"jobs", "resume", "shard", "out"};
     for (size_t k = 0; k < sizeof local / sizeof local[0]; k++) {
         if (cli_option_value(arguments, local[k]) == NULL) continue;
-        cli_say("--%s is for sweeps in this process; a server shares and keeps the members itself", local[k]);
+        cli_say("--%s is for local sweeps; a server distributes and stores the members itself", local[k]);
         return CLI_USAGE;
     }
     return CLI_OK;
@@ -321,48 +306,47 @@ static int refuse_what_is_local(const cli_arguments *arguments) {
 static int sweep_file(const cli_arguments *arguments) {
     sweep_plan plan;
     cli_input input;
-    cli_place place = cli_place_of(arguments);
-    int status = place.server != NULL ? refuse_what_is_local(arguments) : CLI_OK;
+    cli_server server = cli_server_of(arguments);
+    int status = server.url != NULL ? refuse_what_is_local(arguments) : CLI_OK;
     if (status == CLI_OK) status = read_plan(&plan, arguments);
     if (status != CLI_OK) return status;
     status = cli_input_read(&input, arguments->operands[0]);
     if (status == CLI_OK)
-        status = place.server != NULL ? cli_sweep_remote(&place, &input, arguments, plan.form, plan.output)
-                                      : sweep_here(&plan, &input, arguments);
+        status = server.url != NULL ? cli_sweep_remote(&server, &input, arguments, plan.form, plan.output)
+                                    : sweep_here(&plan, &input, arguments);
     cli_input_free(&input);
     return status;
 }
 
-static const cli_option options[] = {
-    {"format", "NAME", NULL, "csv (default) or ndjson"},
-    {"output", "FILE", NULL, "the table goes there, when it is whole; parts lie in FILE.parts until then"},
-    {"jobs", "N", NULL, "threads; default: as many as there are processors"},
-    {"resume", NULL, NULL, "go on with what --output or --out has kept"},
-    {"shard", "K/N", NULL, "only the K-th of N shares; needs --out"},
-    {"out", "DIR", NULL, "write parts there, which hamel merge joins"},
-    CLI_SETTING_OPTIONS,
-    CLI_SERVER_OPTION,
-    {0},
-};
-
 const cli_command cli_sweep = {
     .name = "sweep",
     .synopsis = "FILE [OPTIONS]",
-    .summary = "run the sweep of a description; one row a member",
+    .summary = "run the sweep of a description and write one row for each member",
     .about =
-        "Columns: member (from 0), what the sweep is over, status (completed, terminated, incomplete, failed), what\n"
-        "it collects, and problem: why a member is incomplete or failed, which then has no numbers. The others go on.\n"
-        "The table does not depend on --jobs and --shard. On a server the sweep is a batch of jobs, which stays there; "
-        "the\n"
-        "table is the same but for the last digits of members that share one model here.\n\n"
-        "Exit codes: 4 when a member failed or is incomplete; 3 when the description is invalid.\n\n"
+        "Columns: member (from 0), the targets of the sweep, status (completed, terminated, incomplete, failed), the\n"
+        "collected numbers, and problem: the reason why a member is incomplete or failed. Such a member has no\n"
+        "numbers; the other members continue. The table does not depend on --jobs and --shard. A server runs the sweep "
+        "as a batch of\n"
+        "jobs and stores it; the table is the same, except for the last digits of members that share one model\n"
+        "here.\n\n"
+        "Exit codes: 4 if a member failed or is incomplete, 3 if the description is invalid.\n\n"
         "Examples:\n"
         "  hamel sweep study.json > table.csv\n"
         "  hamel sweep study.json --output table.csv --resume\n"
         "  hamel sweep study.json --shard 3/100 --out parts --resume\n"
         "  hamel sweep study.json --server http://127.0.0.1:8080 > table.csv\n",
-    .options = options,
-    .operands_min = 1,
-    .operands_max = 1,
+    .options =
+        (const cli_option[]){
+            {"format", "NAME", NULL, "write the table as csv or ndjson (csv)"},
+            {"output", "FILE", NULL, "write the table to FILE when complete; parts are in FILE.parts until then"},
+            {"jobs", "N", NULL, "run N threads (number of processors)"},
+            {"resume", NULL, NULL, "resume an interrupted sweep from the parts of --output or --out"},
+            {"shard", "K/N", NULL, "run only the K-th of N shards; needs --out"},
+            {"out", "DIR", NULL, "write parts to DIR, for hamel merge"},
+            CLI_SETTING_OPTIONS,
+            CLI_SERVER_OPTION,
+            {0},
+        },
+    .operands = {1, 1},
     .run = sweep_file,
 };

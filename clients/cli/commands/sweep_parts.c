@@ -1,13 +1,14 @@
-/* parts.c — see parts.h. A part is
+/* sweep_parts.c — see sweep_parts.h. The lines of a part:
  *
  *     {"hamel": VERSION, "sweep": HASH, "members": N, "first": I, "count": K, "form": "csv", "rows": BYTES}
- *     what stands before all rows
+ *     the header of the table
  *     rows
- *     {"completed": .., "terminated": .., "incomplete": .., "failed": .., "sha256": SEAL OF ALL BEFORE} */
-#include "clients/cli/parts.h"
+ *     {"completed": .., "terminated": .., "incomplete": .., "failed": .., "sha256": DIGEST OF ALL PRECEDING BYTES} */
+#include "clients/cli/commands/sweep_parts.h"
 
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,18 +22,8 @@ enum { NAME_HEX = 16, PART_BYTES_MAX = 1024 * 1024 * 1024 };
 static const char *const form_names[TABLE_FORMS] = {"ndjson", "csv", "json"};
 static const char SUFFIX[] = ".part";
 
-static void path_of(const char *directory, const part_span *s, char path[PATH_MAX]) {
+static void path_of(const char *directory, const sweep_part_span *s, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%s/%.*s-%07zu-%07zu%s", directory, NAME_HEX, s->hash, s->first, s->count, SUFFIX);
-}
-
-static int say_io(const char *path) {
-    cli_say("%s: %s", path, strerror(errno));
-    return CLI_IO;
-}
-
-static int say_no_memory(void) {
-    cli_say("memory could not be allocated");
-    return CLI_IO;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------- */
@@ -46,19 +37,19 @@ static bool write_all(int file, const char *bytes, size_t length) {
     return true;
 }
 
-/* What a rename has done lasts when its directory is on the disk, too. */
+/* Flushes the directory, so that a rename survives a power failure. */
 static bool flush_directory(const char *directory) {
-    int place = open(directory, O_RDONLY | O_DIRECTORY);
-    if (place < 0) return false;
-    bool good = fsync(place) == 0;
-    return close(place) == 0 && good;
+    int folder = open(directory, O_RDONLY | O_DIRECTORY);
+    if (folder < 0) return false;
+    bool good = fsync(folder) == 0;
+    return close(folder) == 0 && good;
 }
 
 static int write_file(const char *directory, const char *path, const text_buffer *bytes) {
     char draft[PATH_MAX + 32];
     snprintf(draft, sizeof draft, "%s.%ld", path, (long)getpid());
     int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file < 0) return say_io(draft);
+    if (file < 0) return cli_say_errno(draft);
     bool good = write_all(file, bytes->bytes, bytes->length) && fsync(file) == 0;
     int why = errno;
     if (close(file) != 0 && good) good = false, why = errno;
@@ -66,11 +57,12 @@ static int write_file(const char *directory, const char *path, const text_buffer
     if (good) return CLI_OK;
     (void)unlink(draft);
     errno = why;
-    return say_io(path);
+    return cli_say_errno(path);
 }
 
-int part_write(const char *directory, const part_span *s, const char *begin, const text_buffer *rows,
-               const api_member_counts *counts) {
+int sweep_part_write(const char *directory, const sweep_part_span *s, const char *begin, const text_buffer *rows,
+                     const sweep_counts *counts) {
+    assert(s->count <= s->members && s->first <= s->members - s->count);
     char path[PATH_MAX], seal[DIGEST_HEX + 1];
     text_buffer all;
     text_buffer_init(&all, PART_BYTES_MAX);
@@ -86,7 +78,7 @@ int part_write(const char *directory, const part_span *s, const char *begin, con
         text_buffer_printf(&all, "\"%s\":%zu,", hamel_outcome_name((hamel_outcome)k), counts->outcomes[k]);
     if (!all.failed) text_buffer_printf(&all, "\"sha256\":\"%s\"}\n", seal);
     path_of(directory, s, path);
-    int status = all.failed ? say_no_memory() : write_file(directory, path, &all);
+    int status = all.failed ? cli_say_no_memory() : write_file(directory, path, &all);
     text_buffer_free(&all);
     return status;
 }
@@ -94,11 +86,11 @@ int part_write(const char *directory, const part_span *s, const char *begin, con
 /* ---- reading ------------------------------------------------------------------------------------------------------- */
 
 typedef struct part {
-    part_span span;
+    sweep_part_span span;
     char *path;
-    char *begin; /* what stands before the rows */
+    char *begin; /* header of the table, as text */
     size_t rows_at, rows_length;
-    api_member_counts counts;
+    sweep_counts counts;
 } part;
 
 static void part_clear(part *p) {
@@ -106,7 +98,7 @@ static void part_clear(part *p) {
     free(p->begin);
 }
 
-/* All bytes of a file, NUL added; NULL with errno. */
+/* Reads a file and appends NUL. Returns NULL if it cannot be read, is too large, or memory runs out. */
 static char *read_file(const char *path, size_t *length) {
     struct stat facts;
     FILE *in = fopen(path, "rb");
@@ -121,28 +113,22 @@ static char *read_file(const char *path, size_t *length) {
 }
 
 static cJSON *parse_line(const char *line, size_t length) {
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    return json_parse(line, length, &limits, &fault);
+    return json_parse(line, length, NULL, NULL);
 }
 
 static bool take_count(const cJSON *tree, const char *key, size_t *out) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(tree, key);
+    const cJSON *value = json_at(tree, key);
     if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0 && value->valuedouble < 1e12)) return false;
     *out = (size_t)value->valuedouble;
     return true;
 }
 
-static const char *text_at(const cJSON *tree, const char *key) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(tree, key);
-    return cJSON_IsString(value) ? value->valuestring : "";
-}
-
 static bool take_head(part *p, const cJSON *head) {
-    part_span *s = &p->span;
-    if (strcmp(text_at(head, "hamel"), HAMEL_VERSION) != 0) return false; /* another one may round otherwise */
-    snprintf(s->hash, sizeof s->hash, "%s", text_at(head, "sweep"));
-    while (s->form < TABLE_FORMS && strcmp(text_at(head, "form"), form_names[s->form]) != 0) s->form++;
+    sweep_part_span *s = &p->span;
+    if (strcmp(json_text_at(head, "hamel"), HAMEL_VERSION) != 0)
+        return false; /* another version may round differently */
+    snprintf(s->hash, sizeof s->hash, "%s", json_text_at(head, "sweep"));
+    while (s->form < TABLE_FORMS && strcmp(json_text_at(head, "form"), form_names[s->form]) != 0) s->form++;
     return s->form < TABLE_FORMS && take_count(head, "members", &s->members) && take_count(head, "first", &s->first) &&
            take_count(head, "count", &s->count) && take_count(head, "rows", &p->rows_length);
 }
@@ -152,10 +138,10 @@ static bool take_tail(part *p, const cJSON *tail, const char *bytes, size_t leng
     for (size_t k = 0; k <= HAMEL_FAILED; k++)
         if (!take_count(tail, hamel_outcome_name((hamel_outcome)k), &p->counts.outcomes[k])) return false;
     api_digest(bytes, length, seal);
-    return strcmp(text_at(tail, "sha256"), seal) == 0;
+    return strcmp(json_text_at(tail, "sha256"), seal) == 0;
 }
 
-/* The part in bytes[length]; false when it is not whole. */
+/* Parses the part in bytes[length]. Returns false if it is damaged. */
 static bool part_parse(part *p, const char *bytes, size_t length) {
     const char *line = memchr(bytes, '\n', length), *last = length > 1 ? memrchr(bytes, '\n', length - 1) : NULL;
     if (!line || !last || last == line || bytes[length - 1] != '\n') return false;
@@ -179,16 +165,16 @@ static bool part_read(part *p, const char *path) {
     return good;
 }
 
-static bool same_sweep(const part_span *a, const part_span *b) {
+static bool same_sweep(const sweep_part_span *a, const sweep_part_span *b) {
     return strcmp(a->hash, b->hash) == 0 && a->members == b->members && a->form == b->form;
 }
 
-bool part_is_there(const char *directory, const part_span *s, api_member_counts *counts) {
+bool sweep_part_exists(const char *directory, const sweep_part_span *s, sweep_counts *counts) {
     char path[PATH_MAX];
     part p;
     path_of(directory, s, path);
     bool good = part_read(&p, path) && same_sweep(&p.span, s) && p.span.first == s->first && p.span.count == s->count;
-    for (size_t k = 0; good && k <= HAMEL_FAILED; k++) counts->outcomes[k] += p.counts.outcomes[k];
+    if (good) sweep_counts_add(counts, &p.counts);
     part_clear(&p);
     return good;
 }
@@ -205,11 +191,11 @@ static bool is_part(const char *name) {
     return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
 }
 
-static int add_part(part_list *list, const char *path, const part_span *wanted) {
+static int add_part(part_list *list, const char *path, const sweep_part_span *wanted) {
     if (list->count == list->capacity) {
         size_t capacity = 2 * list->capacity + 16;
         part *items = realloc(list->items, capacity * sizeof *items);
-        if (!items) return say_no_memory();
+        if (!items) return cli_say_no_memory();
         list->items = items;
         list->capacity = capacity;
     }
@@ -221,23 +207,23 @@ static int add_part(part_list *list, const char *path, const part_span *wanted) 
     }
     part_clear(p);
     if (good) return CLI_OK;
-    cli_say("%s: this part is damaged, or written by another version: remove it and make it anew", path);
+    cli_say("%s: the part is damaged or was written by another version; delete it and run its shard again", path);
     return CLI_INVALID;
 }
 
-static int list_parts(const char *directory, const part_span *wanted, part_list *list) {
-    DIR *place = opendir(directory);
-    if (!place) return say_io(directory);
+static int list_parts(const char *directory, const sweep_part_span *wanted, part_list *list) {
+    DIR *folder = opendir(directory);
+    if (!folder) return cli_say_errno(directory);
     int status = CLI_OK;
-    for (const struct dirent *entry; status == CLI_OK && (entry = readdir(place)) != NULL;) {
+    for (const struct dirent *entry; status == CLI_OK && (entry = readdir(folder)) != NULL;) {
         char path[PATH_MAX];
         if (!is_part(entry->d_name)) continue;
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
         status = add_part(list, path, wanted);
     }
-    closedir(place);
+    closedir(folder);
     if (status == CLI_OK && list->count == 0) {
-        cli_say("%s: there are no parts of a sweep here", directory);
+        cli_say("%s: the directory contains no parts of a sweep", directory);
         status = CLI_INVALID;
     }
     return status;
@@ -250,12 +236,12 @@ static int by_first(const void *a, const void *b) {
 }
 
 static int say_missing(const char *directory, size_t from, size_t to, size_t members) {
-    cli_say("%s: members %zu to %zu of %zu are missing: run their share, with --resume where it was interrupted",
+    cli_say("%s: members %zu to %zu of %zu are missing; run their shard again, with --resume if it was interrupted",
             directory, from, to - 1, members);
     return CLI_INVALID;
 }
 
-/* Every member once, and all of one sweep. */
+/* Checks that the parts belong to one sweep and contain every member once. */
 static int check_parts(const char *directory, const part_list *list) {
     size_t next = 0, members = list->items[0].span.members;
     for (size_t k = 0; k < list->count; k++) {
@@ -266,7 +252,7 @@ static int check_parts(const char *directory, const part_list *list) {
             return CLI_INVALID;
         }
         if (p->span.first < next) {
-            cli_say("%s: members from %zu on are there twice: in %s and %s", directory, p->span.first, before->path,
+            cli_say("%s: members from %zu on occur twice: in %s and %s", directory, p->span.first, before->path,
                     p->path);
             return CLI_INVALID;
         }
@@ -280,13 +266,13 @@ static int write_rows(const part *p, FILE *out, const char *out_name) {
     size_t length = 0;
     char *bytes = read_file(p->path, &length);
     part again = {0};
-    bool whole = bytes && part_parse(&again, bytes, length); /* it may have changed since */
+    bool whole = bytes && part_parse(&again, bytes, length); /* the file may have changed since it was checked */
     int status = CLI_OK;
     if (!whole) {
-        cli_say("%s: this part has changed while it was read", p->path);
+        cli_say("%s: the part has changed while it was read", p->path);
         status = CLI_IO;
     } else if (fwrite(bytes + again.rows_at, 1, again.rows_length, out) != again.rows_length) {
-        status = say_io(out_name);
+        status = cli_say_errno(out_name);
     }
     free(bytes);
     part_clear(&again);
@@ -294,22 +280,21 @@ static int write_rows(const part *p, FILE *out, const char *out_name) {
 }
 
 static int write_table(const part_list *list, FILE *out, const char *out_name) {
-    api_member_counts counts = {{0}};
+    sweep_counts counts = {{0}};
     text_buffer end;
     text_buffer_init(&end, 4096);
-    int status = fputs(list->items[0].begin, out) >= 0 ? CLI_OK : say_io(out_name);
+    int status = fputs(list->items[0].begin, out) >= 0 ? CLI_OK : cli_say_errno(out_name);
     for (size_t k = 0; k < list->count && status == CLI_OK; k++) {
         status = write_rows(&list->items[k], out, out_name);
-        for (size_t i = 0; i <= HAMEL_FAILED; i++) counts.outcomes[i] += list->items[k].counts.outcomes[i];
+        sweep_counts_add(&counts, &list->items[k].counts);
     }
-    api_ensemble_end(&counts, list->items[0].span.form, &end);
-    if (status == CLI_OK && end.length > 0 && fputs(end.bytes, out) < 0) status = say_io(out_name);
+    sweep_run_end(&counts, list->items[0].span.form, &end);
+    if (status == CLI_OK && end.length > 0 && fputs(end.bytes, out) < 0) status = cli_say_errno(out_name);
     text_buffer_free(&end);
-    bool all = counts.outcomes[HAMEL_FAILED] + counts.outcomes[HAMEL_INCOMPLETE] == 0;
-    return status == CLI_OK && !all ? CLI_RUN_FAILED : status;
+    return status == CLI_OK && !sweep_counts_all_ended(&counts) ? CLI_RUN_FAILED : status;
 }
 
-int parts_join(const char *directory, const part_span *wanted, FILE *out, const char *out_name) {
+int sweep_parts_join(const char *directory, const sweep_part_span *wanted, FILE *out, const char *out_name) {
     part_list list = {0};
     int status = list_parts(directory, wanted, &list);
     if (list.count > 1) qsort(list.items, list.count, sizeof *list.items, by_first);
@@ -320,15 +305,15 @@ int parts_join(const char *directory, const part_span *wanted, FILE *out, const 
     return status;
 }
 
-void parts_remove(const char *directory, const part_span *span) {
-    DIR *place = opendir(directory);
-    if (!place) return;
-    for (const struct dirent *entry; (entry = readdir(place)) != NULL;) {
+void sweep_parts_remove(const char *directory, const sweep_part_span *span) {
+    DIR *folder = opendir(directory);
+    if (!folder) return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char path[PATH_MAX];
         if (!is_part(entry->d_name) || strncmp(entry->d_name, span->hash, NAME_HEX) != 0) continue;
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
         (void)unlink(path);
     }
-    closedir(place);
+    closedir(folder);
     (void)rmdir(directory);
 }

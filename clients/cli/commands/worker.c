@@ -1,6 +1,6 @@
-/* worker.c — `hamel worker`: serves the queue of a shared store. The daemon does it (`hameld --worker`); this command
- * becomes that program, so that an allocation of a cluster has one name to start. The store's URL goes by the
- * environment, where other users of the machine do not see it. */
+/* worker.c — hamel worker: runs jobs from the queue of a shared store. The command executes `hameld --worker`
+ * in its place, so that cluster scripts need only one program. It passes the URL of the store in the environment, which
+ * other users of the machine cannot read. */
 #include "clients/cli/options.h"
 
 #include <errno.h>
@@ -12,17 +12,7 @@
 
 enum { WORDS_MAX = 12 };
 
-static const cli_option options[] = {
-    {"store", "URL", NULL, "the queue: postgresql://USER@HOST/DATABASE (default: HAMELD_STORE)"},
-    {"workers", "N", NULL, "runs at the same time (default: cores)"},
-    {"idle", "SECONDS", NULL, "end when there was nothing to do for so long (default: never)"},
-    {"lease", "SECONDS", NULL, "silence after which the jobs go to others (default: 30)"},
-    {"grace", "SECONDS", NULL, "time to end in after SIGTERM (default: 10)"},
-    {"log-level", "LEVEL", NULL, "debug, info, warning, error or silent"},
-    {0},
-};
-
-/* The daemon that was installed with this program. */
+/* Sets `path` to the hameld in the folder of this program, or to plain `hameld`, to be found in PATH. */
 static void find_daemon(char *path, size_t room) {
     ssize_t length = readlink("/proc/self/exe", path, room - 1);
     path[length > 0 ? length : 0] = '\0';
@@ -48,7 +38,7 @@ static int become_daemon(const cli_arguments *arguments) {
         words[count++] = value;
     }
     if (!store && !getenv("HAMELD_STORE")) {
-        cli_say("worker needs --store postgresql://USER@HOST/DATABASE, or HAMELD_STORE");
+        cli_say("worker needs a store: give --store postgresql://USER@HOST/DATABASE or set HAMELD_STORE");
         return CLI_USAGE;
     }
     if (store && setenv("HAMELD_STORE", store, 1) != 0) {
@@ -57,17 +47,25 @@ static int become_daemon(const cli_arguments *arguments) {
     }
     find_daemon(path, sizeof path);
     execvp(path, (char *const *)words);
-    cli_say("%s: %s", path, strerror(errno));
-    return CLI_IO;
+    return cli_say_errno(path);
 }
 
 const cli_command cli_worker = {
     .name = "worker",
     .synopsis = "[--store URL] [OPTIONS]",
-    .summary = "serve the queue that daemons share in PostgreSQL",
-    .about = "SIGTERM hands back what runs. Passwords belong into ~/.pgpass, or into HAMELD_STORE.\n\n"
+    .summary = "run jobs from a queue that daemons share in PostgreSQL",
+    .about = "SIGTERM requeues running jobs. Put passwords into ~/.pgpass or HAMELD_STORE.\n\n"
              "Example:\n"
              "  hamel worker --store postgresql://hamel@db.example.org/hamel --idle 300\n",
-    .options = options,
+    .options =
+        (const cli_option[]){
+            {"store", "URL", NULL, "run jobs from postgresql://USER@HOST/DATABASE (HAMELD_STORE)"},
+            {"workers", "N", NULL, "run N jobs at the same time (number of cores)"},
+            {"idle", "SECONDS", NULL, "end after SECONDS without a job (never)"},
+            {"lease", "SECONDS", NULL, "let other workers run the jobs after SECONDS without a heartbeat (30)"},
+            {"grace", "SECONDS", NULL, "end within SECONDS after SIGTERM (10)"},
+            {"log-level", "LEVEL", NULL, "log debug, info, warning, error or silent (info)"},
+            {0},
+        },
     .run = become_daemon,
 };

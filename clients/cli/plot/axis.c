@@ -1,6 +1,7 @@
-/* plot_axis.c — see plot_axis.h. Differences are taken between halves: those of any two doubles are finite. */
-#include "clients/cli/plot_axis.h"
+/* axis.c — see axis.h. Differences are computed from halved values, which cannot overflow. */
+#include "clients/cli/plot/axis.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,14 +9,16 @@
 
 enum { MARKS_MOST = 100 };
 
-/* A range of less than that share of its values is rounding, not change. */
+/* flat: values that differ by less than this fraction of their size (about 1e4 units in the last place) count as
+ * constant. least_span: half ranges up to this count as constant, too; the differences of marks
+ * then stay above the subnormal numbers. */
 static const double flat = 1e-12, least_span = 1e-300;
 
 static double half_span(double low, double high) {
     return high / 2 - low / 2;
 }
 
-/* 1, 2 or 5 times a power of ten, not below `rough`. */
+/* Returns the smallest 1, 2 or 5 times a power of ten that is not below `rough`. */
 static double round_step(double rough) {
     double power = pow(10, floor(log10(rough)));
     static const double factors[] = {1, 2, 5};
@@ -26,6 +29,7 @@ static double round_step(double rough) {
 }
 
 plot_axis plot_axis_over(double least, double most, bool room, size_t marks) {
+    assert(least <= most);
     double size = fmax(fabs(least), fabs(most)), half = half_span(least, most);
     bool constant = half <= fmax(flat * size, least_span);
     double margin = constant ? fmax(size / 10, 5e-4) : room ? half / 10 : 0;
@@ -39,10 +43,10 @@ plot_axis plot_axis_over(double least, double most, bool room, size_t marks) {
 }
 
 double plot_axis_mark(const plot_axis *a, size_t k) {
-    return (a->first + (double)k) * a->step; /* no -0: it would be (-0 + 0) step only for first = -0 */
+    return (a->first + (double)k) * a->step; /* is -0 only if first = -0 and k = 0 */
 }
 
-/* As many digits as tell neighbours apart; with an exponent where the number would be long otherwise. */
+/* Writes as many digits as distinguish neighbouring marks, and an exponent if the number would be long. */
 void plot_axis_label(const plot_axis *a, size_t k, char label[PLOT_LABEL_BYTES]) {
     double value = plot_axis_mark(a, k) + 0.0; /* -0 becomes 0 */
     int of_step = (int)floor(log10(a->step) + 1e-9);

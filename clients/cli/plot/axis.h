@@ -1,4 +1,4 @@
-/* plot_axis.h — one axis of a drawing: the range it shows, round numbers on it, and their labels. */
+/* axis.h — axis of a drawing: range, tick marks at round numbers, labels. */
 #ifndef HAMEL_CLI_PLOT_AXIS_H
 #define HAMEL_CLI_PLOT_AXIS_H
 
@@ -8,20 +8,20 @@
 enum { PLOT_LABEL_BYTES = 32 };
 
 typedef struct plot_axis {
-    double low, high;   /* what is shown: low < high */
-    double first, step; /* of the marks: (first + k) step */
-    size_t count;       /* of the marks */
+    double low, high;   /* range: low < high */
+    double first, step; /* mark k is at (first + k) step */
+    size_t count;       /* number of marks */
 } plot_axis;
 
-/* Shows least..most (finite, least <= most), with some room around when `room`, or when they do not differ; about
- * `marks` numbers on it, 1, 2 or 5 times a power of ten apart. */
+/* Returns an axis for values from least to most (finite, least <= most). Adds a margin if `room` is set or the values are
+ * equal up to rounding. The axis has about `marks` marks, whose distance is 1, 2 or 5 times a power of ten. */
 plot_axis plot_axis_over(double least, double most, bool room, size_t marks);
 
 double plot_axis_mark(const plot_axis *a, size_t k);
 void plot_axis_label(const plot_axis *a, size_t k, char label[PLOT_LABEL_BYTES]);
-size_t plot_axis_label_length(const plot_axis *a); /* of the longest label */
+size_t plot_axis_label_length(const plot_axis *a); /* length of the longest label in bytes */
 
-/* Where a value is: 0 at the low end, 1 at the high end. */
+/* Returns the relative position of a value on the axis: 0 at the low end, 1 at the high end. */
 double plot_axis_part(const plot_axis *a, double value);
 
 #endif

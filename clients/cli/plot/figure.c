@@ -1,5 +1,5 @@
-/* plot_figure.c — the layout of a figure in a file: title, names with their colours, frame, marks, lines. */
-#include "clients/cli/plot_figure.h"
+/* figure.c — draws title, column names with their colours, frame, marks and lines on a surface. */
+#include "clients/cli/plot/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,13 @@ static const unsigned colours[PLOT_SERIES_MAX] = {0x2f5bd0, 0xd1600a, 0x138a62, 
                                                   0x0f83b5, 0x8a6d00, 0x6b4fc4, 0x5c6570};
 
 static const double margin = 14, title_size = 15, name_size = 13, label_size = 12;
-static const double character = 0.62; /* the width of one, as part of its size: what an average one needs at most */
+/* Width of a character relative to its font size; upper bound of the average width in common fonts. */
+static const double character = 0.62;
 
 typedef struct figure {
     const plot_table *table;
     plot_surface *surface;
-    double left, right, top, bottom; /* of the frame */
+    double left, right, top, bottom; /* edges of the frame */
     plot_axis across, up;
 } figure;
 
@@ -34,11 +35,12 @@ plot_axis plot_axis_up(const plot_table *t, size_t marks) {
 
 static double text_width(const char *text, double size) {
     size_t characters = 0;
-    for (const char *p = text; *p != '\0'; p++) characters += ((unsigned char)*p & 0xc0) != 0x80; /* UTF-8 */
+    for (const char *p = text; *p != '\0'; p++)
+        characters += ((unsigned char)*p & 0xc0) != 0x80; /* skips UTF-8 continuation bytes */
     return (double)characters * size * character;
 }
 
-static plot_point place(const void *context, double x, double y) {
+static plot_point figure_point(const void *context, double x, double y) {
     const figure *f = context;
     return (plot_point){f->left + plot_axis_part(&f->across, x) * (f->right - f->left),
                         f->bottom - plot_axis_part(&f->up, y) * (f->bottom - f->top)};
@@ -49,7 +51,7 @@ static void line(const figure *f, double x0, double y0, double x1, double y1, un
     f->surface->kind->line(f->surface, ends, 2, colour, width);
 }
 
-/* Names with a stroke of their colour, in as many lines as they need; the y below them. */
+/* Draws the name of each column after a stroke in its colour. Returns y of the last line of names. */
 static double draw_names(const figure *f, double width, double y) {
     const double stroke = 22, gap = 6, between = 20;
     double x = margin;
@@ -71,13 +73,13 @@ static void draw_marks(const figure *f) {
     char label[PLOT_LABEL_BYTES];
     const plot_surface_kind *kind = f->surface->kind;
     for (size_t k = 0; k < f->across.count; k++) {
-        double x = place(f, plot_axis_mark(&f->across, k), 0).x;
+        double x = figure_point(f, plot_axis_mark(&f->across, k), 0).x;
         plot_axis_label(&f->across, k, label);
         line(f, x, f->top, x, f->bottom, grid, 1);
         kind->text(f->surface, x, f->bottom + label_size * 1.4, ANCHOR_MIDDLE, label_size, quiet, label);
     }
     for (size_t k = 0; k < f->up.count; k++) {
-        double y = place(f, 0, plot_axis_mark(&f->up, k)).y;
+        double y = figure_point(f, 0, plot_axis_mark(&f->up, k)).y;
         plot_axis_label(&f->up, k, label);
         line(f, f->left, y, f->right, y, grid, 1);
         kind->text(f->surface, f->left - 6, y + label_size * 0.35, ANCHOR_END, label_size, quiet, label);
@@ -92,7 +94,7 @@ static bool draw_lines(const figure *f) {
     plot_point *points = malloc(f->table->row_count * sizeof *points);
     if (points == NULL) return false;
     for (size_t k = 1; k < f->table->column_count; k++) {
-        size_t count = plot_table_line(f->table, k, place, f, points);
+        size_t count = plot_table_line(f->table, k, figure_point, f, points);
         f->surface->kind->line(f->surface, points, count, colours[k - 1], 1.6);
     }
     free(points);

@@ -1,8 +1,8 @@
 /* plot_table.c — see plot_table.h. */
-#include "clients/cli/plot_table.h"
+#include "clients/cli/plot/plot_table.h"
 
-#include "api/read_system.h"
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
+#include "api/read/read_system.h"
 #include "clients/cli/cli.h"
 #include "engine/base/symbol_table.h"
 
@@ -12,20 +12,21 @@
 
 enum { VALUES_MAX = 1 << 26, FIRST_ROWS = 256, LABEL_MAX_BYTES = 512, USUAL_MOST = 6, LOOKED_AT = 64 };
 
-static size_t find(const row_header *header, const char *name, size_t length) {
+static size_t find_header_column(const row_header *header, const char *name, size_t length) {
     for (size_t k = 0; k < header->column_count; k++) {
         if (strlen(header->columns[k]) == length && memcmp(header->columns[k], name, length) == 0) return k;
     }
     return header->column_count;
 }
 
-static bool no_memory(void) {
-    cli_say("memory could not be allocated");
-    return false;
+/* Returns true if `memory` is not NULL. Otherwise reports that memory could not be allocated. */
+static bool is_allocated(const void *memory) {
+    if (memory == NULL) cli_say_no_memory();
+    return memory != NULL;
 }
 
 static char *label_of(const row_header *header, const cJSON *tree, size_t at) {
-    const cJSON *unit = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(tree, "units"), (int)at);
+    const cJSON *unit = cJSON_GetArrayItem(json_at(tree, "units"), (int)at);
     text_buffer text;
     text_buffer_init(&text, LABEL_MAX_BYTES);
     text_buffer_puts(&text, header->columns[at]);
@@ -37,16 +38,16 @@ static char *label_of(const row_header *header, const cJSON *tree, size_t at) {
 
 static bool add_column(plot_table *t, const row_header *header, const cJSON *tree, size_t at) {
     if (t->column_count > PLOT_SERIES_MAX) {
-        cli_say("no more than %d columns can be told apart in one drawing", PLOT_SERIES_MAX);
+        cli_say("a drawing has at most %d columns", PLOT_SERIES_MAX);
         return false;
     }
     plot_column *column = &t->columns[t->column_count++];
     *column = (plot_column){.at = at, .least = INFINITY, .most = -INFINITY, .label = label_of(header, tree, at)};
-    return column->label != NULL || no_memory();
+    return is_allocated(column->label);
 }
 
 static bool add_named(plot_table *t, const row_header *header, const cJSON *tree, const char *name) {
-    size_t at = find(header, name, strlen(name));
+    size_t at = find_header_column(header, name, strlen(name));
     if (at < header->column_count) return add_column(t, header, tree, at);
     const char *nearest = nearest_name(header->columns, header->column_count, name, strlen(name));
     if (nearest != NULL) {
@@ -59,7 +60,7 @@ static bool add_named(plot_table *t, const row_header *header, const cJSON *tree
 
 static bool add_list(plot_table *t, const row_header *header, const cJSON *tree, const char *columns) {
     cJSON *names = api_names(columns);
-    bool good = names != NULL || no_memory();
+    bool good = is_allocated(names);
     for (const cJSON *n = good ? names->child : NULL; n != NULL && good; n = n->next) {
         good = add_named(t, header, tree, n->valuestring);
     }
@@ -67,14 +68,14 @@ static bool add_list(plot_table *t, const row_header *header, const cJSON *tree,
     return good;
 }
 
-/* The column of a coordinate stands beside that of its velocity. */
+/* Returns true if the column is a coordinate, i.e. if the header also has a column for its velocity. */
 static bool is_coordinate(const row_header *header, size_t at) {
     char name[LABEL_MAX_BYTES];
     size_t length = strlen(header->columns[at]);
     if (length + 1 >= sizeof name) return false;
     memcpy(name, header->columns[at], length);
     name[length] = '\'';
-    return find(header, name, length + 1) < header->column_count;
+    return find_header_column(header, name, length + 1) < header->column_count;
 }
 
 static bool add_usual(plot_table *t, const row_header *header, const cJSON *tree) {
@@ -85,19 +86,17 @@ static bool add_usual(plot_table *t, const row_header *header, const cJSON *tree
         if (k != t->columns[0].at && (is_one[k] || !any)) good = add_column(t, header, tree, k);
     }
     if (good && t->column_count == 1) {
-        cli_say("the result has nothing to draw over `%s`", header->columns[t->columns[0].at]);
+        cli_say("the result has no column to draw over `%s`", header->columns[t->columns[0].at]);
         good = false;
     }
     return good;
 }
 
 bool plot_table_begin(plot_table *t, const row_header *header, const char *columns, const char *over) {
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *tree = json_parse(header->json, strlen(header->json), &limits, &fault);
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(tree, "name");
+    cJSON *tree = json_parse_trusted(header->json);
+    const cJSON *name = json_at(tree, "name");
     t->title = strdup(cJSON_IsString(name) ? name->valuestring : "");
-    bool good = t->title != NULL || no_memory();
+    bool good = is_allocated(t->title);
     if (good) good = over != NULL ? add_named(t, header, tree, over) : add_column(t, header, tree, 0);
     if (good) good = columns != NULL ? add_list(t, header, tree, columns) : add_usual(t, header, tree);
     cJSON_Delete(tree);
@@ -108,11 +107,11 @@ static bool make_room(plot_table *t) {
     if (t->row_count < t->row_capacity) return true;
     size_t capacity = t->row_capacity == 0 ? FIRST_ROWS : 2 * t->row_capacity;
     if (capacity * t->column_count > VALUES_MAX) {
-        cli_say("there are too many rows to draw: ask for fewer, with --samples");
+        cli_say("too many rows to draw; reduce them with --samples");
         return false;
     }
     double *values = realloc(t->values, capacity * t->column_count * sizeof *values);
-    if (values == NULL) return no_memory();
+    if (!is_allocated(values)) return false;
     t->values = values;
     t->row_capacity = capacity;
     return true;
@@ -137,7 +136,7 @@ void plot_table_clear(plot_table *t) {
     *t = (plot_table){0};
 }
 
-/* Rows first..last lie in one unit of width. Appends those that show. */
+/* Appends the first, lowest, highest and last point of `run`, whose points are within one unit of width. */
 static size_t add_extremes(plot_point *points, size_t count, const plot_point *run, size_t length) {
     size_t least = 0, most = 0;
     for (size_t i = 1; i < length; i++) {
@@ -157,7 +156,7 @@ size_t plot_table_line(const plot_table *t, size_t k, plot_point (*map)(const vo
         const double *values = t->values + row * t->column_count;
         points[row] = map(context, values[0], values[k]);
     }
-    /* What is kept of a unit is not more than what it was read from, so that the list shrinks in place. */
+    /* Each unit of width keeps at most as many points as it has rows, so the list can be reduced in place. */
     size_t count = 0;
     for (size_t begin = 0, end; begin < t->row_count; begin = end) {
         for (end = begin + 1; end < t->row_count && floor(points[end].x) == floor(points[begin].x); end++) {

@@ -1,5 +1,5 @@
-/* plot_png.c — a figure as an image (PNG), by cairo: two pixels to a unit, for screens of today and for print. */
-#include "clients/cli/plot_surface.h"
+/* png.c — drawing surface for PNG images, with cairo. A unit is two pixels wide, for high-resolution screens and print. */
+#include "clients/cli/plot/surface.h"
 
 #include <cairo/cairo.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static plot_surface *png_open(double width, double height, const char *title, FI
     if (s == NULL) return NULL;
     s->surface.kind = &plot_png;
     s->out = out;
-    /* Without memory cairo gives objects that do nothing, and says so at the end. */
+    /* If out of memory, cairo returns inert objects and reports the error when the image is written. */
     s->image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(pixels * width), (int)(pixels * height));
     s->context = cairo_create(s->image);
     cairo_scale(s->context, pixels, pixels);
@@ -42,7 +42,7 @@ static void png_line(plot_surface *surface, const plot_point *points, size_t cou
     cairo_move_to(context, points[0].x, points[0].y);
     for (size_t k = 1; k < count; k++) {
         cairo_line_to(context, points[k].x, points[k].y);
-        if (k % 1000 != 0) continue; /* one path of very many lines costs more than its parts */
+        if (k % 1000 != 0) continue; /* cairo draws several short paths faster than one very long path */
         cairo_stroke(context);
         cairo_move_to(context, points[k].x, points[k].y);
     }

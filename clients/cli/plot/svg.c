@@ -1,5 +1,5 @@
-/* plot_svg.c — a figure as Scalable Vector Graphics (SVG 1.1): written as it is drawn, texts stay texts. */
-#include "clients/cli/plot_surface.h"
+/* svg.c — drawing surface for Scalable Vector Graphics (SVG 1.1). Texts are text elements. */
+#include "clients/cli/plot/surface.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ typedef struct svg {
     FILE *out;
 } svg;
 
-/* XML 1.0, 2.4 and 2.2: markup is escaped, control characters have no place in it. */
+/* Writes text with markup escaped (XML 1.0, 2.4) and control characters omitted (2.2). */
 static void put_text(FILE *out, const char *text) {
     for (const char *p = text; *p != '\0'; p++) {
         switch (*p) {

@@ -1,6 +1,6 @@
-/* plot_terminal.c — a drawing of characters. Each one holds 2 by 4 dots as a Braille pattern, whose bits Unicode 15,
- * chapter 21.1 numbers; without those, one letter that tells the columns apart. */
-#include "clients/cli/plot_figure.h"
+/* terminal.c — draws with characters on a terminal. A cell shows a Braille pattern of 2 by 4 dots (bits as in Unicode
+ * 15, chapter 21.1), or an ASCII character that identifies the column. */
+#include "clients/cli/plot/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@ static const char letters[PLOT_SERIES_MAX + 1] = "*+xo#@%&";
 static const int colours[PLOT_SERIES_MAX] = {34, 33, 32, 35, 36, 31, 94, 90};
 
 typedef struct cell {
-    unsigned char dots, series; /* series 0: nothing is drawn here */
+    unsigned char dots, series; /* series: number of the column from 1; 0: the cell is empty */
 } cell;
 
 typedef struct sheet {
     const plot_table *table;
     const plot_terminal *terminal;
     FILE *out;
-    size_t left;          /* characters before the frame */
-    size_t width, height; /* cells inside it */
+    size_t left;          /* number of characters left of the frame */
+    size_t width, height; /* number of cells inside the frame */
     size_t across_dots, up_dots;
     cell *cells;
     plot_axis across, up;
@@ -28,7 +28,7 @@ typedef struct sheet {
 
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
 
-static plot_point place(const void *context, double x, double y) {
+static plot_point sheet_point(const void *context, double x, double y) {
     const sheet *s = context;
     double w = (double)(s->width * s->across_dots), h = (double)(s->height * s->up_dots);
     return (plot_point){plot_axis_part(&s->across, x) * (w - 1) + 0.5, (1 - plot_axis_part(&s->up, y)) * (h - 1) + 0.5};
@@ -42,7 +42,7 @@ static void set_dot(sheet *s, double x, double y, unsigned char series) {
     c->series = series;
 }
 
-/* A dot for each unit of the longer way. */
+/* Draws a line, one dot for each unit along its longer side. */
 static void set_line(sheet *s, plot_point from, plot_point to, unsigned char series) {
     double steps = ceil(fmax(fabs(to.x - from.x), fabs(to.y - from.y)));
     for (double k = 1; k <= steps; k++) {
@@ -54,7 +54,7 @@ static bool set_lines(sheet *s) {
     plot_point *points = malloc(s->table->row_count * sizeof *points);
     if (points == NULL) return false;
     for (size_t k = 1; k < s->table->column_count; k++) {
-        size_t count = plot_table_line(s->table, k, place, s, points);
+        size_t count = plot_table_line(s->table, k, sheet_point, s, points);
         set_dot(s, points[0].x, points[0].y, (unsigned char)k);
         for (size_t i = 1; i < count; i++) set_line(s, points[i - 1], points[i], (unsigned char)k);
     }
@@ -75,14 +75,14 @@ static void put_cell(const sheet *s, const cell *c) {
     }
     put_colour(s, c->series);
     if (s->terminal->dots) {
-        fprintf(s->out, "\xe2%c%c", 0xa0 | c->dots >> 6, 0x80 | (c->dots & 0x3f)); /* UTF-8 of 2800 + dots */
+        fprintf(s->out, "\xe2%c%c", 0xa0 | c->dots >> 6, 0x80 | (c->dots & 0x3f)); /* UTF-8 of U+2800 + dots */
     } else {
         fputc(letters[c->series - 1], s->out);
     }
     put_colour(s, 0);
 }
 
-/* No more than a terminal would take for text. */
+/* Writes text, omitting control characters. */
 static void put_text(const sheet *s, const char *text) {
     for (const char *p = text; *p != '\0'; p++) {
         if ((unsigned char)*p >= 0x20 && *p != 0x7f) fputc(*p, s->out);
@@ -97,7 +97,7 @@ static void put_heading(const sheet *s) {
     for (size_t k = 1; k < s->table->column_count; k++) {
         if (k > 1) fputs("   ", s->out);
         put_colour(s, k);
-        if (s->terminal->dots) fputs("\xe2\xa0\x92\xe2\xa0\x92", s->out); /* two strokes of dots */
+        if (s->terminal->dots) fputs("\xe2\xa0\x92\xe2\xa0\x92", s->out); /* a short stroke of dots */
         if (!s->terminal->dots) fputc(letters[k - 1], s->out);
         put_colour(s, 0);
         fputc(' ', s->out);
@@ -106,10 +106,10 @@ static void put_heading(const sheet *s) {
     fputc('\n', s->out);
 }
 
-/* The mark of the axis upward that stands in a line; its count when there is none. */
+/* Returns the index of the vertical axis mark in this line, or the number of marks if the line has no mark. */
 static size_t mark_in_line(const sheet *s, size_t line) {
     size_t k = 0;
-    while (k < s->up.count && (size_t)(place(s, 0, plot_axis_mark(&s->up, k)).y) / s->up_dots != line) k++;
+    while (k < s->up.count && (size_t)(sheet_point(s, 0, plot_axis_mark(&s->up, k)).y) / s->up_dots != line) k++;
     return k;
 }
 
@@ -127,7 +127,7 @@ static void put_line(const sheet *s, size_t line) {
     fputc('\n', s->out);
 }
 
-/* The axis across, and below it the labels that have room. */
+/* Draws the horizontal axis and, below it, those labels that do not overlap. */
 static void put_foot(const sheet *s) {
     char *marks = calloc(s->width + 1, 1), *labels = malloc(s->width + 1);
     if (marks != NULL && labels != NULL) {
@@ -136,7 +136,7 @@ static void put_foot(const sheet *s) {
         size_t free_from = 0;
         for (size_t k = 0; k < s->across.count; k++) {
             char label[PLOT_LABEL_BYTES];
-            size_t at = (size_t)(place(s, plot_axis_mark(&s->across, k), 0).x) / s->across_dots;
+            size_t at = (size_t)(sheet_point(s, plot_axis_mark(&s->across, k), 0).x) / s->across_dots;
             plot_axis_label(&s->across, k, label);
             size_t length = strlen(label), begin = at > length / 2 ? at - length / 2 : 0;
             marks[at] = 1;
@@ -165,7 +165,7 @@ bool plot_terminal_draw(const plot_table *t, const plot_terminal *terminal, FILE
     sheet s = {.table = t, .terminal = terminal, .out = out};
     s.across_dots = terminal->dots ? DOTS_ACROSS : 1;
     s.up_dots = terminal->dots ? DOTS_UP : 1;
-    size_t taken = 4 + (t->title[0] != '\0'); /* lines above and below */
+    size_t taken = 4 + (t->title[0] != '\0'); /* lines above and below the frame */
     s.height = terminal->height > taken + LEAST_CELLS ? terminal->height - taken : LEAST_CELLS;
     s.up = plot_axis_up(t, s.height < 8 ? 2 : s.height / 4);
     s.left = plot_axis_label_length(&s.up);

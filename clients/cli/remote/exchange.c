@@ -1,5 +1,5 @@
 /* exchange.c — see exchange.h. */
-#include "clients/cli/exchange.h"
+#include "clients/cli/remote/exchange.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -9,21 +9,21 @@
 
 enum { ANSWER_MAX_BYTES = 16 * 1024 * 1024, CONNECT_SECONDS = 10, QUIET_SECONDS = 60, TEXT_MAX_BYTES = 4096 };
 
-cli_place cli_place_of(const cli_arguments *arguments) {
-    const char *server = cli_option_value(arguments, "server");
-    if (server == NULL) server = getenv("HAMEL_SERVER");
-    if (server != NULL && server[0] == '\0') server = NULL;
-    return (cli_place){.server = server, .token = getenv("HAMEL_TOKEN")};
+cli_server cli_server_of(const cli_arguments *arguments) {
+    const char *url = cli_option_value(arguments, "server");
+    if (url == NULL) url = getenv("HAMEL_SERVER");
+    if (url != NULL && url[0] == '\0') url = NULL;
+    return (cli_server){.url = url, .token = getenv("HAMEL_TOKEN")};
 }
 
-/* What the callback of libcurl needs. */
+/* Context of the libcurl write callback. */
 typedef struct receiver {
     CURL *curl;
     exchange *x;
-    bool known; /* status and type have been looked at */
+    bool known; /* HTTP status and media type have been read */
 } receiver;
 
-static void fail(exchange *x, const char *reason) {
+static void set_reason(exchange *x, const char *reason) {
     if (x->reason[0] == '\0') snprintf(x->reason, sizeof x->reason, "%s", reason);
 }
 
@@ -36,7 +36,7 @@ static void look_at_head(receiver *r) {
                      strncasecmp(type, r->x->accept, strlen(r->x->accept)) == 0;
 }
 
-/* Fewer bytes returned than given end the transfer. */
+/* Write callback of libcurl. A return value below `length` ends the transfer. */
 static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) {
     receiver *r = context;
     exchange *x = r->x;
@@ -48,7 +48,7 @@ static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) 
         text_buffer_add(&x->answer, bytes + at, piece);
         at += piece + (end != NULL);
         if (x->answer.failed) {
-            fail(x, "the answer is too long");
+            set_reason(x, "the answer is too long");
             return 0;
         }
         if (end == NULL) continue;
@@ -59,7 +59,7 @@ static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) 
     return length;
 }
 
-/* False without memory, or when the value is too long; the list is then gone. */
+/* Adds a header. On failure (out of memory, value too long) frees the list and returns false. */
 static bool add_header(struct curl_slist **list, const char *name, const char *value) {
     char text[TEXT_MAX_BYTES];
     int length = snprintf(text, sizeof text, "%s: %s", name, value);
@@ -70,20 +70,20 @@ static bool add_header(struct curl_slist **list, const char *name, const char *v
     return longer != NULL;
 }
 
-static struct curl_slist *headers_of(const exchange *x, const cli_place *place) {
+static struct curl_slist *headers_of(const exchange *x, const cli_server *server) {
     struct curl_slist *list = NULL;
     if (!add_header(&list, "Accept", x->accept)) return NULL;
     if (x->body != NULL && !add_header(&list, "Content-Type", "application/json")) return NULL;
     if (x->key != NULL && !add_header(&list, "Idempotency-Key", x->key)) return NULL;
-    if (place->token == NULL || place->token[0] == '\0') return list;
+    if (server->token == NULL || server->token[0] == '\0') return list;
     char bearer[TEXT_MAX_BYTES];
-    int length = snprintf(bearer, sizeof bearer, "Bearer %s", place->token);
+    int length = snprintf(bearer, sizeof bearer, "Bearer %s", server->token);
     if (length > 0 && (size_t)length < sizeof bearer && add_header(&list, "Authorization", bearer)) return list;
     curl_slist_free_all(list);
     return NULL;
 }
 
-/* Whom to trust besides or in place of the system's authorities: libcurl leaves these variables to its programs. */
+/* Applies the environment variables for certificate authorities, which libcurl itself ignores. */
 static void set_authorities(CURL *curl) {
     const char *file = getenv("CURL_CA_BUNDLE"), *directory = getenv("SSL_CERT_DIR");
     if (file == NULL || *file == '\0') file = getenv("SSL_CERT_FILE");
@@ -109,31 +109,31 @@ static void set_request(receiver *r, const char *url, struct curl_slist *headers
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
     }
-    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L); /* notices a server that is gone, however long it may be quiet */
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L); /* detects a dead server while no data arrive */
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     set_authorities(curl);
 }
 
-bool exchange_run(exchange *x, const cli_place *place) {
+bool exchange_run(exchange *x, const cli_server *server) {
     char url[TEXT_MAX_BYTES], reason[CURL_ERROR_SIZE] = "";
-    size_t length = strlen(place->server);
-    while (length > 0 && place->server[length - 1] == '/') length--;
+    size_t length = strlen(server->url);
+    while (length > 0 && server->url[length - 1] == '/') length--;
     text_buffer_init(&x->answer, ANSWER_MAX_BYTES);
     if (length + strlen(x->path) >= sizeof url) {
-        fail(x, "the address is too long");
+        set_reason(x, "the address is too long");
         return false;
     }
-    snprintf(url, sizeof url, "%.*s%s", (int)length, place->server, x->path);
+    snprintf(url, sizeof url, "%.*s%s", (int)length, server->url, x->path);
     receiver r = {.curl = curl_easy_init(), .x = x};
-    struct curl_slist *headers = r.curl != NULL ? headers_of(x, place) : NULL;
+    struct curl_slist *headers = r.curl != NULL ? headers_of(x, server) : NULL;
     if (headers != NULL) {
         set_request(&r, url, headers);
         curl_easy_setopt(r.curl, CURLOPT_ERRORBUFFER, reason);
         CURLcode code = curl_easy_perform(r.curl);
-        if (code == CURLE_OK) look_at_head(&r); /* an answer without a body */
-        if (code != CURLE_OK && !x->ended) fail(x, reason[0] != '\0' ? reason : curl_easy_strerror(code));
+        if (code == CURLE_OK) look_at_head(&r); /* an answer without a body does not call take_bytes */
+        if (code != CURLE_OK && !x->ended) set_reason(x, reason[0] != '\0' ? reason : curl_easy_strerror(code));
     } else {
-        fail(x, "the request cannot be made: no memory, or a token or key that is too long");
+        set_reason(x, "the request could not be built: out of memory, or the token or key is too long");
     }
     curl_slist_free_all(headers);
     curl_easy_cleanup(r.curl);
@@ -145,21 +145,19 @@ void exchange_clear(exchange *x) {
 }
 
 cJSON *exchange_json(const exchange *x) {
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    return x->answer.length > 0 ? json_parse(x->answer.bytes, x->answer.length, &limits, &fault) : NULL;
+    return x->answer.length > 0 ? json_parse(x->answer.bytes, x->answer.length, NULL, NULL) : NULL;
 }
 
-int exchange_failed(const exchange *x, const cli_place *place) {
+int exchange_failed(const exchange *x, const cli_server *server) {
     if (x->reason[0] != '\0') {
-        cli_say("%.200s: %s", place->server, x->reason);
+        cli_say("%.200s: %s", server->url, x->reason);
         return CLI_SERVER;
     }
     cJSON *problem = exchange_json(x);
-    const cJSON *detail = cJSON_GetObjectItemCaseSensitive(problem, "detail");
-    if (!cJSON_IsString(detail)) detail = cJSON_GetObjectItemCaseSensitive(problem, "title");
-    cli_say("%.200s: HTTP status %ld%s%s", place->server, x->status, cJSON_IsString(detail) ? ": " : "",
-            cJSON_IsString(detail) ? detail->valuestring : ", which is no answer of hameld");
+    const cJSON *detail = json_at(problem, "detail");
+    if (!cJSON_IsString(detail)) detail = json_at(problem, "title");
+    cli_say("%.200s: HTTP status %ld%s%s", server->url, x->status, cJSON_IsString(detail) ? ": " : "",
+            cJSON_IsString(detail) ? detail->valuestring : ", unexpected answer, not from hameld");
     cJSON_Delete(problem);
     return CLI_SERVER;
 }

@@ -1,54 +1,53 @@
-/* exchange.h — one request to a daemon and its answer (RFC 9110), by libcurl.
+/* exchange.h — one HTTP request to a daemon and its answer (RFC 9110), with libcurl.
  *
- * An answer of the type that is asked for may be taken line by line while it comes, without end; every other one is
- * gathered, up to a bound. What a server sends is not trusted more than a file: documents go through the strict JSON
- * scan. */
-#ifndef HAMEL_CLI_EXCHANGE_H
-#define HAMEL_CLI_EXCHANGE_H
+ * An answer of the requested type can be received line by line, with no limit on its length. Other answers are
+ * collected in memory, up to a limit. Answers are not trusted: JSON documents are parsed by json_parse. */
+#ifndef HAMEL_CLI_REMOTE_EXCHANGE_H
+#define HAMEL_CLI_REMOTE_EXCHANGE_H
 
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
 #include "clients/cli/options.h"
 #include "engine/base/text_buffer.h"
 
-/* Where a command works. */
-typedef struct cli_place {
-    const char *server; /* URL; NULL: this process */
-    const char *token;  /* bearer token, or NULL */
-} cli_place;
+/* The server on which a command runs, if any. */
+typedef struct cli_server {
+    const char *url;   /* NULL if the command runs in this process */
+    const char *token; /* bearer token; may be NULL */
+} cli_server;
 
-/* --server and HAMEL_SERVER, HAMEL_TOKEN. */
-cli_place cli_place_of(const cli_arguments *arguments);
+/* Reads --server and, if it was not given, HAMEL_SERVER. Reads the token from HAMEL_TOKEN. */
+cli_server cli_server_of(const cli_arguments *arguments);
 
 typedef struct exchange {
-    /* What is asked. Borrowed. */
-    const char *method, *path; /* path and query below the server's address: "/v1/jobs" */
-    const char *accept;        /* a media type */
+    /* The request. The strings are borrowed. */
+    const char *method, *path; /* path and query: "/v1/jobs" */
+    const char *accept;        /* media type requested */
     const char *body;          /* JSON, or NULL */
     size_t body_length;
-    const char *key; /* Idempotency-Key, or NULL */
-    bool lively;     /* the server gives signs of life: an answer that stays quiet for a minute is given up */
-    /* Given each line of an answer with status 200 and the type `accept`, without its end and not NUL-terminated;
-     * false ends the exchange. NULL: no answer is taken by lines. */
+    const char *key; /* Idempotency-Key; may be NULL */
+    bool lively;     /* true if the server sends heartbeats; the exchange then fails after a minute of silence */
+    /* Called for each line of an answer with status 200 and the type `accept`. The line has no newline and is not
+     * NUL-terminated. Return false to end the exchange. If NULL, the answer is collected. */
     bool (*line)(void *context, const char *bytes, size_t length);
     void *context;
 
-    /* What has come. */
-    long status;        /* of HTTP; 0: no answer */
-    bool streamed;      /* the answer went to `line` */
-    bool ended;         /* by `line` */
-    text_buffer answer; /* the body that was not streamed */
-    char reason[256];   /* why it has not come whole */
+    /* The answer. */
+    long status;        /* HTTP status; 0 if there was no answer */
+    bool streamed;      /* the answer was passed to `line` */
+    bool ended;         /* `line` has returned false */
+    text_buffer answer; /* body of an answer that was not streamed */
+    char reason[256];   /* error message if the answer is incomplete */
 } exchange;
 
-/* True when a whole answer has come, whatever its status, or `line` has ended it; else x->reason tells.
- * exchange_clear in both cases. */
-bool exchange_run(exchange *x, const cli_place *place);
+/* Returns true if the answer is complete, with any status, or if `line` ended the exchange. Otherwise sets x->reason.
+ * Call exchange_clear in both cases. */
+bool exchange_run(exchange *x, const cli_server *server);
 void exchange_clear(exchange *x);
 
-/* The answer as JSON (cJSON_Delete); NULL when it is none. */
+/* Parses the answer as JSON. Returns a tree that the caller deletes (cJSON_Delete), or NULL if it is not JSON. */
 cJSON *exchange_json(const exchange *x);
 
-/* Says that there was no answer, or that it was no success. CLI_SERVER. */
-int exchange_failed(const exchange *x, const cli_place *place);
+/* Reports a missing or unexpected answer. Returns CLI_SERVER. */
+int exchange_failed(const exchange *x, const cli_server *server);
 
 #endif

@@ -1,5 +1,5 @@
 /* job_client.c — see job_client.h. */
-#include "clients/cli/job_client.h"
+#include "clients/cli/remote/job_client.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { PATH_MAX_BYTES = 2048, ID_MAX_BYTES = 64 };
 
-/* Letters, digits, - and _: nothing that would be another path. */
+/* Accepts only letters, digits, - and _, so that an id cannot change the path of the request. */
 static bool names_a_job(const char *id) {
     size_t length = strlen(id);
     for (size_t k = 0; k < length; k++) {
@@ -17,14 +17,14 @@ static bool names_a_job(const char *id) {
 }
 
 int job_client_open(job_client *c, const cli_arguments *arguments, bool operands_are_jobs) {
-    *c = (job_client){.arguments = arguments, .place = cli_place_of(arguments)};
+    *c = (job_client){.arguments = arguments, .server = cli_server_of(arguments)};
     for (size_t k = 0; operands_are_jobs && k < arguments->operand_count; k++) {
         if (names_a_job(arguments->operands[k])) continue;
-        cli_say("`%.80s` is not the id of a job", arguments->operands[k]);
+        cli_say("`%.80s` is not a job id", arguments->operands[k]);
         return CLI_USAGE;
     }
-    if (c->place.server != NULL) return CLI_OK;
-    cli_say("%s needs a server: --server URL, or HAMEL_SERVER", arguments->command->name);
+    if (c->server.url != NULL) return CLI_OK;
+    cli_say("%s needs a server: give --server URL or set HAMEL_SERVER", arguments->command->name);
     return CLI_USAGE;
 }
 
@@ -37,12 +37,12 @@ int job_ask(const job_client *c, const char *method, const char *rest, cJSON **a
         return CLI_USAGE;
     }
     exchange x = {.method = method, .path = path, .accept = "application/json"};
-    bool good = exchange_run(&x, &c->place) && x.status >= 200 && x.status < 300;
+    bool good = exchange_run(&x, &c->server) && x.status >= 200 && x.status < 300;
     if (good && x.status != 204) {
         *answer = exchange_json(&x);
         good = cJSON_IsObject(*answer);
     }
-    int status = good ? CLI_OK : exchange_failed(&x, &c->place);
+    int status = good ? CLI_OK : exchange_failed(&x, &c->server);
     if (!good) {
         cJSON_Delete(*answer);
         *answer = NULL;
@@ -57,23 +57,18 @@ int job_ask_one(const job_client *c, const char *method, const char *id, const c
     return job_ask(c, method, path, answer);
 }
 
-const char *job_text(const cJSON *job, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(job, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 double job_progress(const cJSON *job) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(job, "progress");
+    const cJSON *item = json_at(job, "progress");
     double progress = cJSON_IsNumber(item) ? item->valuedouble : 0;
     return progress < 0 ? 0 : progress > 1 ? 1 : progress;
 }
 
 bool job_has_ended(const cJSON *job) {
-    const char *status = job_text(job, "status");
+    const char *status = json_text_at(job, "status");
     return strcmp(status, "queued") != 0 && strcmp(status, "running") != 0;
 }
 
-/* RFC 3986, 2.3: all but the unreserved characters go as %XX. */
+/* Appends the text with every character except the unreserved ones (RFC 3986, 2.3) encoded as %XX. */
 static void add_escaped(text_buffer *out, const char *text) {
     for (const char *p = text; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;

@@ -1,35 +1,33 @@
-/* job_client.h — what the commands about jobs on a server share. */
-#ifndef HAMEL_CLI_JOB_CLIENT_H
-#define HAMEL_CLI_JOB_CLIENT_H
+/* job_client.h — requests of the commands for jobs on a server. */
+#ifndef HAMEL_CLI_REMOTE_JOB_CLIENT_H
+#define HAMEL_CLI_REMOTE_JOB_CLIENT_H
 
-#include "clients/cli/exchange.h"
+#include "clients/cli/remote/exchange.h"
 
-/* One for each job that a command is given. */
+/* A command and its server. */
 typedef struct job_client {
     const cli_arguments *arguments;
-    cli_place place;
+    cli_server server;
 } job_client;
 
-/* CLI_OK, or CLI_USAGE after saying that there is no server, or that what names a job cannot. */
+/* Returns CLI_OK, or CLI_USAGE after reporting that no server is given or that an operand is not a job id. */
 int job_client_open(job_client *c, const cli_arguments *arguments, bool operands_are_jobs);
 
-/* Asks METHOD /v1/jobs`rest` and takes an answer of 2xx: *answer gets it as an object (cJSON_Delete), or NULL with 204.
- * CLI_OK, or CLI_SERVER after saying why not. */
+/* Sends METHOD /v1/jobs`rest`. If the status is 2xx, sets *answer to the object received, which the caller deletes
+ * (cJSON_Delete), or to NULL for 204. Returns CLI_OK, or CLI_SERVER after reporting an error. */
 int job_ask(const job_client *c, const char *method, const char *rest, cJSON **answer);
 
-/* The same for one job: METHOD /v1/jobs/ID`rest`. */
+/* Sends METHOD /v1/jobs/ID`rest`, with the same results. */
 int job_ask_one(const job_client *c, const char *method, const char *id, const char *rest, cJSON **answer);
 
-/* A member's text; "" when it has none. */
-const char *job_text(const cJSON *job, const char *key);
 double job_progress(const cJSON *job);
 bool job_has_ended(const cJSON *job);
 
-/* `name=value` for a query, escaped; with & where something stands before it. */
+/* Appends `?` or `&` and the percent-encoded `name=value` to a query. Appends nothing if the value is NULL. */
 void job_query_add(text_buffer *query, const char *name, const char *value);
 
 /* clang-format off */
-#define JOB_OPTIONS {"server", "URL", NULL, "where the jobs are; default: HAMEL_SERVER (token: HAMEL_TOKEN)"}
+#define JOB_OPTIONS {"server", "URL", NULL, "use the jobs of this server (HAMEL_SERVER); token: HAMEL_TOKEN"}
 /* clang-format on */
 
 #endif

@@ -1,8 +1,8 @@
-/* remote_stream.c — see the header. Lines are bounded (exchange.c) and go through the strict JSON scan. */
-#include "clients/cli/remote_stream.h"
+/* remote_stream.c — see remote_stream.h. exchange.c limits the length of lines; json_parse checks them. */
+#include "clients/cli/remote/remote_stream.h"
 
-#include "api/json_text.h"
-#include "clients/cli/remote_problem.h"
+#include "api/json/text.h"
+#include "clients/cli/remote/remote_problem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ void remote_stream_problem(remote_stream *s, const cJSON *problem) {
     api_failure_clear(&failure);
 }
 
-static void take_header(remote_stream *s, const cJSON *header) {
-    const cJSON *columns = cJSON_GetObjectItemCaseSensitive(header, "columns");
+static void take_stream_header(remote_stream *s, const cJSON *header) {
+    const cJSON *columns = json_at(header, "columns");
     size_t count = cJSON_IsArray(columns) ? (size_t)cJSON_GetArraySize(columns) : 0;
     const char **names = calloc(count + 1, sizeof *names);
     double *row = calloc(count + 1, sizeof *row);
@@ -40,7 +40,7 @@ static void take_header(remote_stream *s, const cJSON *header) {
     free(names);
 }
 
-static void take_row(remote_stream *s, const cJSON *values) {
+static void take_stream_row(remote_stream *s, const cJSON *values) {
     size_t count = 0;
     for (const cJSON *v = values->child; v != NULL; v = v->next) {
         if (!cJSON_IsNumber(v) || count == s->row_capacity) {
@@ -50,7 +50,7 @@ static void take_row(remote_stream *s, const cJSON *values) {
         s->row[count++] = v->valuedouble;
     }
     if (count != s->row_capacity || s->row == NULL) {
-        s->broken = "a row of the stream has not as many values as the header has columns";
+        s->broken = "a row of the stream and its header have different lengths";
         return;
     }
     s->refused = !s->observer->row(s->observer->context, s->row, count);
@@ -63,8 +63,8 @@ static void take_event(remote_stream *s, const cJSON *event) {
 }
 
 static void take_progress(remote_stream *s, const cJSON *progress) {
-    const cJSON *fraction = cJSON_GetObjectItemCaseSensitive(progress, "fraction");
-    if (!cJSON_IsNumber(fraction)) return; /* a sign of life */
+    const cJSON *fraction = json_at(progress, "fraction");
+    if (!cJSON_IsNumber(fraction)) return; /* a heartbeat */
     double f = fraction->valuedouble;
     char *json = json_text(progress);
     if (json != NULL) s->refused = !s->observer->progress(s->observer->context, json, f < 0 ? 0 : f > 1 ? 1 : f);
@@ -72,7 +72,7 @@ static void take_progress(remote_stream *s, const cJSON *progress) {
 }
 
 void remote_stream_summary(remote_stream *s, const cJSON *summary) {
-    const cJSON *status = cJSON_GetObjectItemCaseSensitive(summary, "status");
+    const cJSON *status = json_at(summary, "status");
     char *json = json_text(summary);
     if (cJSON_IsString(status) && strcmp(status->valuestring, "failed") == 0) {
         free(s->summary);
@@ -84,20 +84,18 @@ void remote_stream_summary(remote_stream *s, const cJSON *summary) {
     free(json);
 }
 
-static bool take_line(void *context, const char *bytes, size_t length) {
+static bool take_stream_line(void *context, const char *bytes, size_t length) {
     remote_stream *s = context;
     if (length == 0) return true;
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *object = json_parse(bytes, length, &limits, &fault);
+    cJSON *object = json_parse(bytes, length, NULL, NULL);
     const cJSON *member = cJSON_IsObject(object) ? object->child : NULL;
     const char *kind = member != NULL ? member->string : "";
     if (member == NULL) {
-        s->broken = "a line of the stream is no JSON object";
+        s->broken = "a line of the stream is not a JSON object";
     } else if (strcmp(kind, "row") == 0) {
-        take_row(s, member);
+        take_stream_row(s, member);
     } else if (strcmp(kind, "header") == 0) {
-        take_header(s, member);
+        take_stream_header(s, member);
     } else if (strcmp(kind, "event") == 0) {
         take_event(s, member);
     } else if (strcmp(kind, "progress") == 0) {
@@ -111,18 +109,18 @@ static bool take_line(void *context, const char *bytes, size_t length) {
     return !s->refused && s->broken == NULL;
 }
 
-bool remote_stream_run(remote_stream *s, exchange *x, const cli_place *place) {
+bool remote_stream_run(remote_stream *s, exchange *x, const cli_server *server) {
     x->accept = "application/x-ndjson";
-    x->line = take_line;
+    x->line = take_stream_line;
     x->context = s;
-    bool whole = exchange_run(x, place);
+    bool whole = exchange_run(x, server);
     if (s->refused || s->ended) return true;
     if (s->broken != NULL) {
-        cli_say("%.200s: %s", place->server, s->broken);
+        cli_say("%.200s: %s", server->url, s->broken);
     } else if (!whole) {
-        (void)exchange_failed(x, place);
+        (void)exchange_failed(x, server);
     } else if (x->streamed) {
-        cli_say("%.200s: the stream ended before the run did", place->server);
+        cli_say("%.200s: the stream ended before the run did", server->url);
     } else {
         return true;
     }

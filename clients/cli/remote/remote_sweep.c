@@ -1,14 +1,14 @@
-/* remote_sweep.c — see remote_sweep.h. The table comes as NDJSON and is made anew on this side by the writer of sweeps in
- * this process, without the columns that tell of jobs; inputs are taken from the sweep itself, which is known here. */
-#include "clients/cli/remote_sweep.h"
+/* remote_sweep.c — see remote_sweep.h. The server sends the table as NDJSON. The writer of local sweeps writes it
+ * to the output, without the columns for jobs. The inputs are computed from the sweep. */
+#include "clients/cli/remote/remote_sweep.h"
 
-#include "api/ensemble.h"
-#include "api/json_text.h"
-#include "clients/cli/bar.h"
-#include "clients/cli/job_client.h"
-#include "clients/cli/member_problems.h"
-#include "clients/cli/remote.h"
-#include "clients/cli/simulation.h"
+#include "api/json/text.h"
+#include "api/sweep/sweep_run.h"
+#include "clients/cli/commands/member_problems.h"
+#include "clients/cli/commands/simulation.h"
+#include "clients/cli/progress_bar.h"
+#include "clients/cli/remote/job_client.h"
+#include "clients/cli/remote/remote.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,34 +24,29 @@ enum {
     ID_BYTES = 65,
     LOOK_FIRST_MS = 20,
     LOOK_LAST_MS = 1000,
-    BEFORE_INPUTS = 3, /* member, job, name */
-    BESIDE_OTHERS = 5  /* these, status and problem */
+    BEFORE_INPUTS = 3, /* columns before the inputs: member, job, name */
+    BESIDE_OTHERS = 5  /* columns that are neither inputs nor collected: the three above, status, problem */
 };
 
 typedef struct remote_table {
-    const cli_place *place;
+    const cli_server *server;
     const sweep *sweep;
     table_form form;
     FILE *out;
     const char *out_name;
     cJSON *header;
-    const char **names; /* of the columns of the server's table; they belong to the header */
+    const char **names; /* column names of the server's table; owned by `header` */
     size_t name_count;
-    member_columns columns; /* of this side's */
-    double *collected;      /* of one row */
+    sweep_columns columns; /* columns of the table that is written */
+    double *collected;     /* collected numbers of one row */
     member_problems problems;
-    api_member_counts counts;
-    size_t next; /* member */
+    sweep_counts counts;
+    size_t next; /* number of the member whose row is expected next */
     text_buffer line;
     bool ended;
-    int status;         /* of what makes an end to everything on this side */
-    const char *broken; /* what is wrong with the server's table, or NULL */
+    int status;         /* first local error, or CLI_OK */
+    const char *broken; /* error in the server's table, or NULL */
 } remote_table;
-
-static int no_memory(void) {
-    cli_say("memory could not be allocated");
-    return CLI_IO;
-}
 
 /* ---- the table ----------------------------------------------------------------------------------------------------- */
 
@@ -61,7 +56,7 @@ static void write_line(remote_table *t) {
     text_buffer_reset(&t->line);
     if (good) return;
     if (made) cli_say("%s: %s", t->out_name, strerror(errno));
-    t->status = made ? CLI_IO : no_memory();
+    t->status = made ? CLI_IO : cli_say_no_memory();
 }
 
 static bool names_are(const char *const *names, const char *const *expected, size_t count) {
@@ -71,7 +66,7 @@ static bool names_are(const char *const *names, const char *const *expected, siz
     return true;
 }
 
-/* Whether the columns are those of this sweep. */
+/* Returns true if the columns of the server's table match the sweep. */
 static bool columns_fit(const remote_table *t) {
     static const char *const first[BEFORE_INPUTS] = {"member", "job", "name"};
     const sweep *s = t->sweep;
@@ -83,10 +78,10 @@ static bool columns_fit(const remote_table *t) {
            strcmp(t->names[t->name_count - 1], "problem") == 0;
 }
 
-/* Takes `header` over. */
+/* Takes ownership of `header`. */
 static void take_header(remote_table *t, cJSON *header) {
-    const cJSON *columns = cJSON_GetObjectItemCaseSensitive(header, "columns");
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(header, "name"));
+    const cJSON *columns = json_at(header, "columns");
+    const char *name = cJSON_GetStringValue(json_at(header, "name"));
     cJSON_Delete(t->header);
     free(t->names);
     free(t->collected);
@@ -95,29 +90,29 @@ static void take_header(remote_table *t, cJSON *header) {
     t->names = calloc((size_t)cJSON_GetArraySize(columns) + 1, sizeof *t->names);
     t->collected = calloc((size_t)cJSON_GetArraySize(columns) + 1, sizeof *t->collected);
     if (t->names == NULL || t->collected == NULL) {
-        t->status = no_memory();
+        t->status = cli_say_no_memory();
         return;
     }
     for (const cJSON *c = columns != NULL ? columns->child : NULL; cJSON_IsString(c); c = c->next) {
         t->names[t->name_count++] = c->valuestring;
     }
     if (t->next > 0 || !columns_fit(t)) {
-        t->broken = "the table of the batch has other columns than the sweep";
+        t->broken = "the columns of the batch's table differ from those of the sweep";
         return;
     }
     size_t inputs = t->sweep->axis_count;
-    t->columns = (member_columns){.inputs = t->names + BEFORE_INPUTS,
-                                  .input_count = inputs,
-                                  .collected = t->names + BEFORE_INPUTS + inputs + 1,
-                                  .collected_count = t->name_count - inputs - BESIDE_OTHERS};
-    member_table_begin(&t->columns, t->form, name != NULL ? name : "", &t->line);
+    t->columns = (sweep_columns){.inputs = t->names + BEFORE_INPUTS,
+                                 .input_count = inputs,
+                                 .collected = t->names + BEFORE_INPUTS + inputs + 1,
+                                 .collected_count = t->name_count - inputs - BESIDE_OTHERS};
+    sweep_table_begin(&t->columns, t->form, name != NULL ? name : "", &t->line);
     write_line(t);
 }
 
-/* False for a status that is no end of a run. Somebody may have canceled members on the server. */
+/* Sets *outcome from a status. Members canceled on the server count as failed. Returns false for an unknown status. */
 static bool read_outcome(const char *status, hamel_outcome *outcome, const char **problem) {
     bool canceled = strcmp(status, "canceled") == 0;
-    if (canceled) *problem = "it was canceled on the server";
+    if (canceled) *problem = "the job was canceled on the server";
     for (int k = 0; k <= HAMEL_FAILED; k++) {
         *outcome = (hamel_outcome)k;
         if (strcmp(hamel_outcome_name(*outcome), canceled ? "failed" : status) == 0) return true;
@@ -125,37 +120,29 @@ static bool read_outcome(const char *status, hamel_outcome *outcome, const char 
     return false;
 }
 
-static cJSON *assignments_of(const sweep *s, size_t member) {
-    text_buffer text;
-    text_buffer_init(&text, TEXT_MOST);
-    cJSON *list = sweep_assignments(s, member, &text) ? cJSON_Parse(text.bytes) : NULL;
-    text_buffer_free(&text);
-    return list;
-}
-
-static void say_problem(remote_table *t, const member_cells *cells) {
+static void say_problem(remote_table *t, const sweep_cells *cells) {
     text_buffer inputs;
     if (cells->problem[0] == '\0') return;
     text_buffer_init(&inputs, TEXT_MOST);
-    member_inputs_text(cells->assignments, &inputs);
+    sweep_inputs_text(cells->assignments, &inputs);
     member_problems_say(&t->problems, cells->member, inputs.bytes != NULL ? inputs.bytes : "", cells->problem);
     text_buffer_free(&inputs);
 }
 
-static void write_row(remote_table *t, member_cells *cells) {
-    cJSON *assignments = assignments_of(t->sweep, cells->member);
+static void write_table_row(remote_table *t, sweep_cells *cells) {
+    cJSON *assignments = sweep_assignments_json(t->sweep, cells->member);
     cells->assignments = assignments;
     if (assignments == NULL) {
-        t->status = no_memory();
+        t->status = cli_say_no_memory();
         return;
     }
-    member_table_row(&t->columns, t->form, cells, &t->line);
+    sweep_table_row(&t->columns, t->form, cells, &t->line);
     write_line(t);
     say_problem(t, cells);
     cJSON_Delete(assignments);
 }
 
-static void take_row(remote_table *t, const cJSON *row) {
+static void take_table_row(remote_table *t, const cJSON *row) {
     const cJSON *status = cJSON_GetArrayItem(row, (int)(BEFORE_INPUTS + t->sweep->axis_count));
     const cJSON *cell = status != NULL ? status->next : NULL;
     bool fits = t->header != NULL && (size_t)cJSON_GetArraySize(row) == t->name_count && cJSON_IsString(status) &&
@@ -171,28 +158,26 @@ static void take_row(remote_table *t, const cJSON *row) {
         t->broken = "a row of the batch's table cannot be read";
         return;
     }
-    member_cells cells = {
+    sweep_cells cells = {
         .member = t->next++, .status = hamel_outcome_name(outcome), .collected = t->collected, .problem = problem};
     t->counts.outcomes[outcome]++;
-    write_row(t, &cells);
+    write_table_row(t, &cells);
 }
 
 static void take_end(remote_table *t) {
-    if (t->next < t->sweep->count) return; /* told as an end before the last row */
-    api_ensemble_end(&t->counts, t->form, &t->line);
+    if (t->next < t->sweep->count) return; /* the caller reports that rows are missing */
+    sweep_run_end(&t->counts, t->form, &t->line);
     write_line(t);
     t->ended = true;
 }
 
-static bool take_line(void *context, const char *bytes, size_t length) {
+static bool take_table_line(void *context, const char *bytes, size_t length) {
     remote_table *t = context;
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    cJSON *object = length > 0 ? json_parse(bytes, length, &limits, &fault) : NULL;
+    cJSON *object = length > 0 ? json_parse(bytes, length, NULL, NULL) : NULL;
     const char *kind = cJSON_IsObject(object) && object->child != NULL ? object->child->string : "";
     bool last = strcmp(kind, "summary") == 0;
     if (strcmp(kind, "row") == 0) {
-        take_row(t, object->child);
+        take_table_row(t, object->child);
     } else if (strcmp(kind, "header") == 0) {
         take_header(t, cJSON_DetachItemFromObjectCaseSensitive(object, "header"));
     } else if (last) {
@@ -204,56 +189,50 @@ static bool take_line(void *context, const char *bytes, size_t length) {
     return t->broken == NULL && t->status == CLI_OK && !last;
 }
 
-static int judge(const remote_table *t) {
-    return t->counts.outcomes[HAMEL_FAILED] + t->counts.outcomes[HAMEL_INCOMPLETE] > 0 ? CLI_RUN_FAILED : CLI_OK;
-}
-
 static int fetch_table(remote_table *t, const char *id) {
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s/results", id);
-    exchange x = {.method = "GET", .path = path, .accept = "application/x-ndjson", .line = take_line, .context = t};
+    exchange x = {
+        .method = "GET", .path = path, .accept = "application/x-ndjson", .line = take_table_line, .context = t};
     text_buffer_init(&t->line, TEXT_MOST);
-    bool whole = exchange_run(&x, t->place);
+    bool whole = exchange_run(&x, t->server);
     int status = t->status;
     if (status == CLI_OK && !t->ended) {
         status = CLI_SERVER;
         if (t->broken != NULL)
-            cli_say("%.200s: %s", t->place->server, t->broken);
+            cli_say("%.200s: %s", t->server->url, t->broken);
         else if (whole && x.streamed)
-            cli_say("%.200s: the table of batch %s ended before its last row", t->place->server, id);
+            cli_say("%.200s: the table of batch %s ended before its last row", t->server->url, id);
         else
-            (void)exchange_failed(&x, t->place);
+            (void)exchange_failed(&x, t->server);
     }
     exchange_clear(&x);
     text_buffer_free(&t->line);
     cJSON_Delete(t->header);
     free(t->names);
     free(t->collected);
-    return status == CLI_OK ? judge(t) : status;
+    return status == CLI_OK && !sweep_counts_all_ended(&t->counts) ? CLI_RUN_FAILED : status;
 }
 
 /* ---- the output ---------------------------------------------------------------------------------------------------- */
 
-static bool keep(FILE *out, const char *draft, const char *output) {
+static bool commit_draft(FILE *out, const char *draft, const char *output) {
     if (fclose(out) == 0 && rename(draft, output) == 0) return true;
     cli_say("%s: %s", output, strerror(errno));
     return false;
 }
 
-/* A file is there when it is whole. */
+/* Writes the table to a temporary file, which replaces the output when it is complete. */
 static int fetch_into(remote_table *t, const char *id, const char *output) {
     char draft[PATH_MAX];
     int length = snprintf(draft, sizeof draft, "%s.draft", output);
     t->out = length > 0 && (size_t)length < sizeof draft ? fopen(draft, "wb") : NULL;
     t->out_name = output;
-    if (t->out == NULL) {
-        cli_say("%s: %s", output, strerror(errno));
-        return CLI_IO;
-    }
+    if (t->out == NULL) return cli_say_errno(output);
     int status = fetch_table(t, id);
     bool whole = status == CLI_OK || status == CLI_RUN_FAILED;
     if (!whole) (void)fclose(t->out);
-    if (whole && !keep(t->out, draft, output)) status = CLI_IO;
+    if (whole && !commit_draft(t->out, draft, output)) status = CLI_IO;
     if (status != CLI_OK && status != CLI_RUN_FAILED) (void)remove(draft);
     return status;
 }
@@ -269,39 +248,39 @@ static int fetch_out(remote_table *t, const char *id) {
 /* ---- the batch ----------------------------------------------------------------------------------------------------- */
 
 static double count_of(const cJSON *batch, const char *status) {
-    const cJSON *counts = cJSON_GetObjectItemCaseSensitive(batch, "counts");
-    const cJSON *count = cJSON_GetObjectItemCaseSensitive(counts, status);
+    const cJSON *counts = json_at(batch, "counts");
+    const cJSON *count = json_at(counts, status);
     return cJSON_IsNumber(count) ? count->valuedouble : 0;
 }
 
-static bool look_at(const exchange *x, size_t members, bar *shown) {
+static bool look_at(const exchange *x, size_t members, progress_bar *shown) {
     cJSON *batch = exchange_json(x);
-    bool ended = strcmp(job_text(batch, "status"), "ended") == 0;
+    bool ended = strcmp(json_text_at(batch, "status"), "ended") == 0;
     double left = count_of(batch, "queued") + count_of(batch, "running"), all = (double)members;
-    if (left >= 0 && left <= all) bar_show(shown, (all - left) / all);
+    if (left >= 0 && left <= all) progress_bar_show(shown, (all - left) / all);
     cJSON_Delete(batch);
     return ended;
 }
 
-/* Looks now and then, more seldom the longer it takes. */
-static int wait_for_batch(const cli_place *place, const char *id, size_t members, bar *shown) {
+/* Polls the batch, at increasing intervals. */
+static int wait_for_batch(const cli_server *server, const char *id, size_t members, progress_bar *shown) {
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", id);
     for (long pause = LOOK_FIRST_MS;; pause = pause * 3 / 2 < LOOK_LAST_MS ? pause * 3 / 2 : LOOK_LAST_MS) {
         exchange x = {.method = "GET", .path = path, .accept = "application/json", .lively = true};
-        bool good = exchange_run(&x, place) && x.status == 200;
+        bool good = exchange_run(&x, server) && x.status == 200;
         bool ended = good && look_at(&x, members, shown);
-        if (ended || !good) bar_erase(shown);
-        int status = good ? CLI_OK : exchange_failed(&x, place);
+        if (ended || !good) progress_bar_erase(shown);
+        int status = good ? CLI_OK : exchange_failed(&x, server);
         exchange_clear(&x);
-        if (!good) cli_say("batch %s may go on there", id);
+        if (!good) cli_say("batch %s may still be running on the server", id);
         if (ended || !good) return status;
         nanosleep(&(struct timespec){.tv_sec = pause / 1000, .tv_nsec = pause % 1000 * 1000000}, NULL);
     }
 }
 
 typedef struct submission {
-    const cli_place *place;
+    const cli_server *server;
     const cJSON *tree;
     const char *file;
     char id[ID_BYTES];
@@ -310,37 +289,37 @@ typedef struct submission {
 static int submit(void *context, const api_observer *observer) {
     submission *s = context;
     char *body = json_text(s->tree);
-    if (body == NULL) return no_memory();
+    if (body == NULL) return cli_say_no_memory();
     exchange x = {.method = "POST",
                   .path = "/v1/batches",
                   .accept = "application/json",
                   .body = body,
                   .body_length = strlen(body)};
-    bool whole = exchange_run(&x, s->place);
+    bool whole = exchange_run(&x, s->server);
     cJSON *batch = whole && x.status == 201 ? exchange_json(&x) : NULL;
-    snprintf(s->id, sizeof s->id, "%s", job_text(batch, "id"));
-    int status = s->id[0] != '\0' ? CLI_OK : remote_refusal(&x, s->place, observer, s->file, s->tree);
+    snprintf(s->id, sizeof s->id, "%s", json_text_at(batch, "id"));
+    int status = s->id[0] != '\0' ? CLI_OK : remote_refusal(&x, s->server, observer, s->file, s->tree);
     cJSON_Delete(batch);
     exchange_clear(&x);
     free(body);
     return status;
 }
 
-static int run_batch(const cli_place *place, const api_sweep *s, const char *file, table_form form,
+static int run_batch(const cli_server *server, const api_sweep *s, const char *file, table_form form,
                      const char *output) {
     api_observer silent = {0};
-    submission sent = {.place = place, .tree = s->tree, .file = file};
-    remote_table table = {.place = place, .sweep = &s->sweep, .form = form, .problems = {.file = file}};
-    bar shown;
+    submission sent = {.server = server, .tree = s->tree, .file = file};
+    remote_table table = {.server = server, .sweep = &s->sweep, .form = form, .problems = {.file = file}};
+    progress_bar shown;
     int status = cli_observe(&silent, submit, &sent);
     if (status != CLI_OK) return status;
-    bar_init(&shown, output == NULL);
-    status = wait_for_batch(place, sent.id, s->sweep.count, &shown);
+    progress_bar_init(&shown, output == NULL);
+    status = wait_for_batch(server, sent.id, s->sweep.count, &shown);
     if (status != CLI_OK) return status;
     return output != NULL ? fetch_into(&table, sent.id, output) : fetch_out(&table, sent.id);
 }
 
-int cli_sweep_remote(const cli_place *place, const cli_input *input, const cli_arguments *arguments, table_form form,
+int cli_sweep_remote(const cli_server *server, const cli_input *input, const cli_arguments *arguments, table_form form,
                      const char *output) {
     api_sweep s;
     api_limits limits = api_limits_default();
@@ -348,7 +327,7 @@ int cli_sweep_remote(const cli_place *place, const cli_input *input, const cli_a
     int status;
     if (api_sweep_open(&s, input->bytes, input->length, (const char *const *)arguments->assignments,
                        arguments->assignment_count, &limits, SIZE_MAX, input->file, &failure)) {
-        status = run_batch(place, &s, input->file, form, output);
+        status = run_batch(server, &s, input->file, form, output);
         api_sweep_close(&s);
     } else {
         status = cli_say_failure(&failure);
