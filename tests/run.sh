@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # Runs test programs and counts their tests: tests/run.sh [PROGRAM...] [--alone PROGRAM...]
 #
-# A test program is anything that writes TAP ("ok 1 - name", "not ok 2 - name", "# remark", a plan "1..N") and exits
-# 0 when all is well: a cmocka executable, which is asked to by CMOCKA_MESSAGE_OUTPUT, or a script. An argument may
-# hold words for the program after its name. Programs run side by side, those after --alone one at a time, because
-# they measure time or need the machine to themselves. Each has HAMEL_TEST_LIMIT seconds.
+# A test program writes TAP ("ok 1 - name", "not ok 2 - name", "# remark", a plan "1..N") and exits with 0 on success: a
+# cmocka program (CMOCKA_MESSAGE_OUTPUT selects TAP) or a script. An argument may contain arguments of the program after
+# its name. Programs run side by side; programs after --alone run one at a time. Each has HAMEL_TEST_LIMIT seconds.
 #
-# Counted as failed: a test that says so; tests of the plan that never reported; a program that ends with a failure,
-# by a signal or out of time without having reported one; a program without any test. The last line is
-# "N passed, N failed" and nothing else.
+# These count as failures: a test that fails; planned tests without a result; a program that fails, is ended by a signal
+# or runs out of time without a failed test; a program without tests. The last line is "N passed, N failed".
 set -uo pipefail
 
 limit=${HAMEL_TEST_LIMIT:-900}
@@ -33,14 +31,14 @@ run() {
     awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }' >"$scratch/$1.seconds"
 }
 
-# judge NUMBER COMMAND: reads what run left; prints the report of the program; writes "passed failed" to NUMBER.count.
-judge() {
+# count_results NUMBER COMMAND: reads the files of run, prints the report of the program, writes "passed failed" to NUMBER.count.
+count_results() {
     awk -v status="$(cat "$scratch/$1.status")" -v seconds="$(cat "$scratch/$1.seconds")" -v limit="$limit" \
         -v command="$2" -v counts="$scratch/$1.count" '
         function report(what) { failures = failures "  FAILED " what "\n"; failed++ }
         function plan_ends() { if (seen < planned) report((planned - seen) " planned test(s) never reported"); }
         function remarks_end() { if (pending != "") { report(pending); failures = failures said; pending = "" } said = "" }
-        # A plan stands before its tests, or, where none stood there, after them.
+        # A plan precedes its tests; without a plan before them, it follows.
         /^1\.\.[0-9]+/ {
             remarks_end(); plan_ends()
             seen = planned == 0 ? seen : 0; planned = substr($1, 4) + 0
@@ -88,14 +86,14 @@ for ((i = 0; i < alone_from; i++)); do
         wait -n
         running=$((running - 1))
     done
-    run "$i" "${commands[i]}" 2>/dev/null & # what the shell says of a signal, judge says better
+    run "$i" "${commands[i]}" 2>/dev/null & # count_results reports signals
     running=$((running + 1))
 done
 wait
-for ((i = 0; i < alone_from; i++)); do judge "$i" "${commands[i]}"; done
+for ((i = 0; i < alone_from; i++)); do count_results "$i" "${commands[i]}"; done
 for ((i = alone_from; i < ${#commands[@]}; i++)); do
     run "$i" "${commands[i]}" 2>/dev/null
-    judge "$i" "${commands[i]}"
+    count_results "$i" "${commands[i]}"
 done
 
 read -r passed failed < <(cat "$scratch"/*.count 2>/dev/null | awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }')

@@ -1,5 +1,5 @@
-/* baselines.c — see baselines.h. Each right-hand side uses what its author knows: minimal coordinates where there are
- * some, the tridiagonal structure of a chain, the reduced equations of the disk. None allocates. */
+/* baselines.c — see baselines.h. Each right-hand side uses the knowledge of its author: minimal coordinates where
+ * there are some, the tridiagonal structure of a chain, the reduced equations of the disk. None allocates. */
 #include "tests/bench/baselines.h"
 
 #include <math.h>
@@ -205,7 +205,7 @@ static const char top_text[] =
 
 /* ---- a stiff column of 32 masses on springs and dampers, loaded by its weight ----
  *
- * State interleaved, u_i beside u_i', so that the Jacobian is a narrow band. */
+ * State interleaved, u_i next to u_i', so that the Jacobian is a narrow band. */
 
 enum { MASSES = 32 };
 static const double stiffness = 1e5, damper = 1e3;

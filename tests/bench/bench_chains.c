@@ -1,9 +1,9 @@
 /* bench_chains.c — how cost grows with the length of a chain, and with its stiffness, against C written by hand
  * (chains.c).
  *
- * Time a step takes, medians of rounds in which both take turns, at rtol 1e-6; what is allocated by a model and a run
- * at the same time, in bytes. Exponents are slopes in logarithms. Exits 1 when a chain in x and y differs from the one
- * by hand by more than their tolerances explain.
+ * Time a step takes, medians of rounds in which both take turns, at rtol 1e-6; the memory allocated by a model and a
+ * run at the same time, in bytes. Exponents are slopes in logarithms. Exits 1 when a chain in x and y differs from
+ * the one by hand by more than their tolerances explain.
  *
  *     bench_chains [rounds] */
 #include "tests/bench/chains.h"

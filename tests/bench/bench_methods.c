@@ -1,7 +1,7 @@
-/* bench_methods.c — what each integration method costs at the same achieved error.
+/* bench_methods.c — the cost of each integration method at the same achieved error.
  *
  * Each description is run by every method at tolerances that fall by half decades, until its rows are as near to those of
- * a run at the tightest tolerance as is asked for; then the time of that run is taken, the least of several. Derivation
+ * a run at the tightest tolerance as is requested; then the time of that run is taken, the least of several. Derivation
  * and output are not in it. From these figures come the constants by which `auto` chooses.
  *
  *     bench_methods [FILE...]      without files: the systems of baselines.h */
@@ -99,8 +99,8 @@ static void measure(const char *text, const char *method, double target, const r
             least = fmin(least, processor_time() - begin);
         }
         if (error <= target)
-            printf(" | %-9s %7.0f us %6.0f rhs %5.0f steps rtol %.0e", s.method, 1e6 * least, s.rhs_evaluations,
-                   s.steps, rtol);
+            printf(" | %-9s %7.0f us %6ld rhs %5ld steps rtol %.0e", s.method, 1e6 * least, s.rhs_evaluations, s.steps,
+                   rtol);
         hamel_summary_free(&s);
         hamel_model_free(model);
         if (error <= target) return;

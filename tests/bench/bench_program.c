@@ -45,7 +45,7 @@ static void *check(void *memory) {
 
 static void open_tape(tape *t, size_t nodes) {
     arena_init(&t->memory, 0);
-    t->g = check(graph_create(&t->memory, 50000000));
+    t->g = check(graph_create(&t->memory, &t->memory, 50000000));
     t->nodes = check(calloc(nodes, sizeof *t->nodes));
     t->count = 0;
 }

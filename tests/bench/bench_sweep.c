@@ -1,14 +1,15 @@
-/* bench_sweep.c — members of a sweep for each second of one core: hamel's ensembles against a loop over CVODE by hand.
+/* bench_sweep.c — members of a sweep for each second of one core: hamel's sweeps against a loop over CVODE by hand.
  *
  * Double pendulums from random angles, 10 s at rtol 1e-6, the last state of each. By hand (baselines.c): one CVODE (Adams,
- * fixed point, hamel's vector operations), set up once and started anew for each member. hamel: the same members by
- * hamel_ensemble_run, eight at a time, and one by one by method adams. Errors are against the program by hand at 1e-12;
- * some of these motions are chaotic, so medians and 95 % are told. Exits 1 when the ensemble's are larger than by hand.
+ * fixed point, hamel's vector operations), set up once and started again for each member. hamel: the same members by
+ * hamel_run_members, eight at a time, and one by one by method adams. Errors are against the program by hand at 1e-12;
+ * some of these motions are chaotic, so medians and 95 % are reported. Exits 1 when the sweep's are larger than by
+ * hand.
  *
  *     bench_sweep [rounds [members]] */
 #include "api/simulate.h"
 #include "engine/base/random.h"
-#include "engine/simulate/vector_ops.h"
+#include "engine/simulate/methods/vector_ops.h"
 #include "tests/bench/baselines.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
 enum { STATES = 4, ROUNDS = 5, ROUNDS_MAX = 101, MEMBERS = 1000, MEMBERS_MAX = 100000, KINDS = 3 };
-enum { BY_HAND, ONE_BY_ONE, ABREAST };
+enum { BY_HAND, ONE_BY_ONE, VEC8 };
 static const char *const kind_names[KINDS] = {"CVODE by hand, one by one", "hamel, one by one (adams)",
                                               "hamel, eight at a time"};
 static const double RTOL = 1e-6, STOP = 10, WIDEST = 2;
@@ -27,7 +28,7 @@ typedef struct sweep {
     const baseline *b;
     size_t members;
     double *start;              /* two angles each */
-    hamel_model *models[KINDS]; /* of ONE_BY_ONE and ABREAST */
+    hamel_model *models[KINDS]; /* of ONE_BY_ONE and VEC8 */
     hamel_variation *variations[KINDS];
     double *reference, *found; /* two angles each */
     size_t ended;
@@ -98,12 +99,12 @@ static void run_kind(sweep *c, int kind) {
         members_by_hand(c, RTOL, c->found);
         return;
     }
-    hamel_ensemble_options options = {.last_rows = true};
-    hamel_ensemble_sink sink = {.context = c, .row = on_row, .end = on_end};
+    hamel_members_options options = {.last_rows = true};
+    hamel_members_sink sink = {.context = c, .row = on_row, .end = on_end};
     c->ended = 0;
-    require(hamel_ensemble_run(c->variations[kind], &options, c->members, c->start, &sink, NULL) == HAMEL_OK &&
+    require(hamel_run_members(c->variations[kind], &options, c->members, c->start, &sink, NULL) == HAMEL_OK &&
                 c->ended == c->members,
-            "hamel_ensemble_run");
+            "hamel_run_members");
 }
 
 /* ---- measuring ---- */
@@ -127,7 +128,7 @@ static void open_sweep(sweep *c) {
     c->found = c->reference + 2 * c->members;
     for (size_t i = 0; i < 2 * c->members; i++) c->start[i] = random_uniform(&seed, -WIDEST, WIDEST);
     for (int kind = ONE_BY_ONE; kind < KINDS; kind++) {
-        c->models[kind] = prepare_by(c->b, kind == ABREAST ? "auto" : "adams");
+        c->models[kind] = prepare_by(c->b, kind == VEC8 ? "auto" : "adams");
         require(hamel_variation_create(&c->variations[kind], c->models[kind], targets, 2, NULL) == HAMEL_OK,
                 "variation");
     }
@@ -171,7 +172,7 @@ int main(int count, char **arguments) {
                taken[BY_HAND] / taken[kind], errors[kind][0], errors[kind][1]);
     }
     printf("\nby hand =: so many times its members in the same time.\n");
-    bool good = errors[ABREAST][0] <= errors[BY_HAND][0] && errors[ABREAST][1] <= errors[BY_HAND][1];
+    bool good = errors[VEC8][0] <= errors[BY_HAND][0] && errors[VEC8][1] <= errors[BY_HAND][1];
     if (!good) printf("the errors are too large\n");
     free(sorted);
     close_sweep(&c);

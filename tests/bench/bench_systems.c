@@ -17,7 +17,7 @@
  * proportion to its tolerance.
  *
  *     bench_systems [rounds [part of a system's name]] */
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 #include "tests/bench/baselines.h"
 
 #include <math.h>
@@ -41,13 +41,13 @@ static double tolerance_at(int point) {
 enum { STATES = 64, CALLS = 200 };
 
 /* Nanoseconds an evaluation takes: `states` holds (q, q') of STATES rows. */
-static double time_hamel(const hamel_model *model, kinetics *k, const double *states, double *a) {
+static double time_hamel(const hamel_model *model, dynamics *k, const double *states, double *a) {
     size_t n = model->n;
     double begin = processor_time();
     for (int c = 0; c < CALLS; c++)
         for (size_t i = 0; i < STATES; i++) {
             const double *q = states + 2 * n * i;
-            require(kinetics_rates(k, 0, q, q + n, 0, 0, a, NULL, NULL) == HAMEL_OK, "the right-hand side fails");
+            require(dynamics_rates(k, 0, q, q + n, 0, 0, a, NULL, NULL) == HAMEL_OK, "the right-hand side fails");
         }
     return 1e9 * (processor_time() - begin) / (CALLS * STATES);
 }
@@ -89,7 +89,7 @@ static void measure_rates(const baseline *b, int rounds) {
     gathered g = {.n = model->n, .states = calloc(2 * model->n * STATES, sizeof *g.states)};
     double *a = calloc(model->n, sizeof *a);
     hamel_sink sink = {.context = &g, .row = gather};
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     SUNContext context = NULL;
     N_Vector y[STATES];
     require(g.states && a && k && SUNContext_Create(NULL, &context) == 0, "out of memory");
@@ -109,7 +109,7 @@ static void measure_rates(const baseline *b, int rounds) {
     for (size_t i = 0; i < STATES; i++) N_VDestroy(y[i]);
     N_VDestroy(rate);
     SUNContext_Free(&context);
-    kinetics_free(k);
+    dynamics_free(k);
     free(g.states), free(a);
     hamel_model_free(model);
 }

@@ -1,7 +1,7 @@
 /* chains.c — see the header. */
 #include "tests/bench/chains.h"
 
-#include "engine/solve/dense.h"
+#include "engine/linear/dense.h"
 
 #include <math.h>
 #include <nvector/nvector_serial.h>

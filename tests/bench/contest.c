@@ -2,7 +2,7 @@
 #include "tests/bench/contest.h"
 
 #include "api/simulate.h"
-#include "engine/simulate/vector_ops.h"
+#include "engine/simulate/methods/vector_ops.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,7 +161,7 @@ void run_hamel(const baseline *b, const hamel_model *model, table *out) {
     hamel_status status = hamel_run(model, NULL, &sink, &summary, &error);
     if (status != HAMEL_OK && error.count) fprintf(stderr, "%s\n", error.faults[0].message);
     require(status == HAMEL_OK && out->rows == ROWS, b->name);
-    out->steps = summary.steps;
+    out->steps = (double)summary.steps;
     hamel_summary_free(&summary);
     hamel_error_clear(&error);
 }

@@ -15,7 +15,7 @@ enum { ROWS = 101, BASELINE_BAND = 3 };
 
 typedef struct baseline {
     const char *name;
-    const char *method; /* what both integrate with: "adams" or "bdf" */
+    const char *method; /* the method of both: "adams" or "bdf" */
     const char *description;
     double stop;
     sunindextype states;

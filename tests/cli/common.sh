@@ -1,11 +1,11 @@
-# What the tests of the command line share; sourced first.
+# Shared by the tests of the command line; sourced first.
 . "${BASH_SOURCE[0]%/*}/../daemon.sh"
 
 # call ARGUMENTS...: runs hamel; leaves its exit code in $code, its output in out and err.
 call() { "$hamel" "$@" >out 2>err </dev/null; code=$?; }
 code_is() { [ "$code" = "$1" ]; }
 
-# report STATUS NAME: the outcome of a test, with what the last call said where it is bad.
+# report STATUS NAME: prints the outcome of a test, and the output of the last call if it failed.
 report() {
     outcome "$1" "$2" || { echo "exit code $code"; head -c 600 out; head -c 600 err; } 2>/dev/null | tr -cd '[:print:]\n' | remarks
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The commands in documents and in --help do what stands there. Each command is one test. TAP.
+# Runs the commands in documents and in --help, and compares their output. Each command is one test. TAP.
 #
-# A command is a line in a block of code that begins with "$ ". The lines behind it are what it prints, where "..." stands
-# for anything, and decimals beyond the sixth are the machine's; without lines it need only succeed. A block of JSON behind
-# a line that ends with `NAME`: is the file NAME.
-# At 127.0.0.1:8080 the commands find a daemon of this test.
+# A command is a line of a code block that begins with "$ ". The following lines are its expected output, where "..."
+# matches anything and decimals beyond the sixth are ignored; without such lines the command must only succeed. A block
+# of JSON after a line that ends with `NAME`: is the file NAME.
+# The test runs a daemon at 127.0.0.1:8080 for the commands.
 . "$(dirname "$0")/../daemon.sh"
 
 hamel() { "$hamel" "$@"; }
 hameld() { "$hameld" "$@"; }
 curl() { command curl --silent --fail-with-body "$@"; }
 
-# parts: of a document on standard input, leaves command.K, wanted.K and the files that it names.
+# parts: splits a document on standard input into command.K, wanted.K and its files.
 parts() {
     sed "s,http://127\.0\.0\.1:8080,$url,g" | awk '
         /^```/ { inside = !inside; file = inside && $0 == "```json" ? named : ""; going = 0; next }
@@ -22,7 +22,7 @@ parts() {
         going { print > ("wanted." n) }'
 }
 
-# as_wanted K: whether the file out is what wanted.K says.
+# as_wanted K: whether the file out matches wanted.K.
 as_wanted() {
     local pattern
     pattern=$(rounded "wanted.$1" | sed 's/./\\&/g; s/\\\.\\\.\\\./*/g')
@@ -31,7 +31,7 @@ as_wanted() {
 }
 rounded() { sed 's/\(\.[0-9]\{6\}\)[0-9]*/\1/g' "$1"; }
 
-# follow NAME: the document on standard input, in a folder of its own with what lies in files.
+# follow NAME: runs the document on standard input in a new folder with a copy of files.
 follow() {
     local k count
     cp -r files work && cd work || exit 2
@@ -52,7 +52,7 @@ for name in README.md server/README.md api/examples/ANALYSIS.md; do
     follow "$name" <"$root/$name"
 done
 
-# Examples of --help take these files, and jobs from one another.
+# Files for the examples of --help; jobs are passed from one to the next.
 export HAMEL_SERVER=$url
 cd files || exit 2
 "$hamel" examples simple_pendulum >pendulum.json
@@ -62,7 +62,7 @@ sed 's|^{|{"sweep": {"over": {"l": [1, 1.1, 1.2, 1.3]}, "collect": ["final"]},|'
 mkdir systems && cp a.json pendulum.json systems
 cd .. || exit 2
 for command in $("$hamel" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
-    [ "$command" != worker ] || continue # wants a database
+    [ "$command" != worker ] || continue # needs a database
     case $command in
     sweep | merge) HAMEL_SERVER= ;; # shares are made in this process
     *) HAMEL_SERVER=$url ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hamel plot: drawings in files and in characters, of a motion whose place in the picture is known. TAP.
+# hamel plot: drawings in files and characters, of a motion whose position in the picture is known. TAP.
 . "$(dirname "$0")/common.sh"
 
 export LC_ALL=C
@@ -13,14 +13,14 @@ cat >broken.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "initial": 1, "velocity": -1}], "kinetic_energy": "x'^2/2",
  "potential_energy": "1e-3*log(x)", "simulation": {"stop": 2, "samples": 21}}
 J
-# The polylines of an SVG with the colour of column K, or the frame: "x y x y ..." a line. Colours: plot_figure.c.
+# Prints the polylines of an SVG with the colour of column K, or the frame: "x y x y ..." a line. Colours: figure.c.
 cat >lines.py <<'P'
 import sys, xml.etree.ElementTree as tree
 for e in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}polyline"):
     if e.get("stroke") == sys.argv[2]: print(e.get("points").replace(",", " "))
 P
-# How many pixels of a PNG have a colour (RRGGBB), between two columns of pixels, and how far they are from y = b - a x
-# at most. PNG 1.2, chapter 6: rows are filtered.
+# Counts the pixels of a PNG with a colour (RRGGBB) between two columns of pixels, and their largest distance from the
+# line y = b - a x. PNG 1.2, chapter 6: rows are filtered.
 cat >pixels.py <<'P'
 import struct, sys, zlib
 data, colour, x0, x1, a, b = open(sys.argv[1], "rb").read(), bytes.fromhex(sys.argv[2]), *map(float, sys.argv[3:7])
@@ -60,7 +60,7 @@ a <b> & "c"
    0.0         0.5         1.0
              t in s
 T
-report $? "columns are drawn in letters where nothing else can be told apart"
+report $? "without colours several columns are drawn in letters"
 LC_ALL=C.UTF-8 call plot line.json --columns x --size 30x12; code_is 0 && cmp -s out - <<'T'
 a <b> & "c"
 ⠒⠒ x
@@ -75,20 +75,20 @@ a <b> & "c"
    0.0         0.5         1.0
              t in s
 T
-report $? "one column is drawn in dots where there are any"
+report $? "one column is drawn in dots if the locale has them"
 
 call plot line.json --output line.svg; code_is 0 && [ ! -s out ] && [ ! -s err ] &&
     [ "$(python3 -c 'import xml.etree.ElementTree as t; print(t.parse("line.svg").getroot()[0].text)')" = 'a <b> & "c"' ]
 report $? "an SVG is well-formed, with the name as its title"
 python3 lines.py line.svg '#60646c' >frame && python3 lines.py line.svg '#2f5bd0' >x && python3 lines.py line.svg '#d1600a' >y
-# The frame: its bottom from the left to the right, its left side from the top to the bottom. Both columns have 5 % of
-# room below and above, the time has none: 0 is 1/22 above the bottom, 1 as much below the top.
+# The frame: its bottom from left to right, its left side from top to bottom. Both columns have a margin of 5 % below and
+# above, the time has none: 0 is 1/22 above the bottom, 1 is 1/22 below the top.
 cat frame x y | awk 'NR == 1 {left = $1; right = $3; bottom = $2} NR == 2 {top = $2; room = (bottom - top)/22}
     function near(a, b) {return a - b < 0.02 && b - a < 0.02}
     NR == 4 {good += near($1, left) && near($2, bottom - room) && near($(NF - 1), right) && near($NF, top + room)}
     NR == 6 {good += near($1, left) && near($2, top + room) && near($(NF - 1), right) && near($NF, top + room)}
     END {exit NR != 6 || good != 2 || right - left < 600 || bottom - top < 300}'
-report $? "lines begin and end in the frame where they should"
+report $? "lines begin and end at the right places of the frame"
 call plot line.json --size 400x300 --output frame.svg; python3 lines.py frame.svg '#60646c' >frame
 call plot line.json --size 400x300 --output line.png; code_is 0 && read -r left bottom right _ <frame && read -r _ top _ < <(sed -n 2p frame) &&
     slope=$(awk "BEGIN {print ($bottom - $top)*20/22/($right - $left)}") &&
@@ -105,29 +105,29 @@ report $? "derivatives are columns, too"
 report $? "a system comes from standard input"
 
 call plot line.json --columns x,yy; code_is 2 && grep -q 'no column `yy`; did you mean `y`?' err && [ ! -s out ]
-report $? "a column that is not there is named, with the nearest one"
+report $? "an unknown column is reported with the nearest one"
 call plot line.json --over z; code_is 2 && grep -q 'no column `z`' err
-report $? "so is one below"
-call plot line.json --columns x,x,x,x,x,x,x,x,x; code_is 2 && grep -q 'no more than 8' err
-report $? "there are no more columns than can be told apart"
-call plot line.json --set simulation.record=t; code_is 2 && grep -q 'nothing to draw over `t`' err
-report $? "a result of nothing but the time is not drawn"
-call plot line.json --output line.pdf; code_is 2 && grep -q 'ends in .svg or .png' err
+report $? "an unknown column of --over is reported"
+call plot line.json --columns x,x,x,x,x,x,x,x,x; code_is 2 && grep -q 'at most 8 columns' err
+report $? "at most eight columns are drawn"
+call plot line.json --set simulation.record=t; code_is 2 && grep -q 'no column to draw over `t`' err
+report $? "a result without columns but the time is refused"
+call plot line.json --output line.pdf; code_is 2 && grep -q 'must end with .svg or .png' err
 report $? "another kind of file is refused before the run"
 for size in 5x5 300 300x 300x200x ax9 -3x20 99999x300; do
     call plot line.json "--size=$size" --output line.svg; code_is 2 && grep -q 'WIDTHxHEIGHT' err || break
 done
-report $? "a size that is none is refused"
+report $? "an invalid size is refused"
 call plot invalid.json --output no/line.svg; code_is 6
 report $? "a missing file is an I/O failure"
 call plot line.json --output no/line.svg; code_is 6 && grep -q '^hamel: no/line.svg: No such file' err
-report $? "so is a place that is not there"
+report $? "a missing directory is an I/O failure"
 ln -s /dev/full full.svg; ln -s /dev/full full.png
 call plot line.json --output full.svg; code_is 6 && grep -q 'full.svg: No space' err; first=$?
 call plot line.json --output full.png; [ $first = 0 ] && code_is 6 && grep -q 'full.png: No space' err
-report $? "so is a full disk"
+report $? "a full disk is an I/O failure"
 call plot broken.json --size 40x12; code_is 4 && grep -q '^\* x$' out && grep -q 'the integration cannot continue' err
-report $? "of a run that fails, what there is is drawn"
+report $? "the rows of a failed run are drawn"
 call plot line.json --set simulation.max_steps=1 --size 40x12; code_is 4 && [ -s out ] && grep -q 'incomplete' err
 report $? "an incomplete run gives its exit code"
 call plot line.json --samples 200000 --rtol 1e-3 --output many.svg; code_is 0 && [ "$(wc -c <many.svg)" -lt 200000 ]

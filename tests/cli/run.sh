@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line as a user meets it: exit codes, where output goes, the same bytes from a server as from here. TAP.
+# The command line: exit codes, outputs, and the same bytes from a server as from a local run. TAP.
 . "$(dirname "$0")/common.sh"
 
 "$hamel" new >system.json
@@ -17,7 +17,7 @@ J
 echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2/2 + z", "simulation": {"stop": 1}}' >invalid.json
 
 call; code_is 2 && grep -q 'usage: hamel' err
-report $? "without a command it tells how to use it"
+report $? "without a command the usage is printed"
 call --help; code_is 0 && grep -q 'check ' out
 report $? "help goes to standard output"
 for command in run check analyze equations plot sweep merge submit status wait results cancel jobs examples new worker; do
@@ -26,10 +26,10 @@ for command in run check analyze equations plot sweep merge submit status wait r
 done
 call rnu x; code_is 2 && grep -q 'did you mean `run`' err
 report $? "a wrong command gets the nearest one"
-call worker; code_is 2 && grep -q 'needs --store' err
+call worker; code_is 2 && grep -q 'give --store' err
 report $? "a worker needs a store"
-call worker --store sqlite:x; code_is 2 && grep -q 'others share' err
-report $? "a worker's store is one that others share"
+call worker --store sqlite:x; code_is 2 && grep -q 'a shared store is required' err
+report $? "a worker needs a shared store"
 call worker --store mysql://me:secret@db/x; code_is 2 && grep -q 'mysql://\.\.\.' err && ! grep -q secret err
 report $? "a message about a store does not show its password"
 call run system.json --forma csv; code_is 2 && grep -q 'did you mean --format' err && [ ! -s out ]
@@ -39,15 +39,15 @@ report $? "a wrong format lists the formats"
 call run; code_is 2
 report $? "run needs a file"
 call run system.json other.json; code_is 2 && grep -q 'other.json' err
-report $? "run takes one file"
+report $? "run accepts one file only"
 call run nowhere.json; code_is 6 && grep -q 'nowhere.json: No such file' err
 report $? "a missing file is an I/O failure"
 call run system.json --output "$scratch/no/such/dir"; code_is 6
 report $? "an output that cannot be opened is an I/O failure"
 "$hamel" run system.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
-report $? "a full disk is an I/O failure, said once"
+report $? "a full disk is an I/O failure, reported once"
 call run invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
-report $? "a fault names file, pointer and column"
+report $? "an error message names file, pointer and column"
 
 call run system.json; code_is 0 && [ ! -s err ] && [ "$(wc -l <out)" = 202 ] && head -1 out | grep -qx "t,x,y,x',y',angle,tension"
 report $? "rows are CSV on standard output"
@@ -55,7 +55,7 @@ cp out rows.csv
 "$hamel" run - <system.json >out 2>err; code=$?; code_is 0 && cmp -s out rows.csv
 report $? "a system comes from standard input"
 call run --samples=3 --stop 2 system.json; code_is 0 && [ "$(tail -1 out | cut -d, -f1)" = 2 ] && [ "$(wc -l <out)" = 4 ]
-report $? "options stand before or after the file"
+report $? "options may come before or after the file"
 call run system.json --set l=2 --set x.initial=2 --set y.initial=0 --samples 2; code_is 0 && sed -n 2p out | grep -q '^0,2,0,'
 report $? "parameters and initial values are set"
 call run system.json --set q=1; code_is 3 && grep -q '`q`' err
@@ -76,39 +76,39 @@ call run system.json --format npy; code_is 0 && [ "$(head -c 6 out | od -An -tx1
 report $? "npy begins with its magic number"
 call run system.json --method bdf --formulation udwadia-kalaba --rtol 1e-6 --atol 1e-8 --format ndjson; code_is 0 &&
     tail -1 out | grep -q '"method":"bdf","formulation":"udwadia-kalaba"'
-report $? "method and formulation are taken"
-call run system.json --method rk45; code_is 2 && grep -q -- '--method: there is no method `rk45`' err &&
+report $? "method and formulation can be set"
+call run system.json --method rk45; code_is 2 && grep -q -- '--method: unknown method `rk45`' err &&
     { call check system.json --formulation lagrang; code_is 2; } && grep -q 'did you mean `lagrange`?' err &&
     { call run system.json --set simulation.method=rk45; code_is 3; } && grep -q '/simulation/method' err
-report $? "a wrong name of either is a fault of the command, and within the description one of it"
+report $? "a wrong method is an error of the command line, or of the description"
 "$hamel" run system.json --jit off --summary off.json >off 2>err && call run system.json --jit on --summary on.json &&
     cmp -s off out && grep -q '"evaluation":"interpreter"' off.json && grep -q '"evaluation":"\(machine code\|interpreter\)"' on.json
-report $? "machine code gives the same bytes, and the summary tells who evaluated"
+report $? "machine code gives the same bytes, and the summary names the evaluator"
 call run system.json --jit maybe; code_is 2 && grep -q -- '--jit is auto, on or off, not `maybe`' err
-report $? "--jit takes auto, on or off"
+report $? "--jit accepts auto, on or off"
 call run system.json --jit off --server http://127.0.0.1:9; code_is 2 && grep -q 'option of hameld' err
-report $? "a server decides about machine code itself"
+report $? "--jit is refused for runs on a server"
 call run system.json --set simulation.max_steps=20; code_is 4 && [ -s out ] && grep -q 'incomplete\|max_steps' err
-report $? "an incomplete run says so and keeps its rows"
+report $? "an incomplete run is reported, and its rows are kept"
 
 call check system.json; code_is 0 && [ "$(grep -c '^ok ' out)" = 2 ]
-report $? "check judges checks and invariants, one line each"
+report $? "check prints one line for each check and invariant"
 call check system.json --set simulation.max_steps=20; code_is 4 &&
     grep -q '^FAILED system.json: run: incomplete: the run ended' out && grep -q 'incomplete: the run ended' err
-report $? "an incomplete run has not been judged to its end"
+report $? "an incomplete run gives the exit code of a failed run"
 # The steps of a free motion pass over a narrow bump without evaluating it, but a row lies on it: the balance fails the run.
 cat >denied.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "velocity": 4}], "kinetic_energy": "x'^2/2",
  "potential_energy": "exp(-(1000*(x - 2))^2)", "simulation": {"stop": 1, "samples": 3}}
 J
 call run denied.json --format ndjson --summary denied.sum
-code_is 4 && grep -q 'off its balance' err && [ "$(grep -c '^{"row"' out)" = 3 ] && tail -1 out | grep -q '^{"problem"' &&
+code_is 4 && grep -q 'energy balance error' err && [ "$(grep -c '^{"row"' out)" = 3 ] && tail -1 out | grep -q '^{"problem"' &&
     tail -2 out | head -1 | grep -q '^{"summary":{"status":"failed"' && grep -q '^{"status":"failed".*"max_work_balance_error":1' denied.sum
-report $? "a run that its energy denies has failed, with all rows and its summary"
+report $? "a run with a large energy error fails, with all rows and its summary"
 call run system.json --samples 2 --summary - --output rows3.csv; code_is 0 && grep -q '^{"status":"completed"' out && [ ! -e ./- ]
-report $? "a summary goes to standard output as -"
+report $? "--summary - writes to standard output"
 call check system.json --junit -; code_is 0 && grep -q '</testsuites>' out && [ ! -e ./- ]
-report $? "so does a report"
+report $? "--junit - writes to standard output"
 call check bad_check.json system.json --junit report.xml; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ] && [ "$(grep -c '^ok ' out)" = 3 ]
 report $? "a failed check gives exit code 1"
 grep -q 'tests="4" failures="1" errors="0"' report.xml && grep -q 'name="check x &lt; 2 &amp; &quot;far&quot;"' report.xml
@@ -117,7 +117,7 @@ call check system.json invalid.json --junit report.xml; code_is 3 && grep -q 'er
 report $? "an invalid file among others is an error of its own"
 
 call analyze system.json; code_is 0 && [ ! -s err ] && grep -q '^degrees of freedom  *1$' out && grep -q '^  rod  *holonomic, scleronomic' out
-report $? "analyze tells what a system is"
+report $? "analyze prints the properties of a system"
 call analyze system.json --format json; code_is 0 && [ "$(wc -l <out)" = 1 ] && grep -q '"verdict":"none"' out
 report $? "an analysis is one line of JSON"
 cp out analysis.json
@@ -130,7 +130,7 @@ report $? "the comparison is in the JSON, too"
 cp out verification.json
 echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2", "generalized_forces": {"x": "sqrt(-1-x^2)"}}' >nowhere.json
 call analyze nowhere.json; code_is 3 && grep -q '^hamel: nowhere.json: no state near .* at which the equations are finite' err
-report $? "a system that is defined nowhere is told so, and not of constraints that it has not"
+report $? "a system without regular states is reported without naming constraints"
 call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY DISAGREE$' out
 report $? "formulations that disagree give exit code 1"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && grep -q '^  stability  *stable' out && grep -q '^  eigenvalues  *0 + [0-9.]*i, ' out && grep -q '^  inputs p  *g$' out && cp out linear.txt
@@ -138,18 +138,18 @@ report $? "equilibria and a linearization are found"
 call analyze system.json --forces --relax rod; code_is 0 && grep -q '^  potential_energy$' out && grep -q '^reaction of rod, relaxed$' out && cp out forces.txt
 report $? "forces and the reaction of a relaxed constraint are found"
 call analyze system.json --relax rid; code_is 3 && grep -q 'no constraint `rid` to relax' err && grep -q 'did you mean `rod`' err
-report $? "a constraint to relax that is none is named"
+report $? "an unknown constraint to relax is reported"
 call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial' err
-report $? "a place to linearize about that is none is named"
-call analyze system.json --linearize --inputs gg; code_is 3 && grep -q 'input `gg` is no parameter' err
-report $? "an input that is no parameter is named"
+report $? "an unknown value of --about is reported"
+call analyze system.json --linearize --inputs gg; code_is 3 && grep -q 'input `gg` is not a parameter' err
+report $? "an unknown input is reported"
 printf '{"hamel":1,"coordinates":["x"],"kinetic_energy":"x'"'"'^2/2","potential_energy":"x^2/2"}' >timeless.json
 call analyze timeless.json --verify --equilibrium --linearize --forces; code_is 0 && grep -q '^degrees of freedom  *1$' out
-report $? "analyses need no span of time"
+report $? "analyses need no simulation"
 call equations timeless.json --format c --set simulation.formulation=kane; code_is 0 && grep -q '^int rates(' out
-report $? "equations need no span of time"
+report $? "equations need no simulation"
 call check timeless.json; code_is 3 && grep -q 'a system needs the key `simulation`' err
-report $? "a check needs one"
+report $? "a check needs a simulation"
 call equations system.json; code_is 0 && grep -q "^rod: " out && cp out equations.txt
 report $? "equations are written out"
 call equations system.json --format latex; code_is 0 && grep -q '^.begin{align}' out
@@ -158,11 +158,11 @@ call equations system.json --format c; code_is 0 && grep -q '^int rates(' out
 report $? "equations are written as C"
 "$hamel" examples redundant_parallelogram >redundant.json
 call equations redundant.json --formulation kane; code_is 3 && grep -q 'constraints depend on others' err
-report $? "velocities are not solved for by what vanishes wherever the constraints hold"
+report $? "redundant constraints are refused by kane"
 call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
-report $? "a format that equations do not have is named"
+report $? "a wrong format of equations lists the formats"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
-report $? "an analysis tells faults like a run"
+report $? "analyses and runs report errors alike"
 
 call examples; code_is 0 && [ "$(wc -l <out)" -ge 20 ] && grep -q '^simple_pendulum ' out
 report $? "examples are listed"
@@ -171,14 +171,14 @@ report $? "an example is printed byte for byte"
 call examples simple_pendlum; code_is 2 && grep -q 'did you mean `simple_pendulum`' err
 report $? "a wrong example gets the nearest one"
 
-# The fault in the first system of the README; documents.sh runs the commands there.
+# The error in the first system of the README, whose commands documents.sh runs.
 awk '/^```json/ {on = 1; next} /^```/ && on {exit} on' "$root/README.md" >pendulum.json
 sed 's/x^2 + y^2 = 1/x^2 + z^2 = 1/' pendulum.json >wrong.json && mv wrong.json pendulum.json
 call run pendulum.json
 code_is 3 && ! grep -vxFf "$root/README.md" err
-report $? "the README's fault reads as it shows"
+report $? "the error message in the README is current"
 
-# The same against a daemon.
+# The same with a daemon.
 call run system.json --server http://127.0.0.1:1; code_is 5 && grep -q 'http://127.0.0.1:1' err
 report $? "a server that does not answer gives exit code 5"
 start_daemon
@@ -196,17 +196,17 @@ report $? "a server's equations are the same bytes"
 call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json
 report $? "a server's comparison of formulations is the same bytes"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err
-report $? "a server's faults of an analysis read the same"
+report $? "errors of an analysis on a server read the same"
 call run system.json --server "$url/" --format npy; cp out remote.npy
 HAMEL_SERVER='' "$hamel" run system.json --format npy >out 2>err; code=$?; code_is 0 && cmp -s out remote.npy
 report $? "a server's rows are the same in another format"
 call run invalid.json; code_is 3; first=$?; cp err remote.err
 HAMEL_SERVER='' "$hamel" run invalid.json >out 2>err; [ $first = 0 ] && cmp -s err remote.err
-report $? "a server's faults read the same"
+report $? "errors of a run on a server read the same"
 call run system.json --set x.initial=5; code_is 3 && grep -q 'miss the constraint' err
 report $? "overrides are applied before sending"
 call check bad_check.json; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ]
-report $? "check judges what a server found"
+report $? "check evaluates runs on a server"
 call run system.json --server "$url/nowhere"; code_is 5 && grep -q '404' err
 report $? "an address without the API gives exit code 5"
 

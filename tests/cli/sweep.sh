@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sweeps on the command line: the same table by any number of threads and shares, after an interruption, and by a model
-# for each member; what goes wrong with one member, and what is refused. TAP.
+# Sweeps on the command line: the same table with any number of threads and shards, after an interruption, and with a model
+# for each member; problems of members, and refused options. TAP.
 . "$(dirname "$0")/common.sh"
 
 cat >study.json <<'J'
@@ -12,7 +12,7 @@ cat >study.json <<'J'
            "over": {"l": {"from": 0.5, "to": 2}, "a.initial": [0.25, 0.5, 1, 2], "b.velocity": {"from": -1, "to": 1}},
            "collect": ["final", {"name": "peak", "reduce": "max", "expression": "abs(a)"}]}}
 J
-# Three members of which the second has no consistent start.
+# Three members; the second has no consistent initial values.
 cat >partly.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "initial": 1}, "y"], "kinetic_energy": "(x'^2 + y'^2)/2",
  "constraints": [{"name": "rod", "equation": "x^2 + y^2 = 1"}],
@@ -28,7 +28,7 @@ cp out table.csv
 call sweep study.json --jobs 1; code_is 0 && cmp -s out table.csv
 report $? "the table does not depend on the number of threads"
 call sweep study.json --jobs 2 --output two.csv; code_is 0 && cmp -s two.csv table.csv && [ ! -e two.csv.parts ]
-report $? "a table goes to a file, and leaves nothing beside it"
+report $? "a table is written to a file, and no other file is left"
 call sweep study.json --format ndjson; code_is 0 && [ "$(wc -l <out)" = 102 ] && head -1 out | grep -q '^{"header":{"columns":\["member","l"' &&
     sed -n 2p out | grep -q '^{"row":\[0,' && tail -1 out | grep -qx '{"summary":{"counts":{"completed":100,"terminated":0,"incomplete":0,"failed":0}}}'
 report $? "a table in NDJSON has a header and counts"
@@ -37,7 +37,7 @@ sed 's/"coordinates"/"dissipation": "-a'"'"'^2", "coordinates"/' study.json >dri
 call sweep driven.json; code_is 0 && [ "$(wc -l <err)" = 1 ] && grep -q 'driven.json: warning: /dissipation: the dissipation is negative' err
 report $? "a warning about the description is shown once"
 
-# The member's own run: the last row, and the largest |a| of all rows.
+# The run of one member: the last row, and the largest |a| of all rows.
 member() { sed -n "$(($1 + 2))p" table.csv; }
 IFS=, read -r _ l a v _ <<<"$(member 41)"
 call run study.json --set "l=$l" --set "a.initial=$a" --set "b.velocity=$v"; code_is 0 &&
@@ -46,22 +46,22 @@ call run study.json --set "l=$l" --set "a.initial=$a" --set "b.velocity=$v"; cod
 report $? "a member is the run with its values set"
 
 for k in 1 2 3; do call sweep study.json --shard $k/3 --out parts; done; code_is 0 && [ ! -s out ]
-report $? "shares go to parts"
+report $? "shards are written as parts"
 call merge parts; code_is 0 && cmp -s out table.csv
 report $? "parts join to the same bytes"
 call merge parts --output joined.csv; code_is 0 && cmp -s joined.csv table.csv
-report $? "and into a file"
+report $? "parts can be joined into a file"
 cp -r parts some; rm "$(ls -d some/* | sed -n 3p)"
 call merge some; code_is 3 && [ ! -s out ] && grep -q 'members 16 to 23 of 100 are missing' err
-report $? "missing members are named"
+report $? "missing members are reported"
 call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
-report $? "an interrupted share goes on"
+report $? "an interrupted shard is resumed"
 truncate -s -9 "$(ls -d some/* | sed -n 2p)"; call merge some; code_is 3 && [ ! -s out ] && grep -q 'damaged' err
 report $? "a damaged part is refused"
 call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
-report $? "and made anew"
-call sweep study.json --shard 1/2 --out parts; call merge parts; code_is 3 && [ ! -s out ] && grep -q 'there twice: in parts/.* and parts/' err
-report $? "doubled members are named"
+report $? "a damaged part is replaced by its shard"
+call sweep study.json --shard 1/2 --out parts; call merge parts; code_is 3 && [ ! -s out ] && grep -q 'occur twice: in parts/.* and parts/' err
+report $? "duplicate members are reported"
 call sweep study.json --set g=10 --shard 1/3 --out some; call merge some; code_is 3 && grep -q 'different sweeps' err
 report $? "parts of different sweeps do not join"
 mkdir empty; call merge empty; code_is 3 && grep -q 'no parts' err
@@ -69,7 +69,7 @@ report $? "a directory without parts is refused"
 call merge nowhere; code_is 6 && grep -q 'nowhere: No such file' err
 report $? "a missing directory is an I/O failure"
 
-# Killed in its midst: what was finished is kept and not run again. The fixed steps make a member take some time.
+# Killed during the sweep: finished parts are kept and not run again. Fixed steps make a member slow enough.
 sed 's/"stop": 1,/"stop": 40, "max_step": 0.0005,/' study.json >slow.json
 "$hamel" sweep slow.json --jobs 1 --output slow.csv 2>/dev/null & child=$!
 for _ in $(seq 2400); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done
@@ -79,32 +79,32 @@ before=$(stat -c %y "$kept"); call sweep slow.json --stop 1 --output slow.csv --
 report $? "parts of another sweep are left alone"
 rm -rf slow.csv.parts
 call sweep study.json --resume; code_is 2 && grep -q -- '--resume needs' err
-report $? "--resume needs a place"
+report $? "--resume needs --out or --output"
 call sweep study.json --shard 1/3; code_is 2 && grep -q -- '--shard needs --out' err
-report $? "--shard needs a place"
+report $? "--shard needs --out"
 for wrong in 0/3 4/3 1 a/b 1/3x; do call sweep study.json --shard $wrong --out parts; code_is 2 || break; done; code_is 2 && grep -q 'K/N' err
-report $? "a wrong share is refused"
-call sweep study.json --jobs 0; code_is 2 && grep -q -- '--jobs takes' err
+report $? "a wrong shard is refused"
+call sweep study.json --jobs 0; code_is 2 && grep -q -- '--jobs must be' err
 report $? "a wrong number of threads is refused"
 call sweep study.json --format json; code_is 2 && grep -q 'csv or ndjson' err
 report $? "a wrong format lists the formats"
 
 call sweep partly.json; code_is 4 && [ "$(wc -l <out)" = 4 ] && grep -q '^1,2,failed,,,,,,/constraints/0' out && grep -q '^2,-1,completed,1,' out &&
     [ "$(wc -l <err)" = 1 ] && grep -q '^hamel: partly.json: member 1 (x.initial=2): /constraints/0' err
-report $? "a member that fails is named, and the others go on"
+report $? "a failed member is reported, and the others continue"
 cp out partly.csv
 call sweep partly.json --out partly; code_is 4; call merge partly; code_is 4 && cmp -s out partly.csv
-report $? "joining tells so, too"
+report $? "joining gives the same exit code"
 call sweep partly.json --set simulation.max_steps=2; code_is 4 && grep -q '^0,1,incomplete,.*max_steps' out
-report $? "an incomplete member says why"
+report $? "an incomplete member has a reason"
 
-# A parameter that shapes the equations, and values that are expressions: each member has a model of its own.
+# A parameter that changes the equations, and values that are expressions: each member has its own model.
 sed 's/"l": {[^}]*}, "a.initial": [^]]*\]/"l": ["g\/19.62", "sqrt(g\/4.905)"]/; s/latin_hypercube/random/; s/"count": 100/"count": 6/' study.json >own.json
 call sweep own.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "g/19.62 l sqrt(g/4.905) " ] && cp out own.csv
 report $? "values may be expressions"
 sed 's/"g\/19.62", "sqrt(g\/4.905)"/"1\/2", "sqrt(2)"/' own.json >same.json
 call sweep same.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "0.5 1.4142135623730951 l " ]
-report $? "those of numbers alone stand as numbers in the table"
+report $? "constant expressions are numbers in the table"
 code_is 0 && paste -d, own.csv out | awk -F, 'NR > 1 {for (i = 5; i <= 10; i++) {d = $i - $(i + 11); if (d < 0) d = -d; if (d > 1e-5) exit 1}}'
 report $? "a model for each member gives the same motions"
 cat >family.json <<'J'
@@ -112,68 +112,68 @@ cat >family.json <<'J'
  "kinetic_energy": "sum(i, 1, N, x[i]'^2)", "simulation": {"stop": 1, "samples": 2}, "sweep": {"over": {"N": [1, 2, 3]}}}
 J
 call sweep family.json; code_is 0 && sed -n 2p out | grep -q '^0,1,completed,1,[^,]*,,1,,$' && sed -n 4p out | grep -q '^2,3,completed,1,[^,]*,[^,]*,1,2,$'
-report $? "members of different size fill the columns that they have"
+report $? "members with different columns fill those they have"
 
 call sweep system.json; code_is 6
 report $? "a missing file is an I/O failure"
 sed 's/"sweep"/"name"/; s/"name": "study"/"source": "none"/' study.json >none.json; call sweep none.json; code_is 3
 report $? "a description needs a sweep"
 sed 's/"l": {/"L": {/' study.json >wrong.json; call sweep wrong.json; code_is 3 && [ ! -s out ] && grep -q '/sweep/over/L: the system has no parameter `L`' err
-report $? "a target that is none is refused at once"
+report $? "an unknown target is refused before the run"
 sed 's/sqrt(g/sqrt(G/' own.json >wrong.json
 for command in sweep run check; do
     call $command wrong.json; grep -q '/sweep/over/l/1:6: unknown name `G`' err && grep -q 'did you mean `g`' err || break
     [ $command = check ] || { code_is 3 && [ ! -s out ]; } || break
 done; [ $command = check ] && ! code_is 0
-report $? "a value that names what is not there is refused by every command"
+report $? "a value with an unknown name is refused by every command"
 sed 's/abs(a)/abs(z)/' study.json >wrong.json; call sweep wrong.json; code_is 3 && grep -q '/sweep/collect/1/expression:5: unknown name `z`' err
-report $? "a fault of what is collected stands where it is written"
+report $? "an error in a collected expression has its pointer in the sweep"
 "$hamel" sweep study.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
-report $? "a full disk is an I/O failure, said once"
+report $? "a full disk is an I/O failure, reported once"
 
 
-# On a server. The numbers of members that share one model here have other last digits there.
+# On a server. Members that share one model locally differ in the last digits there.
 "$hamel" sweep family.json >family.csv
 call sweep study.json --server http://127.0.0.1:9; code_is 5 && [ ! -s out ] && grep -q '127.0.0.1:9: ' err
-report $? "a server that is not there is told"
+report $? "an unreachable server is reported"
 "$hameld" --new-token one >token 2>entry
 echo "{\"tokens\": [$(grep '^{' entry)]}" >tokens.json
 start_daemon --max-members 100 --tokens tokens.json
 call sweep study.json --server "$url"; code_is 5 && [ ! -s out ] && grep -q 'HTTP status 401' err
-report $? "a missing token is told"
+report $? "a missing token is reported"
 HAMEL_TOKEN=$(cat token)
 export HAMEL_TOKEN
 call sweep study.json --server "$url"; code_is 0 && [ ! -s err ] && cmp -s <(cut -d, -f1-6 out) <(cut -d, -f1-6 table.csv) &&
     [ "$(head -1 out)" = "$(head -1 table.csv)" ] && paste -d, table.csv out |
     awk -F, 'NR > 1 {n++; for (i = 6; i <= 11; i++) {d = $i - $(i + 12); if (d < 0) d = -d; if (d > 1e-5) exit 1}} END {exit n != 100}'
-report $? "a sweep on a server gives the table of a sweep here"
+report $? "a sweep on a server gives the table of a local sweep"
 for file in own partly family; do
     call sweep $file.json --server "$url"; code_is $([ $file = partly ] && echo 4 || echo 0) && cmp -s out $file.csv || break
 done; [ $file = family ] && cmp -s out $file.csv
-report $? "the same bytes where a member has a model of its own: expressions, failures, families of different size"
+report $? "members with their own models give the same bytes on a server: expressions, failures, families of different size"
 for wrong in "" --set\ simulation.max_steps=2; do
     "$hamel" sweep partly.json $wrong --jobs 1 >here 2>here.err; here=$?
     call sweep partly.json $wrong --server "$url" --output there; code_is $here && cmp -s here there && cmp -s here.err err && [ ! -s out ] || break
 done; code_is $here && cmp -s here there && grep -q incomplete there && [ ! -e there.draft ]
-report $? "what goes wrong with members is told in the same words, and the table goes to a file"
+report $? "problems of members read the same, and the table is written to a file"
 "$hamel" examples shot | sed '2i "sweep": {"over": {"x.velocity": ["4*2", 12], "y.velocity": [10]}},' >shot.json
 "$hamel" sweep shot.json >here; call sweep shot.json --server "$url"; code_is 0 && grep -q '^1,12,10,terminated,' out && cmp -s out here
-report $? "an event that ends a run is told, too"
+report $? "terminated members are reported alike"
 "$hamel" sweep own.json --format ndjson --set g=10 >here; call sweep own.json --format ndjson --set g=10 --server "$url"; code_is 0 && cmp -s out here
-report $? "in NDJSON, too, with what is set"
+report $? "NDJSON has the same rows and inputs"
 for wrong in "$(sed 's/"l": {/"L": {/' study.json)" "$(sed 's/sqrt(g/sqrt(G/' own.json)" "$(sed 's/abs(a)/abs(z)/' study.json)" '{"hamel": 1}' '{"hamel": 1,'; do
     echo "$wrong" >wrong.json; "$hamel" sweep wrong.json 2>here.err
     call sweep wrong.json --server "$url"; code_is 3 && [ ! -s out ] && cmp -s err here.err || break
 done; code_is 3 && [ "$wrong" = '{"hamel": 1,' ] && cmp -s err here.err
-report $? "faults of the description read the same"
-call sweep study.json --set 'simulation.stop=2' --server "$url" --shard 1/2; code_is 2 && grep -q -- '--shard is for sweeps in this process' err
-report $? "what divides a sweep here is refused"
+report $? "errors of the description read the same"
+call sweep study.json --set 'simulation.stop=2' --server "$url" --shard 1/2; code_is 2 && grep -q -- '--shard is for local sweeps' err
+report $? "options of local sweeps are refused"
 sed 's/"count": 100/"count": 101/' study.json >many.json
-call sweep many.json --server "$url"; code_is 3 && grep -q 'many.json: /sweep: the sweep has 101 members, at most 100 are taken' err
-report $? "more members than the server takes are refused"
+call sweep many.json --server "$url"; code_is 3 && grep -q 'many.json: /sweep: the sweep has 101 members; the limit is 100' err
+report $? "more members than the limit of the server are refused"
 "$hamel" sweep own.json --server "$url" >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
-report $? "a full disk is an I/O failure there, too"
+report $? "a full disk is an I/O failure, also with a server"
 call sweep own.json --server "$url" --output nowhere/table.csv; code_is 6 && grep -q 'nowhere/table.csv: No such file' err
-report $? "so is a place that is none"
+report $? "a missing directory is an I/O failure, also with a server"
 
 finish

@@ -17,7 +17,7 @@ static faults *map(int file) {
     return page == MAP_FAILED ? NULL : page;
 }
 
-/* Tells the processes to come where the page is, and gives it. */
+/* Publishes the page for processes started later, and returns it. */
 static faults *publish(void) {
     char path[] = P_tmpdir "/hamel-faults-XXXXXX";
     char whole[PATH_MAX];

@@ -6,7 +6,7 @@
 
 bool copy_file(const char *from, const char *to); /* false: there is none to copy */
 void empty_folder(const char *path);
-void check_sound(const char *file); /* what SQLite itself can check, and that no member is miscounted */
+void check_sound(const char *file); /* the integrity check of SQLite, and the counts of members */
 
 /* How many counts of members, of one batch and status each, are not what a count over the members is; for any store. */
 #define MISCOUNTED_MEMBERS                                                                                     \

@@ -1,5 +1,5 @@
-/* test_adversaries.c — bodies of a mebibyte at most that are made to cost: each is answered, in bounded time and memory,
- * and the next request is served. */
+/* test_adversaries.c — expensive bodies of at most a mebibyte: each is answered in bounded time and memory, and the
+ * next request is served. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -16,13 +16,13 @@
 
 enum { BODY_BYTES = 1 << 20, FILL_BYTES = BODY_BYTES - 1000 };
 
-/* What the daemon allows one description (server/main.c: 20 s, 1 GiB), the run of a second, and the answer. */
+/* The limits of the daemon for one description (server/main.c: 20 s, 1 GiB), the run of a second, and the answer. */
 static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
 
 static test_daemon d;
 static char body[BODY_BYTES + 1];
 
-/* The whole body: what stands before, `piece` again and again until `bytes` are filled, and what stands after. "%" in
+/* The whole body: `before`, `piece` repeated until `bytes` are filled, and `after`. "%" in
  * the piece is a number that counts. */
 static void fill(const char *before, const char *piece, size_t bytes, const char *middle, const char *closing,
                  const char *after) {
@@ -88,7 +88,8 @@ static void costly_bodies_are_answered_within_bounds(void **state) {
         double more = (double)daemon_resident_bytes(&d) - (double)before;
         print_message("%s: %ld, %.2f s of CPU, %.0f MiB more; %.90s\n", bodies[k].name, a.status, cpu, more / 1048576,
                       a.status == 200 ? "" : a.body);
-        assert_true(a.status == 200 || a.status == 400 || a.status == 413 || a.status == 422);
+        /* 503: on a busy machine the wall time ran out before the processor time. */
+        assert_true(a.status == 200 || a.status == 400 || a.status == 413 || a.status == 422 || a.status == 503);
         answer_clear(&a);
         assert_true(cpu < SECONDS_MOST * slowness());
         if (slowness() <= 1) assert_true(more < BYTES_MOST);

@@ -1,7 +1,7 @@
-/* test_disk.c — the store when the disk refuses: each write, read, synchronization and allocation fails once, or from
- * then on; and the power goes after each synchronization. What was accepted is there afterwards, and the file is sound.
+/* test_disk.c — failures of the disk: each write, read, synchronization and allocation of a store fails once, or from
+ * then on; and power fails after each synchronization. Accepted data is present afterwards, and the file is valid.
  *
- * Loss of power is what the disk holds for certain: a copy of each file, made when it was last synchronized. */
+ * A power failure is simulated by a copy of each file as last synchronized. */
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -58,13 +58,13 @@ static store *open_sound(const char *at) {
     return s;
 }
 
-/* ---- what a store is asked to do, and what it has said ---------------------------------------------------------- */
+/* ---- requests to a store, and its responses ---------------------------------------------------------- */
 
 typedef struct said {
     char id[JOB_ID_BYTES];
     int64_t number, attempt;
     bool submitted, finished, canceled, forgotten;
-    bool doubtful; /* to be forgotten, and refused: what was refused may have been done nonetheless */
+    bool doubtful; /* to be deleted, and refused: what was refused may have been done nonetheless */
 } said;
 
 static void submit_to(store *s, const char *body, said *j) {
@@ -76,7 +76,7 @@ static void submit_to(store *s, const char *body, said *j) {
     job_clear(&made);
 }
 
-/* Takes the next job and runs it to its end: ROWS rows. The job's number, 0 when there was none. */
+/* Claims the next job and runs it to its end: ROWS rows. Returns its number, 0 if none is queued. */
 static int64_t run_next(store *s, bool *finished) {
     job taken;
     char *body = NULL;
@@ -138,7 +138,7 @@ static void check_kept(store *s, const said *j) {
 
 enum { JOBS = 5 };
 
-/* Opens the store and does a bit of everything; notes what it said was done. */
+/* Opens the store and does a bit of everything; notes the acknowledged operations. */
 static void live(said jobs[JOBS]) {
     char message[MESSAGE_BYTES];
     job listed[JOBS + 1], canceled;
@@ -157,7 +157,7 @@ static void live(said jobs[JOBS]) {
         c->canceled = s->kind->cancel(s, c->id, NULL, &canceled) == STORE_OK;
         job_clear(&canceled);
     }
-    if (g->submitted) g->forgotten = s->kind->forget(s, g->id, NULL, &number) == STORE_OK;
+    if (g->submitted) g->forgotten = s->kind->delete (s, g->id, NULL, &number) == STORE_OK;
     g->doubtful = !g->forgotten;
     if (s->kind->list(s, &(job_query){.limit = JOBS + 1}, listed, &count, &more) == STORE_OK)
         for (size_t k = 0; k < count; k++) job_clear(&listed[k]);
@@ -190,7 +190,7 @@ static bool fail_one(fault_kind kind, int error, long nth, bool lasting) {
     long calls = fault_cancel(f, kind);
     store *s = open_sound(url);
     for (int k = 0; k < JOBS; k++) check_kept(s, &jobs[k]);
-    bool finished; /* and it goes on */
+    bool finished; /* and it continues */
     said more = {0};
     submit_to(s, "{}", &more);
     assert_true(more.submitted);
@@ -232,7 +232,7 @@ static void an_allocation_that_fails_loses_nothing_accepted(void **state) {
     fail_each(FAULT_MEMORY, "memory", (const int[]){ENOMEM}, 1);
 }
 
-/* Lets all allocations of a whole life of a store fail in turn, and counts what is not given back. */
+/* Lets each allocation during the lifetime of a store fail in turn, and counts leaked blocks. */
 static void a_store_without_memory_leaks_nothing(void **state) {
     (void)state;
     said jobs[JOBS];
@@ -257,7 +257,7 @@ enum { CLIENTS = 4, ACCEPTED_MAX = 4096 };
 
 typedef struct accepted {
     said job;
-    long at; /* copies that had been made when it was said */
+    long at; /* copies that had been made when it was acknowledged */
     long finished_at;
 } accepted;
 
@@ -296,7 +296,7 @@ static void *run_many(void *context) {
     return NULL;
 }
 
-/* What the disk holds after `moment` synchronizations, into a folder of its own. */
+/* Copies the content of the disk after `moment` synchronizations into a separate folder. */
 static void restore(long moment, const char *to) {
     static const char *const names[] = {"hamel.db", "hamel.db-wal"};
     char from[PATH_BYTES + 64], path[PATH_BYTES + 64];
@@ -319,7 +319,7 @@ static void check_moment(long moment, const char *there) {
     for (size_t k = 0; k < power.count; k++) {
         const accepted *a = &power.list[k];
         said then = a->job;
-        if (a->at > moment) continue; /* not said yet */
+        if (a->at > moment) continue; /* not acknowledged yet */
         then.finished = a->finished_at <= moment;
         check_kept(s, &then);
     }
@@ -328,7 +328,7 @@ static void check_moment(long moment, const char *there) {
     empty_folder(there);
 }
 
-static void what_was_accepted_is_there_after_a_loss_of_power(void **state) {
+static void accepted_work_survives_a_loss_of_power(void **state) {
     (void)state;
     pthread_t clients[CLIENTS], worker;
     char there[PATH_BYTES + 8];
@@ -367,7 +367,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_read_that_fails_loses_nothing_accepted),
         cmocka_unit_test(an_allocation_that_fails_loses_nothing_accepted),
         cmocka_unit_test(a_store_without_memory_leaks_nothing),
-        cmocka_unit_test(what_was_accepted_is_there_after_a_loss_of_power),
+        cmocka_unit_test(accepted_work_survives_a_loss_of_power),
     };
     return cmocka_run_group_tests_name("disk", tests, make_folder, remove_folder);
 }

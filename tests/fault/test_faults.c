@@ -1,6 +1,6 @@
-/* test_faults.c — what a machine does to a daemon: a full disk, a directory that cannot be written, a store that is in
- * use or no store at all, no more descriptors, no more memory, an end in the middle of everything. Each must be told
- * clearly, lose nothing that was accepted, and be over when its cause is. */
+/* test_faults.c — faults of the machine in a daemon: a full disk, a read-only directory, a store in use or no store at
+ * all, no descriptors, no memory, termination at any time. Each must be reported clearly, lose no accepted data, and
+ * have no effect after its cause is gone. */
 #include "tests/http/daemon.h"
 
 #include <errno.h>
@@ -21,16 +21,9 @@
 enum { SYSTEM_BYTES = 512, PATH_BYTES = 200 };
 static test_daemon d;
 
-static long status_of(const char *method, const char *path, const char *body) {
-    answer a = ask(&d, method, path, body ? json_type : NULL, body);
-    long status = a.status;
-    answer_clear(&a);
-    return status;
-}
-
 /* ---- the disk --------------------------------------------------------------------------------------------------- */
 
-/* A limit on the size of files stands in for a full disk: writes beyond it fail in the same place. */
+/* A limit on the size of files simulates a full disk: writes beyond it fail at the same position. */
 static void start_with_small_files(rlim_t bytes, struct rlimit *before) {
     struct rlimit small;
     getrlimit(RLIMIT_FSIZE, before);
@@ -62,13 +55,13 @@ static void a_full_disk_refuses_and_loses_nothing(void **state) {
     }
     print_message("%zu jobs accepted before the disk was full\n", accepted);
     assert_true(refused == 3 && accepted > 3);
-    assert_int_equal(status_of("GET", "/v1/jobs", NULL), 200); /* what is there can still be read */
+    assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* stored jobs can still be read */
     oscillator(system, sizeof system, "live", 1, 3);
-    assert_int_equal(status_of("POST", "/v1/simulations", system), 200); /* and what needs no disk works */
+    assert_int_equal(ask_status(&d, "POST", "/v1/simulations", system), 200); /* and what needs no disk works */
     daemon_end(&d, SIGTERM);
     daemon_start_again(&d, NULL); /* with room again */
     snprintf(path, sizeof path, "/v1/jobs/%s", running);
-    assert_int_equal(status_of("DELETE", path, NULL), 204);
+    assert_int_equal(ask_status(&d, "DELETE", path, NULL), 204);
     for (size_t k = 0; k < accepted; k++) wait_for_status(&d, ids[k], "completed");
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     daemon_remove(&d);
@@ -100,7 +93,7 @@ static void a_job_whose_rows_do_not_fit_is_run_again(void **state) {
 
 /* ---- the store -------------------------------------------------------------------------------------------------- */
 
-static void a_directory_that_cannot_be_written_is_told_at_the_start(void **state) {
+static void a_directory_that_cannot_be_written_is_reported_at_the_start(void **state) {
     (void)state;
     char output[2000];
     const char *nowhere[] = {"--listen", "127.0.0.1:0", "--data", "/proc/hamel", NULL};
@@ -111,7 +104,7 @@ static void a_directory_that_cannot_be_written_is_told_at_the_start(void **state
     assert_non_null(strstr(output, "/proc/self/hamel.db"));
 }
 
-static void what_is_no_store_is_told_and_left_as_it_is(void **state) {
+static void a_file_that_is_no_store_is_reported_and_left_unchanged(void **state) {
     (void)state;
     static const char text[] = "This is a letter, and no database; it is long enough to be taken for one by its size. "
                                "It must be the same afterwards.";
@@ -141,14 +134,14 @@ static void what_is_no_store_is_told_and_left_as_it_is(void **state) {
     rmdir(folder);
 }
 
-static void a_store_in_use_is_told_and_the_first_daemon_goes_on(void **state) {
+static void a_store_in_use_is_reported_and_the_first_daemon_continues(void **state) {
     (void)state;
     char output[2000];
     daemon_start(&d, NULL);
     const char *second[] = {"--listen", "127.0.0.1:0", "--data", d.data, NULL};
     assert_int_equal(daemon_run(second, output, sizeof output), 5);
     assert_non_null(strstr(output, "another daemon"));
-    assert_int_equal(status_of("GET", "/readyz", NULL), 200);
+    assert_int_equal(ask_status(&d, "GET", "/readyz", NULL), 200);
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     daemon_remove(&d);
 }
@@ -169,7 +162,7 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     assert_true(daemon_descriptors(&d) >= before + 30); /* as many as it takes, or nearly */
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     long status = 0;
-    while (status != 200 && now_seconds() < until) status = status_of("GET", "/healthz", NULL);
+    while (status != 200 && now_seconds() < until) status = ask_status(&d, "GET", "/healthz", NULL);
     assert_int_equal(status, 200);
     wait_for_status(&d, id, "completed");
     while (daemon_descriptors(&d) > before + 10 && now_seconds() < until) sleep_seconds(0.05);
@@ -179,14 +172,14 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     free(id);
 }
 
-/* Whoever holds all that one address may have, and sends nothing, keeps nobody else out. */
+/* A client that holds all connections of its address, and sends nothing, excludes no client of other addresses. */
 static void an_address_takes_half_of_the_connections_at_most(void **state) {
     (void)state;
     enum { SOCKETS = 120, SHARE = 40 };
     int held[SOCKETS], open = 0;
     daemon_start(&d, (const char *const[]){"--connections", "80", NULL});
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_from(&d, "127.0.0.2");
-    assert_int_equal(status_of("GET", "/healthz", NULL),
+    assert_int_equal(ask_status(&d, "GET", "/healthz", NULL),
                      200); /* the daemon has seen all of them, since it takes them in order */
     for (size_t k = 0; k < SOCKETS; k++) {
         char byte;
@@ -197,7 +190,7 @@ static void an_address_takes_half_of_the_connections_at_most(void **state) {
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     for (double until = hang_time(); daemon_metric(&d, "hamel_http_connections") > 2 && now_seconds() < until;)
         sleep_seconds(0.05);
-    int again = connect_from(&d, "127.0.0.2"); /* what has ended no longer counts */
+    int again = connect_from(&d, "127.0.0.2"); /* closed connections no longer count */
     assert_int_equal(send(again, "GET /healthz HTTP/1.0\r\n\r\n", 25, MSG_NOSIGNAL), 25);
     char out[16] = "";
     wait_for_bytes(again);
@@ -208,7 +201,7 @@ static void an_address_takes_half_of_the_connections_at_most(void **state) {
     daemon_remove(&d);
 }
 
-static void more_connections_than_the_system_allows_is_told_at_the_start(void **state) {
+static void more_connections_than_the_system_allows_is_reported_at_the_start(void **state) {
     (void)state;
     struct rlimit before, few;
     char output[2000];
@@ -228,7 +221,7 @@ static void more_connections_than_the_system_allows_is_told_at_the_start(void **
 }
 
 /* Rows of a million values each need more memory than there is. */
-static void a_run_without_memory_is_a_problem_and_others_go_on(void **state) {
+static void a_run_without_memory_is_a_problem_and_others_continue(void **state) {
     (void)state;
     struct rlimit before, small;
     char system[SYSTEM_BYTES], huge[600];
@@ -248,7 +241,7 @@ static void a_run_without_memory_is_a_problem_and_others_go_on(void **state) {
         assert_true(a.status == 503 || a.status == 422);
         answer_clear(&a);
         oscillator(system, sizeof system, "small", 1, 3);
-        assert_int_equal(status_of("POST", "/v1/simulations", system), 200);
+        assert_int_equal(ask_status(&d, "POST", "/v1/simulations", system), 200);
     }
     char *id = submit(&d, system);
     wait_for_status(&d, id, "completed");
@@ -259,7 +252,7 @@ static void a_run_without_memory_is_a_problem_and_others_go_on(void **state) {
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* In the middle of streams, jobs and batches: each stream gets its last word, each job is there afterwards. */
+/* During streams, jobs and batches: each stream gets its final problem, each job exists afterwards. */
 static void an_end_under_load_is_orderly(void **state) {
     (void)state;
     enum { STREAMS = 20, JOBS = 20 };
@@ -278,7 +271,7 @@ static void an_end_under_load_is_orderly(void **state) {
         assert_int_equal(write(streams[k], request, (size_t)length), length);
     }
     for (size_t k = 0; k < STREAMS; k++) wait_for_bytes(streams[k]);
-    kill(d.pid, SIGINT); /* SIGTERM would let the streams go on for most of the time of grace */
+    kill(d.pid, SIGINT); /* SIGTERM would let the streams continue for most of the time of grace */
     static char rest[1 << 20];
     size_t with_last_word = 0;
     for (size_t k = 0; k < STREAMS; k++) {
@@ -317,13 +310,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_disk_refuses_and_loses_nothing),
         cmocka_unit_test(a_job_whose_rows_do_not_fit_is_run_again),
-        cmocka_unit_test(a_directory_that_cannot_be_written_is_told_at_the_start),
-        cmocka_unit_test(what_is_no_store_is_told_and_left_as_it_is),
-        cmocka_unit_test(a_store_in_use_is_told_and_the_first_daemon_goes_on),
+        cmocka_unit_test(a_directory_that_cannot_be_written_is_reported_at_the_start),
+        cmocka_unit_test(a_file_that_is_no_store_is_reported_and_left_unchanged),
+        cmocka_unit_test(a_store_in_use_is_reported_and_the_first_daemon_continues),
         cmocka_unit_test(without_descriptors_others_wait_and_are_served_afterwards),
         cmocka_unit_test(an_address_takes_half_of_the_connections_at_most),
-        cmocka_unit_test(more_connections_than_the_system_allows_is_told_at_the_start),
-        cmocka_unit_test(a_run_without_memory_is_a_problem_and_others_go_on),
+        cmocka_unit_test(more_connections_than_the_system_allows_is_reported_at_the_start),
+        cmocka_unit_test(a_run_without_memory_is_a_problem_and_others_continue),
         cmocka_unit_test(an_end_under_load_is_orderly),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);

@@ -1,15 +1,15 @@
-/* test_history.c — what clients were told, checked afterwards against what a store of jobs may say.
+/* test_history.c — checks the replies to clients against the possible histories of a store.
  *
- *     test_history [OPERATIONS [SEED]]      4,000 by default; 100,000 with HAMEL_TEST_LONG
+ *     test_history [OPERATIONS [SEED]]   4,000 by default; 100,000 with HAMEL_TEST_LONG
  *
- * Clients submit, look, list, cancel, delete and read results at once, while the daemon is killed, stopped for a while
- * and started again. Each operation is written down with the times between which it took effect, and what it was told.
- * In the end the history of each job must fit one order of states:
+ * Clients submit, read, list, cancel, delete and read results concurrently, while the daemon is killed, stopped for a
+ * while and restarted. Each operation is recorded with its reply and the times between which it took effect. In the end
+ * the history of each job must fit one order of states:
  *
- *     queued -> running -> completed | failed | incomplete | canceled -> deleted,  running -> queued when interrupted
+ *     queued -> running -> completed | failed | incomplete | canceled -> deleted,   running -> queued when interrupted
  *
- * So no job returns from an end, or from nowhere; a completed one has all its rows; what was accepted is there in the
- * end, and has ended. A submission without an answer is sent again with its key. */
+ * So no job returns from an end or a deletion; a completed job has all its rows; every accepted job exists in the end
+ * and has ended. A submission without a reply is sent again with its key. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
@@ -38,12 +38,12 @@ typedef enum said {
 } said;
 static const char *const names[] = {"queued", "running", "completed", "incomplete", "failed", "canceled"};
 
-/* One thing that a client was told of one job. It took effect between the two times. */
+/* One reply to a client about one job. The operation took effect between the two times. */
 typedef struct operation {
     double from, to;
     int job;
     said state;
-    long rows; /* of a result; -1: it was not asked for */
+    long rows; /* of a result; -1: not requested */
 } operation;
 
 static test_daemon d;
@@ -51,7 +51,7 @@ static pthread_rwlock_t restart = PTHREAD_RWLOCK_INITIALIZER;
 static size_t wanted = 4000, room; /* operations; the last of each client come on top */
 static unsigned seed = 1;
 static char ids[JOBS_MAX][ID_BYTES];
-static atomic_bool known[JOBS_MAX];    /* its id has been told */
+static atomic_bool known[JOBS_MAX];    /* its id has been returned */
 static atomic_bool doubtful[JOBS_MAX]; /* a deletion was not answered */
 static atomic_int job_count, batch_count;
 static atomic_size_t done, unanswered;
@@ -97,7 +97,8 @@ static void submit_one(const test_daemon *there) {
     oscillator(system, sizeof system, "history", 10, ROWS);
     snprintf(key, sizeof key, "Idempotency-Key: job-%d", number);
     double from = now_seconds();
-    for (int attempt = 0; attempt < 400 && !atomic_load(&over); attempt++) { /* until it is told: one job nonetheless */
+    for (int attempt = 0; attempt < 400 && !atomic_load(&over);
+         attempt++) { /* until the id is returned: one job nonetheless */
         test_daemon again = attempt ? now_there() : *there;
         answer a = ask(&again, "POST", "/v1/jobs", (const char *const[]){json_type[0], key, NULL}, system);
         cJSON *tree = a.status == 201 ? cJSON_ParseWithLength(a.body, a.length) : NULL;
@@ -209,7 +210,7 @@ static int by_time(const void *x, const void *y) {
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* What may be told after `before` has been told. */
+/* The states that may follow `before`. */
 static bool may_follow(said before, said after) {
     if (before == SAID_GONE) return after == SAID_GONE;
     if (after == SAID_GONE) return true;
@@ -244,7 +245,7 @@ static size_t check_history(size_t count) {
     return violations;
 }
 
-/* In the end all that was accepted and not deleted is there, and has ended. */
+/* In the end all jobs that were accepted and not deleted exist and have ended. */
 static void check_ends(size_t count) {
     for (size_t first = 0, last; first < count; first = last) {
         bool gone = false;
@@ -284,7 +285,7 @@ static void disturb(size_t k) {
     pthread_rwlock_unlock(&restart);
 }
 
-static void what_clients_were_told_fits_one_order(void **state) {
+static void observations_of_clients_fit_one_order(void **state) {
     (void)state;
     pthread_t clients[CLIENTS];
     unsigned seeds[CLIENTS];
@@ -323,6 +324,6 @@ int main(int argc, char **argv) {
     if (long_tests()) wanted = 100000;
     if (argc > 1) wanted = strtoul(argv[1], NULL, 10);
     if (argc > 2) seed = (unsigned)strtoul(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_clients_were_told_fits_one_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(observations_of_clients_fit_one_order)};
     return cmocka_run_group_tests_name("history", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* test_kill.c — kill -9 at random moments while jobs are submitted and run: no accepted job is lost, and every result
- * equals that of a run that nobody disturbed.
+ * equals that of an undisturbed run.
  *
- *     test_kill [JOBS KILLS [SEED]]      short by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
+ *     test_kill [JOBS KILLS [SEED]]   short by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
  *
- * A thread submits; each 201 is noted. Another kills the daemon and starts it again on the same data. In the end all
- * noted jobs must complete, and there must be no job besides, except those whose 201 was lost on the way. */
+ * A thread submits and records each 201. Another kills the daemon and restarts it on the same data. In the end all
+ * recorded jobs must complete, and there must be no other jobs, except those whose 201 was lost. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
@@ -166,7 +166,7 @@ static bool comes_to_run(const char *id) {
     return strcmp(status, "running") == 0;
 }
 
-static void a_job_that_crashes_the_daemon_is_given_up_and_others_go_on(void **state) {
+static void a_job_that_crashes_the_daemon_is_given_up_and_others_continue(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     const char *const one[] = {"--workers", "1", NULL};
@@ -174,7 +174,7 @@ static void a_job_that_crashes_the_daemon_is_given_up_and_others_go_on(void **st
     char *bad = submit(&d, endless(system, sizeof system));
     char *good = submit(&d, oscillator(system, sizeof system, "good", 10, 11));
     int crashes = 0;
-    /* Each time the same job, being the oldest, runs first. It is not to blame for a crash before its run has begun. */
+    /* Each time the same job, being the oldest, runs first. It does not cause a crash before its run has begun. */
     for (; comes_to_run(bad); crashes++) {
         assert_true(crashes < 40);
         crash_worker();
@@ -193,7 +193,7 @@ static void a_job_that_crashes_the_daemon_is_given_up_and_others_go_on(void **st
     daemon_remove(&d);
 }
 
-static void a_daemon_killed_many_times_blames_no_job(void **state) {
+static void repeated_kills_do_not_count_against_a_job(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     const char *const one[] = {"--workers", "1", NULL};
@@ -220,8 +220,8 @@ int main(int argc, char **argv) {
     }
     if (argc > 3) seed = (unsigned)strtoul(argv[3], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_that_crashes_the_daemon_is_given_up_and_others_go_on),
-        cmocka_unit_test(a_daemon_killed_many_times_blames_no_job),
+        cmocka_unit_test(a_job_that_crashes_the_daemon_is_given_up_and_others_continue),
+        cmocka_unit_test(repeated_kills_do_not_count_against_a_job),
         cmocka_unit_test(no_accepted_job_is_lost_by_kills_at_random_moments),
     };
     return cmocka_run_group_tests_name("kill", tests, NULL, NULL);

@@ -1,11 +1,11 @@
-/* test_memory.c — every allocation fails once: parsing, deriving, running in each format, analysing, storing a job. Each
- * time the work is done nonetheless or ends with "out of memory" told; nothing crashes, nothing leaks, and the next one
+/* test_memory.c — every allocation fails once: parsing, deriving, running in each format, analysing, storing a job.
+ * Each time the work succeeds nonetheless or reports exhausted memory; nothing crashes or leaks, and the next attempt
  * succeeds.
  *
- *     test_memory [EXAMPLE...]      some of the shipped systems; all of them with HAMEL_TEST_LONG
+ *     test_memory [EXAMPLE...]   some of the shipped systems; all of them with HAMEL_TEST_LONG
  *
- * The loop is SQLite's: let allocation 1 fail, then 2, ... until one has not been reached; once so that only this one
- * fails, and once so that all after it fail too. The short form leaves out more and more of those that come late. */
+ * The loop is that of SQLite: allocation 1 fails, then 2, ... until the number is not reached; once only this
+ * allocation fails, and once all later ones fail, too. The short form skips more and more of the later ones. */
 #include "api/analyze.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
@@ -28,7 +28,7 @@ typedef struct work {
     const api_example *example;
     const row_format *format;
     unsigned analyses;
-    char *expected; /* what comes out when nothing fails; NULL: that holds times and is not compared */
+    char *expected; /* the output without failures; NULL: it contains times and is not compared */
 } work;
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long
 static long fail_each(outcome (*perform)(work *w), work *w, const char *name) {
     long reached = 0;
     begin_output();
-    assert_int_equal(perform(w), WORKED); /* what is made once and kept (caches of libraries) is made now */
+    assert_int_equal(perform(w), WORKED); /* fills the caches of libraries */
     begin_output();
     assert_int_equal(perform(w), WORKED);
     for (int lasting = 0; lasting < 2; lasting++) {
@@ -156,7 +156,7 @@ static bool is_chosen(const char *name) {
     return long_tests() && names == chosen;
 }
 
-static void deriving_without_memory_is_told(void **state) {
+static void deriving_without_memory_is_reported(void **state) {
     (void)state;
     for (size_t k = 0; api_example_at(k); k++) {
         work w = {.example = api_example_at(k)};
@@ -165,7 +165,7 @@ static void deriving_without_memory_is_told(void **state) {
     }
 }
 
-static void running_without_memory_is_told_in_each_format(void **state) {
+static void running_without_memory_is_reported_in_each_format(void **state) {
     (void)state;
     for (size_t k = 0; api_example_at(k); k++) {
         work w = {.example = api_example_at(k)};
@@ -186,7 +186,7 @@ static void running_without_memory_is_told_in_each_format(void **state) {
     }
 }
 
-static void analysing_without_memory_is_told(void **state) {
+static void analysing_without_memory_is_reported(void **state) {
     (void)state;
     static const struct {
         const char *name;
@@ -229,9 +229,9 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deriving_without_memory_is_told),
-        cmocka_unit_test(running_without_memory_is_told_in_each_format),
-        cmocka_unit_test(analysing_without_memory_is_told),
+        cmocka_unit_test(deriving_without_memory_is_reported),
+        cmocka_unit_test(running_without_memory_is_reported_in_each_format),
+        cmocka_unit_test(analysing_without_memory_is_reported),
     };
     return cmocka_run_group_tests_name("memory", tests, have_room, give_room);
 }

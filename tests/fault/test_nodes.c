@@ -1,7 +1,7 @@
-/* test_nodes.c — several daemons with one queue in PostgreSQL, some of which are killed, stopped or cut off from it; and
- * the database killed under them. No accepted job is lost, and every result is that of a run that nobody disturbed.
+/* test_nodes.c — several daemons with one queue in PostgreSQL. Some are killed, stopped or disconnected from it, and
+ * the database is killed. No accepted job is lost, and every result is that of an undisturbed run.
  *
- * Short by default; HAMEL_TEST_LONG has more jobs and more kills, and the lease that daemons have by default. */
+ * Short by default; with HAMEL_TEST_LONG there are more jobs and kills, and the default lease. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 #include "tests/http/postgres.h"
@@ -87,7 +87,7 @@ static const char *system_of(size_t i, char *out) {
 typedef struct submitted {
     char (*ids)[40];
     size_t wanted, count, unanswered;
-    size_t members; /* of a batch, besides */
+    size_t members; /* of a batch, in addition */
     atomic_bool stop;
 } submitted;
 
@@ -157,7 +157,7 @@ static void wait_for_number(const char *sql, int64_t wanted) {
 /* Every accepted job has completed, once, with all of its rows and no others. */
 static void check_history(const submitted *s) {
     double until = hang_time();
-    for (int64_t left = INT64_MAX, before; left > 0; until = left < before ? hang_time() : until) { /* they go on */
+    for (int64_t left = INT64_MAX, before; left > 0; until = left < before ? hang_time() : until) { /* they continue */
         before = left;
         left = in_database("SELECT count(*) FROM jobs WHERE status<2");
         assert_true(now_seconds() < until);
@@ -280,8 +280,8 @@ static void a_lease_is_renewed_while_a_change_waits(void **state) {
     free(id);
 }
 
-/* A node that is stopped for three leases and then goes on, in the middle of its runs. */
-static void what_a_node_writes_after_its_lease_is_refused(void **state) {
+/* A node that is stopped for three leases and then continues, during its runs. */
+static void writes_after_the_end_of_a_lease_are_refused(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     submitted s = new_jobs(16);
@@ -313,7 +313,7 @@ static void what_a_node_writes_after_its_lease_is_refused(void **state) {
     free(s.ids);
 }
 
-static void a_job_that_ends_its_nodes_is_given_up_and_others_go_on(void **state) {
+static void a_job_that_ends_its_nodes_is_given_up_and_others_continue(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     int kills = 0;
@@ -393,12 +393,12 @@ static void the_same_key_at_all_nodes_at_once_makes_one_job(void **state) {
 
 static void many_jobs_of_one_do_not_hold_up_the_only_one_of_another(void **state) {
     enum { ANN, BOB, HOLDERS };
-    const test_token holders[HOLDERS] = {token_make("ann", "\"read\",\"run\"", "{}"),
-                                         token_make("bob", "\"read\",\"run\"", "{}")};
+    const test_token owners[HOLDERS] = {token_make("ann", "\"read\",\"run\"", "{}"),
+                                        token_make("bob", "\"read\",\"run\"", "{}")};
     char file_name[] = TOKEN_FILE_NAME, system[SYSTEM_BYTES];
     (void)state;
     token_file_make(file_name);
-    token_file_write(file_name, holders, HOLDERS);
+    token_file_write(file_name, owners, HOLDERS);
     const char *const arguments[] = {"--store",  url,       "--lease",       lease,    "--workers", "1",
                                      "--tokens", file_name, "--max-members", "100000", NULL};
     daemon_start(&nodes[node_count++], arguments);
@@ -408,13 +408,13 @@ static void many_jobs_of_one_do_not_hold_up_the_only_one_of_another(void **state
              "\"simulation\":{\"stop\":100,\"samples\":11},"
              "\"sweep\":{\"over\":{\"k\":{\"from\":1,\"to\":2,\"count\":%d}},\"collect\":[\"final\"]}}",
              long_tests() ? 100000 : 3000);
-    answer batch = ask_with(&nodes[0], &holders[ANN], "POST", "/v1/batches", system);
+    answer batch = ask_with(&nodes[0], &owners[ANN], "POST", "/v1/batches", system);
     if (batch.status != 201) print_error("%s\n", batch.body);
     assert_int_equal(batch.status, 201);
     answer_clear(&batch);
     wait_for_number("SELECT CAST(count(*)>0 AS INTEGER) FROM jobs WHERE owner='ann' AND status=2", 1);
     answer single =
-        ask_with(&nodes[0], &holders[BOB], "POST", "/v1/jobs", oscillator(system, sizeof system, "one", 10, 11));
+        ask_with(&nodes[0], &owners[BOB], "POST", "/v1/jobs", oscillator(system, sizeof system, "one", 10, 11));
     assert_int_equal(single.status, 201);
     answer_clear(&single);
     wait_for_number("SELECT count(*) FROM jobs WHERE owner='bob' AND status=2", 1);
@@ -444,7 +444,7 @@ static void check_without_database(const test_daemon *d) {
     answer_clear(&ready);
 }
 
-/* Also what libpq has to say is an object a line. */
+/* Messages of libpq are also logged as one object a line. */
 static void check_log(const test_daemon *d) {
     static char line[16384];
     FILE *log = fopen(d->log, "r");
@@ -512,7 +512,7 @@ static void allow_writing(bool allowed) {
     in_database("SELECT CAST(pg_reload_conf() AS INTEGER)");
 }
 
-/* As a standby is, to which connections have moved. */
+/* The database becomes read-only, like a standby to which connections have moved. */
 static void a_node_of_a_read_only_database_is_not_ready(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
@@ -545,7 +545,7 @@ static void a_node_of_a_read_only_database_is_not_ready(void **state) {
 
 /* Transactions that start a job fail when they are committed, five of eight, as if another had been in the way: more in a
  * row than are tried again. */
-static void what_is_reserved_is_not_forgotten_when_commits_fail(void **state) {
+static void reservations_are_kept_when_commits_fail(void **state) {
     (void)state;
     submitted s = new_jobs(1);
     start_nodes(1);
@@ -574,13 +574,13 @@ static pid_t start_worker(const char *idle) {
     _exit(127);
 }
 
-static void a_worker_serves_the_queue_and_ends_when_it_is_idle_or_told_to(void **state) {
+static void a_worker_serves_the_queue_until_it_is_idle_or_stopped(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     int status;
     const char *const arguments[] = {"--store", url, "--lease", lease, "--workers", "1", NULL};
     daemon_start(&nodes[node_count++], arguments);
-    free(submit(&nodes[0], endless(system, sizeof system))); /* keeps the daemon's only place */
+    free(submit(&nodes[0], endless(system, sizeof system))); /* occupies the only run slot of the daemon */
     wait_for_number("SELECT count(*) FROM jobs WHERE status=1", 1);
     for (size_t k = 0; k < 10; k++) free(submit(&nodes[0], system_of(k, system)));
     pid_t worker = start_worker("1");
@@ -661,17 +661,17 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_QUEUE(several_nodes_run_each_job_once),
         WITH_QUEUE(jobs_of_killed_nodes_are_run_by_others),
-        WITH_QUEUE(what_a_node_writes_after_its_lease_is_refused),
+        WITH_QUEUE(writes_after_the_end_of_a_lease_are_refused),
         WITH_QUEUE(a_lease_is_renewed_while_a_change_waits),
-        WITH_QUEUE(a_job_that_ends_its_nodes_is_given_up_and_others_go_on),
+        WITH_QUEUE(a_job_that_ends_its_nodes_is_given_up_and_others_continue),
         WITH_QUEUE(a_job_is_canceled_through_any_node),
         WITH_QUEUE(the_same_key_at_all_nodes_at_once_makes_one_job),
         WITH_QUEUE(many_jobs_of_one_do_not_hold_up_the_only_one_of_another),
         WITH_QUEUE(a_killed_database_loses_nothing_that_was_acknowledged),
-        WITH_QUEUE(what_is_reserved_is_not_forgotten_when_commits_fail),
+        WITH_QUEUE(reservations_are_kept_when_commits_fail),
         WITH_QUEUE(nodes_outlive_a_database_that_is_away_for_longer_than_the_lease),
         WITH_QUEUE(a_node_of_a_read_only_database_is_not_ready),
-        WITH_QUEUE(a_worker_serves_the_queue_and_ends_when_it_is_idle_or_told_to),
+        WITH_QUEUE(a_worker_serves_the_queue_until_it_is_idle_or_stopped),
         WITH_QUEUE(a_password_is_never_shown),
     };
     return cmocka_run_group_tests_name("nodes", tests, start_server, stop_server);

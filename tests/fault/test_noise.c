@@ -1,9 +1,9 @@
-/* test_noise.c — requests with bytes changed, lost, doubled and moved, on real connections: the daemon answers or closes,
- * lives, keeps no descriptor, and goes on serving others.
+/* test_noise.c — requests with bytes changed, removed, doubled and moved, on real connections: the daemon replies or
+ * closes, continues, leaks no descriptor, and serves other clients.
  *
- *     test_noise [COUNT [SEED]]      3,000 by default; 200,000 with HAMEL_TEST_LONG
+ *     test_noise [COUNT [SEED]]   3,000 by default; 200,000 with HAMEL_TEST_LONG
  *
- * The seed is fixed, so what is found can be found again; a finding prints the bytes that were sent last. */
+ * The seed is fixed, so a finding can be reproduced; it prints the bytes that were sent last. */
 #include "tests/http/daemon.h"
 
 #include <poll.h>
@@ -51,7 +51,7 @@ static size_t below(size_t bound) {
     return bound ? (size_t)rand_r(&seed) % bound : 0;
 }
 
-/* Changes a few places of bytes[length]; the new length. */
+/* Changes a few positions of bytes[length]; returns the new length. */
 static size_t change(char *bytes, size_t length) {
     static const char telling[] = "\r\n\0 :;,%/?&=\"{}[]0f-+.\x7f\xff";
     for (size_t k = 1 + below(CHANGES_MOST); k > 0 && length > 1; k--) {

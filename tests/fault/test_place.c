@@ -1,5 +1,5 @@
-/* test_place.c — the files of a store and their names: a daemon serves a store that no other one has open, by whatever
- * name, and takes nothing into a file that the next start would not find. */
+/* test_place.c — the files of a store and their names: a daemon serves a store only if no other daemon has it open
+ * under any name, and accepts nothing into a file that the next start would not find. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -29,13 +29,6 @@ static int end(void **state) {
     (void)state;
     daemon_remove(&d);
     return 0;
-}
-
-static long status_of(const char *method, const char *path, const char *body) {
-    answer a = ask(&d, method, path, body ? json_type : NULL, body);
-    long status = a.status;
-    answer_clear(&a);
-    return status;
 }
 
 static void refuses(const char *store, const char *why) {
@@ -73,10 +66,10 @@ static void a_second_name_does_not_admit_a_second_daemon(void **state) {
 static void check_refused(void) {
     char system[SYSTEM_BYTES];
     oscillator(system, sizeof system, "lost", 10, 11);
-    assert_int_equal(status_of("GET", "/readyz", NULL), 503);
-    assert_int_equal(status_of("GET", "/healthz", NULL), 200);
-    assert_int_equal(status_of("POST", "/v1/jobs", system), 503);
-    assert_int_equal(status_of("GET", "/v1/jobs", NULL), 200); /* what it holds can be read and saved */
+    assert_int_equal(ask_status(&d, "GET", "/readyz", NULL), 503);
+    assert_int_equal(ask_status(&d, "GET", "/healthz", NULL), 200);
+    assert_int_equal(ask_status(&d, "POST", "/v1/jobs", system), 503);
+    assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* its content can be read and saved */
 }
 
 /* The database, its log, or the folder. */
@@ -90,7 +83,7 @@ static void a_store_that_is_moved_takes_nothing_until_it_is_back(void **state) {
         assert_int_equal(rename(moves[k][0], moves[k][1]), 0);
         check_refused();
         assert_int_equal(rename(moves[k][1], moves[k][0]), 0);
-        assert_int_equal(status_of("GET", "/readyz", NULL), 200);
+        assert_int_equal(ask_status(&d, "GET", "/readyz", NULL), 200);
         char *id = submit(&d, oscillator(system, sizeof system, "back", 10, 11));
         wait_for_status(&d, id, "completed");
         free(id);

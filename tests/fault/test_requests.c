@@ -1,5 +1,6 @@
-/* test_requests.c — a daemon in use while the machine fails it: allocations, sockets that break, a disk without room for a while, the clock set by an hour, no descriptor left. It lives, tells, gives back
- * what it took, and works again by itself when the cause is over. */
+/* test_requests.c — a daemon in use during faults of the machine: allocations, broken sockets, a full disk for a while,
+ * the clock shifted by an hour, no descriptors. It continues, reports errors, leaks nothing, and recovers
+ * automatically. */
 #include "api/simulate.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
@@ -44,7 +45,7 @@ typedef struct question {
 
 static const char *const as_lines[] = {"Content-Type: application/json", "Accept: application/x-ndjson", NULL};
 
-/* Whole, refused for want of memory, cut off with a problem, or cut off: never anything else. */
+/* Complete, refused for lack of memory, ended by a problem, or truncated: never anything else. */
 static void check_starved(const question *q, const answer *a, long nth) {
     bool whole = a->status == q->good, none = a->status == 0;
     bool told = a->status == 503 || a->status == 500;             /* a store without memory is a storage problem */
@@ -76,7 +77,7 @@ static long starve(const question *q) {
     return failed;
 }
 
-/* Until connections and jobs of what was asked before have ended. */
+/* Until connections and jobs of earlier requests have ended. */
 static void wait_until_quiet(void) {
     double until = hang_time();
     while (daemon_metric(&d, "hamel_jobs_queued") + daemon_metric(&d, "hamel_jobs_running") > 0 ||
@@ -113,12 +114,12 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
         assert_true(more <= bound);
     }
     char *id = submit(&d, system);
-    wait_for_status(&d, id, "completed"); /* whatever was lost of others, the queue moves on */
+    wait_for_status(&d, id, "completed"); /* the queue continues, whatever other clients lost */
     free(id);
     end();
 }
 
-/* FLINT and GMP end their process, which is not the daemon's. The blocks that this process had are not given back one by
+/* FLINT and GMP end their process, which is not the daemon's. The blocks that this process had are not released one by
  * one, so they are not counted. */
 static void libraries_without_memory_end_one_analysis(void **state) {
     (void)state;
@@ -149,7 +150,7 @@ static void libraries_without_memory_end_one_analysis(void **state) {
     end();
 }
 
-/* Completed, or failed for want of memory. */
+/* Completed, or failed for lack of memory. */
 static void wait_for_end(const char *id) {
     char path[PATH_BYTES], status[32] = "queued", type[64] = "";
     double until = hang_time();
@@ -263,7 +264,7 @@ static void an_hour_more_or_less_changes_nothing(void **state) {
     wait_for_status(&d, running, "running");
     for (size_t k = 0; k < 3; k++) {
         atomic_store(&f->clock_shift, shifts[k]);
-        sleep_seconds(1.2); /* rounds of the keeper, the retention, a poll of the workers */
+        sleep_seconds(1.2); /* rounds of the watchdog, the retention, a poll of the workers */
         wait_for_status(&d, running, "running");
         wait_for_status(&d, done, "completed");
         answer a = ask(&d, "POST", "/v1/simulations", json_type, oscillator(system, sizeof system, "now", 1, 3));

@@ -1,7 +1,7 @@
-/* test_space.c — a disk that fills up, and one that is given back: what is accepted stays, what is refused is told, jobs
- * go on when there is room.
+/* test_space.c — a disk that fills up, and the space that a store returns: accepted data is kept, refusals are
+ * reported, and jobs continue when there is space.
  *
- * The free bytes of the disk are those that preload.c reports, or those of a small tmpfs, where one can be mounted. */
+ * The free bytes are those that preload.c reports, or those of a small tmpfs if one can be mounted. */
 #include "tests/fault/faults.h"
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
@@ -11,7 +11,6 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,23 +34,16 @@ static int end(void **state) {
     return 0;
 }
 
-static long status_of(const char *method, const char *path, const char *body) {
-    answer a = ask(&d, method, path, body ? json_type : NULL, body);
-    long status = a.status;
-    answer_clear(&a);
-    return status;
-}
-
 static long status_of_job(const char *method, const char *id) {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
-    return status_of(method, path, NULL);
+    return ask_status(&d, method, path, NULL);
 }
 
 static void wait_for_readiness(long wanted) {
     double until = hang_time();
-    while (status_of("GET", "/readyz", NULL) != wanted && now_seconds() < until) sleep_seconds(0.05);
-    assert_int_equal(status_of("GET", "/readyz", NULL), wanted);
+    while (ask_status(&d, "GET", "/readyz", NULL) != wanted && now_seconds() < until) sleep_seconds(0.05);
+    assert_int_equal(ask_status(&d, "GET", "/readyz", NULL), wanted);
 }
 
 /* Rows of two mebibytes and more, over some seconds. */
@@ -81,9 +73,9 @@ static void check_full(void) {
     assert_int_equal(ready.status, 503);
     assert_non_null(strstr(ready.body, "nearly full"));
     answer_clear(&ready);
-    assert_int_equal(status_of("GET", "/healthz", NULL), 200);
-    assert_int_equal(status_of("GET", "/v1/jobs", NULL), 200);
-    assert_int_equal(status_of("POST", "/v1/simulations", system), 200);
+    assert_int_equal(ask_status(&d, "GET", "/healthz", NULL), 200);
+    assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200);
+    assert_int_equal(ask_status(&d, "POST", "/v1/simulations", system), 200);
 }
 
 /* ---- little room ------------------------------------------------------------------------------------------------ */
@@ -109,7 +101,7 @@ static void below_the_bound_submissions_are_refused_and_jobs_wait(void **state) 
     wait_for_status(&d, kept, "completed");
     wait_for_readiness(200);
     check_rows(kept);
-    assert_int_equal(count_in_log(&d, "has room again"), 1);
+    assert_int_equal(count_in_log(&d, "has space again"), 1);
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     free(gone);
     free(kept);
@@ -140,7 +132,7 @@ static void a_job_whose_rows_cannot_be_written_for_a_while_completes(void **stat
 
 static char disk[] = P_tmpdir "/hamel-space-XXXXXX";
 
-/* Whoever may not mount may do so in a namespace of their own. */
+/* Users without the right to mount may do so in a new namespace. */
 static bool mount_disk(void) {
     char map[64];
     unsigned user = (unsigned)getuid();
@@ -183,7 +175,7 @@ static void a_full_disk_lets_jobs_be_deleted_and_the_daemon_start(void **state) 
     wait_for_status(&d, kept, "queued");
     check_full();
     assert_int_equal(status_of_job("DELETE", gone), 204);
-    for (int k = 0; k < (long_tests() ? 20 : 3); k++) { /* what deleting gave back, others take */
+    for (int k = 0; k < (long_tests() ? 20 : 3); k++) { /* others take the released space */
         fill_disk(more);
         daemon_end(&d, SIGKILL);
         daemon_start_again(&d, arguments);
@@ -205,7 +197,7 @@ static void a_full_disk_lets_jobs_be_deleted_and_the_daemon_start(void **state) 
     free(kept);
 }
 
-/* ---- room that is given back ------------------------------------------------------------------------------------ */
+/* ---- released space -------------------------------------------------------------------------------------------- */
 
 static off_t size_of(const char *ending) {
     char path[PATH_BYTES];
@@ -237,52 +229,12 @@ static void a_store_shrinks_when_jobs_are_deleted(void **state) {
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
 }
 
-static int64_t ask_file(const char *change, const char *question) {
-    char path[PATH_BYTES];
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    snprintf(path, sizeof path, "%s/hamel.db", d.data);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, question, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    return value;
-}
-
-/* It is rewritten at the start, once, if there is room for that; a daemon that is killed meanwhile does no harm. */
-static void a_store_of_an_earlier_release_shrinks_too(void **state) {
-    (void)state;
-    static const char old_one[] = "PRAGMA journal_mode=DELETE; PRAGMA auto_vacuum=NONE; VACUUM";
-    f = faults_begin();
-    assert_non_null(f);
-    daemon_start(&d, NULL);
-    char *id = submit_long("old");
-    wait_for_status(&d, id, "completed");
-    assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    assert_int_equal(ask_file(old_one, "PRAGMA auto_vacuum"), 0);
-    fault_order(f, FAULT_WRITE, 200, true, EIO);
-    daemon_start_again(&d, NULL); /* goes on as it is */
-    assert_true(count_in_log(&d, "keeps its size") == 1);
-    fault_cancel(f, FAULT_WRITE);
-    assert_int_equal(daemon_end(&d, SIGKILL), 128 + SIGKILL);
-    daemon_start_again(&d, NULL);
-    check_rows(id);
-    assert_int_equal(daemon_end(&d, SIGTERM), 0);
-    assert_int_equal(ask_file("", "PRAGMA auto_vacuum"), 2);
-    free(id);
-}
-
 #define ENDED(test) cmocka_unit_test_teardown(test, end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         ENDED(below_the_bound_submissions_are_refused_and_jobs_wait),
-        ENDED(a_job_whose_rows_cannot_be_written_for_a_while_completes),
-        ENDED(a_store_shrinks_when_jobs_are_deleted),
-        ENDED(a_store_of_an_earlier_release_shrinks_too),
+        ENDED(a_job_whose_rows_cannot_be_written_for_a_while_completes), ENDED(a_store_shrinks_when_jobs_are_deleted),
         ENDED(a_full_disk_lets_jobs_be_deleted_and_the_daemon_start), /* the last: it may leave this namespace */
     };
     return cmocka_run_group_tests_name("space", tests, NULL, NULL);

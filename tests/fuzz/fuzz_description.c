@@ -1,9 +1,10 @@
 /* fuzz_description.c — any bytes as a description: the reader, and the derivation of a model under low limits.
  *
- * Looks for crashes, leaks and runaway work; and for a promise: there is a model or a fault, and a fault can be told. */
-#include "api/read_system.h"
+ * Looks for crashes, leaks and runaway work; and for a promise: there is a model or an error, and an error can be
+ * reported. */
+#include "api/json/strict_json.h"
+#include "api/read/read_system.h"
 #include "api/simulate.h"
-#include "api/strict_json.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static void derive(const cJSON *tree, const hamel_limits *limits) {
     arena_init(&memory, 0);
     hamel_error error = {0};
     hamel_description description;
-    hamel_status status = api_read_system(&description, tree, &memory, &error);
+    hamel_status status = api_read_system(&description, tree, false, &memory, &error);
     hamel_model *model = NULL;
     if (status == HAMEL_OK) status = hamel_model_create(&model, &description, limits, NULL, &error);
     if ((status == HAMEL_OK) != (error.status == HAMEL_OK)) abort();

@@ -1,6 +1,6 @@
 /* fuzz_expression.c — any bytes as an expression, an equation and a range.
  *
- * Beyond what the sanitizers see, it holds the parser to its contract: a failure adds exactly one fault, with a text
+ * Beyond what the sanitizers see, it holds the parser to its contract: a failure adds exactly one error, with a text
  * and a column inside the input; postfix code never takes a value that is not there, never needs more than `depth`,
  * leaves one value, and its sums enclose their bodies. */
 #include "engine/text/parser.h"

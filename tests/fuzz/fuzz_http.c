@@ -1,7 +1,7 @@
 /* fuzz_http.c — any bytes on a connection of the daemon's HTTP front, which serves in this process from a store in memory.
  *
  * Looks for what the sanitizers see in the front, the routes, the job workers and the writers; and for promises: the
- * daemon takes or closes, its answers are HTTP, none is 500 (a fault of its own), and it goes on answering. */
+ * daemon takes or closes, its answers are HTTP, none is 500 (an error of its own), and it continues answering. */
 #include "server/http/http.h"
 #include "server/jobs/retention.h"
 
@@ -91,8 +91,8 @@ static size_t send_some(int peer, const uint8_t *data, size_t size) {
     return (size_t)sent;
 }
 
-/* Says all of `data` and listens until the daemon closes or says nothing for `quiet_ms` after it has heard all; it
- * cannot know that a client that has stopped short will not go on. Returns what begins the answer. */
+/* Sends all of `data` and reads until the daemon closes or sends nothing for `quiet_ms` after it has heard all; it
+ * cannot detect that a client that has stopped short will not continue. Returns what begins the answer. */
 static size_t talk(unsigned port, const uint8_t *data, size_t size, int quiet_ms, char head[HEAD]) {
     char rest[4096];
     size_t length = 0, sent = 0;

@@ -1,6 +1,6 @@
 /* fuzz_json.c — any bytes as JSON: what the scan lets through, cJSON reads, and its canonical form is read again to the
- * same canonical form; what it does not, it says why and where. */
-#include "api/strict_json.h"
+ * same canonical form; a rejection has a reason and a position. */
+#include "api/json/strict_json.h"
 
 #include <stdint.h>
 #include <stdlib.h>

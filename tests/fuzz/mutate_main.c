@@ -75,7 +75,7 @@ static bool read_corpus(const char *folder, corpus *c) {
 
 /* --- mutations --------------------------------------------------------------------------------------------------- */
 
-/* Puts `count` bytes in at `at`; what would exceed INPUT_MAX is left out. */
+/* Puts `count` bytes in at `at`; bytes beyond INPUT_MAX are dropped. */
 static void insert(input *in, size_t at, const uint8_t *bytes, size_t count) {
     if (count > INPUT_MAX - in->size) return;
     memmove(in->bytes + at + count, in->bytes + at, in->size - at);

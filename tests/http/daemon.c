@@ -70,7 +70,7 @@ static pid_t spawn(const char *const *arguments, int output) {
     if (pid > 0) return pid;
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    /* A system call that confine.c does not list fails the test. Sanitizers and valgrind have calls of their own. */
+    /* A system call that seccomp.c does not list fails the test. Sanitizers and valgrind have calls of their own. */
     if (slowness() <= 1) setenv("HAMELD_SECCOMP", "kill", 0);
     execv(words[0], (char *const *)words);
     _exit(127);
@@ -87,7 +87,7 @@ static char *read_whole(const char *path) {
     return text;
 }
 
-/* The port from the line that says so. 0: not yet. */
+/* The port from its line of the log. 0: not yet. */
 static unsigned port_in_log(const test_daemon *d) {
     char *text = read_whole(d->log);
     const char *line = text ? strstr(text, "\"event\":\"listening\"") : NULL;
@@ -156,7 +156,7 @@ void daemon_remove(test_daemon *d) {
     rmdir(d->data);
 }
 
-/* Fixtures are handed nothing, so what they need stands here. */
+/* cmocka passes nothing to fixtures, so their data is static. */
 static struct {
     test_daemon *d;
     const char *const *arguments;
@@ -250,7 +250,7 @@ static size_t collect(char *bytes, size_t size, size_t count, void *context) {
     return length;
 }
 
-/* For tests/http/check_openapi.py: what was asked and answered, a line each. */
+/* Records requests and replies for tests/http/check_openapi.py, one line each. */
 static void record(const char *method, const char *path, const char *body, size_t length, const answer *a) {
     const char *file = getenv("HAMEL_TEST_EXCHANGES");
     char type[128], coding[32];
@@ -266,14 +266,17 @@ static void record(const char *method, const char *path, const char *body, size_
     if (text) cJSON_AddStringToObject(line, "body", a->body);
     if (body && strlen(body) == length) cJSON_AddStringToObject(line, "sent", body);
     char *printed = cJSON_PrintUnformatted(line);
-    FILE *out = printed ? fopen(file, "a") : NULL;
-    if (out) fprintf(out, "%s\n", printed);
-    if (out) fclose(out);
+    size_t size = printed ? strlen(printed) + 1 : 0;
+    if (printed) printed[size - 1] = '\n'; /* in place of the final 0 */
+    int out = printed ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    /* One call, so that lines of concurrent programs do not mix. */
+    if (out >= 0) assert_int_equal(write(out, printed, size), size);
+    if (out >= 0) close(out);
     cJSON_free(printed);
     cJSON_Delete(line);
 }
 
-/* What holds for all answers: a browser may do nothing with them, and no place of the machine is told. */
+/* Checks all replies: a browser must not use them as pages, and they contain no path of the machine. */
 static void check_answer(const test_daemon *d, const answer *a) {
     char value[512];
     assert_true(answer_header(a, "X-Content-Type-Options", value, sizeof value));
@@ -331,6 +334,13 @@ answer ask_bytes(const test_daemon *d, const char *method, const char *path, con
 
 answer ask(const test_daemon *d, const char *method, const char *path, const char *const *headers, const char *body) {
     return ask_bytes(d, method, path, headers, body, body ? strlen(body) : 0);
+}
+
+long ask_status(const test_daemon *d, const char *method, const char *path, const char *body) {
+    answer a = ask(d, method, path, body ? json_type : NULL, body);
+    long status = a.status;
+    answer_clear(&a);
+    return status;
 }
 
 void answer_clear(answer *a) {
@@ -465,7 +475,7 @@ void wait_for_status(const test_daemon *d, const char *id, const char *status) {
     }
 }
 
-/* ---- what it tells of itself ---- */
+/* ---- reports of the daemon ---- */
 
 double daemon_metric(const test_daemon *d, const char *series) {
     char line[256];

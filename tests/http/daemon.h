@@ -1,7 +1,7 @@
-/* daemon.h — for tests: a real hameld on a free port with a data directory of its own, and a client for it.
+/* daemon.h — for tests: a real hameld on a free port with a separate data directory, and a client for it.
  *
- * The program is $HAMELD, else build/hameld. Functions fail the running cmocka test when something that must work does
- * not. */
+ * The program is $HAMELD, else build/hameld. Functions fail the running cmocka test if a step fails that must
+ * succeed. */
 #ifndef HAMEL_TESTS_HTTP_DAEMON_H
 #define HAMEL_TESTS_HTTP_DAEMON_H
 
@@ -15,17 +15,17 @@ typedef struct test_daemon {
     unsigned port;
     char data[64];         /* directory, removed by daemon_remove */
     const char *authority; /* file with the certificate to trust; NULL: plain HTTP */
-    char log[96];          /* what it wrote to stderr */
+    char log[96];          /* its output on stderr */
 } test_daemon;
 
 /* `arguments` are added to --listen and --data; NULL-terminated or NULL. */
 void daemon_start(test_daemon *d, const char *const *arguments);
 void daemon_start_again(test_daemon *d, const char *const *arguments); /* on the same data */
 int daemon_end(test_daemon *d, int signal_number);                     /* waits; the exit status, or 128 + signal */
-void daemon_remove(test_daemon *d);                                    /* ends it if need be; its data goes */
+void daemon_remove(test_daemon *d);                                    /* ends it if it runs, and removes its data */
 
-/* Fixtures of a group whose tests share one daemon. daemon_share tells which, and its arguments; both outlive the group.
- * Where a test has not ended it, its exit status is a verdict too. */
+/* Fixtures of a group whose tests share one daemon. daemon_share sets the daemon and its arguments, which outlive the
+ * group. If the last test has not ended the daemon, its exit status is checked, too. */
 void daemon_share(test_daemon *d, const char *const *arguments);
 int start_shared_daemon(void **state);
 int end_shared_daemon(void **state);
@@ -42,18 +42,21 @@ typedef struct answer {
     long status; /* 0: no answer */
     char *headers, *body;
     size_t length;
-    bool whole; /* it came to its end */
+    bool whole; /* the answer is complete */
 } answer;
 
 /* `headers`: lines like "Accept: text/csv", NULL-terminated or NULL. `body` NULL: none. */
 answer ask(const test_daemon *d, const char *method, const char *path, const char *const *headers, const char *body);
+
+/* The status alone; a body is JSON. */
+long ask_status(const test_daemon *d, const char *method, const char *path, const char *body);
 answer ask_bytes(const test_daemon *d, const char *method, const char *path, const char *const *headers,
                  const char *body, size_t length);
 void answer_clear(answer *a);
 bool answer_header(const answer *a, const char *name, char *value, size_t room); /* without case */
-cJSON *answer_json(const answer *a); /* cJSON_Delete; fails the test when it is none */
+cJSON *answer_json(const answer *a); /* cJSON_Delete the result; fails the test if it is not JSON */
 
-/* Asks, and checks status and media type; the body as JSON. */
+/* Sends a request, and checks status and media type; returns the body as JSON. */
 cJSON *ask_json(const test_daemon *d, const char *method, const char *path, const char *const *headers,
                 const char *body, long status);
 const char *json_text_of(const cJSON *object, const char *key); /* "" when absent */
@@ -62,7 +65,7 @@ double json_number_of(const cJSON *object, const char *key);    /* NaN when abse
 extern const char *const json_type[]; /* {"Content-Type: application/json", NULL} */
 
 /* Sends bytes as they are and reads until the server closes, until what has come holds `enough` (NULL: nothing is), or
- * until `out` is full. Returns the bytes read; `closed` tells whether the server closed. */
+ * until `out` is full. Returns the bytes read; `closed` reports whether the server closed. */
 size_t exchange(const test_daemon *d, const char *bytes, size_t length, const char *enough, char *out, size_t room,
                 bool *closed);
 void wait_for_bytes(int s);           /* until there is something to read from a socket, or its end */

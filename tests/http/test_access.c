@@ -1,4 +1,4 @@
-/* test_access.c — tokens: who may do what, see what, and how much of it; what the daemon refuses to start with. */
+/* test_access.c — tokens: scopes, visibility and quotas, and configurations that the daemon refuses. */
 #include "server/http/routes.h"
 #include "tests/http/tokens.h"
 
@@ -15,22 +15,22 @@
 #include <cmocka.h>
 
 enum { ANN, BOB, READER, RUNNER, ROOT, SLOW, SMALL, ROWS, HOLDERS };
-static test_token holders[HOLDERS];
+static test_token owners[HOLDERS];
 static test_daemon d;
 static char token_file[] = TOKEN_FILE_NAME;
 
 static int set_up(void **state) {
     (void)state;
-    holders[ANN] = token_make("ann", "\"read\",\"run\"", "{}");
-    holders[BOB] = token_make("bob", "\"read\",\"run\"", "{}");
-    holders[READER] = token_make("reader", "\"read\"", "{}");
-    holders[RUNNER] = token_make("runner", "\"run\"", "{}");
-    holders[ROOT] = token_make("root", "\"admin\"", "{}");
-    holders[SLOW] = token_make("slow", "\"read\"", "{\"requests_per_second\": 1}");
-    holders[SMALL] = token_make("small", "\"read\",\"run\"", "{\"jobs\": 2, \"streams\": 1, \"stored_bytes\": 4000}");
-    holders[ROWS] = token_make("rows", "\"read\",\"run\"", "{\"stored_bytes\": 400000}");
+    owners[ANN] = token_make("ann", "\"read\",\"run\"", "{}");
+    owners[BOB] = token_make("bob", "\"read\",\"run\"", "{}");
+    owners[READER] = token_make("reader", "\"read\"", "{}");
+    owners[RUNNER] = token_make("runner", "\"run\"", "{}");
+    owners[ROOT] = token_make("root", "\"admin\"", "{}");
+    owners[SLOW] = token_make("slow", "\"read\"", "{\"requests_per_second\": 1}");
+    owners[SMALL] = token_make("small", "\"read\",\"run\"", "{\"jobs\": 2, \"streams\": 1, \"stored_bytes\": 4000}");
+    owners[ROWS] = token_make("rows", "\"read\",\"run\"", "{\"stored_bytes\": 400000}");
     token_file_make(token_file);
-    token_file_write(token_file, holders, HOLDERS);
+    token_file_write(token_file, owners, HOLDERS);
     daemon_start(&d, (const char *const[]){"--tokens", token_file, NULL});
     return 0;
 }
@@ -43,16 +43,16 @@ static int tear_down(void **state) {
     return code;
 }
 
-static answer ask_as(int holder, const char *method, const char *path, const char *body) {
-    return ask_with(&d, &holders[holder], method, path, body);
+static answer ask_as(int owner, const char *method, const char *path, const char *body) {
+    return ask_with(&d, &owners[owner], method, path, body);
 }
 
-static long status_as(int holder, const char *method, const char *path, const char *body) {
-    return status_with(&d, &holders[holder], method, path, body);
+static long status_as(int owner, const char *method, const char *path, const char *body) {
+    return status_with(&d, &owners[owner], method, path, body);
 }
 
-static char *submit_as(int holder, const char *system) {
-    answer a = ask_as(holder, "POST", "/v1/jobs", system);
+static char *submit_as(int owner, const char *system) {
+    answer a = ask_as(owner, "POST", "/v1/jobs", system);
     if (a.status != 201) print_error("%s\n", a.body);
     assert_int_equal(a.status, 201);
     cJSON *made = answer_json(&a);
@@ -102,7 +102,7 @@ static void a_wrong_token_is_401_and_too_many_are_429(void **state) {
 static long status_for_host(const test_daemon *server, const char *host) {
     char header[200];
     snprintf(header, sizeof header, "Host: %s", host);
-    answer a = ask(server, "GET", "/v1/jobs", (const char *const[]){header, holders[ANN].header, NULL}, NULL);
+    answer a = ask(server, "GET", "/v1/jobs", (const char *const[]){header, owners[ANN].header, NULL}, NULL);
     long status = a.status;
     if (status == 421) assert_non_null(strstr(a.body, "/problems/misdirected"));
     answer_clear(&a);
@@ -153,7 +153,7 @@ static void without_tokens_requests_must_name_this_machine(void **state) {
     }
 }
 
-/* What a route must ask for, by its path and method. */
+/* The scope that a route must require, by its path and method. */
 static unsigned scope_expected(const route *row) {
     if (strcmp(row->path, "/metrics") == 0) return SCOPE_ADMIN;
     if (strncmp(row->path, "/v1/", 4) != 0 || strncmp(row->path, "/v1/examples", 12) == 0) return 0;
@@ -165,10 +165,10 @@ static const char *method_of(const route *row) {
 }
 
 /* Each route with each kind of token, and without. Nothing is found or taken: 401 and 403 come before. */
-static void every_route_asks_for_its_scope(void **state) {
+static void every_route_requires_its_scope(void **state) {
     (void)state;
     static const struct {
-        int holder;
+        int owner;
         unsigned may;
     } kinds[] = {{READER, SCOPE_READ}, {RUNNER, SCOPE_RUN}, {ROOT, SCOPE_READ | SCOPE_RUN | SCOPE_ADMIN}};
     const route *row;
@@ -182,7 +182,7 @@ static void every_route_asks_for_its_scope(void **state) {
         assert_int_equal(a.status == 401, needed != 0);
         answer_clear(&a);
         for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-            long status = status_as(kinds[i].holder, method_of(row), path, body);
+            long status = status_as(kinds[i].owner, method_of(row), path, body);
             if ((status == 403) != (needed != 0 && !(needed & kinds[i].may)))
                 print_error("%s %s: %ld\n", method_of(row), path, status);
             assert_int_equal(status == 403, needed != 0 && !(needed & kinds[i].may));
@@ -210,7 +210,7 @@ static void scopes_decide_what_a_token_may_do(void **state) {
 
 typedef struct way {
     const char *method, *rest;
-    long own; /* what the owner is answered */
+    long own; /* the status for the owner */
 } way;
 
 /* `id` in the text becomes a row of zeros. */
@@ -218,7 +218,7 @@ static void mask(char *text, const char *id) {
     for (char *at = text; (at = strstr(at, id));) memset(at, '0', strlen(id));
 }
 
-/* Who is not the owner is told the same of what is there as of what is not. */
+/* Other owners get the same reply for an existing job as for a missing one. */
 static void check_way(const way *w, const char *kind, const char *id, int looker) {
     char path[128], absent[128];
     snprintf(path, sizeof path, "/v1/%s/%s%s", kind, id, w->rest);
@@ -235,7 +235,7 @@ static void check_way(const way *w, const char *kind, const char *id, int looker
 
 /* Waits until it has ended. */
 static char *submit_to(const char *kind, const char *body) {
-    const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", holders[ANN].header, NULL};
+    const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", owners[ANN].header, NULL};
     char path[32];
     snprintf(path, sizeof path, "/v1/%s", kind);
     cJSON *made = ask_json(&d, "POST", path, headers, body, 201);
@@ -244,7 +244,7 @@ static char *submit_to(const char *kind, const char *body) {
     return id;
 }
 
-static void jobs_of_others_cannot_be_told_from_jobs_that_are_not(void **state) {
+static void jobs_of_others_look_like_jobs_that_do_not_exist(void **state) {
     (void)state;
     static const way ways[] = {{"GET", "", 200},        {"GET", "/system", 200},  {"GET", "/results", 200},
                                {"GET", "/events", 200}, {"POST", "/cancel", 202}, {"DELETE", "", 204}};
@@ -258,7 +258,7 @@ static void jobs_of_others_cannot_be_told_from_jobs_that_are_not(void **state) {
     }
 }
 
-static void batches_of_others_cannot_be_told_from_batches_that_are_not(void **state) {
+static void batches_of_others_look_like_batches_that_do_not_exist(void **state) {
     (void)state;
     static const way ways[] = {
         {"GET", "", 200}, {"GET", "/results", 200}, {"POST", "/cancel", 202}, {"DELETE", "", 204}};
@@ -300,7 +300,7 @@ static void lists_hold_ones_own_jobs_and_keys_do_not_meet(void **state) {
     oscillator(system, sizeof system, "listed", 1, 3);
     char *ids[2];
     for (int k = ANN; k <= BOB; k++) {
-        const char *headers[] = {"Content-Type: application/json", holders[k].header, header, NULL};
+        const char *headers[] = {"Content-Type: application/json", owners[k].header, header, NULL};
         answer a = ask(&d, "POST", "/v1/jobs", headers, system);
         assert_int_equal(a.status, 201);
         cJSON *listed = answer_json(&a);
@@ -320,7 +320,7 @@ static void lists_hold_ones_own_jobs_and_keys_do_not_meet(void **state) {
     free(ids[1]);
 }
 
-static void a_fast_client_is_slowed_down_and_told_when_to_come_back(void **state) {
+static void a_fast_client_is_refused_with_a_time_to_retry(void **state) {
     (void)state;
     int good = 0, refused = 0;
     char retry[16];
@@ -357,11 +357,11 @@ static void quotas_bound_jobs_and_bytes(void **state) {
 }
 
 /* Of the rows of a job in the store, as CSV; its last word to `problem`. */
-static size_t rows_of(int holder, const char *id, char *problem, size_t room) {
+static size_t rows_of(int owner, const char *id, char *problem, size_t room) {
     char path[128];
     size_t rows = 0;
     snprintf(path, sizeof path, "/v1/jobs/%s/results", id);
-    answer a = ask_as(holder, "GET", path, NULL);
+    answer a = ask_as(owner, "GET", path, NULL);
     for (const char *c = a.body; (c = strstr(c, "{\"row\":")) != NULL; c++) rows++;
     const char *last = strstr(a.body, "/problems/");
     snprintf(problem, room, "%.20s", last ? last : "");
@@ -369,11 +369,11 @@ static size_t rows_of(int holder, const char *id, char *problem, size_t room) {
     return rows;
 }
 
-static void wait_for_end(int holder, const char *id, const char *wanted) {
+static void wait_for_end(int owner, const char *id, const char *wanted) {
     char path[128], status[16] = "";
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     for (double until = hang_time(); strcmp(status, wanted) != 0 && now_seconds() < until; sleep_seconds(0.05)) {
-        answer a = ask_as(holder, "GET", path, NULL);
+        answer a = ask_as(owner, "GET", path, NULL);
         cJSON *found = answer_json(&a);
         snprintf(status, sizeof status, "%s", json_text_of(found, "status"));
         cJSON_Delete(found);
@@ -408,14 +408,14 @@ static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
     free(id);
 }
 
-static void a_quota_of_streams_is_given_back(void **state) {
+static void a_quota_of_streams_is_released(void **state) {
     (void)state;
     char system[600], bytes[1400];
     endless(system, sizeof system);
     int length = snprintf(bytes, sizeof bytes,
                           "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n"
                           "Content-Length: %zu\r\n\r\n%s",
-                          holders[SMALL].header, strlen(system), system);
+                          owners[SMALL].header, strlen(system), system);
     int held = connect_to(&d);
     assert_int_equal(write(held, bytes, (size_t)length), length);
     char byte[16];
@@ -491,7 +491,7 @@ static void the_program_makes_tokens(void **state) {
 /* ---- another file of tokens ---- */
 
 /* ann gets another token and fewer scopes, bob goes, carl comes; then the file breaks. */
-static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
+static void tokens_are_read_again_on_sighup(void **state) {
     (void)state;
     test_daemon own;
     char path[] = TOKEN_FILE_NAME, system[512], place[128];
@@ -508,7 +508,7 @@ static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
     assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 200);
 
     token_file_write(path, (const test_token[]){carl, ann}, 2);
-    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* nobody has told it yet */
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* no SIGHUP yet */
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "\"holders\":2");
     assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200); /* her job, by name */
@@ -528,7 +528,7 @@ static void tokens_are_read_again_when_the_daemon_is_told_to(void **state) {
     wait_for_log(&own, "not a regular file");
     assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200);
     assert_int_equal(unlink(path), 0);
-    for (int k = 0; k < 100; k++) { /* bob comes and goes while others ask */
+    for (int k = 0; k < 100; k++) { /* bob is added and removed during requests of others */
         token_file_write(path, (const test_token[]){k % 2 ? bob : carl, ann}, 2);
         kill(own.pid, SIGHUP);
         long status = status_with(&own, &ann, "GET", place, NULL);
@@ -544,20 +544,20 @@ int main(void) {
         cmocka_unit_test(without_a_token_only_what_is_open_to_all_is_served),
         cmocka_unit_test(a_wrong_token_is_401_and_too_many_are_429),
         cmocka_unit_test(without_tokens_requests_must_name_this_machine),
-        cmocka_unit_test(every_route_asks_for_its_scope),
+        cmocka_unit_test(every_route_requires_its_scope),
         cmocka_unit_test(scopes_decide_what_a_token_may_do),
-        cmocka_unit_test(jobs_of_others_cannot_be_told_from_jobs_that_are_not),
-        cmocka_unit_test(batches_of_others_cannot_be_told_from_batches_that_are_not),
+        cmocka_unit_test(jobs_of_others_look_like_jobs_that_do_not_exist),
+        cmocka_unit_test(batches_of_others_look_like_batches_that_do_not_exist),
         cmocka_unit_test(nothing_in_a_body_names_an_owner_or_a_status),
         cmocka_unit_test(lists_hold_ones_own_jobs_and_keys_do_not_meet),
-        cmocka_unit_test(a_fast_client_is_slowed_down_and_told_when_to_come_back),
+        cmocka_unit_test(a_fast_client_is_refused_with_a_time_to_retry),
         cmocka_unit_test(quotas_bound_jobs_and_bytes),
         cmocka_unit_test(a_quota_of_bytes_ends_runs_and_keeps_their_rows),
-        cmocka_unit_test(a_quota_of_streams_is_given_back),
+        cmocka_unit_test(a_quota_of_streams_is_released),
         cmocka_unit_test(no_token_reaches_the_log),
         cmocka_unit_test(a_faulty_file_of_tokens_is_refused_with_the_place),
         cmocka_unit_test(the_program_makes_tokens),
-        cmocka_unit_test(tokens_are_read_again_when_the_daemon_is_told_to),
+        cmocka_unit_test(tokens_are_read_again_on_sighup),
     };
     return cmocka_run_group_tests_name("access", tests, set_up, tear_down);
 }

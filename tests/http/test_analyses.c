@@ -1,4 +1,5 @@
-/* test_analyses.c — POST /v1/analyses: the same answer as the command's, and faults with pointers into the body. */
+/* test_analyses.c — POST /v1/analyses: the same report as that of the command, and errors with pointers into the
+ * body. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -50,7 +51,7 @@ static void nothing_is_integrated_and_no_time_to_stop_is_needed(void **state) {
     cJSON_Delete(found);
 }
 
-static void structure_is_what_is_asked_for_when_nothing_is(void **state) {
+static void structure_is_the_default_analysis(void **state) {
     (void)state;
     char body[2000];
     cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type, request_with(body, sizeof body, "phi", ""), 200);
@@ -58,7 +59,7 @@ static void structure_is_what_is_asked_for_when_nothing_is(void **state) {
     cJSON_Delete(found);
 }
 
-static void the_answer_has_what_is_asked_for(void **state) {
+static void the_response_has_the_requested_analyses(void **state) {
     (void)state;
     char body[2000];
     cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
@@ -113,7 +114,7 @@ static void expect_option_fault(const char *analysis, const char *options, const
     expect_fault(request_with(body, sizeof body, "phi", asked), pointer);
 }
 
-static void faults_point_into_the_body(void **state) {
+static void errors_point_into_the_body(void **state) {
     (void)state;
     char body[2000];
     expect_fault(request_with(body, sizeof body, "psi", ""), "/system/constraints/0/equation");
@@ -146,11 +147,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_system_is_classified),
         cmocka_unit_test(nothing_is_integrated_and_no_time_to_stop_is_needed),
-        cmocka_unit_test(structure_is_what_is_asked_for_when_nothing_is),
-        cmocka_unit_test(the_answer_has_what_is_asked_for),
+        cmocka_unit_test(structure_is_the_default_analysis),
+        cmocka_unit_test(the_response_has_the_requested_analyses),
         cmocka_unit_test(an_equilibrium_without_a_linear_motion_has_no_eigenvalues),
         cmocka_unit_test(a_constraint_is_relaxed),
-        cmocka_unit_test(faults_point_into_the_body),
+        cmocka_unit_test(errors_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };
     daemon_share(&d, NULL);

@@ -1,4 +1,4 @@
-/* test_analysis_processes.c — analyses are made by processes of their own: whatever ends one of them ends one analysis. */
+/* test_analysis_processes.c — analyses run in separate processes: the end of a process affects one analysis. */
 #include "tests/http/tokens.h"
 
 #include <pthread.h>
@@ -87,7 +87,7 @@ static char state_of(pid_t pid) {
 
 static bool is_gone(pid_t pid) {
     char state = state_of(pid);
-    return state == '\0' || state == 'Z'; /* what it left is init's, or of whoever runs this */
+    return state == '\0' || state == 'Z'; /* its zombies belong to init or to the parent of this test */
 }
 
 /* One that has computed for a while. */
@@ -214,7 +214,7 @@ static void too_little_memory_ends_one_analysis(void **state) {
     end();
 }
 
-/* A stopped process answers no question and asks none, as one within a library. */
+/* A stopped process behaves like one inside a library: it neither replies nor polls. */
 static void the_time_limit_ends_what_is_stuck(void **state) {
     (void)state;
     char body[BODY_BYTES];
@@ -243,7 +243,7 @@ static void a_client_that_leaves_ends_its_process(void **state) {
     assert_true(send(s, head, strlen(head), MSG_NOSIGNAL) > 0);
     assert_true(send(s, body, strlen(body), MSG_NOSIGNAL) > 0);
     pid_t busy = busy_process();
-    kill(busy, SIGSTOP); /* it would not notice by itself */
+    kill(busy, SIGSTOP); /* it would not notice alone */
     close(s);
     wait_until_gone(busy);
     check_complete(2);
@@ -270,7 +270,7 @@ static void memory_and_descriptors_come_back(void **state) {
     size_t count = processes_of(&d, children);
     for (size_t k = 0; slowness() <= 1 && k < count; k++) {
         const test_daemon it = {.pid = children[k]};
-        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024); /* those that grow are replaced */
+        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024); /* growing processes are replaced */
     }
     end();
 }
@@ -354,7 +354,7 @@ static void all_end_when_the_daemon_is_killed(void **state) {
     daemon_remove(&d);
 }
 
-/* It cannot be forked again, and what supervises the daemon starts a whole one. */
+/* The spawner cannot be forked again; a service manager restarts the daemon. */
 static void without_its_spawner_the_daemon_ends(void **state) {
     (void)state;
     enum { CANNOT_SERVE = 5 };

@@ -1,4 +1,4 @@
-/* test_batches.c — sweeps and lists of descriptions: members, counts, the table, cancel and forget. */
+/* test_batches.c — sweeps and lists of descriptions: members, counts, the table, cancel and delete. */
 #include "tests/http/daemon.h"
 
 #include <math.h>
@@ -112,7 +112,7 @@ static void the_table_comes_as_csv_and_lines_too(void **state) {
     free(id);
 }
 
-/* A member is a job like any other, and what it ran can be run again by itself. */
+/* A member is a job like any other, and its run can be repeated alone. */
 static void members_are_jobs(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];
@@ -178,7 +178,7 @@ static void a_bare_list_of_descriptions_is_a_batch_too(void **state) {
     cJSON_Delete(ask_json(&d, "POST", "/v1/batches", json_type, "[]", 422));
 }
 
-static void faults_come_before_anything_is_stored(void **state) {
+static void errors_come_before_anything_is_stored(void **state) {
     (void)state;
     static const struct {
         const char *sweep, *pointer;
@@ -205,6 +205,7 @@ static void faults_come_before_anything_is_stored(void **state) {
     cJSON *problem = ask_json(&d, "POST", "/v1/batches", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
     assert_int_equal(strncmp(json_text_of(errors->child, "pointer"), "/systems/1", 10), 0);
+    assert_non_null(strstr(json_text_of(problem, "detail"), "/systems/1")); /* repeats the pointer of the first error */
     cJSON_Delete(problem);
     cJSON_Delete(ask_json(&d, "POST", "/v1/batches", json_type, "{\"systems\":[]}", 422));
     cJSON_Delete(ask_json(&d, "POST", "/v1/batches", json_type, "{\"systems\":[1],\"sweeps\":1}", 422));
@@ -251,7 +252,7 @@ static void a_client_may_wait_for_all_members(void **state) {
     cJSON_Delete(batch);
 }
 
-static void a_batch_is_canceled_and_forgotten_as_one(void **state) {
+static void a_batch_is_canceled_and_deleted_as_one(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];
     char *id = submit_batch(swept(body, sizeof body, "{\"over\":{\"k\":{\"from\":1,\"to\":2,\"count\":30}}}", "1e7"));
@@ -304,10 +305,10 @@ int main(void) {
         cmocka_unit_test(members_are_jobs),
         cmocka_unit_test(a_list_of_descriptions_is_a_batch),
         cmocka_unit_test(a_bare_list_of_descriptions_is_a_batch_too),
-        cmocka_unit_test(faults_come_before_anything_is_stored),
+        cmocka_unit_test(errors_come_before_anything_is_stored),
         cmocka_unit_test(a_retry_finds_the_batch_of_the_first_attempt),
         cmocka_unit_test(a_client_may_wait_for_all_members),
-        cmocka_unit_test(a_batch_is_canceled_and_forgotten_as_one),
+        cmocka_unit_test(a_batch_is_canceled_and_deleted_as_one),
         cmocka_unit_test(batches_are_listed_newest_first_in_pages),
     };
     daemon_share(&d, (const char *const[]){"--max-members", "50", NULL});

@@ -1,7 +1,7 @@
-/* test_budget.c — what one request or token owner may use of the processors: wall time of a request, the derivations of a
- * submission together, the processor time of a day; and that a CPU slot is yielded in every phase.
+/* test_budget.c — budgets of processors: wall time of a request, all derivations of a submission, processor time of an
+ * owner in a day; and that a CPU slot is yielded in every phase.
  *
- * Sharing is checked by the order in which answers come, which does not depend on the machine. */
+ * Sharing is checked by the order of replies, which does not depend on the machine. */
 #include "engine/base/text_buffer.h"
 #include "tests/http/tokens.h"
 
@@ -258,7 +258,7 @@ static void check_outlives(int signal_number) {
     write_tokens(true);
     daemon_start(&d, arguments);
     check_stopped_run(&d, 0);
-    if (signal_number == SIGKILL) sleep_seconds(2.5); /* what was used in the last second may be lost */
+    if (signal_number == SIGKILL) sleep_seconds(2.5); /* the use of the last second may be lost */
     daemon_end(&d, signal_number);
     daemon_start_again(&d, arguments);
     check_refused(&d);

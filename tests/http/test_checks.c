@@ -71,7 +71,7 @@ static void test_servers_read_junit(void **state) {
     answer_clear(&a);
 }
 
-static void what_cannot_run_is_a_problem(void **state) {
+static void a_system_that_cannot_run_is_a_problem(void **state) {
     (void)state;
     char system[1000];
     const char *headers[] = {"Content-Type: application/json", "Accept: text/csv", NULL};
@@ -91,7 +91,7 @@ int main(void) {
         cmocka_unit_test(one_that_does_not_fails_and_the_answer_is_still_200),
         cmocka_unit_test(a_run_that_its_budget_ended_has_not_passed),
         cmocka_unit_test(test_servers_read_junit),
-        cmocka_unit_test(what_cannot_run_is_a_problem),
+        cmocka_unit_test(a_system_that_cannot_run_is_a_problem),
     };
     daemon_share(&d, NULL);
     return cmocka_run_group_tests_name("checks", tests, start_shared_daemon, end_shared_daemon);

@@ -1,4 +1,4 @@
-/* test_config.c — options from flags, environment and file; what is refused, and how the program says so. */
+/* test_config.c — options from flags, environment and file; invalid ones, and their messages. */
 #include "server/config.h"
 #include "tests/http/daemon.h"
 
@@ -62,7 +62,7 @@ static void flags_win_over_the_environment_and_that_over_the_file(void **state) 
     assert_int_equal(config.level, LOG_WARNING);
 }
 
-static void what_is_not_an_option_is_refused(void **state) {
+static void an_unknown_option_is_refused(void **state) {
     (void)state;
     char unknown[] = "HAMELD_WORKRS=2";
     char *environment[] = {unknown, NULL};
@@ -133,7 +133,7 @@ static void a_data_directory_is_needed_only_where_the_store_lies_in_it(void **st
     assert_non_null(strstr(message, "--data"));
 }
 
-static void the_program_says_what_is_wrong_and_exits_with_2(void **state) {
+static void the_program_reports_the_error_and_exits_with_2(void **state) {
     (void)state;
     char output[8192];
     assert_int_equal(daemon_run((const char *const[]){"--nonsense", NULL}, output, sizeof output), 2);
@@ -211,7 +211,7 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     answer a = ask(&d, "GET", path, NULL, NULL);
     assert_int_equal(a.status, 200);
     answer_clear(&a);
-    wait_for_status(&d, running, "running"); /* goes on from where the copy has it */
+    wait_for_status(&d, running, "running"); /* continues from the rows of the copy */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     static const char *const ends[] = {"", ".lock", ".crash", ".reserve", "-wal", "-shm"};
@@ -223,7 +223,7 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     free(running);
 }
 
-static void jobs_that_ended_long_ago_are_forgotten(void **state) {
+static void jobs_that_ended_long_ago_are_deleted(void **state) {
     (void)state;
     test_daemon d;
     char system[512], path[128];
@@ -239,14 +239,14 @@ static void jobs_that_ended_long_ago_are_forgotten(void **state) {
         answer_clear(&a);
     }
     assert_int_equal(status, 404);
-    wait_for_status(&d, running, "running"); /* what has not ended stays */
+    wait_for_status(&d, running, "running"); /* unfinished jobs stay */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     free(old);
     free(running);
 }
 
-static void what_cannot_be_served_exits_with_5(void **state) {
+static void a_server_that_cannot_start_exits_with_5(void **state) {
     (void)state;
     char output[4096];
     test_daemon d;
@@ -265,15 +265,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_has_a_default),
         cmocka_unit_test(flags_win_over_the_environment_and_that_over_the_file),
-        cmocka_unit_test(what_is_not_an_option_is_refused),
+        cmocka_unit_test(an_unknown_option_is_refused),
         cmocka_unit_test(only_loopback_addresses_are_served),
         cmocka_unit_test(a_data_directory_is_needed_only_where_the_store_lies_in_it),
-        cmocka_unit_test(the_program_says_what_is_wrong_and_exits_with_2),
+        cmocka_unit_test(the_program_reports_the_error_and_exits_with_2),
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(a_configuration_can_be_checked_without_serving),
         cmocka_unit_test(the_store_is_copied_while_it_is_used),
-        cmocka_unit_test(jobs_that_ended_long_ago_are_forgotten),
-        cmocka_unit_test(what_cannot_be_served_exits_with_5),
+        cmocka_unit_test(jobs_that_ended_long_ago_are_deleted),
+        cmocka_unit_test(a_server_that_cannot_start_exits_with_5),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }

@@ -10,27 +10,27 @@
 
 typedef struct visitor {
     cpu_slots *slots;
-    cpu_turn turn;
+    cpu_slot slot;
     atomic_bool entered, leaves;
     pthread_t thread;
 } visitor;
 
 static void *visit(void *context) {
     visitor *v = context;
-    cpu_take(v->slots, &v->turn);
+    cpu_slot_take(v->slots, &v->slot);
     atomic_store(&v->entered, true);
     while (!atomic_load(&v->leaves)) sched_yield();
-    cpu_leave(v->slots, &v->turn);
+    cpu_slot_release(v->slots, &v->slot);
     return NULL;
 }
 
 static void send(visitor *v, cpu_slots *slots, cpu_share *share) {
-    *v = (visitor){.slots = slots, .turn = {.share = share}};
+    *v = (visitor){.slots = slots, .slot = {.share = share}};
     assert_int_equal(pthread_create(&v->thread, NULL, visit, v), 0);
 }
 
 static void wait_for_waiters(cpu_slots *slots, size_t without) {
-    while (atomic_load(&slots->without) < without || !cpu_is_wanted(slots)) sched_yield();
+    while (atomic_load(&slots->without) < without || !cpu_slots_are_wanted(slots)) sched_yield();
 }
 
 /* Turns of four milliseconds that have just begun would not be over. */
@@ -38,22 +38,23 @@ static void a_share_with_several_slots_passes_one_to_a_share_without_at_once(voi
     (void)state;
     cpu_slots slots;
     cpu_share rich = {0}, poor = {.used = 1000};
-    cpu_turn first = {.share = &rich}, second = {.share = &rich};
+    cpu_slot first = {.share = &rich}, second = {.share = &rich};
     visitor v;
     cpu_slots_init(&slots, 2);
-    cpu_take(&slots, &first);
-    cpu_take(&slots, &second);
-    assert_false(cpu_is_owed(&slots, &first));
+    cpu_slot_take(&slots, &first);
+    cpu_slot_take(&slots, &second);
+    assert_false(cpu_slot_is_owed(&slots, &first));
     send(&v, &slots, &poor);
     wait_for_waiters(&slots, 1);
-    assert_true(cpu_is_owed(&slots, &first));
+    assert_true(cpu_slot_is_owed(&slots, &first));
     atomic_store(&v.leaves, true);
-    for (int i = 0; i < 1000 && !atomic_load(&v.entered); i++) cpu_pass(&slots, &first); /* the first call, in fact */
+    for (int i = 0; i < 1000 && !atomic_load(&v.entered); i++)
+        cpu_slot_yield(&slots, &first); /* the first call, in fact */
     assert_true(atomic_load(&v.entered));
-    assert_true(first.held && !cpu_is_owed(&slots, &first));
+    assert_true(first.held && !cpu_slot_is_owed(&slots, &first));
     pthread_join(v.thread, NULL);
-    cpu_leave(&slots, &first);
-    cpu_leave(&slots, &second);
+    cpu_slot_release(&slots, &first);
+    cpu_slot_release(&slots, &second);
     assert_int_equal(slots.free, 2);
     assert_int_equal(atomic_load(&slots.without) + atomic_load(&rich.held) + atomic_load(&poor.held), 0);
     cpu_slots_destroy(&slots);
@@ -64,19 +65,19 @@ static void shares_with_one_slot_each_keep_their_turns(void **state) {
     (void)state;
     cpu_slots slots;
     cpu_share one = {0}, other = {0};
-    cpu_turn first = {.share = &one}, second = {.share = &other};
+    cpu_slot first = {.share = &one}, second = {.share = &other};
     visitor v;
     cpu_slots_init(&slots, 2);
-    cpu_take(&slots, &first);
-    cpu_take(&slots, &second);
+    cpu_slot_take(&slots, &first);
+    cpu_slot_take(&slots, &second);
     send(&v, &slots, &other);
     wait_for_waiters(&slots, 0);
-    assert_false(cpu_is_owed(&slots, &first));
-    assert_false(cpu_is_owed(&slots, &second));
+    assert_false(cpu_slot_is_owed(&slots, &first));
+    assert_false(cpu_slot_is_owed(&slots, &second));
     atomic_store(&v.leaves, true);
-    cpu_leave(&slots, &second);
+    cpu_slot_release(&slots, &second);
     pthread_join(v.thread, NULL);
-    cpu_leave(&slots, &first);
+    cpu_slot_release(&slots, &first);
     assert_int_equal(slots.free, 2);
     cpu_slots_destroy(&slots);
 }
@@ -86,23 +87,23 @@ static void a_free_slot_goes_to_a_share_without(void **state) {
     (void)state;
     cpu_slots slots;
     cpu_share rich = {0}, poor = {.used = 1000};
-    cpu_turn first = {.share = &rich}, second = {.share = &rich};
+    cpu_slot first = {.share = &rich}, second = {.share = &rich};
     visitor early, late;
     cpu_slots_init(&slots, 2);
-    cpu_take(&slots, &first);
-    cpu_take(&slots, &second);
+    cpu_slot_take(&slots, &first);
+    cpu_slot_take(&slots, &second);
     send(&early, &slots, &rich);
     wait_for_waiters(&slots, 0);
     send(&late, &slots, &poor);
     wait_for_waiters(&slots, 1);
-    cpu_leave(&slots, &first);
+    cpu_slot_release(&slots, &first);
     while (!atomic_load(&late.entered)) sched_yield();
     assert_false(atomic_load(&early.entered));
     atomic_store(&late.leaves, true);
     atomic_store(&early.leaves, true);
     pthread_join(late.thread, NULL);
     pthread_join(early.thread, NULL);
-    cpu_leave(&slots, &second);
+    cpu_slot_release(&slots, &second);
     assert_int_equal(slots.free, 2);
     cpu_slots_destroy(&slots);
 }

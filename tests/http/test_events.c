@@ -31,7 +31,7 @@ static void last_id(const answer *a, char *out, size_t room) {
     snprintf(out, room, "%.*s", (int)strcspn(found, "\n"), found);
 }
 
-static void the_stream_tells_the_life_of_a_job_and_ends_with_it(void **state) {
+static void the_stream_reports_the_changes_of_a_job_and_ends_with_it(void **state) {
     (void)state;
     char system[512], type[64], id_text[32];
     char *id = submit(&d, oscillator(system, sizeof system, "watched", 2e4, 2e5));
@@ -61,7 +61,7 @@ static void the_stream_tells_the_life_of_a_job_and_ends_with_it(void **state) {
     free(id);
 }
 
-static void whoever_comes_back_hears_only_what_is_new(void **state) {
+static void a_client_that_reconnects_gets_new_changes_only(void **state) {
     (void)state;
     char system[512], path[PATH_BYTES], request[300], out[8192], id_text[32];
     bool closed;
@@ -84,7 +84,7 @@ static void whoever_comes_back_hears_only_what_is_new(void **state) {
     free(id);
 }
 
-static void a_deleted_job_says_so(void **state) {
+static void the_deletion_of_a_job_is_an_event(void **state) {
     (void)state;
     char system[512], path[PATH_BYTES], request[300], out[8192];
     char *id = submit(&d, endless(system, sizeof system));
@@ -182,7 +182,7 @@ static void a_live_result_is_resumed_behind_the_last_row_seen(void **state) {
     free(id);
 }
 
-static void what_is_not_there_or_not_wanted_is_refused(void **state) {
+static void unknown_jobs_and_unsupported_types_are_refused(void **state) {
     (void)state;
     cJSON_Delete(ask_json(&d, "GET", "/v1/jobs/00000000000000000000000000000000/events", NULL, NULL, 404));
     const char *headers[] = {"Accept: application/json", NULL};
@@ -191,12 +191,12 @@ static void what_is_not_there_or_not_wanted_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_stream_tells_the_life_of_a_job_and_ends_with_it),
-        cmocka_unit_test(whoever_comes_back_hears_only_what_is_new),
-        cmocka_unit_test(a_deleted_job_says_so),
+        cmocka_unit_test(the_stream_reports_the_changes_of_a_job_and_ends_with_it),
+        cmocka_unit_test(a_client_that_reconnects_gets_new_changes_only),
+        cmocka_unit_test(the_deletion_of_a_job_is_an_event),
         cmocka_unit_test(rows_are_resumed_behind_the_last_one_seen),
         cmocka_unit_test(a_live_result_is_resumed_behind_the_last_row_seen),
-        cmocka_unit_test(what_is_not_there_or_not_wanted_is_refused),
+        cmocka_unit_test(unknown_jobs_and_unsupported_types_are_refused),
     };
     daemon_share(&d, NULL);
     return cmocka_run_group_tests_name("events", tests, start_shared_daemon, end_shared_daemon);

@@ -1,7 +1,7 @@
-/* test_fairness.c — one holder of a token who wants all there is, and another who wants a little.
+/* test_fairness.c — one owner that requests all resources, and another that requests little.
  *
- * What the project promises, two seconds where the other's jobs are short, is told here by the order in which things
- * happen, which does not depend on the machine; what one job holds up by itself is bounded by --time-limit. */
+ * Fairness is checked by the order of events, which does not depend on the machine. The time for which one job occupies
+ * a worker is bounded by --time-limit. */
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>
@@ -110,12 +110,12 @@ static void a_job_does_not_wait_for_anothers_many(void **state) {
     cJSON *batch = submit_batch(long_tests() ? 100000 : 10000);
     for (int k = 0; k < 5; k++) {
         cJSON *job = run_a_job();
-        assert_true(members_before(batch, job) <= WORKERS); /* what is claimed next is it */
+        assert_true(members_before(batch, job) <= WORKERS); /* it is claimed next */
         cJSON_Delete(job);
     }
     cJSON *now = look_at(batch);
     assert_true(count_of(now, "queued") > 0);    /* they were in the way all the time */
-    assert_true(count_of(now, "completed") > 0); /* and went on */
+    assert_true(count_of(now, "completed") > 0); /* and continued */
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     assert_int_equal(status_with(&d, &tokens[MANY], "DELETE", path, NULL), 204);
@@ -144,8 +144,8 @@ static int status_on(int s) {
     return n > 0 && sscanf(head, "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
-/* As many streams as there are places, and more: half of them are let in, none of which ends, and the other token finds
- * a place and time nonetheless. */
+/* More streams than run slots: half of the slots are given to one owner, whose streams do not end, and the other owner
+ * gets a slot and processor time nonetheless. */
 static void a_stream_does_not_wait_for_anothers_many(void **state) {
     (void)state;
     enum { PLACES = STREAMS + WAITING };

@@ -1,5 +1,5 @@
-/* test_http_basics.c — what every request can count on: statuses, problem documents, headers; and that the routes and
- * their description agree. */
+/* test_http_basics.c — properties of all requests: statuses, problem documents, headers; and that the routes agree with
+ * their description. */
 #include "api/documents.h"
 #include "server/http/routes.h"
 #include "tests/http/daemon.h"
@@ -25,11 +25,11 @@ static void expect_problem(const char *method, const char *path, const char *con
     cJSON_Delete(problem);
 }
 
-static void the_service_says_that_it_lives_and_is_ready(void **state) {
+static void the_service_reports_liveness_and_readiness(void **state) {
     (void)state;
     cJSON *health = ask_json(&d, "GET", "/healthz", NULL, NULL, 200);
     cJSON *ready = ask_json(&d, "GET", "/readyz", NULL, NULL, 200);
-    cJSON_Delete(ask_json(&d, "GET", "/healthz?t=1700000000&t", NULL, NULL, 200)); /* as load balancers ask */
+    cJSON_Delete(ask_json(&d, "GET", "/healthz?t=1700000000&t", NULL, NULL, 200)); /* as load balancers do */
     cJSON_Delete(ask_json(&d, "GET", "/readyz?t=1700000000&t", NULL, NULL, 200));
     assert_string_equal(json_text_of(health, "status"), "ok");
     assert_string_equal(json_text_of(ready, "status"), "ready");
@@ -143,7 +143,7 @@ static void malformed_json_is_400_with_line_and_column(void **state) {
     cJSON_Delete(ask_json(&d, "POST", "/v1/jobs", json_type, "", 400));
 }
 
-static void an_invalid_system_is_422_with_every_fault(void **state) {
+static void an_invalid_system_is_422_with_every_error(void **state) {
     (void)state;
     const char *bad =
         "{\"hamel\":1,\"coordinates\":[\"x\"],\"kinetic_energy\":\"m*x'^2/2\",\"potential_energy\":\"k*x\","
@@ -159,7 +159,7 @@ static void an_invalid_system_is_422_with_every_fault(void **state) {
     }
 }
 
-static void a_fault_at_the_start_of_the_run_decides_the_status(void **state) {
+static void an_error_at_the_start_of_the_run_decides_the_status(void **state) {
     (void)state;
     const char *off =
         "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":2},\"y\"],"
@@ -284,7 +284,7 @@ static void the_documentation_loads_nothing_from_other_hosts(void **state) {
     }
 }
 
-/* A browser names text/html; curl and programs that name nothing go on getting the index. */
+/* A browser requests text/html; curl and clients without preference still get the index. */
 static void a_browser_gets_the_page_and_a_program_the_index(void **state) {
     (void)state;
     static const char *const browser[] = {"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -307,7 +307,7 @@ static void a_browser_gets_the_page_and_a_program_the_index(void **state) {
     cJSON_Delete(ask_json(&d, "GET", "/", NULL, NULL, 200));
 }
 
-/* What the page names, /page/X, is there, has its type and is not read as another, and is sent once. */
+/* The files of the page, /page/X, exist, have their type with nosniff, and support validators. */
 static void the_page_gets_its_parts_from_here(void **state) {
     (void)state;
     char page[8192];
@@ -339,7 +339,7 @@ static void the_page_gets_its_parts_from_here(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_service_says_that_it_lives_and_is_ready),
+        cmocka_unit_test(the_service_reports_liveness_and_readiness),
         cmocka_unit_test(the_index_links_to_what_there_is),
         cmocka_unit_test(examples_are_listed_and_served_as_they_are),
         cmocka_unit_test(an_unknown_path_is_404),
@@ -350,8 +350,8 @@ int main(void) {
         cmocka_unit_test(json_by_another_name_is_taken),
         cmocka_unit_test(an_unacceptable_format_is_406),
         cmocka_unit_test(malformed_json_is_400_with_line_and_column),
-        cmocka_unit_test(an_invalid_system_is_422_with_every_fault),
-        cmocka_unit_test(a_fault_at_the_start_of_the_run_decides_the_status),
+        cmocka_unit_test(an_invalid_system_is_422_with_every_error),
+        cmocka_unit_test(an_error_at_the_start_of_the_run_decides_the_status),
         cmocka_unit_test(a_body_over_the_limit_is_413),
         cmocka_unit_test(a_request_id_is_echoed_when_sane_and_made_otherwise),
         cmocka_unit_test(the_documentation_loads_nothing_from_other_hosts),

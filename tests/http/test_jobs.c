@@ -1,4 +1,4 @@
-/* test_jobs.c — stored runs: submit, look, list, results, cancel, forget; over the end of the daemon too. */
+/* test_jobs.c — stored runs: submit, read, list, results, cancel, delete; also across restarts of the daemon. */
 #include "tests/http/daemon.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ static void a_client_may_wait_for_the_end(void **state) {
     answer_clear(&a);
 }
 
-static void a_job_that_is_incomplete_tells_how_far_it_came(void **state) {
+static void an_incomplete_job_reports_its_progress(void **state) {
     (void)state;
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", NULL};
     cJSON *job = ask_json(&d, "POST", "/v1/jobs", headers,
@@ -125,7 +125,7 @@ static void waiting_ends_when_its_time_is_over(void **state) {
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=1", NULL};
     double begin = now_seconds();
     cJSON *job = ask_json(&d, "POST", "/v1/jobs", headers, endless(system, sizeof system), 201);
-    assert_true(now_seconds() - begin >= 0.9); /* an answer has come although the run goes on */
+    assert_true(now_seconds() - begin >= 0.9); /* an answer has come although the run continues */
     assert_true(strcmp(json_text_of(job, "status"), "running") == 0 ||
                 strcmp(json_text_of(job, "status"), "queued") == 0);
     answer a = ask(&d, "DELETE", job_path(path, json_text_of(job, "id"), ""), NULL, NULL);
@@ -195,7 +195,7 @@ static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
 
 /* ---- results ---- */
 
-/* A ball that bounces: what happened stands where it stood in the live run. */
+/* A ball that bounces: events are at the same positions as in the live run. */
 static void events_are_stored_among_the_rows(void **state) {
     (void)state;
     const char *ball = "{\"hamel\":1,\"coordinates\":[{\"name\":\"y\",\"initial\":1}],\"kinetic_energy\":\"y'^2/2\","
@@ -433,7 +433,7 @@ static void lists_go_from_new_to_old_page_by_page(void **state) {
 }
 
 /* A job with a name of 100,000 bytes is listed; three such jobs fill a page, which ends before its limit. */
-static void a_page_of_long_texts_ends_early_and_the_next_goes_on(void **state) {
+static void a_page_of_long_texts_ends_early_and_the_next_continues(void **state) {
     (void)state;
     enum { NAME = 100000, JOBS = 5 };
     static char system[NAME + SYSTEM_BYTES], name[NAME + 1];
@@ -518,7 +518,7 @@ static void a_deleted_job_is_gone_with_all_it_had(void **state) {
 
 /* ---- over the end of the daemon ---- */
 
-static void an_interrupted_job_goes_on_where_its_rows_end(void **state) {
+static void an_interrupted_job_continues_where_its_rows_end(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     double span = floor(400000 / slowness());
@@ -554,7 +554,7 @@ static void a_second_daemon_on_the_same_data_is_refused(void **state) {
     assert_non_null(strstr(output, "another daemon"));
 }
 
-static void the_memory_store_serves_and_forgets(void **state) {
+static void the_memory_store_serves_and_is_not_persistent(void **state) {
     (void)state;
     test_daemon kept = d;
     daemon_start(&d, (const char *const[]){"--store", "memory:", NULL});
@@ -576,7 +576,7 @@ int main(void) {
         cmocka_unit_test(a_job_is_accepted_runs_and_completes),
         cmocka_unit_test(the_description_comes_back_byte_for_byte),
         cmocka_unit_test(a_client_may_wait_for_the_end),
-        cmocka_unit_test(a_job_that_is_incomplete_tells_how_far_it_came),
+        cmocka_unit_test(an_incomplete_job_reports_its_progress),
         cmocka_unit_test(waiting_ends_when_its_time_is_over),
         cmocka_unit_test(an_unchanged_job_is_304),
         cmocka_unit_test(a_run_that_fails_is_kept_with_its_problem),
@@ -590,13 +590,13 @@ int main(void) {
         cmocka_unit_test(the_same_key_gives_the_same_job),
         cmocka_unit_test(a_key_sent_a_hundred_times_at_once_makes_one_job),
         cmocka_unit_test(lists_go_from_new_to_old_page_by_page),
-        cmocka_unit_test(a_page_of_long_texts_ends_early_and_the_next_goes_on),
+        cmocka_unit_test(a_page_of_long_texts_ends_early_and_the_next_continues),
         cmocka_unit_test(a_running_job_can_be_canceled_again_and_again),
         cmocka_unit_test(a_queued_job_is_canceled_without_running),
         cmocka_unit_test(a_deleted_job_is_gone_with_all_it_had),
-        cmocka_unit_test(an_interrupted_job_goes_on_where_its_rows_end),
+        cmocka_unit_test(an_interrupted_job_continues_where_its_rows_end),
         cmocka_unit_test(a_second_daemon_on_the_same_data_is_refused),
-        cmocka_unit_test(the_memory_store_serves_and_forgets),
+        cmocka_unit_test(the_memory_store_serves_and_is_not_persistent),
     };
     daemon_share(&d, NULL);
     return cmocka_run_group_tests_name("jobs", tests, start_shared_daemon, end_shared_daemon);

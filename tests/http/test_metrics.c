@@ -1,4 +1,4 @@
-/* test_metrics.c — GET /metrics counts what was asked and run, in a form that Prometheus reads; the log of requests. */
+/* test_metrics.c — GET /metrics counts requests and runs in the format of Prometheus; the log of requests. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static void wait_for_sample(const char *series, double value) {
     assert_true(sample(series) == value);
 }
 
-static void what_is_asked_and_run_is_counted(void **state) {
+static void requests_and_runs_are_counted(void **state) {
     (void)state;
     static const char live[] = "hamel_runs_total{kind=\"simulation\",outcome=\"completed\"}";
     static const char requests[] = "hamel_http_requests_total{route=\"POST /v1/simulations\",status=\"200\"}";
@@ -88,7 +88,7 @@ static void the_text_keeps_to_the_exposition_format(void **state) {
     answer_clear(&a);
 }
 
-static void the_log_tells_of_each_request_with_its_trace(void **state) {
+static void the_log_has_each_request_with_its_trace(void **state) {
     (void)state;
     static const char trace[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     char header[128];
@@ -109,7 +109,7 @@ static void the_log_tells_of_each_request_with_its_trace(void **state) {
     assert_non_null(strstr(line, trace));
     assert_non_null(strstr(log, "traced-2"));
     assert_null(strstr(log, "nonsense"));
-    for (line = log; *line; line = strchr(line, '\n') + 1) { /* each line is an object by itself */
+    for (line = log; *line; line = strchr(line, '\n') + 1) { /* each line is an object */
         cJSON *object = cJSON_ParseWithLength(line, strcspn(line, "\n"));
         assert_true(cJSON_IsObject(object));
         assert_true(*json_text_of(object, "time") && *json_text_of(object, "level") && *json_text_of(object, "event"));
@@ -119,10 +119,10 @@ static void the_log_tells_of_each_request_with_its_trace(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_and_run_is_counted),
+        cmocka_unit_test(requests_and_runs_are_counted),
         cmocka_unit_test(queue_and_store_are_shown),
         cmocka_unit_test(the_text_keeps_to_the_exposition_format),
-        cmocka_unit_test(the_log_tells_of_each_request_with_its_trace),
+        cmocka_unit_test(the_log_has_each_request_with_its_trace),
     };
     daemon_share(&d, NULL);
     return cmocka_run_group_tests_name("metrics", tests, start_shared_daemon, end_shared_daemon);

@@ -1,5 +1,5 @@
-/* test_model_cache.c — equal descriptions are derived once, by themselves and in a crowd; the bound on memory; what the
- * summary and the metrics say of it. */
+/* test_model_cache.c — equal descriptions are derived once, in sequence and concurrently; the bound on memory; the
+ * reports in summary and metrics. */
 #include "server/model_cache.h"
 
 #include "tests/http/daemon.h"
@@ -111,15 +111,15 @@ static void memory_is_bounded_and_what_is_held_stays(void **state) {
     model_cache_close(c);
 }
 
-static access_holder ann = {.name = "ann", .lock = PTHREAD_MUTEX_INITIALIZER},
-                     bob = {.name = "bob", .lock = PTHREAD_MUTEX_INITIALIZER};
+static token_owner ann = {.name = "ann", .lock = PTHREAD_MUTEX_INITIALIZER},
+                   bob = {.name = "bob", .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The status of a refusal; 0: taken. */
-static int take_as(model_cache *c, access_holder *holder, bool is_job, double stiffness, model_lease *lease) {
+static int take_as(model_cache *c, token_owner *owner, bool is_job, double stiffness, model_lease *lease) {
     char text[512];
     api_failure failure = {0};
     budget b = budget_until(&never);
-    b.holder = holder;
+    b.owner = owner;
     b.is_job = is_job;
     system_with(text, sizeof text, stiffness, "");
     bool good = model_cache_take(c, text, strlen(text), &b, "test", lease, &failure);
@@ -170,7 +170,7 @@ static void *derive_many(void *context) {
     return NULL;
 }
 
-/* Each holds memory until it is done, although they take turns. */
+/* Each holds memory until it ends, although they share the slots. */
 static void few_derivations_are_under_way_at_the_same_time(void **state) {
     (void)state;
     enum { THREADS = 8, LOOKS = 2000 };
@@ -190,7 +190,7 @@ static void few_derivations_are_under_way_at_the_same_time(void **state) {
     model_cache_close(all.cache);
 }
 
-static void faults_are_told_to_each_and_not_kept(void **state) {
+static void errors_are_reported_to_each_caller_and_not_kept(void **state) {
     (void)state;
     static const char *const bad[] = {"{", "{\"hamel\":1}", ""};
     model_cache *c = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
@@ -216,7 +216,7 @@ typedef struct crowd {
     atomic_int derived, failed;
 } crowd;
 
-/* Some of the crowd give up before they have their model. */
+/* Some of the waiting requests are canceled before they have their model. */
 static void *take_many(void *context) {
     crowd *all = context;
     char text[512];
@@ -285,7 +285,7 @@ int main(void) {
         cmocka_unit_test(memory_is_bounded_and_what_is_held_stays),
         cmocka_unit_test(models_in_use_are_bounded_and_some_room_is_left_to_others),
         cmocka_unit_test(few_derivations_are_under_way_at_the_same_time),
-        cmocka_unit_test(faults_are_told_to_each_and_not_kept),
+        cmocka_unit_test(errors_are_reported_to_each_caller_and_not_kept),
         cmocka_unit_test(a_crowd_derives_each_system_once),
         cmocka_unit_test(the_second_request_does_not_derive),
     };

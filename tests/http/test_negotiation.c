@@ -1,4 +1,4 @@
-/* test_negotiation.c — what depends on the client: gzip, validators, other origins. */
+/* test_negotiation.c — replies that depend on the client: gzip, validators, other origins. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static bool has(const answer *a, const char *name, const char *value) {
     return answer_header(a, name, text, sizeof text) && strcmp(text, value) == 0;
 }
 
-static void a_client_that_asks_for_gzip_gets_the_same_bytes(void **state) {
+static void a_client_that_accepts_gzip_gets_the_same_bytes(void **state) {
     (void)state;
     char system[512];
     static const char *const accepts[] = {"text/csv", "application/json", "text/event-stream"};
@@ -52,7 +52,7 @@ static void a_client_that_asks_for_gzip_gets_the_same_bytes(void **state) {
         assert_true(coded.length * 2 < plain.length);
         size_t length;
         char *text = inflated(&coded, &length);
-        /* summaries tell the time that the run took */
+        /* summaries contain the time of the run */
         size_t same = i == 0 ? plain.length : plain.length / 2;
         assert_memory_equal(text, plain.body, same);
         if (i == 0) assert_int_equal(length, plain.length);
@@ -89,10 +89,10 @@ static void a_compressed_stream_is_not_held_back(void **state) {
              strlen(system), system);
     bool closed;
     exchange(&d, request, strlen(request), NULL, out, sizeof out, &closed);
-    assert_false(closed); /* so many bytes have come although the run goes on */
+    assert_false(closed); /* so many bytes have come although the run continues */
 }
 
-static void what_has_not_changed_is_304(void **state) {
+static void unchanged_content_is_304(void **state) {
     (void)state;
     static const char *const paths[] = {"/openapi.json", "/v1/examples", "/v1/jobs"};
     for (size_t i = 0; i < 3; i++) {
@@ -107,7 +107,7 @@ static void what_has_not_changed_is_304(void **state) {
         a = ask(&d, "GET", paths[i], (const char *const[]){"Accept-Encoding: gzip", header, NULL}, NULL);
         assert_int_equal(a.status, 304);
         assert_int_equal(a.length, 0);
-        /* What is said of the body is said of that of 200 (RFC 9110 8.6 and 15.4.5). */
+        /* Headers about the body describe that of 200 (RFC 9110 8.6 and 15.4.5). */
         assert_true(answer_header(&a, "ETag", of_304, sizeof of_304));
         assert_string_equal(of_304, etag);
         assert_true(answer_header(&a, "Vary", of_304, sizeof of_304));
@@ -164,7 +164,7 @@ static void listed_origins_may_call_and_others_not(void **state) {
     answer_clear(&a);
 }
 
-static void what_is_no_origin_is_refused_at_the_start(void **state) {
+static void an_invalid_origin_is_refused_at_the_start(void **state) {
     (void)state;
     char output[1024];
     static const char *const bad[] = {"example.org", "https://", "https://a.example/path", "ftp://a.example"};
@@ -177,13 +177,13 @@ static void what_is_no_origin_is_refused_at_the_start(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_that_asks_for_gzip_gets_the_same_bytes),
+        cmocka_unit_test(a_client_that_accepts_gzip_gets_the_same_bytes),
         cmocka_unit_test(whole_answers_are_compressed_too_and_refusals_heeded),
         cmocka_unit_test(a_compressed_stream_is_not_held_back),
-        cmocka_unit_test(what_has_not_changed_is_304),
+        cmocka_unit_test(unchanged_content_is_304),
         cmocka_unit_test(results_of_an_ended_job_have_a_tag_for_each_format),
         cmocka_unit_test(listed_origins_may_call_and_others_not),
-        cmocka_unit_test(what_is_no_origin_is_refused_at_the_start),
+        cmocka_unit_test(an_invalid_origin_is_refused_at_the_start),
     };
     daemon_share(&d, (const char *const[]){"--cors", "https://a.example, http://b.example:8000", NULL});
     return cmocka_run_group_tests_name("negotiation", tests, start_shared_daemon, end_shared_daemon);

@@ -1,6 +1,6 @@
-/* test_raw_requests.c — bytes that no client library sends. Each row is sent as it stands; the first status line and
- * whether the connection ends are what counts. Where two parties could disagree on the end of a request, the bytes behind
- * it (a second request, marked /smuggled) must not be answered. Answers without X-Request-Id are libmicrohttpd's own. */
+/* test_raw_requests.c — bytes that no client library sends. Each row is sent unchanged; the first status line and the
+ * end of the connection are checked. If two parties could disagree on the end of a request, the bytes after it (a
+ * second request, marked /smuggled) must not be answered. Answers without X-Request-Id are those of libmicrohttpd. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -103,7 +103,7 @@ static int status_of(const char *text) {
     return sscanf(text, "HTTP/1.%*c %d", &status) == 1 ? status : 0;
 }
 
-static void a_raw_request_is_answered_as_the_table_says(void **state) {
+static void a_raw_request_is_answered_as_in_the_table(void **state) {
     const raw_request *r = *state;
     char *out = malloc(1 << 20), sent[1024];
     size_t length = r->length;
@@ -126,8 +126,9 @@ static void a_raw_request_is_answered_as_the_table_says(void **state) {
     free(out);
 }
 
-/* libmicrohttpd has pages of its own for what it does not understand: not ours, but they may tell nothing either. */
-static void what_the_library_answers_repeats_nothing_of_the_request(void **state) {
+/* libmicrohttpd replies with its own pages to requests that it cannot parse; they must not contain parts of the request
+ * either. */
+static void responses_of_the_library_repeat_nothing_of_the_request(void **state) {
     (void)state;
     static const char *const odd[] = {
         "GET /kilroy\r\n\r\n",
@@ -229,11 +230,11 @@ int main(void) {
     struct CMUnitTest tests[TABLE + OTHERS] = {{0}};
     for (size_t i = 0; i < TABLE; i++) {
         tests[i] = (struct CMUnitTest){.name = requests[i].name,
-                                       .test_func = a_raw_request_is_answered_as_the_table_says,
+                                       .test_func = a_raw_request_is_answered_as_in_the_table,
                                        .initial_state = (void *)(uintptr_t)&requests[i]};
     }
     const struct CMUnitTest others[OTHERS] = {
-        cmocka_unit_test(what_the_library_answers_repeats_nothing_of_the_request),
+        cmocka_unit_test(responses_of_the_library_repeat_nothing_of_the_request),
         cmocka_unit_test(paths_that_are_too_long_are_414),
         cmocka_unit_test(headers_that_are_too_long_are_431),
         cmocka_unit_test(two_requests_in_one_packet_get_two_answers_in_order),

@@ -1,8 +1,8 @@
-/* test_confine.c — the system calls that are left to the daemon. Each probe runs in a process of its own that has
- * confined itself; that the daemon needs no other calls is shown by all tests that start one (daemon.c). */
+/* test_seccomp.c — the system-call filter of the daemon. Each probe runs in a separate process with the filter. All
+ * tests that start a daemon (daemon.c) show that it needs no other calls. */
 #include "tests/http/daemon.h"
 
-#include "server/confine.h"
+#include "server/seccomp.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +31,7 @@
 
 enum { DONE, REFUSED, NO_FILTER = 99, PAGE = 4096 };
 
-/* What became of a call: a negative result, with ENOSYS, is what a filter makes. */
+/* The result of a call: negative, with ENOSYS, if a filter refuses it. */
 static int verdict(long result) {
     return result < 0 && errno == ENOSYS ? REFUSED : DONE;
 }
@@ -173,12 +173,12 @@ static const probe probes[] = {
 enum { PROBES = sizeof probes / sizeof probes[0] };
 
 /* The exit status of a process that has confined itself and then run the probe, or 128 + its signal. */
-static int run_confined(confinement how, unsigned keeps, int (*run)(void)) {
+static int run_confined(seccomp_mode how, unsigned keeps, int (*run)(void)) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         char message[200];
-        _exit(confine(how, keeps, message, sizeof message) ? run() : NO_FILTER);
+        _exit(seccomp_install(how, keeps, message, sizeof message) ? run() : NO_FILTER);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -187,9 +187,9 @@ static int run_confined(confinement how, unsigned keeps, int (*run)(void)) {
 
 static void a_confined_process_has_what_it_needs_and_no_more(void **state) {
     const probe *p = *state;
-    assert_int_equal(run_confined(CONFINE_OFF, 0, p->run), DONE); /* it is the filter that refuses */
+    assert_int_equal(run_confined(SECCOMP_OFF, 0, p->run), DONE); /* it is the filter that refuses */
     for (unsigned keeps = 0; keeps <= ALL_KEPT; keeps++) {
-        assert_int_equal(run_confined(CONFINE_ON, keeps, p->run), (p->keeps & ~keeps) == 0 ? DONE : REFUSED);
+        assert_int_equal(run_confined(SECCOMP_ON, keeps, p->run), (p->keeps & ~keeps) == 0 ? DONE : REFUSED);
     }
 }
 
@@ -204,13 +204,13 @@ static int some_memory(void) {
     return map_as(PROT_READ | PROT_WRITE);
 }
 
-static int run_filtered(confinement how, unsigned keeps, int (*run)(void)) {
-    static confine_filter filter;
+static int run_filtered(seccomp_mode how, unsigned keeps, int (*run)(void)) {
+    static seccomp_filter filter;
     char message[200];
-    assert_true(confine_filter_make(&filter, how, keeps, message, sizeof message));
+    assert_true(seccomp_filter_make(&filter, how, keeps, message, sizeof message));
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0) _exit(confine_to(&filter) ? run() : NO_FILTER);
+    if (child == 0) _exit(seccomp_install_filter(&filter) ? run() : NO_FILTER);
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -222,19 +222,19 @@ static void a_process_that_computes_has_less(void **state) {
     for (size_t k = 0; k < PROBES; k++) {
         const probe *p = &probes[k];
         if (p->run == a_connection) continue; /* it needs a socket first */
-        assert_int_equal(run_filtered(CONFINE_OFF, 0, p->run), DONE);
-        assert_int_equal(run_filtered(CONFINE_ON, 0, p->run), REFUSED);
-        assert_int_equal(run_filtered(CONFINE_ON, KEEP_CODE, p->run), p->keeps == KEEP_CODE ? DONE : REFUSED);
+        assert_int_equal(run_filtered(SECCOMP_OFF, 0, p->run), DONE);
+        assert_int_equal(run_filtered(SECCOMP_ON, 0, p->run), REFUSED);
+        assert_int_equal(run_filtered(SECCOMP_ON, KEEP_CODE, p->run), p->keeps == KEEP_CODE ? DONE : REFUSED);
     }
-    assert_int_equal(run_filtered(CONFINE_KILL, 0, its_processor_time), DONE);
-    assert_int_equal(run_filtered(CONFINE_KILL, 0, some_memory), DONE);
-    assert_int_equal(run_filtered(CONFINE_KILL, KEEP_CODE, a_file), 128 + SIGSYS);
+    assert_int_equal(run_filtered(SECCOMP_KILL, 0, its_processor_time), DONE);
+    assert_int_equal(run_filtered(SECCOMP_KILL, 0, some_memory), DONE);
+    assert_int_equal(run_filtered(SECCOMP_KILL, KEEP_CODE, a_file), 128 + SIGSYS);
 }
 
 static void a_call_too_many_may_end_the_process(void **state) {
     (void)state;
-    assert_int_equal(run_confined(CONFINE_KILL, ALL_KEPT, another_user), 128 + SIGSYS);
-    assert_int_equal(run_confined(CONFINE_KILL, ALL_KEPT, a_thread),
+    assert_int_equal(run_confined(SECCOMP_KILL, ALL_KEPT, another_user), 128 + SIGSYS);
+    assert_int_equal(run_confined(SECCOMP_KILL, ALL_KEPT, a_thread),
                      DONE); /* though the C library tries clone3 first */
 }
 
@@ -249,7 +249,7 @@ static bool is_confined(const char *status_file) {
     return strstr(text, "Seccomp:\t2") != NULL && strstr(text, "NoNewPrivs:\t1") != NULL;
 }
 
-/* How many threads the daemon has; each is looked at. */
+/* The number of threads of the daemon; each is checked. */
 static size_t check_threads(const test_daemon *d) {
     char path[300];
     size_t count = 0;
@@ -277,7 +277,7 @@ static void check_run(const test_daemon *d, const char *evaluation) {
 static void the_daemon_runs_confined_with_and_without_machine_code(void **state) {
     (void)state;
     test_daemon d;
-    if (slowness() > 1) skip(); /* sanitizers and valgrind ask for more */
+    if (slowness() > 1) skip(); /* sanitizers and valgrind require more */
     daemon_start(&d, (const char *const[]){"--seccomp", "on", "--jit", "off", NULL});
     check_run(&d, "\"evaluation\":\"interpreter\"");
     assert_true(check_threads(&d) > 3);
@@ -299,5 +299,5 @@ int main(void) {
     tests[PROBES] = (struct CMUnitTest)cmocka_unit_test(a_call_too_many_may_end_the_process);
     tests[PROBES + 1] = (struct CMUnitTest)cmocka_unit_test(the_daemon_runs_confined_with_and_without_machine_code);
     tests[PROBES + 2] = (struct CMUnitTest)cmocka_unit_test(a_process_that_computes_has_less);
-    return cmocka_run_group_tests_name("confine", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("seccomp", tests, NULL, NULL);
 }

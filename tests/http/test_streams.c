@@ -1,6 +1,6 @@
-/* test_streams.c — live runs: formats, many at once, slow and vanishing readers, full houses, and the end of the daemon.
+/* test_streams.c — live runs: formats, concurrency, slow and vanishing readers, exhausted run slots, and shutdown.
  *
- * Nothing here depends on how fast the machine is. */
+ * Nothing here depends on the speed of the machine. */
 #include "tests/http/daemon.h"
 
 #include <arpa/inet.h>
@@ -109,7 +109,7 @@ static void csv_rows_follow_the_motion(void **state) {
     answer_clear(&a);
 }
 
-static void the_other_formats_are_served_as_asked(void **state) {
+static void the_other_formats_are_served_on_request(void **state) {
     (void)state;
     answer a = run("text/event-stream");
     assert_int_equal(count_of(a.body, "event: row\n"), 101);
@@ -137,7 +137,7 @@ static void the_same_run_gives_the_same_rows(void **state) {
 
 /* ---- many ---- */
 
-static void rows_leave_while_the_run_goes_on(void **state) {
+static void rows_are_sent_while_the_run_continues(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], bytes[4096];
     int s = begin_run(endless(system, sizeof system), "application/x-ndjson");
@@ -195,7 +195,7 @@ static void streams_that_wait_for_their_readers_cost_no_time(void **state) {
 
 /* ---- readers ---- */
 
-/* Reads rows and checks that times go on without a gap: row k is at t = k/20. Chunk framing is taken out first. */
+/* Reads rows and checks that times continue without a gap: row k is at t = k/20. Chunk framing is taken out first. */
 typedef struct row_reader {
     char line[256];
     size_t length, rows, chunk_left;
@@ -243,7 +243,7 @@ static void take_byte(row_reader *r, char c) {
     }
 }
 
-static void a_reader_that_stands_still_costs_no_memory_and_misses_nothing(void **state) {
+static void a_reader_that_pauses_costs_no_memory_and_misses_nothing(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], *bytes = malloc(MIB);
     row_reader r = {.phase = 0};
@@ -289,7 +289,7 @@ static void clients_that_vanish_leave_nothing_behind(void **state) {
 static void a_client_that_closes_stops_the_run_of_a_silent_stream(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], byte[16];
-    /* Two rows, a long way apart: nothing is written that would tell. */
+    /* Two rows, a long way apart: nothing is written that would detect it. */
     oscillator(system, sizeof system, "silent", 1e7, 2);
     wait_until_idle();
     int s = begin_run(system, "text/csv");
@@ -311,7 +311,7 @@ static void a_reader_that_takes_nothing_for_too_long_is_cut_off(void **state) {
     wait_until_idle();
     wait_for_streams(0);
     size_t total = 0, n;
-    while ((n = receive(s, bytes, MIB)) > 0) total += n; /* what was under way, then the end */
+    while ((n = receive(s, bytes, MIB)) > 0) total += n; /* the remaining bytes, then the end */
     assert_true(total < (size_t)32 * MIB);
     close(s);
     free(bytes);
@@ -339,7 +339,7 @@ static void when_all_places_are_taken_the_answer_is_503(void **state) {
     assert_int_equal(ready.status, 503);
     assert_non_null(strstr(ready.body, "run slots"));
     answer_clear(&ready);
-    answer still = ask(&d, "GET", "/v1/jobs", NULL, NULL); /* other work goes on */
+    answer still = ask(&d, "GET", "/v1/jobs", NULL, NULL); /* other work continues */
     assert_int_equal(still.status, 200);
     answer_clear(&still);
     close(sockets[0]); /* a place is free: the waiting one gets it */
@@ -364,7 +364,7 @@ static void a_run_beyond_the_time_limit_is_incomplete(void **state) {
 
 /* ---- the end ---- */
 
-/* What is left of an answer: how many bytes, the last of them in `tail`. */
+/* The rest of a response: the number of bytes; the last of them in `tail`. */
 static size_t receive_rest(int s, char *bytes, size_t room, char tail[512]) {
     size_t n, total = 0, kept = 0;
     while ((n = receive(s, bytes, room)) > 0) {
@@ -413,7 +413,7 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
 }
 
 /* The rows of the short run are more than ring and sockets hold, so that it cannot have ended before it is read. */
-static void runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are_told(void **state) {
+static void streamed_runs_may_finish_after_sigterm_and_endless_ones_are_canceled(void **state) {
     (void)state;
     enum { ROWS = 400000 };
     char system[SYSTEM_BYTES], tail[512], *bytes = malloc(MIB);
@@ -439,7 +439,7 @@ static void runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are
     free(bytes);
 }
 
-static void a_reader_that_stands_still_does_not_keep_the_daemon(void **state) {
+static void a_reader_that_pauses_does_not_delay_the_shutdown(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     daemon_start_again(&d, (const char *const[]){"--grace", "1", NULL});
@@ -464,20 +464,20 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ndjson_has_a_header_rows_and_a_summary),
         cmocka_unit_test(csv_rows_follow_the_motion),
-        cmocka_unit_test(the_other_formats_are_served_as_asked),
+        cmocka_unit_test(the_other_formats_are_served_on_request),
         cmocka_unit_test(the_same_run_gives_the_same_rows),
-        cmocka_unit_test(rows_leave_while_the_run_goes_on),
+        cmocka_unit_test(rows_are_sent_while_the_run_continues),
         cmocka_unit_test(two_hundred_streams_all_move_on),
         cmocka_unit_test(streams_that_wait_for_their_readers_cost_no_time),
-        cmocka_unit_test(a_reader_that_stands_still_costs_no_memory_and_misses_nothing),
+        cmocka_unit_test(a_reader_that_pauses_costs_no_memory_and_misses_nothing),
         cmocka_unit_test(clients_that_vanish_leave_nothing_behind),
         cmocka_unit_test(a_client_that_closes_stops_the_run_of_a_silent_stream),
         cmocka_unit_test(a_reader_that_takes_nothing_for_too_long_is_cut_off),
         cmocka_unit_test(when_all_places_are_taken_the_answer_is_503),
         cmocka_unit_test(a_run_beyond_the_time_limit_is_incomplete),
         cmocka_unit_test(at_the_end_every_stream_gets_a_last_word),
-        cmocka_unit_test(runs_that_are_streamed_may_finish_after_sigterm_and_endless_ones_are_told),
-        cmocka_unit_test(a_reader_that_stands_still_does_not_keep_the_daemon),
+        cmocka_unit_test(streamed_runs_may_finish_after_sigterm_and_endless_ones_are_canceled),
+        cmocka_unit_test(a_reader_that_pauses_does_not_delay_the_shutdown),
         cmocka_unit_test(a_connection_without_a_request_does_not_keep_the_daemon),
     };
     daemon_share(&d, (const char *const[]){"--log-level", "info", "--stall", "600", NULL});

@@ -132,7 +132,7 @@ static int list_jobs(const char *trusted) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void the_command_line_can_be_told_whom_to_trust(void **state) {
+static void the_command_line_accepts_a_certificate_authority(void **state) {
     (void)state;
     assert_int_equal(list_jobs(certificate), 0);
     assert_int_equal(list_jobs(other_key), 5);
@@ -270,7 +270,7 @@ static int send_hello(const test_daemon *server, const char *address, unsigned g
     return s;
 }
 
-/* Whether the server goes on with the handshake; else it closes the connection. */
+/* Whether the server continues with the handshake; else it closes the connection. */
 static bool is_answered(int s) {
     unsigned char type;
     wait_for_bytes(s);
@@ -368,8 +368,8 @@ static void replace(const char *from, const char *to) {
     assert_int_equal(rename(from, to), 0);
 }
 
-/* A connection that began before the change goes on; a new pair is used, and a broken one is not. */
-static void certificates_are_read_again_when_the_daemon_is_told_to(void **state) {
+/* A connection that began before the change continues; a new pair is used, and a broken one is not. */
+static void certificates_are_read_again_on_sighup(void **state) {
     (void)state;
     char first[80], shown[80], shown_key[80], fresh[80], fresh_key[80];
     test_daemon own;
@@ -388,7 +388,7 @@ static void certificates_are_read_again_when_the_daemon_is_told_to(void **state)
     make_certificate(fresh, fresh_key);
     replace(fresh_key, shown_key); /* half of the change: they do not belong together */
     kill(own.pid, SIGHUP);
-    wait_for_log(&own, "the former one stays in use");
+    wait_for_log(&own, "the former certificate remains in use");
     assert_int_equal(health_trusting(own, first), 200);
     replace(fresh, shown);
     kill(own.pid, SIGHUP);
@@ -396,7 +396,7 @@ static void certificates_are_read_again_when_the_daemon_is_told_to(void **state)
     assert_int_equal(health_trusting(own, shown), 200);
     assert_int_equal(health_trusting(own, first), 0);
     assert_true(get_health(&before));
-    for (int k = 0; k < 50; k++) { /* changes while others ask */
+    for (int k = 0; k < 50; k++) { /* changes during requests */
         make_certificate(shown, shown_key);
         kill(own.pid, SIGHUP);
         client c;
@@ -430,14 +430,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_served_over_tls),
         cmocka_unit_test(a_client_that_does_not_trust_it_gets_nothing),
-        cmocka_unit_test(the_command_line_can_be_told_whom_to_trust),
+        cmocka_unit_test(the_command_line_accepts_a_certificate_authority),
         cmocka_unit_test(plain_http_and_noise_are_not_answered),
         cmocka_unit_test(old_versions_are_refused),
         cmocka_unit_test(only_elliptic_groups_and_authenticated_ciphers_are_offered),
         cmocka_unit_test(hellos_cost_little_and_others_are_served),
         cmocka_unit_test(an_unfinished_handshake_costs_nothing_while_it_waits),
         cmocka_unit_test(an_address_has_so_many_handshakes_a_second),
-        cmocka_unit_test(certificates_are_read_again_when_the_daemon_is_told_to),
+        cmocka_unit_test(certificates_are_read_again_on_sighup),
         cmocka_unit_test(files_that_do_not_fit_are_refused_at_the_start),
     };
     return cmocka_run_group_tests_name("tls", tests, set_up, tear_down);

@@ -165,7 +165,7 @@ static void one_token_leaves_places_to_wait_in_to_others(void **state) {
 
 /* ---- clients that do not read ----------------------------------------------------------------------------------- */
 
-/* A job whose description is long: asked for, it is an answer of almost a mebibyte. */
+/* A job whose description is long: its response has almost 1 MiB. */
 static char *submit_large(void) {
     static char system[LARGE + SYSTEM_BYTES], name[LARGE + 1];
     memset(name, 'n', LARGE);

@@ -1,4 +1,4 @@
-# What the load tests share; sourced first. post.lua has wrk send a small pendulum.
+# Functions of the load tests; sourced first. post.lua has wrk send a small pendulum.
 . "${BASH_SOURCE[0]%/*}/../daemon.sh"
 
 cat >post.lua <<'LUA'

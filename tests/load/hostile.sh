@@ -59,7 +59,7 @@ send() {
         -H 'Content-Type: application/json' --data-binary "@$3" "$url/v1/$2"
 }
 
-# attack TOKEN: until the file `attack` is gone, two senders for each route; what they were answered in TOKEN.ROUTE
+# attack TOKEN: until the file `attack` is gone, two senders for each route; the statuses in TOKEN.ROUTE
 attack() {
     local route
     touch attack

@@ -4,7 +4,7 @@
 #
 #   1. each small run of the other is answered
 #   2. the daemon and its processes stay within the sum of their budgets (SECURITY.md)
-#   3. (long) the p99 of the small runs is at most 3 times what it is beside the same attackers knocking at a listener that
+#   3. (long) the p99 of the small runs is at most 3 times what it is next to the same attackers knocking at a listener that
 #      never answers, plus the turn of a CPU slot
 . "$(dirname "$0")/common.sh"
 hostile() { python3 "$root/tests/load/hostile.py" "$@"; }

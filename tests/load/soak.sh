@@ -2,7 +2,7 @@
 # Does a daemon that is used for long stay as it is? TAP; part of `make load` with HAMEL_TEST_LONG, minutes to an hour.
 #
 #   1. a million runs of a small pendulum, 64 connections: no error, memory flat
-#   2. half an hour of runs and stored jobs, which retention forgets again: no error, memory and descriptors flat
+#   2. half an hour of runs and stored jobs, which retention deletes again: no error, memory and descriptors flat
 #
 # HAMEL_SOAK_REQUESTS and HAMEL_SOAK_SECONDS shorten it.
 . "$(dirname "$0")/common.sh"
@@ -11,7 +11,7 @@ seconds=${HAMEL_SOAK_SECONDS:-1800}
 start_daemon --keep-bytes 2e7
 
 resident() { awk '/VmRSS/ { print $2 }' "/proc/$daemon/status"; }
-# ask PATH CONNECTIONS SECONDS: adds to `all` and `errors`
+# `ask` PATH CONNECTIONS SECONDS: adds to `all` and `errors`
 ask() {
     wrk -t1 -c"$2" -d"$3s" --timeout 20s -s post.lua "$url$1" >out 2>&1
     read -r n e _ < <(numbers out)

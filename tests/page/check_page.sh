@@ -2,11 +2,11 @@
 # The parts of the page: that each is good JavaScript, is served, and takes nothing from elsewhere. TAP.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
-page=api/page
+page=clients/web
 
 verdict "every script is good JavaScript" "$(for f in $page/*.mjs; do node --check "$f" 2>&1; done)"
 # The policy of the page forbids scripts and styles inside it; there they would silently do nothing.
-verdict "no script or style stands inside the page" \
+verdict "no script or style is inside the page" \
     "$(grep -nE '<style|style=|[ "]on[a-z]+=|<script[^>]*></script>' $page/index.html | grep -v '<script type="module" src="/page/')"
 verdict "nothing comes from other hosts" "$(grep -nE '://|@import|//[a-z]+\.' $page/index.html $page/page.css $page/*.mjs | grep -vE ':[0-9]+: *//')"
 verdict "no text is taken for markup or code" "$(grep -nE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function' $page/*.mjs)"
@@ -14,7 +14,7 @@ verdict "everything imported is there and served" "$(
     grep -ohE 'from "\./[a-z]+\.mjs"|"/page/[a-z.]+"' $page/*.mjs $page/index.html | grep -oE '[a-z]+\.(mjs|css)' | sort -u |
         while read -r f; do [ -f "$page/$f" ] && grep -q "{\"$f\"," server/http/routes_page.c || echo "$f"; done)"
 verdict "every part is used" "$(for f in $page/*.mjs; do grep -qE "[/\"]$(basename "$f")\"" $page/*.mjs $page/index.html || echo "$f"; done)"
-verdict "what the scripts look for in the page is there" "$(
+verdict "the page has the elements that its scripts use" "$(
     grep -ohE '\bids\.[a-z]+' $page/page.mjs $page/motion.mjs | sort -u | sed 's/ids\.//' |
         while read -r id; do grep -q "id=\"$id\"" $page/index.html || echo "$id"; done)"
 finish

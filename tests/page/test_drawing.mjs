@@ -1,8 +1,8 @@
 #!/usr/bin/node
-// api/page/rows.mjs and the geometry of api/page/scene.mjs.
+// clients/web/rows.mjs and the geometry of clients/web/scene.mjs.
 import assert from "node:assert/strict";
-import { digits, MOST_VALUES, outline, padded, Rows, ticks } from "../../api/page/rows.mjs";
-import { bounds, coil, edges, projection, resolved, rim } from "../../api/page/scene.mjs";
+import { digits, MOST_VALUES, outline, padded, Rows, ticks } from "../../clients/web/rows.mjs";
+import { bounds, coil, edges, projection, resolved, rim } from "../../clients/web/scene.mjs";
 import { finish, test } from "./tap.mjs";
 
 function table(columns, ...rows) {

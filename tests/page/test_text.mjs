@@ -1,7 +1,7 @@
 #!/usr/bin/node
-// api/page/text.mjs: where faults stand in the text, and documents that come in pieces.
+// clients/web/text.mjs: positions of errors in the text, and documents that come in pieces.
 import assert from "node:assert/strict";
-import { analysisRequest, EventLines, faultsOf, lineAndColumn, Lines, offsetOf, places, rangeOf, tokens, withScene } from "../../api/page/text.mjs";
+import { analysisRequest, EventLines, faultsOf, lineAndColumn, Lines, offsetOf, places, rangeOf, tokens, withScene } from "../../clients/web/text.mjs";
 import { finish, test } from "./tap.mjs";
 
 const whole = (text) => ({ text, at: 0, added: 0 });

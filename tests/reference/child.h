@@ -1,4 +1,4 @@
-/* child.h — runs a program to its end and keeps what it wrote. For tests that judge the command line from outside. */
+/* child.h — runs a program to its end and keeps what it wrote. For tests that check the command line from outside. */
 #ifndef HAMEL_TESTS_REFERENCE_CHILD_H
 #define HAMEL_TESTS_REFERENCE_CHILD_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef struct child_result {
-    int exit_code;         /* 128 + n when signal n ended it, as a shell says */
+    int exit_code;         /* 128 + n when signal n ended it, as in a shell */
     bool timed_out;        /* it was killed, for its time or for too much output */
     char *output, *errors; /* stdout and stderr, NUL-terminated; child_result_clear frees them */
     size_t output_length, errors_length;

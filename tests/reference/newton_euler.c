@@ -312,7 +312,7 @@ static double row_dot(const ne_system *s, const double *a, const double *b) {
     return sum;
 }
 
-/* K x = f by elimination with complete pivoting; what equations of redundant rows leave open is 0. */
+/* K x = f by elimination with complete pivoting; components that redundant rows leave open are 0. */
 static void eliminate(size_t n, double K[NE_ROWS][NE_ROWS], double *f, double *x) {
     size_t column[NE_ROWS] = {0}, rank = 0;
     double largest = 0;

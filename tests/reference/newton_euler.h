@@ -2,7 +2,8 @@
  *
  * Nothing is shared with the engine: each body has its place, quaternion, velocity and angular velocity; joints are rows
  * J (v, ω) = 0 written down with their accelerations J (v', ω') = γ; reactions follow from J M⁻¹ Jᵀ; steps are taken by
- * Runge and Kutta's method of order 4, doubled and extrapolated. Vectors have inertial components unless a name says body. */
+ * Runge and Kutta's method of order 4, doubled and extrapolated. Vectors have inertial components unless a name
+ * contains body. */
 #ifndef HAMEL_TESTS_REFERENCE_NEWTON_EULER_H
 #define HAMEL_TESTS_REFERENCE_NEWTON_EULER_H
 

@@ -55,8 +55,8 @@ static bool take_row(void *context, const double *values, size_t count) {
 static bool take_summary(void *context, const char *json, const hamel_summary *s) {
     precision_run *out = context;
     (void)json;
-    out->steps = s->steps;
-    out->evaluations = s->rhs_evaluations;
+    out->steps = (double)s->steps;
+    out->evaluations = (double)s->rhs_evaluations;
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* precision.h — what precision costs: systems with closed forms, run at tolerances a decade apart.
+/* precision.h — the cost of precision: systems with closed forms, run at tolerances a decade apart.
  *
  * precision.json holds the systems: elementary functions of t that coordinates, velocities or what is made of them must
  * equal, as differences (`error`); the span; and the `size` of what is compared, with the growth of errors along the

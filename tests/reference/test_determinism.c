@@ -21,7 +21,7 @@ typedef struct record {
     hamel_status status;
     uint64_t bits; /* of all rows, by FNV-1a */
     size_t rows;
-    double steps, evaluations;
+    long steps, evaluations;
 } record;
 
 static bool take_row(void *context, const double *values, size_t count) {

@@ -1,10 +1,11 @@
 /* test_distributions.c — verdicts of integrability of systems whose truth is known by their construction.
  *
- * Forms whose closure is known stand in coordinates Y: exact ones dY, contact forms, Engel's and Goursat's systems, trains
- * of trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993), time among the coordinates or not.
- * Y = Y(x, t) is a random triangular change of coordinates, so one to one everywhere; the rows are mixed by a random product
- * of unit triangular matrices that depend on x. Neither changes what can be integrated. Each system is judged from ten
- * starts, zeros of coefficients among them: the verdict is the system's, so it is the same from all.
+ * Forms whose closure is known are given in coordinates Y: exact ones dY, contact forms, Engel's and Goursat's
+ * systems, trains of trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993), time among the
+ * coordinates or not. Y = Y(x, t) is a random triangular change of coordinates, so one to one everywhere; the rows
+ * are mixed by a random product of unit triangular matrices that depend on x. Neither changes what can be
+ * integrated. Each system is checked from ten starts, zeros of coefficients among them: the verdict is the system's,
+ * so it is the same from all.
  *
  * The seed is fixed. HAMEL_TEST_LONG takes all starts of all systems, some minutes; otherwise each system has one of them. */
 #include "api/analyze.h"
@@ -33,7 +34,7 @@ typedef struct construction {
     bool timed;
     text changes;   /* definitions of Y */
     text row[MOST]; /* forms in Y, before they are mixed */
-    text given;     /* holonomic constraints besides */
+    text given;     /* holonomic constraints in addition */
     const char *kind;
 } construction;
 
@@ -199,7 +200,7 @@ static void construct(construction *c, int which) {
 
 /* --- the description --------------------------------------------------------------------------------------------------- */
 
-/* row_i + Σ_{j<i} g_ij row_j: what stands in `from`, mixed by a unit triangular matrix, from above or from below. */
+/* row_i + Σ_{j<i} g_ij row_j: the rows of `from`, mixed by a unit triangular matrix, from above or from below. */
 static void mix(construction *c, text *from, bool below) {
     text *old = malloc(sizeof *old);
     assert_non_null(old);

@@ -2,7 +2,7 @@
  *
  * By the method that they take, and by BDF, which solves for its states and projects them by another way. The examples are
  * taken as the programs carry them, through the same two calls that the daemon and the command line
- * make. One test each, named like its file; a failure says which check missed by how much. */
+ * make. One test each, named like its file; a failure reports the check and its error. */
 #include "api/analyze.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 typedef struct outcome {
     size_t checks, rows;
     bool passed;
-    char report[2000]; /* what missed */
+    char report[2000]; /* the failed checks */
 } outcome;
 
 static void note(outcome *o, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,6 @@
-/* test_integrability.c — what the books say of constraints as such, whatever moves under them: can they be integrated?
+/* test_integrability.c — constraints without dynamics: can they be integrated? Expected verdicts are from textbooks.
  *
- * integrability.json holds coordinates, with the configuration near which is judged, and constraints. `growth` are the
+ * integrability.json holds coordinates, with the configuration near which is checked, and constraints. `growth` are the
  * dimensions of the allowed directions and of what their brackets of increasing depth add, with time as a coordinate
  * where `with_time`: computed by a program that differentiates symbolically and shares nothing with this one. It begins
  * with the degrees of freedom and ends with what can be reached, so that the three counts that an analysis gives must
@@ -34,7 +34,7 @@ static cJSON *read_cases(void) {
     return cJSON_ParseWithLength(text, length);
 }
 
-/* Unit masses everywhere: constraints are judged without regard to what moves. */
+/* Unit masses everywhere: constraints are checked without regard to what moves. */
 static char *description_of(const cJSON *c) {
     cJSON *d = cJSON_CreateObject(), *coordinates = cJSON_AddArrayToObject(d, "coordinates");
     cJSON *energies = cJSON_AddArrayToObject(d, "kinetic_energy");
@@ -71,7 +71,7 @@ static void expect_number(const cJSON *found, const cJSON *wanted, const char *k
     assert_int_equal((int)member(found, key)->valuedouble, (int)member(wanted, key)->valuedouble);
 }
 
-/* As they are printed, in any order; nothing is expected where the file says nothing. */
+/* As they are printed, in any order; nothing is expected where the file has no entry. */
 static void expect_integrals(const cJSON *found, const cJSON *wanted) {
     const cJSON *item, *other;
     cJSON_ArrayForEach(item, wanted) {
@@ -126,8 +126,8 @@ static void has_the_verdict_of_its_source(void **state) {
     api_failure_clear(&failure);
 }
 
-/* What the book says of its numbered systems, case after case: holonomic, nonholonomic, partially holonomic, none to judge.
- * A number has all its cases in the file. */
+/* The verdicts of the book on its numbered systems, case after case: holonomic, nonholonomic, partially holonomic,
+ * none to check. A number has all its cases in the file. */
 /* clang-format off */
 static const struct numbered {
     const char *number, *verdicts;

@@ -1,4 +1,4 @@
-/* test_native_examples.c — what runs of the shipped examples evaluate: machine code gives the interpreter's bits.
+/* test_native_examples.c — runs of the shipped examples: machine code gives the interpreter's bits.
  *
  * At random points, most of them far from the constraints, and some where tables end, roots have no value, or
  * operators have kinks. Of a NaN only that it is one is compared. */
@@ -62,12 +62,12 @@ static void same_numbers(const char *name, const char *what, const double *out, 
 
 static void compare_tangents(const char *name, const hamel_model *interpreted, const hamel_model *native,
                              const double *symbols) {
-    size_t count = program_output_count(native->residual) * PROGRAM_LANES;
+    size_t count = program_output_count(native->dynamics.residual) * PROGRAM_LANES;
     double *expected = calloc(2 * count + 1, sizeof *expected), *out = expected + count;
     assert_non_null(expected);
     for (int kind = SYMBOL_COORDINATE; kind <= SYMBOL_VELOCITY; kind++) {
-        tangents_of(interpreted, interpreted->residual, kind, symbols, expected);
-        tangents_of(native, native->residual, kind, symbols, out);
+        tangents_of(interpreted, interpreted->dynamics.residual, kind, symbols, expected);
+        tangents_of(native, native->dynamics.residual, kind, symbols, out);
         same_numbers(name, "tangents", out, expected, count);
     }
     free(expected);

@@ -1,8 +1,8 @@
 /* test_reference.c — the command line against systems whose results are known from elsewhere.
  *
- * A case is a folder with a system.json and an expected.json (README.md says what that may hold). Each is one test,
+ * A case is a folder with a system.json and an expected.json (README.md documents its keys). Each is one test,
  * named like its folder; the folders are found when the program starts. Runs are made at rtol 1e-9 and atol 1e-11,
- * whatever the file says, at the times that are to be compared and no others: output times must not matter.
+ * instead of those in the file, at the times that are to be compared and no others: output times must not matter.
  *
  * Environment: HAMEL, the program (build/hamel); HAMEL_CASES, the folder of cases (tests/reference). */
 #include "tests/reference/child.h"
@@ -26,7 +26,7 @@
 enum { PATH_SIZE = 1024, REASON_SIZE = 1200, MOST_TIMES = 1000 };
 static const double run_seconds = 120;
 
-/* One case while it is judged. Everything is freed by case_close, also when the judgement is bad. */
+/* One case while it is checked. Everything is freed by case_close, also when the assessment is bad. */
 typedef struct reference_case {
     char folder[PATH_SIZE];
     cJSON *system, *expected;
@@ -80,7 +80,7 @@ static double number_of(const cJSON *object, const char *key, double otherwise) 
 
 /* ---- runs ---- */
 
-/* Asks for rows at `times` in place of what the description asks for. */
+/* Requests rows at `times` in place of what the description requests. */
 static bool set_times(cJSON *system, const double *times, int count) {
     cJSON *simulation = cJSON_GetObjectItemCaseSensitive(system, "simulation");
     cJSON *list = cJSON_CreateDoubleArray(times, count);
@@ -165,7 +165,7 @@ static int collect_times(const reference_case *c, double *times) {
     return sorted_without_doubles(times, count);
 }
 
-/* ---- judgement of rows ---- */
+/* ---- assessment of rows ---- */
 
 /* The last row at time t (an event may have left two), or -1. */
 static ptrdiff_t row_at(const csv_table *table, double t) {
@@ -293,7 +293,7 @@ static bool judge_rows(reference_case *c) {
     return run_at(c, &c->run, times, count) && judge_run(c) && judge_repeat(c, times, count) && judge_ways(c);
 }
 
-/* ---- judgement of refusals ---- */
+/* ---- assessment of refusals ---- */
 
 static bool code_is_wanted(const cJSON *wanted, int code) {
     if (cJSON_IsNumber(wanted)) return wanted->valueint == code;
@@ -339,10 +339,10 @@ static bool judge_exit(reference_case *c, const cJSON *wanted) {
     return judge_rows_before_failure(c);
 }
 
-/* ---- judgement of analyses ---- */
+/* ---- assessment of analyses ---- */
 
 /* Whether `found` holds all that `wanted` does: members of objects, objects in lists by their name, other lists as
- * sets of texts. `path` is where the two stand. */
+ * sets of texts. `path` is the place of both. */
 static bool holds(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path);
 
 static bool holds_members(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path) {

@@ -1,4 +1,4 @@
-/* test_verdicts.c — what is known of the kind of a shipped system, an analysis finds.
+/* test_verdicts.c — an analysis finds the known kind of each shipped system.
  *
  * Degrees of freedom and kinds of constraints are those of the sources (Greenwood, Advanced Dynamics, 4.7; Baruh,
  * Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000; Talamucci 2015), worked out
@@ -105,7 +105,7 @@ static bool any_constraint(const cJSON *answer, const char *flag, bool value) {
     return false;
 }
 
-static void is_of_the_kind_that_the_source_says(void **state) {
+static void is_of_the_kind_of_the_source(void **state) {
     const struct verdict *v = *state;
     const api_example *example = example_named(v->name);
     assert_non_null(example);
@@ -133,7 +133,7 @@ int main(void) {
     struct CMUnitTest tests[VERDICTS] = {0};
     for (size_t i = 0; i < VERDICTS; i++) {
         tests[i].name = verdicts[i].name;
-        tests[i].test_func = is_of_the_kind_that_the_source_says;
+        tests[i].test_func = is_of_the_kind_of_the_source;
         tests[i].initial_state = (void *)&verdicts[i];
     }
     return cmocka_run_group_tests_name("verdicts", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is shipped beside the programs fits them: the systemd unit shuts out what it can, the list of packages has every
+# Checks the deployment files: the systemd unit shuts out what it can, the list of packages has every
 # library, the programs are built hardened. TAP; needs built programs.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
@@ -14,12 +14,12 @@ exposure() {
     awk -v level="${level:-10}" -v most="$exposure_most" 'BEGIN { if (level > most) print level " of 10, at most " most }'
 }
 
-# Libraries that the programs name themselves; what those need is their packages' affair.
+# Libraries that the programs name themselves; their dependencies are left to their packages.
 libraries_without_package() {
     local name path package
     for name in $(readelf -d "${programs[@]}" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | sort -u); do
         path=$(ldd "${programs[@]}" | awk -v name="$name" '$1 == name { print $3; exit }')
-        path=$(realpath "$path") # dpkg knows files by the place they were packed for, with or without /usr
+        path=$(realpath "$path") # dpkg lists files by the path in the package, with or without /usr
         package=$(dpkg -S "$path" "${path#/usr}" 2>/dev/null | head -n 1 | cut -d: -f1)
         [ "$package" = libc6 ] || grep -qx "run $package" deploy/packages.txt || echo "$name: ${package:-no package}"
     done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One coverage-guided fuzz target as a test: tests/tools/fuzz_guided.sh PROGRAM CORPUS... The program starts from the files
-# of the corpora and keeps what reaches new code, in a folder that is thrown away. What it finds stays in build/fuzz.
+# of the corpora and keeps what reaches new code, in a temporary folder. Findings stay in build/fuzz.
 set -uo pipefail
 program=$1
 shift

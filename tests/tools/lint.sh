@@ -1,27 +1,40 @@
 #!/usr/bin/env bash
-# make lint: everything that reads the sources without running them. Stops at the first tool that finds something.
+# Static checks; stops at the first tool that finds an error.
+#
+#   tests/tools/lint.sh             all sources
+#   tests/tools/lint.sh --changed   files that differ from the upstream branch (or from HEAD~1, without one)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.c' '*.h')
-mapfile -t units < <(printf '%s\n' "${files[@]}" | grep '\.c$')
 jobs=$(getconf _NPROCESSORS_ONLN)
-flags=(-std=c11 -D_GNU_SOURCE -I. -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wundef -Werror)
+flags=(-std=c11 -D_GNU_SOURCE -I. -Ibuild/generated -Wall -Wextra -Wconversion -Wshadow -Wvla -Wstrict-prototypes -Wundef -Werror)
+list() { git ls-files --cached --others --exclude-standard '*.c' '*.h'; }
+if [ "${1:-}" = --changed ]; then
+    base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || git rev-parse HEAD~1)
+    list() { { git diff --name-only --diff-filter=d "$base" -- '*.c' '*.h' && git ls-files --others --exclude-standard '*.c' '*.h'; } | sort -u; }
+fi
+mapfile -t files < <(list)
+mapfile -t units < <(list | grep '\.c$' || true)
 
-echo "lint: house rules"
-HAMEL_TEST_LIMIT=60 tests/run.sh tests/tools/check_house.sh
+echo "lint: rules for sources, words"
+HAMEL_TEST_LIMIT=60 tests/run.sh tests/tools/check_sources.sh tests/tools/check_words.py
+if [ "${#files[@]}" = 0 ]; then
+    echo "lint: clean, no C file changed"
+    exit
+fi
 echo "lint: format"
 clang-format --dry-run -Werror "${files[@]}"
+[ "${#units[@]}" -gt 0 ] || exit 0
 echo "lint: clang"
 printf '%s\0' "${units[@]}" | xargs -0 -n 8 -P "$jobs" clang "${flags[@]}" -fsyntax-only
 echo "lint: cppcheck"
 # autoVariables: waiting threads queue on their own stacks in server/cpu_slots.c, and leave the queue before they return.
 # legacyUninitvar: reports values that a failing call leaves unset and that are not read then.
-# nullPointerRedundantCheck: the request of a stream is taken from it before its other thread may let go of it.
-cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability -I. -j "$jobs" \
+# nullPointerRedundantCheck: the request is taken from the stream before the stream's other thread may release it.
+cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability -I. -Ibuild/generated -j "$jobs" \
     --suppress=missingIncludeSystem --suppress=legacyUninitvar --suppress=autoVariables:server/cpu_slots.c \
     --suppress=nullPointerRedundantCheck:server/http/routes_simulations.c "${units[@]}"
 echo "lint: clang-tidy"
-printf '%s\n' "${units[@]}" | grep -v '^tests/' | tr '\n' '\0' |
-    xargs -0 -n 8 -P "$jobs" sh -c 'clang-tidy --quiet "$@" -- -std=c11 -D_GNU_SOURCE -I. 2>/dev/null' clang-tidy
+printf '%s\n' "${units[@]}" | { grep -v '^tests/' || true; } | tr '\n' '\0' |
+    xargs -0 -r -n 4 -P "$jobs" sh -c 'clang-tidy --quiet "$@" -- -std=c11 -D_GNU_SOURCE -I. -Ibuild/generated 2>/dev/null' clang-tidy
 echo "lint: clean"

@@ -2,7 +2,7 @@
  * symmetric that an error could hide. */
 #include "tests/unit/agreement.h"
 
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"
@@ -158,21 +158,22 @@ static solution solution_create(const hamel_model *model) {
 }
 
 /* Accelerations at a state, and what the constraints exert: Aᵀλ, or with prescribed parts their sum. */
-static void solve(kinetics *k, double t, const double *q, const double *v, const char *name, solution *out) {
+static void solve(dynamics *k, double t, const double *q, const double *v, const char *name, solution *out) {
     const hamel_model *model = k->model;
     hamel_error error = {0};
-    hamel_status status = kinetics_evaluate(k, t, q, v, &error);
-    if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, out->a, out->lambda, &error);
+    hamel_status status = dynamics_evaluate(k, t, q, v, &error);
+    if (status == HAMEL_OK) status = dynamics_accelerations(k, 0, 0, out->a, out->lambda, &error);
     if (status != HAMEL_OK) fail_msg("%s: %s", name, error.count ? error.faults[0].message : "no message");
     memset(out->exerted, 0, model->n * sizeof *out->exerted);
-    for (size_t e = 0; e < model->A.count; e++)
-        out->exerted[model->A.column[e]] += k->values[model->at_A + e] * out->lambda[model->A.row[e]];
-    for (size_t i = 0; (model->nonideal || k->friction) && i < model->n; i++)
+    for (size_t e = 0; e < model->dynamics.A.count; e++)
+        out->exerted[model->dynamics.A.column[e]] +=
+            k->values[model->dynamics.A.at + e] * out->lambda[model->dynamics.A.row[e]];
+    for (size_t i = 0; (model->dynamics.nonideal || k->friction) && i < model->n; i++)
         out->exerted[i] = k->ideal[i] + k->nonideal[i];
 }
 
 /* A consistent state near the initial one: along the constraints first, lest redundant ones be pulled apart. */
-static void random_state(kinetics *k, uint64_t *seed, double *t, double *q, double *v, const char *name) {
+static void random_state(dynamics *k, uint64_t *seed, double *t, double *q, double *v, const char *name) {
     const hamel_model *model = k->model;
     size_t n = model->n;
     double worst = INFINITY, *change = calloc(2 * n + 1, sizeof *change);
@@ -182,14 +183,14 @@ static void random_state(kinetics *k, uint64_t *seed, double *t, double *q, doub
         memcpy(v, model->v0, n * sizeof *v);
         random_fill(seed, change, n, -0.4, 0.4);
         random_fill(seed, change + n, n, -1, 1);
-        if (kinetics_evaluate(k, model->settings.start, q, v, NULL) != HAMEL_OK) continue;
-        if (kinetics_project_direction(k, change, change + n) != HAMEL_OK) continue;
+        if (dynamics_evaluate(k, model->settings.start, q, v, NULL) != HAMEL_OK) continue;
+        if (dynamics_project_direction(k, change, change + n) != HAMEL_OK) continue;
         for (size_t j = 0; j < n; j++) {
             q[j] += change[j];
             v[j] += change[n + j];
         }
         *t = random_between(seed, 0, 2);
-        if (kinetics_project(k, *t, q, v, &worst, NULL) != HAMEL_OK) worst = INFINITY;
+        if (dynamics_project(k, *t, q, v, &worst, NULL) != HAMEL_OK) worst = INFINITY;
     }
     free(change);
     if (!(worst < 1e-12)) fail_msg("%s: no consistent state was found", name);
@@ -209,7 +210,7 @@ static void compare(const char *name, const char *what, const double *x, const d
 
 static void compare_at_states(const agreement_system *s, const char *wanted) {
     hamel_model *model = model_of(s, "lagrange"), *other_model = model_of(s, wanted);
-    kinetics *k = kinetics_create(model), *other = kinetics_create(other_model);
+    dynamics *k = dynamics_create(model), *other = dynamics_create(other_model);
     assert_true(k && other);
     solution expected = solution_create(model), found = solution_create(model);
     double *q = calloc(2 * model->n + 1, sizeof *q), t = 0;
@@ -225,7 +226,7 @@ static void compare_at_states(const agreement_system *s, const char *wanted) {
         assert_int_equal(motion_rank(&other->motion), motion_rank(&k->motion));
     }
     free(q), free(expected.a), free(found.a);
-    kinetics_free(k), kinetics_free(other);
+    dynamics_free(k), dynamics_free(other);
     hamel_model_free(model), hamel_model_free(other_model);
 }
 

@@ -1,11 +1,11 @@
 /* agreement.h — all formulations give the same motion: accelerations and reactions at random consistent states, and whole
- * trajectories. What goes wrong fails the running cmocka test and says which system it was. */
+ * trajectories. A failure fails the running cmocka test and names the system. */
 #ifndef HAMEL_TESTS_UNIT_AGREEMENT_H
 #define HAMEL_TESTS_UNIT_AGREEMENT_H
 
 #include <stdbool.h>
 
-/* What a system contains that not every formulation can serve. */
+/* Properties of a system that not every formulation supports. */
 enum {
     HAS_LAGRANGIAN = 1,
     HAS_NONLINEAR_CONSTRAINT = 2,

@@ -1,8 +1,8 @@
 /* fixture.c — see fixture.h. */
 #include "tests/unit/fixture.h"
 
-#include "api/read_system.h"
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
+#include "api/read/read_system.h"
 #include "engine/mechanics/formulation.h"
 #include "tests/unit/random.h"
 
@@ -37,7 +37,7 @@ void fixture_read(fixture *f, const char *members, const char *simulation) {
     cJSON *tree = json_parse(text, strlen(text), &limits, &fault);
     free(text);
     if (!tree) fail_msg("line %zu, column %zu: %s", fault.line, fault.column, fault.message);
-    hamel_status status = api_read_system(&f->description, tree, &f->text_memory, &f->error);
+    hamel_status status = api_read_system(&f->description, tree, false, &f->text_memory, &f->error);
     cJSON_Delete(tree);
     if (status != HAMEL_OK) fail_with(&f->error, "reading");
 }
@@ -49,7 +49,7 @@ void fixture_close(fixture *f) {
 }
 
 hamel_status fixture_bind(fixture *f) {
-    return system_create(&f->system, &f->memory, &f->description, &f->limits, f->poll, &f->error);
+    return system_create(&f->system, &f->memory, &f->memory, &f->description, &f->limits, f->poll, &f->error);
 }
 
 void fixture_open(fixture *f, const char *members) {

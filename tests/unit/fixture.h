@@ -1,6 +1,6 @@
 /* fixture.h — descriptions, systems, equations and models for the tests of the engine's files.
  *
- * In descriptions given here a backquote stands for a double quote, so that they can be read in C. What goes wrong
+ * In descriptions given here a backquote stands for a double quote, so that they can be read in C. A failure
  * where it must not fails the running cmocka test with the reason. */
 #ifndef HAMEL_TESTS_UNIT_FIXTURE_H
 #define HAMEL_TESTS_UNIT_FIXTURE_H
@@ -24,8 +24,8 @@ typedef struct fixture {
 void fixture_read(fixture *f, const char *members, const char *simulation);
 void fixture_close(fixture *f);
 
-hamel_status fixture_bind(fixture *f);                /* system_create; faults are kept in f->error */
-void fixture_open(fixture *f, const char *members);   /* read and bound without fault */
+hamel_status fixture_bind(fixture *f);                /* system_create; errors are kept in f->error */
+void fixture_open(fixture *f, const char *members);   /* read and bound without error */
 void fixture_derive(fixture *f, const char *members); /* and Lagrange's equations derived */
 
 /* A model; the caller frees it. */
@@ -52,10 +52,10 @@ double fixture_entry_at(const fixture *f, const matrix_pattern *m, int row, int 
 /* Both nodes have the same value at random states. */
 void assert_same(const fixture *f, const char *what, graph_node found, graph_node expected);
 
-/* Binding fails with exactly one fault, which says `text`. */
+/* Binding fails with exactly one error, which contains `text`. */
 void assert_fault(const char *members, const char *text);
 
-/* True when some fault's message or suggestion contains `text`. */
+/* True when some error's message or suggestion contains `text`. */
 bool fixture_says(const fixture *f, const char *text);
 
 /* |x − y| within `bound` of the larger of 1, |x|, |y|. */

@@ -11,7 +11,7 @@ int open_graph(void **state) {
     graph_fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     arena_init(&f->memory, 0);
-    f->g = graph_create(&f->memory, 1000000);
+    f->g = graph_create(&f->memory, &f->memory, 1000000);
     assert_non_null(f->g);
     f->seed = 20240229;
     *state = f;

@@ -19,7 +19,7 @@ int close_graph(void **state);
 graph_node q(graph_fixture *f, int i); /* the coordinate */
 graph_node number(graph_fixture *f, double value);
 
-/* Compiles without fault. */
+/* Compiles without error. */
 program *compile(graph_fixture *f, const graph_node *nodes, size_t count);
 
 #endif

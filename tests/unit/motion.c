@@ -44,10 +44,10 @@ static bool keep_row(void *context, const double *values, size_t count) {
 static bool keep_summary(void *context, const char *json, const hamel_summary *s) {
     motion *m = context;
     if (!s->passed || s->outcome != HAMEL_COMPLETED) snprintf(m->failure, sizeof m->failure, "%.900s", json);
-    m->steps = s->steps;
+    m->steps = (double)s->steps;
     m->redundant_count = s->redundant_count;
     m->rank_changes = s->rank_changes;
-    m->happenings = s->events + s->switches;
+    m->event_records = (double)(s->events + s->branch_changes);
     m->work_balance_error = s->max_work_balance_error;
     for (size_t i = 0; i < s->residual_count; i++) {
         m->position_residual = fmax(m->position_residual, s->residuals[i].position);

@@ -1,6 +1,6 @@
 /* motion.h — runs a description in this process and keeps the rows, for tests that compare motions.
  *
- * In descriptions given here a backquote stands for a double quote, so that they can be read in C. Whatever goes wrong
+ * In descriptions given here a backquote stands for a double quote, so that they can be read in C. A failure
  * fails the running cmocka test with the reason. */
 #ifndef HAMEL_TESTS_UNIT_MOTION_H
 #define HAMEL_TESTS_UNIT_MOTION_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A run: its rows, and what the summary says that tests ask for. */
+/* A run: its rows, and the values of the summary that tests use. */
 typedef struct motion {
     char **columns;
     size_t column_count, row_count, capacity;
@@ -17,7 +17,7 @@ typedef struct motion {
     double steps, position_residual, velocity_residual, work_balance_error;
     size_t redundant_count;
     int rank_changes;
-    double happenings; /* events, and branches that changed */
+    double event_records; /* events, and branches that changed */
     char failure[1000];
 } motion;
 

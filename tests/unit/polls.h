@@ -1,4 +1,4 @@
-/* polls.h — answers to work that asks whether to continue: by a flag, and by a clock. */
+/* polls.h — polls that stop work by a flag or by a clock. */
 #ifndef HAMEL_TESTS_UNIT_POLLS_H
 #define HAMEL_TESTS_UNIT_POLLS_H
 

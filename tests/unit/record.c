@@ -23,10 +23,10 @@ static bool take_row(void *context, const double *values, size_t count) {
     return true;
 }
 
-static bool take_event(void *context, const hamel_happening *event) {
+static bool take_event(void *context, const hamel_event_record *event) {
     record *r = context;
-    if (r->count < RECORD_HAPPENINGS) {
-        happening *h = &r->happenings[r->count];
+    if (r->count < RECORD_EVENTS) {
+        event_record *h = &r->event_records[r->count];
         snprintf(h->name, sizeof h->name, "%s", event->name);
         h->t = event->t;
         h->rows = r->rows;

@@ -1,7 +1,7 @@
-/* test_accelerations.c — engine/model/accelerations.c, and kinetics_rates, which trusts it or not.
+/* test_accelerations.c — engine/model/accelerations.c, and dynamics_rates, which trusts it or not.
  *
  * A solution is put into the equations as the dynamics program has them: that is independent of how it was found. */
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 #include "tests/reference/example_model.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
@@ -9,6 +9,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -30,35 +31,35 @@ static void add(sums *s, double term) {
 /* M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 (α dΦ/dt for velocities): the largest rest, relative to the terms of
  * its row and to accelerations that the row takes back, at the state evaluated last. Factors of M are those of a matrix whose entries are off by ε √(M_ii M_jj) (Higham,
  * Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.5). */
-static double rest_of(const kinetics *k, const double *a, const double *lambda) {
+static double rest_of(const dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
     const double *values = k->values;
     size_t n = model->n, m = model->m;
     sums *rows = calloc(n + m, sizeof *rows);
     assert_non_null(rows);
-    for (size_t e = 0; e < model->M.count; e++) {
-        int i = model->M.row[e], j = model->M.column[e];
-        add(&rows[i], values[model->at_M + e] * a[j]);
+    for (size_t e = 0; e < model->dynamics.M.count; e++) {
+        int i = model->dynamics.M.row[e], j = model->dynamics.M.column[e];
+        add(&rows[i], values[model->dynamics.M.at + e] * a[j]);
         if (i != j)
-            add(&rows[j], values[model->at_M + e] * a[i]);
+            add(&rows[j], values[model->dynamics.M.at + e] * a[i]);
         else
-            rows[i].diagonal = values[model->at_M + e];
+            rows[i].diagonal = values[model->dynamics.M.at + e];
     }
-    for (size_t e = 0; e < model->A.count; e++) {
-        int c = model->A.row[e], j = model->A.column[e];
-        add(&rows[j], -values[model->at_A + e] * lambda[c]);
-        add(&rows[n + (size_t)c], values[model->at_A + e] * a[j]);
+    for (size_t e = 0; e < model->dynamics.A.count; e++) {
+        int c = model->dynamics.A.row[e], j = model->dynamics.A.column[e];
+        add(&rows[j], -values[model->dynamics.A.at + e] * lambda[c]);
+        add(&rows[n + (size_t)c], values[model->dynamics.A.at + e] * a[j]);
     }
-    for (size_t i = 0; i < n; i++) add(&rows[i], -values[model->at_Q + i]);
-    for (size_t e = 0; e < model->A.count; e++) {
-        sums *row = &rows[n + (size_t)model->A.row[e]], *column = &rows[model->A.column[e]];
-        double taken_back = fabs(values[model->at_A + e]) * column->size / column->diagonal;
+    for (size_t i = 0; i < n; i++) add(&rows[i], -values[model->dynamics.at_Q + i]);
+    for (size_t e = 0; e < model->dynamics.A.count; e++) {
+        sums *row = &rows[n + (size_t)model->dynamics.A.row[e]], *column = &rows[model->dynamics.A.column[e]];
+        double taken_back = fabs(values[model->dynamics.A.at + e]) * column->size / column->diagonal;
         row->size = fmax(row->size, taken_back);
     }
     for (size_t c = 0; c < m; c++) {
-        add(&rows[n + c], -values[model->at_b + c]);
-        add(&rows[n + c], (model->order[c] == CONSTRAINT_HOLONOMIC ? 2 : 1) * ALPHA * kinetics_velocity(k)[c]);
-        add(&rows[n + c], BETA * BETA * kinetics_position(k)[c]);
+        add(&rows[n + c], -values[model->dynamics.at_b + c]);
+        add(&rows[n + c], (model->order[c] == CONSTRAINT_HOLONOMIC ? 2 : 1) * ALPHA * dynamics_velocity(k)[c]);
+        add(&rows[n + c], BETA * BETA * dynamics_position(k)[c]);
     }
     double worst = 0, sum = 0;
     for (size_t i = 0; i < n; i++) sum += sqrt(rows[i].diagonal) * fabs(a[i]);
@@ -72,7 +73,7 @@ static double rest_of(const kinetics *k, const double *a, const double *lambda) 
 /* --- every example --------------------------------------------------------------------------------------------------- */
 
 /* Returns whether the program was trusted at a state near the start, where it then must be right. */
-static bool check_at(const char *name, kinetics *k, uint64_t *seed) {
+static bool check_at(const char *name, dynamics *k, uint64_t *seed) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
     double *q = calloc(3 * n + m, sizeof *q), *v = q + n, *a = v + n, *lambda = a + n;
@@ -80,11 +81,11 @@ static bool check_at(const char *name, kinetics *k, uint64_t *seed) {
     random_fill(seed, q, 2 * n, -0.1, 0.1);
     for (size_t i = 0; i < n; i++) q[i] += model->q0[i], v[i] += model->v0[i];
     k->rest = 0;
-    hamel_status status = kinetics_rates(k, 0, q, v, ALPHA, BETA, a, lambda, NULL);
+    hamel_status status = dynamics_rates(k, 0, q, v, ALPHA, BETA, a, lambda, NULL);
     bool trusted = status == HAMEL_OK && k->rest == 0;
     if (trusted) {
         double rounding = ROUNDING / (k->margin * k->margin);
-        assert_int_equal(kinetics_evaluate(k, 0, q, v, NULL), HAMEL_OK);
+        assert_int_equal(dynamics_evaluate(k, 0, q, v, NULL), HAMEL_OK);
         double rest = rest_of(k, a, lambda);
         if (!(rest <= rounding)) fail_msg("%s: the equations are off by %g of their terms", name, rest);
     }
@@ -100,11 +101,12 @@ static void every_example_that_is_solved_at_once_is_solved(void **state) {
     for (size_t i = 0; api_example_at(i); i++) {
         const api_example *example = api_example_at(i);
         hamel_model *model = example_model(example, HAMEL_JIT_AUTO);
-        kinetics *k = kinetics_create(model);
+        dynamics *k = dynamics_create(model);
         assert_non_null(k);
-        programs += model->accelerations != NULL;
-        for (int at = 0; model->accelerations && at < STATES; at++) trusted += check_at(example->name, k, &seed);
-        kinetics_free(k);
+        programs += model->dynamics.accelerations != NULL;
+        for (int at = 0; model->dynamics.accelerations && at < STATES; at++)
+            trusted += check_at(example->name, k, &seed);
+        dynamics_free(k);
         hamel_model_free(model);
     }
     assert_true(programs > 100);
@@ -116,17 +118,17 @@ static void every_example_that_is_solved_at_once_is_solved(void **state) {
 /* Rates at the start; *at_once: by the program. */
 static void rates_at_start(const char *members, double *a, double *lambda, double *margin, bool *at_once) {
     hamel_model *model = fixture_model(members, "`stop`: 1");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
-    assert_non_null(model->accelerations);
-    assert_int_equal(kinetics_rates(k, 0, model->q0, model->v0, 0, 0, a, lambda, NULL), HAMEL_OK);
+    assert_non_null(model->dynamics.accelerations);
+    assert_int_equal(dynamics_rates(k, 0, model->q0, model->v0, 0, 0, a, lambda, NULL), HAMEL_OK);
     *at_once = k->rest == 0 && !k->singular_mass;
     *margin = k->margin;
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
-static void rows_at_an_angle_have_it_as_margin(void **state) {
+static void the_angle_between_rows_is_their_rank_margin(void **state) {
     (void)state;
     double a[2], lambda[2], margin;
     bool at_once;
@@ -141,7 +143,7 @@ static void rows_at_an_angle_have_it_as_margin(void **state) {
     assert_near("second", lambda[1], 3, 1e-14);
 }
 
-static void dependent_rows_and_singular_masses_go_the_other_way(void **state) {
+static void redundant_rows_and_singular_masses_use_the_matrices(void **state) {
     (void)state;
     double a[2], lambda[2], margin;
     bool at_once;
@@ -162,15 +164,15 @@ static void dependent_rows_and_singular_masses_go_the_other_way(void **state) {
     assert_near("y''", a[1], -1.5, 1e-14);
 }
 
-static void what_is_not_finite_is_told(void **state) {
+static void a_value_that_is_not_finite_is_reported(void **state) {
     (void)state;
     hamel_model *model =
         fixture_model("`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `potential_energy`: `x^1.5`", "`stop`: 1");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     double below[] = {-1}, rest[] = {0}, a[1];
-    assert_true(k && model->accelerations);
-    assert_int_equal(kinetics_rates(k, 0, below, rest, 0, 0, a, NULL, NULL), HAMEL_NOT_FINITE);
-    kinetics_free(k);
+    assert_true(k && model->dynamics.accelerations);
+    assert_int_equal(dynamics_rates(k, 0, below, rest, 0, 0, a, NULL, NULL), HAMEL_NOT_FINITE);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -178,7 +180,7 @@ static void what_is_not_finite_is_told(void **state) {
 
 static size_t instructions_of(const char *members, const char *simulation) {
     hamel_model *model = fixture_model(members, simulation);
-    size_t count = model->accelerations ? program_instruction_count(model->accelerations) : 0;
+    size_t count = model->dynamics.accelerations ? program_instruction_count(model->dynamics.accelerations) : 0;
     hamel_model_free(model);
     return count;
 }
@@ -195,11 +197,12 @@ static void nothing_is_done_for_zeros_and_ones(void **state) {
         fixture_model("`coordinates`: [`phi`, {`name`: `theta`, `initial`: 1}, `psi`],"
                       "`kinetic_energy`: `(theta'^2 + phi'^2*sin(theta)^2 + (psi' + phi'*cos(theta))^2)/2`",
                       "`stop`: 1");
-    assert_true(program_instruction_count(top->accelerations) <= program_instruction_count(top->dynamics) + 14);
+    assert_true(program_instruction_count(top->dynamics.accelerations) <=
+                program_instruction_count(top->dynamics.program) + 14);
     hamel_model_free(top);
 }
 
-static void what_it_cannot_serve_has_no_program(void **state) {
+static void unsupported_models_have_no_program(void **state) {
     (void)state;
     static const char *const systems[][2] = {
         {"`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `constraints`: [{`name`: `c`, `equation`: `x = 0`, "
@@ -212,22 +215,100 @@ static void what_it_cannot_serve_has_no_program(void **state) {
         {"`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2+y'^2)/2`,"
          "`constraints`: [{`name`: `c`, `equation`: `y = 0`}]",
          "`stop`: 1, `formulation`: `maggi`"},
+        /* full, and no sums are shared */
         {"`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..60`}],"
-         "`kinetic_energy`: `sum(i, 1, 60, x[i]'^2) + sum(i, 1, 60, sin(x[i])*x[i]')^2`",
+         "`kinetic_energy`: `sum(i, 1, 60, sum(j, 1, 60, (cos(i*x[j])*x[j]' + sin(j*x[i])*x[i]')^2))`",
          "`stop`: 1"},
     };
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
         assert_int_equal(instructions_of(systems[i][0], systems[i][1]), 0);
 }
 
+/* --- the extended system ------------------------------------------------------------------------------------------------ */
+
+/* Links are N, angles are absolute (a) or relative (s, their sums). */
+#define ANGLES "`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`, `initial`: `0.3 + 0.1*sin(i)`}],"
+#define SUM_OF(body) "sum(j, 1, i, " body ")"
+#define RELATIVE(function) "sum(k, 1, j, a[k]')*" function "(sum(k, 1, j, a[k]))"
+
+static const char *const trees[] = {
+    /* a chain in absolute angles, moved at its base */
+    ANGLES "`kinetic_energy`: `sum(i, 1, N, (cos(t) + " SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
+        "a[j]'*sin(a[j])") ")^2)/2`, `potential_energy`: `-9.81*sum(i, 1, N, " SUM_OF("cos(a[j])") ")`",
+    /* in relative angles, links with moments of inertia */
+    ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF(RELATIVE("cos")) ")^2 + (" SUM_OF(
+        RELATIVE("sin")) ")^2 + 0.1*(" SUM_OF("a[j]'") ")^2)/2`",
+    /* all mass in the tip, and a little in each link */
+    ANGLES
+    "`kinetic_energy`: `(sum(i, 1, N, a[i]'*cos(a[i])))^2 + (sum(i, 1, N, a[i]'*sin(a[i])))^2 + 0.3*sum(i, 1, N, "
+    "a[i]'^2)`",
+    /* mass and shape that change */
+    ANGLES "`kinetic_energy`: `sum(i, 1, N, if(t < 5, 2, 3)*(" SUM_OF(
+        "if(a[j] < 0.3, a[j]'*cos(a[j]), 2*a[j]')") ")^2 + a[i]'^2)/2`",
+    /* closed to a loop */
+    ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
+        "a[j]'*sin(a[j])") ")^2)/2`, `constraints`: [{`name`: `x`, `equation`: `sum(i, 1, N, sin(a[i])) = 0.3*N`}, "
+                           "{`name`: `y`, "
+                           "`equation`: `sum(i, 1, N, cos(a[i])) = 0.9*N`}]",
+    /* the tip cannot move sideways, as a sleigh */
+    ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
+        "a[j]'*sin(a[j])") ")^2)/2`, `constraints`: [{`name`: `blade`, `equation`: `sum(i, 1, N, "
+                           "a[i]'*sin(a[i]))*cos(a[N]) = "
+                           "sum(i, 1, N, a[i]'*cos(a[i]))*sin(a[N])`}]",
+};
+enum { TREES = sizeof trees / sizeof *trees };
+
+static hamel_model *tree_model(const char *tree, int links) {
+    char members[2000];
+    snprintf(members, sizeof members, "`parameters`: {`N`: %d}, %s", links, tree);
+    return fixture_model(members, "`stop`: 1");
+}
+
+/* By random states: the program in linear time against M, A and Q, which do not depend on its order. */
+static void trees_are_solved_by_the_extended_system(void **state) {
+    (void)state;
+    enum { LINKS = 40, STATES = 10 };
+    uint64_t seed = 23;
+    for (size_t i = 0; i < TREES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "tree %zu", i);
+        hamel_model *model = tree_model(trees[i], LINKS);
+        dynamics *k = dynamics_create(model);
+        assert_true(k && model->dynamics.accelerations);
+        size_t trusted = 0;
+        for (int at = 0; at < STATES; at++) trusted += check_at(name, k, &seed);
+        if (trusted < STATES) fail_msg("%s: %zu of %d states", name, trusted, STATES);
+        dynamics_free(k);
+        hamel_model_free(model);
+    }
+}
+
+/* Instructions beyond those of the right sides, which are linear: twice the links, twice the work. */
+static void the_work_for_a_tree_grows_as_its_links(void **state) {
+    (void)state;
+    for (size_t i = 0; i < TREES; i++) {
+        size_t count[3];
+        for (int k = 0; k < 3; k++) {
+            hamel_model *model = tree_model(trees[i], 32 << k);
+            assert_non_null(model->dynamics.accelerations);
+            count[k] = program_instruction_count(model->dynamics.accelerations);
+            hamel_model_free(model);
+        }
+        size_t first = count[1] - count[0], second = count[2] - count[1]; /* linear: 1 to 2; quadratic: 1 to 4 */
+        if (10 * second > 22 * first) fail_msg("tree %zu: %zu, %zu, %zu instructions", i, count[0], count[1], count[2]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_example_that_is_solved_at_once_is_solved),
-        cmocka_unit_test(rows_at_an_angle_have_it_as_margin),
-        cmocka_unit_test(dependent_rows_and_singular_masses_go_the_other_way),
-        cmocka_unit_test(what_is_not_finite_is_told),
+        cmocka_unit_test(the_angle_between_rows_is_their_rank_margin),
+        cmocka_unit_test(redundant_rows_and_singular_masses_use_the_matrices),
+        cmocka_unit_test(a_value_that_is_not_finite_is_reported),
         cmocka_unit_test(nothing_is_done_for_zeros_and_ones),
-        cmocka_unit_test(what_it_cannot_serve_has_no_program),
+        cmocka_unit_test(unsupported_models_have_no_program),
+        cmocka_unit_test(trees_are_solved_by_the_extended_system),
+        cmocka_unit_test(the_work_for_a_tree_grows_as_its_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_turns.c — engine/graph/turns.c: sines and cosines of sums, from those of the terms where these are at hand. */
+/* test_angle_sums.c — engine/graph/angle_sums.c: sines and cosines of sums, from those of the terms where these
+ * exist. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -22,7 +23,7 @@ typedef struct bench {
 
 static void open_bench(bench *b) {
     arena_init(&b->memory, 0);
-    b->g = graph_create(&b->memory, 0);
+    b->g = graph_create(&b->memory, &b->memory, 0);
     assert_non_null(b->g);
     for (int32_t i = 0; i < ANGLES; i++) b->q[i] = graph_symbol(b->g, SYMBOL_COORDINATE, i);
     b->p = graph_symbol(b->g, SYMBOL_PARAMETER, 0);
@@ -56,7 +57,7 @@ static void turn(bench *b, graph_node *roots, size_t count) {
     uint64_t seed = 4;
     assert_true(count <= 32);
     memcpy(before, roots, count * sizeof *roots);
-    assert_int_equal(graph_turn(b->g, roots, count), HAMEL_OK);
+    assert_int_equal(graph_expand_angle_sums(b->g, roots, count), HAMEL_OK);
     for (int point = 0; point < POINTS; point++) {
         double q[ANGLES], p[1];
         random_fill(&seed, q, ANGLES, -4, 4);
@@ -107,7 +108,7 @@ static void a_constant_angle_costs_nothing(void **state) {
     arena_free(&b.memory);
 }
 
-static void sums_stay_whose_terms_are_not_at_hand(void **state) {
+static void sums_without_the_other_terms_stay(void **state) {
     (void)state;
     bench b;
     open_bench(&b);
@@ -120,7 +121,7 @@ static void sums_stay_whose_terms_are_not_at_hand(void **state) {
     arena_free(&b.memory);
 }
 
-static void what_stands_around_is_rewritten(void **state) {
+static void surrounding_terms_are_rewritten(void **state) {
     (void)state;
     bench b;
     open_bench(&b);
@@ -138,8 +139,8 @@ int main(void) {
         cmocka_unit_test(differences_of_many_angles_need_these_only),
         cmocka_unit_test(sums_of_sums_are_taken_apart_in_turn),
         cmocka_unit_test(a_constant_angle_costs_nothing),
-        cmocka_unit_test(sums_stay_whose_terms_are_not_at_hand),
-        cmocka_unit_test(what_stands_around_is_rewritten),
+        cmocka_unit_test(sums_without_the_other_terms_stay),
+        cmocka_unit_test(surrounding_terms_are_rewritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,8 +101,8 @@ static void quotients_cancel_by_sine_and_cosine(void **state) {
                     "x*y''/(m*sin(a)^2 + M*sin(b) + J)");
 }
 
-/* (m1 + m2) l², as books have it; differences turned so that they are positive; what does not move by what varies. */
-static void parameters_stand_together(void **state) {
+/* (m1 + m2) l², as books have it; differences turned so that they are positive; constants by variables. */
+static void parameters_are_collected(void **state) {
     (void)state;
     assert_arranged("m*l*x'' + M*l*x'' - J*sin(a)*cos(a)*a' + m*sin(a)*cos(a)*a'",
                     "(m + M)*l*x'' + (m - J)*sin(a)*cos(a)*a'");
@@ -146,7 +146,7 @@ static void roots_quotients_and_numbers_stay_exact(void **state) {
 }
 
 /* Beyond its bounds an expression is left as it is: 2^40 terms would be the end. */
-static void what_is_too_long_is_left_alone(void **state) {
+static void long_expressions_are_left_unchanged(void **state) {
     (void)state;
     fixture f;
     char text[2000] = "1";
@@ -178,7 +178,8 @@ static void conditions_are_used(void **state) {
     fixture_close(&f);
 }
 
-/* Angles that nobody has written, and are no longer than those that are: a snakeboard's wheels stand at x + a and x + b. */
+/* Angles that are not written, and are no longer than the written ones: the wheels of a snakeboard are at x + a and
+ * x + b. */
 static void angles_between_sums_are_found(void **state) {
     (void)state;
     assert_arranged("cos(x + a)*cos(a - b) + sin(x + a)*sin(a - b)", "cos(x + b)");
@@ -186,8 +187,8 @@ static void angles_between_sums_are_found(void **state) {
     assert_arranged("sin(x + a)*cos(x + b) - cos(x + a)*sin(x + b)", "sin(a - b)");
 }
 
-/* The same work each time; what it does not reach stays as it was. */
-static void one_effort_serves_many_expressions(void **state) {
+/* The same work each time; the rest stays unchanged. */
+static void one_work_budget_serves_many_expressions(void **state) {
     (void)state;
     const uint64_t plenty = 1000000;
     fixture f;
@@ -195,7 +196,7 @@ static void one_effort_serves_many_expressions(void **state) {
     graph_node node = fixture_node(&f, "m*(x'*sin(a) - y'*cos(a))^2 + m*(x'*cos(a) + y'*sin(a))^2");
     graph_node expected = arrange(f.system->graph, node, &f.memory);
     assert_int_not_equal(node, expected);
-    effort e = {.left = plenty};
+    work_budget e = {.left = plenty};
     assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), expected);
     assert_false(e.spent);
     uint64_t once = plenty - e.left;
@@ -208,7 +209,7 @@ static void one_effort_serves_many_expressions(void **state) {
     assert_false(e.spent);
     assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), node);
     assert_true(e.spent);
-    e = (effort){.left = once - 1};
+    e = (work_budget){.left = once - 1};
     assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), node);
     assert_true(e.spent);
     fixture_close(&f);
@@ -224,7 +225,7 @@ static void nothing_more_is_done_when_nobody_waits(void **state) {
     fixture f;
     fixture_open(&f, names);
     graph_node node = fixture_node(&f, "m*(x'*sin(a) - y'*cos(a))^2 + m*(x'*cos(a) + y'*sin(a))^2");
-    effort e = {.left = UINT64_MAX, .interrupted = leaves_at_the_third_call, .context = &calls};
+    work_budget e = {.left = UINT64_MAX, .interrupted = leaves_at_the_third_call, .context = &calls};
     assert_int_equal(arrange_within(f.system->graph, node, &e, &f.memory), node);
     assert_int_equal(calls, 3);
     assert_int_equal(e.left, 0);
@@ -238,15 +239,15 @@ int main(void) {
         cmocka_unit_test(squares_of_sine_and_cosine_join),
         cmocka_unit_test(even_powers_take_their_shortest_form),
         cmocka_unit_test(quotients_cancel_by_sine_and_cosine),
-        cmocka_unit_test(parameters_stand_together),
+        cmocka_unit_test(parameters_are_collected),
         cmocka_unit_test(products_stay_products),
         cmocka_unit_test(a_product_in_an_angle_has_no_order),
         cmocka_unit_test(sums_of_angles_are_put_together),
         cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
         cmocka_unit_test(conditions_are_used),
-        cmocka_unit_test(what_is_too_long_is_left_alone),
+        cmocka_unit_test(long_expressions_are_left_unchanged),
         cmocka_unit_test(angles_between_sums_are_found),
-        cmocka_unit_test(one_effort_serves_many_expressions),
+        cmocka_unit_test(one_work_budget_serves_many_expressions),
         cmocka_unit_test(nothing_more_is_done_when_nobody_waits),
     };
     return cmocka_run_group_tests_name("arrange", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* test_boltzmann_hamel.c — engine/mechanics/boltzmann_hamel.c: the same motion as Lagrange's equations; Hamel's
  * coefficients by hand. */
-#include "engine/solve/kinetics.h"
-#include "engine/solve/transitivity.h"
+#include "engine/dynamics/dynamics.h"
+#include "engine/dynamics/transitivity.h"
 #include "tests/unit/agreement.h"
 #include "tests/unit/fixture.h"
 
@@ -25,12 +25,12 @@ static void motions_are_those_of_lagrange(void **state) {
 }
 
 /* Evaluates at a state and factors the frame there. */
-static void take_state(transitivity *x, kinetics *k, double t, const double *q, const double *v) {
+static void take_state(transitivity *x, dynamics *k, double t, const double *q, const double *v) {
     const hamel_model *model = k->model;
     double a[3], lambda[3];
     assert_int_equal(model->n, 3);
-    assert_int_equal(kinetics_evaluate(k, t, q, v, NULL), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(k, 0, 0, a, lambda, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(k, t, q, v, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, a, lambda, NULL), HAMEL_OK);
     assert_int_equal(transitivity_evaluate(x, t, q, v), HAMEL_OK);
 }
 
@@ -45,24 +45,23 @@ static void coefficients_of_the_turning_knife_edge_are_those_of_greenwood(void *
                       "  {`name`: `w`, `definition`: `phi'`}],"
                       "`constraints`: [{`name`: `edge`, `equation`: `-x'*sin(phi + O*t) + y'*cos(phi + O*t) = 0`}]",
                       "`stop`: 1, `formulation`: `boltzmann-hamel`");
-    kinetics *k = kinetics_create(model);
-    transitivity *x = transitivity_create(model, &k->mode);
+    dynamics *k = dynamics_create(model);
+    transitivity *x = transitivity_create(model, &k->discrete_state, &k->memory);
     assert_true(k && x);
     const double t = 0.6, q[3] = {0.3, -0.2, 0.9}, v[3] = {0.4, -1.1, 0.8};
     take_state(x, k, t, q, v);
-    frame *f = k->motion.frame;
-    assert_int_equal(f->freedom, 2);
+    velocity_basis *basis = k->motion.basis;
+    assert_int_equal(basis->freedom, 2);
     for (size_t j = 0; j < 3; j++)
         for (size_t r = 0; r < 2; r++) {
             double of_time = j == 2 && r == 0 ? -0.7 : 0;
-            assert_near("time", transitivity_coefficient_of_time(x, f, j, r), of_time, 1e-14);
+            assert_near("time", transitivity_coefficient_of_time(x, basis, j, r), of_time, 1e-14);
             for (size_t l = 0; l < 2; l++) {
                 double expected = j == 2 && r != l ? (r == 0 ? -1 : 1) : 0;
-                assert_near("gamma", transitivity_coefficient(x, f, j, r, l), expected, 1e-14);
+                assert_near("gamma", transitivity_coefficient(x, basis, j, r, l), expected, 1e-14);
             }
         }
-    transitivity_free(x);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -77,8 +76,8 @@ static void coefficients_of_body_axes_are_those_of_the_rotation_group(void **sta
                       "  {`name`: `w3`, `definition`: `a'*cos(b) + c'`}],"
                       "`kinetic_energy`: `w1^2 + 2*w2^2 + 3*w3^2`",
                       "`stop`: 1, `formulation`: `boltzmann-hamel`");
-    kinetics *k = kinetics_create(model);
-    transitivity *x = transitivity_create(model, &k->mode);
+    dynamics *k = dynamics_create(model);
+    transitivity *x = transitivity_create(model, &k->discrete_state, &k->memory);
     assert_true(k && x);
     const double q[3] = {0.3, 1.2, 0.9}, v[3] = {0.4, -1.1, 0.8};
     take_state(x, k, 0, q, v);
@@ -88,10 +87,9 @@ static void coefficients_of_body_axes_are_those_of_the_rotation_group(void **sta
                 double expected = r == (j + 1) % 3 && l == (j + 2) % 3   ? 1
                                   : r == (j + 2) % 3 && l == (j + 1) % 3 ? -1
                                                                          : 0;
-                assert_near("gamma", transitivity_coefficient(x, k->motion.frame, j, r, l), expected, 1e-14);
+                assert_near("gamma", transitivity_coefficient(x, k->motion.basis, j, r, l), expected, 1e-14);
             }
-    transitivity_free(x);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 

@@ -1,6 +1,6 @@
 /* test_branch_change.c — prescribed motion with kinks and jumps: every formulation has the same impacts, the balance
  * includes their work, and jumps of positions and momenta are refused. */
-#include "engine/solve/branch_change.h"
+#include "engine/dynamics/branch_change.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -17,10 +17,9 @@ static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss"
                                            "kane",     "gibbs-appell",   "boltzmann-hamel", "hamilton"};
 enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
 
-/* --- a pendulum on a base that is led ----------------------------------------------------------------------------------
+/* --- a pendulum on a base with prescribed motion ----------------------------------------------------------------------------------
  *
- * With the base at X(t) a pendulum of length 1 obeys θ'' = −g sin θ − X'' cos θ. A kink of X leaves p = θ' + X' cos θ as it
- * is, so that θ' jumps by −cos θ ΔX'. Here it is integrated by the classical Runge–Kutta method between the kinks. */
+ * With the base at X(t) a pendulum of length 1 obeys θ'' = −g sin θ − X'' cos θ. At a kink of X, p = θ' + X' cos θ is continuous, so that θ' jumps by −cos θ ΔX'. Here it is integrated by the classical Runge–Kutta method between the kinks. */
 
 typedef struct led {
     const char *X, *start; /* as an expression, and X'(0+) */
@@ -93,7 +92,7 @@ static void integrate(const led *b, size_t piece, double from, double to, double
     }
 }
 
-/* θ and θ' at t = 3 from rest in θ at t = 0, after the start's own kink. */
+/* θ and θ' at t = 3 from rest in θ at t = 0, after the kink at the start. */
 static void expected(const led *b, double y[2]) {
     double t = 0, before, after, none;
     y[0] = 0.2, y[1] = 0;
@@ -177,8 +176,7 @@ static void a_body_is_struck_in_both_directions(void **state) {
     }
 }
 
-/* A mass that trebles in time takes its momentum with it; one that moves as fast as light allows, too, (c = 1): with x' led
- * from 0 to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 stays. */
+/* A mass that trebles in time keeps its momentum, and so does a relativistic particle (c = 1): with x' prescribed from 0 to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 is constant. */
 static void momenta_stay_when_masses_jump_and_where_they_are_not_linear(void **state) {
     (void)state;
     static const char *const exact[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "boltzmann-hamel", "hamilton"};
@@ -203,8 +201,7 @@ static void momenta_stay_when_masses_jump_and_where_they_are_not_linear(void **s
     }
 }
 
-/* Two pendulums in a row on a base led by a table, in space with a plane of motion for each: by energies and by constraints
- * alike, and by all formulations. An event falls on a kink. */
+/* Two pendulums in a row on a base whose motion a table prescribes, in space with one plane of motion each, described by energies and by constraints, in all formulations. One event coincides with a kink. */
 static void energies_and_constraints_give_the_same_motion_of_several_bodies(void **state) {
     (void)state;
     static const char simulation[] = "`stop`: 2, `samples`: 5, `rtol`: 1e-10, `atol`: 1e-12";
@@ -234,8 +231,7 @@ static void energies_and_constraints_give_the_same_motion_of_several_bodies(void
     motion_free(&first);
 }
 
-/* The prescribed velocity may change by the place, as on a belt behind another one: a cart of mass 2 hands what it carries
- * the impulse of 1·(2 − 1). With p = θ' + x' cos θ of the pendulum, θ' jumps by −cos θ. */
+/* The prescribed velocity may change with the place, as from one belt to the next: a cart of mass 2 gives its load of mass 1 the impulse 1·(2 − 1). With p = θ' + x' cos θ of the pendulum, θ' jumps by −cos θ. */
 static void a_prescribed_velocity_may_jump_at_a_position(void **state) {
     (void)state;
     static const char by_place[] = "`coordinates`: [{`name`: `x`, `velocity`: 1}, `th`], "

@@ -1,9 +1,9 @@
-/* test_passage.c — no motion that took another branch where constraints are dependent for an instant is passed off as
- * right, and a run that is far off what was asked for says so.
+/* test_branch_check.c — no motion that took another branch where constraints are dependent for an instant is passed off as
+ * right, and a run that misses its tolerances reports it.
  *
  * A parallelogram linkage without forces turns at a constant rate, through its stretched position at t = a. There it can
  * fold into the antiparallelogram. */
-#include "engine/simulate/passage.h"
+#include "engine/simulate/trajectory.h"
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static bool passes(const char *name, const char *method, double rtol, const char
     return status == HAMEL_OK;
 }
 
-static void every_formulation_goes_on_rightly_or_says_which_constraints_stop_it(void **state) {
+static void every_formulation_continues_correctly_or_reports_the_constraints_that_stop_it(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
     static const double tolerances[] = {1e-5, 1e-7, 1e-9};
@@ -92,33 +92,33 @@ static void a_state_seen_at_the_instant_itself_is_right_or_refused(void **state)
 
 typedef enum tampering { NOTHING, TURNED, ENERGY } tampering;
 
-/* Through the stretched position with a passage whose state before is tampered with, as if the method did not judge its own
- * steps. */
+/* Through the stretched position with a passage whose state before is tampered with, as if the method did not check
+ * its own steps. */
 static hamel_status follow(tampering what, hamel_error *error) {
     char members[2000];
     double q[4], v[4];
     snprintf(members, sizeof members, parallelogram, 1.0, 1.0, at_the_end, 1.0);
     hamel_model *model = fixture_model(members, "`stop`: 3, `method`: `adams`, `rtol`: 1e-8, `atol`: 1e-10");
-    passage p = {.v = q, .a = v, .least = 1};
-    lane l;
+    branch_check p = {.v = q, .a = v, .least = 1};
+    trajectory l;
     integrator_options options = {.tolerance_factor = 1};
     hamel_status status = HAMEL_OK;
     bool was_inside = false;
-    assert_true(lane_create(&l, model, error));
-    assert_int_equal(lane_see(&l, 0, error), HAMEL_OK);
-    assert_int_equal(lane_start(&l, &options, error), HAMEL_OK);
-    while (status == HAMEL_OK && integrator_time(l.integrator) < 2) {
-        assert_int_equal(lane_step(&l, error), HAMEL_OK);
-        status = passage_follow(&p, &l, error);
+    assert_int_equal(trajectory_create(&l, model, error), HAMEL_OK);
+    assert_int_equal(trajectory_evaluate(&l, 0, error), HAMEL_OK);
+    assert_int_equal(trajectory_start(&l, &options, error), HAMEL_OK);
+    while (status == HAMEL_OK && l.integrator->t < 2) {
+        assert_int_equal(trajectory_step(&l, error), HAMEL_OK);
+        status = branch_check_follow(&p, &l, error);
         if (!p.inside || was_inside) continue;
         was_inside = true;
-        passage_note(&p, 1, "`left`, `right` and `bar`");
+        branch_check_note(&p, 1, "`left`, `right` and `bar`");
         p.rough = true;
         if (what == TURNED) p.v[2] *= -1, p.v[3] *= -1; /* the right crank turned the other way */
         if (what == ENERGY) p.balance += 1e-4;
     }
     assert_true(was_inside);
-    lane_free(&l);
+    trajectory_free(&l);
     hamel_model_free(model);
     return status;
 }
@@ -134,7 +134,8 @@ static void velocities_that_turn_and_energy_that_jumps_end_the_run(void **state)
     }
 }
 
-/* Runs to the end; whether the run is denied there, by a fault with this text. Its rows and verdicts are there all the same. */
+/* Runs to the end; whether the run is denied there, by an error with this text. Its rows and verdicts are there all
+ * the same. */
 static bool denied(const char *members, const char *simulation, const char *text) {
     hamel_model *model = fixture_model(members, simulation);
     hamel_summary s;
@@ -201,7 +202,7 @@ static void large_residuals_fail_the_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_formulation_goes_on_rightly_or_says_which_constraints_stop_it),
+        cmocka_unit_test(every_formulation_continues_correctly_or_reports_the_constraints_that_stop_it),
         cmocka_unit_test(a_state_seen_at_the_instant_itself_is_right_or_refused),
         cmocka_unit_test(velocities_that_turn_and_energy_that_jumps_end_the_run),
         cmocka_unit_test(a_large_balance_error_fails_the_run),

@@ -1,4 +1,4 @@
-/* test_closed_forms.c — classical motions meet their closed forms to the tolerance that is asked for.
+/* test_closed_forms.c — classical motions meet their closed forms to the tolerance that is requested.
  *
  * Each system is run at several tolerances by both methods, from bodies, joints and constraints. A tolerance bounds the error of a step
  * relative to the size of what is integrated; along the run the errors of the steps add up. So a column of the size
@@ -25,7 +25,8 @@ typedef struct comparison {
     double scale;
 } comparison;
 
-/* A step's tolerance has its floor near rounding, from where the errors of BDF's many steps add up to more than 1e-11. */
+/* A step's tolerance has a lower bound near rounding, above which the errors of BDF's many steps add up to more than
+ * 1e-11. */
 typedef struct demand {
     const char *method;
     double tolerance;

@@ -2,8 +2,8 @@
  * forms; the Jacobi integral's rate. */
 #include "tests/unit/fixture.h"
 
+#include "engine/dynamics/initial_values.h"
 #include "engine/mechanics/formulation.h"
-#include "engine/solve/initial_values.h"
 #include "tests/unit/random.h"
 
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static void a_nonlinear_constraint_pushes_along_chetaevs_direction(void **state)
     fixture_close(&f);
 }
 
-static void an_acceleration_constraint_stands_as_it_is(void **state) {
+static void an_acceleration_constraint_is_unchanged(void **state) {
     (void)state;
     fixture f;
     fixture_derive(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x''*y - 2*y''*x' = t*f'`}]");
@@ -73,7 +73,7 @@ static void an_acceleration_constraint_stands_as_it_is(void **state) {
     fixture_close(&f);
 }
 
-static void what_is_not_linear_in_the_accelerations_is_refused(void **state) {
+static void constraints_not_linear_in_the_accelerations_are_refused(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x''^2 = y''`}]");
@@ -88,25 +88,25 @@ static void what_is_not_linear_in_the_accelerations_is_refused(void **state) {
 /* h at a time dt later on a Taylor path with the accelerations of the model minus h earlier: dh/dt without integration. */
 static void expect_rate(const char *members) {
     hamel_model *model = fixture_model(members, "`stop`: 1, `initialization`: `project`");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
     uint64_t seed = 12;
     size_t n = model->n, all = 2 * n + model->m;
-    double *work = calloc(program_workspace_doubles(model->observed) + 1, sizeof *work);
-    double *x = calloc(2 * all + 3 * n + model->observed_count + 1, sizeof *x);
+    double *work = calloc(program_workspace_doubles(model->observation.program) + 1, sizeof *work);
+    double *x = calloc(2 * all + 3 * n + model->observation.count + 1, sizeof *x);
     assert_true(work && x);
     double *v = x + n, *a = v + n, *lambda = a + n, *q2 = lambda + model->m, *v2 = q2 + n, *seen = v2 + n;
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(model->observed, &in, work);
+    program_prepare(model->observation.program, &in, work);
     for (int round = 0; round < 5; round++) {
         double t = random_between(&seed, 0, 1), residual, slope[2];
         random_fill(&seed, x, 2 * n, 0.2, 1.2);
         hamel_error error = {0};
         assert_int_equal(initial_values_make_consistent(k, t, x, v, HAMEL_INITIALIZATION_PROJECT, &residual, &error),
                          HAMEL_OK);
-        assert_int_equal(kinetics_evaluate(k, t, x, v, &error), HAMEL_OK);
-        assert_int_equal(kinetics_accelerations(k, 0, 0, a, lambda, &error), HAMEL_OK);
-        double rate = kinetics_energy_rate(k, t, x, v, lambda);
+        assert_int_equal(dynamics_evaluate(k, t, x, v, &error), HAMEL_OK);
+        assert_int_equal(dynamics_accelerations(k, 0, 0, a, lambda, &error), HAMEL_OK);
+        double rate = dynamics_energy_rate(k, t, x, v, lambda);
         for (int level = 0; level < 2; level++) {
             double h = level ? 1e-3 : 2e-3, energy[2];
             for (int side = 0; side < 2; side++) {
@@ -116,8 +116,8 @@ static void expect_rate(const char *members) {
                     v2[i] = v[i] + step * a[i];
                 }
                 in = model_inputs(model, &time, q2, v2, a, lambda, a);
-                program_evaluate(model->observed, &in, work, seen);
-                energy[side] = seen[model->observed_count - 1];
+                program_evaluate(model->observation.program, &in, work, seen);
+                energy[side] = seen[model->observation.count - 1];
             }
             slope[level] = (energy[1] - energy[0]) / (2 * h);
         }
@@ -125,7 +125,7 @@ static void expect_rate(const char *members) {
     }
     free(work);
     free(x);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -152,7 +152,7 @@ static void a_conservative_system_has_no_rate_at_all(void **state) {
         fixture_model(PLANE "`potential_energy`: `x^2*y`, `constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = 1`},"
                             "{`name`: `d`, `equation`: `-x'*sin(f) + y'*cos(f) = 0`}]",
                       "`stop`: 1");
-    assert_null(model->energy_rate);
+    assert_null(model->dynamics.energy_rate);
     hamel_model_free(model);
 }
 
@@ -214,8 +214,8 @@ int main(void) {
         cmocka_unit_test(a_holonomic_constraint_is_differentiated_twice),
         cmocka_unit_test(a_knife_edge_is_differentiated_once),
         cmocka_unit_test(a_nonlinear_constraint_pushes_along_chetaevs_direction),
-        cmocka_unit_test(an_acceleration_constraint_stands_as_it_is),
-        cmocka_unit_test(what_is_not_linear_in_the_accelerations_is_refused),
+        cmocka_unit_test(an_acceleration_constraint_is_unchanged),
+        cmocka_unit_test(constraints_not_linear_in_the_accelerations_are_refused),
         cmocka_unit_test(the_rate_of_the_jacobi_integral_is_what_differences_show),
         cmocka_unit_test(a_conservative_system_has_no_rate_at_all),
         cmocka_unit_test(the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0),

@@ -98,11 +98,11 @@ static void assert_row(const row *b, const char *simulation) {
     record *r = record_run_well(text, simulation);
     if (b->restitution >= 0.5) assert_int_equal(r->count, count); /* else they only approach one speed */
     for (int i = 0; i < b->n; i++) assert_near("velocity", record_end(r)[1 + b->n + i], v[i], 1e-8);
-    for (size_t k = 0; k < r->count && k < RECORD_HAPPENINGS; k++) {
-        const happening *h = &r->happenings[k];
+    for (size_t k = 0; k < r->count && k < RECORD_EVENTS; k++) {
+        const event_record *h = &r->event_records[k];
         assert_true(h->after[1 + 2 * b->n] <= h->before[1 + 2 * b->n] * (1 + 1e-14)); /* the energy */
-        assert_true(h->t == r->happenings[0].t);
-        assert_true(h->rows == r->happenings[0].rows);
+        assert_true(h->t == r->event_records[0].t);
+        assert_true(h->rows == r->event_records[0].rows);
     }
     assert_int_equal(r->summary.warning_count, order_matters(b));
     assert_int_equal(record_warns(r, "the reverse order gives different velocities"), order_matters(b));
@@ -238,19 +238,19 @@ static void a_hanging_row_swings_at_its_ends(void **state) {
         "{`name`: `h2`, `when`: `sin(c) - sin(b)`, `direction`: `falling`, "
         "`impulse`: {`constraint`: `sin(c) = sin(b)`, `restitution`: 1}}]",
         "`stop`: 10, `samples`: 2, `rtol`: 1e-9, `atol`: 1e-11");
-    double half = r->happenings[2].t - r->happenings[0].t, speed = sqrt(2 * 9.81 * (1 - cos(0.5)));
+    double half = r->event_records[2].t - r->event_records[0].t, speed = sqrt(2 * 9.81 * (1 - cos(0.5)));
     assert_int_equal(r->count, 20);
     for (size_t k = 0; k < r->count; k++) {
-        const happening *h = &r->happenings[k];
+        const event_record *h = &r->event_records[k];
         bool forth = k / 2 % 2 == 0;
         assert_string_equal(h->name, (k % 2 == 0) == forth ? "h1" : "h2");
-        assert_near("time", h->t, r->happenings[0].t + (double)(k / 2) * half, 1e-7);
+        assert_near("time", h->t, r->event_records[0].t + (double)(k / 2) * half, 1e-7);
         if (k % 2 == 1) assert_near("speed", h->after[forth ? 6 : 4], forth ? speed : -speed, 1e-7);
     }
     record_free(r);
 }
 
-/* --- floors ------------------------------------------------------------------------------------------------------------ */
+/* --- contacts ---------------------------------------------------------------------------------------------------------- */
 
 /* A ball at height y over a floor, where it slides with x' = 1. */
 static record *ball(const char *y, const char *velocity, const char *event, const char *more) {
@@ -280,7 +280,7 @@ static void a_ball_thrown_at_the_floor_it_lies_on_bounces(void **state) {
             record *r = ball(heights[k], "-1", events[i], "");
             assert_int_equal(r->status, HAMEL_OK);
             assert_int_equal(r->count, 1);
-            assert_true(r->happenings[0].t == 0 && r->happenings[0].rows == 0);
+            assert_true(r->event_records[0].t == 0 && r->event_records[0].rows == 0);
             assert_near("first row", r->values[0][4], 0.8, 1e-12);
             assert_near("y", record_end(r)[2], 0.8 * 0.15 - 9.81 * 0.15 * 0.15 / 2, 1e-9);
             record_free(r);
@@ -440,7 +440,7 @@ static void a_kick_starts_a_chain(void **state) {
         add(text, ", {`name`: `kick`, `when`: `t - %g`, `set`: {`x0'`: 1}}]", times[k]);
         record *r = record_run_well(text, short_run);
         assert_int_equal(r->count, 3);
-        for (size_t i = 0; i < 3; i++) assert_true(r->happenings[i].t == times[k]);
+        for (size_t i = 0; i < 3; i++) assert_true(r->event_records[i].t == times[k]);
         assert_near("x0'", record_end(r)[4], 0.25, 1e-12);
         assert_near("x1'", record_end(r)[5], 0.25, 1e-12);
         assert_near("x2'", record_end(r)[6], 1, 1e-12);
@@ -505,8 +505,8 @@ static void impulses_of_a_list_act_at_once(void **state) {
         assert_near("x'", record_end(r)[4], (1 - 2 * 0.7) / 3, 1e-12);
         assert_near("y'", record_end(r)[5], (1 + 0.7) / 3, 1e-12);
         assert_near("z'", record_end(r)[6], (1 + 0.7) / 3, 1e-12);
-        assert_near("first impulse", r->happenings[0].impulses[0], 2 * (1 + 0.7) / 3, 1e-12);
-        assert_near("second impulse", r->happenings[0].impulses[1], (1 + 0.7) / 3, 1e-12);
+        assert_near("first impulse", r->event_records[0].impulses[0], 2 * (1 + 0.7) / 3, 1e-12);
+        assert_near("second impulse", r->event_records[0].impulses[1], (1 + 0.7) / 3, 1e-12);
         record_free(r);
     }
 }
@@ -533,7 +533,7 @@ static void a_block_lands_on_two_corners(void **state) {
         assert_near("p'", end[4], 0, 1e-12);
         assert_near("d(y')/d(e)", end[7], 1, 1e-9);
         assert_near("d(p')/d(e)", end[8], 0, 1e-9);
-        assert_near("half the momentum", r->happenings[0].impulses[1], 1.6, 1e-12);
+        assert_near("half the momentum", r->event_records[0].impulses[1], 1.6, 1e-12);
         record_free(r);
     }
 }

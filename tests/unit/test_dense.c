@@ -1,9 +1,9 @@
-/* test_dense.c — engine/solve/dense.c on random and on known matrices.
+/* test_dense.c — engine/linear/dense.c on random and on known matrices.
  *
  * Bounds are backward errors: a residual of some c n ε (|A| |x| + |b|), where c allows for the textbook constant and
  * the growth of random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorems 9.4, 10.3,
  * 19.4); they hold for any condition number. */
-#include "engine/solve/dense.h"
+#include "engine/linear/dense.h"
 #include "tests/unit/random.h"
 
 #include <float.h>

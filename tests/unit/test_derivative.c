@@ -229,7 +229,7 @@ static void second_rates_contain_the_accelerations_once(void **state) {
                 x * cos(y), 1e-14);
 }
 
-static void what_does_not_contain_the_symbol_has_derivative_zero(void **state) {
+static void an_expression_without_the_symbol_has_derivative_zero(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     graph_node parameter = graph_symbol(g, SYMBOL_PARAMETER, 0), other = graph_unary(g, GRAPH_SQRT, q(f, 1));
@@ -246,7 +246,7 @@ static void what_does_not_contain_the_symbol_has_derivative_zero(void **state) {
 static size_t nodes_of_nest(size_t depth, bool rate) {
     arena memory;
     arena_init(&memory, 0);
-    graph *g = graph_create(&memory, 0);
+    graph *g = graph_create(&memory, &memory, 0);
     assert_non_null(g);
     graph_node q = graph_symbol(g, SYMBOL_COORDINATE, 0), x = q;
     for (size_t i = 0; i < depth; i++) x = graph_add(g, graph_mul(g, x, graph_unary(g, GRAPH_SIN, x)), x);
@@ -271,11 +271,11 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What differentiating `count` sines takes, as a multiple of what making them takes. */
+/* The cost of differentiating `count` sines, as a multiple of the cost of creating them. */
 static double cost_of_rates(size_t count) {
     arena memory;
     arena_init(&memory, 0);
-    graph *g = graph_create(&memory, 0);
+    graph *g = graph_create(&memory, &memory, 0);
     assert_non_null(g);
     graph_node *nodes = malloc(count * sizeof *nodes);
     assert_non_null(nodes);
@@ -311,7 +311,7 @@ int main(void) {
         TEST(a_gradient_has_all_partial_derivatives),
         TEST(a_gradient_costs_as_much_as_its_expression),
         TEST(second_rates_contain_the_accelerations_once),
-        TEST(what_does_not_contain_the_symbol_has_derivative_zero),
+        TEST(an_expression_without_the_symbol_has_derivative_zero),
         cmocka_unit_test(shared_parts_are_differentiated_once),
         cmocka_unit_test(remembering_derivatives_costs_no_more_than_making_them),
     };

@@ -149,7 +149,7 @@ static void c_stops_at_the_zero_of_a_divisor(void **state) {
 }
 
 /* The same equations as they were derived, before anything cancels. */
-static void what_is_not_simplified_has_its_divisors(void **state) {
+static void unsimplified_equations_have_their_divisors(void **state) {
     integration truth, other = {.n = 3};
     bool simplified;
     (void)state;
@@ -164,7 +164,7 @@ static void what_is_not_simplified_has_its_divisors(void **state) {
     end(&truth);
 }
 
-/* u = x' says nothing of y' where the blade points along y. */
+/* u = x' does not determine y' where the blade points along y. */
 static void a_start_at_the_zero_is_refused(void **state) {
     written_example e;
     char *text = NULL;
@@ -186,7 +186,7 @@ static void a_start_at_the_zero_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(c_stops_at_the_zero_of_a_divisor),
-                                       cmocka_unit_test(what_is_not_simplified_has_its_divisors),
+                                       cmocka_unit_test(unsimplified_equations_have_their_divisors),
                                        cmocka_unit_test(a_start_at_the_zero_is_refused)};
     return cmocka_run_group_tests_name("divisors", tests, NULL, NULL);
 }

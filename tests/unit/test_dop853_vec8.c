@@ -1,51 +1,68 @@
-/* test_dormand_prince.c — steps, error estimate and dense output of eight members against a motion in closed form. */
-#include "engine/simulate/dormand_prince.h"
+/* test_dop853_vec8.c — steps, error estimate and dense output in eight lanes against a motion in closed form. */
+#include "engine/simulate/methods/dop853_vec8.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
-/* y'' = −w² y for a w of each member; the forced part makes time matter: y' of the third is cos t. */
+/* y'' = −w² y with another w in each lane; the third component depends on time: y' = cos t. */
 typedef struct oscillators {
-    octet w;
+    vec8 w;
 } oscillators;
 
-static void oscillate(void *context, const octet *t, const octet *y, octet *dy) {
+static int oscillate(void *context, const vec8 *t, const vec8 *y, vec8 *dy) {
     const oscillators *o = context;
     dy[0] = y[1];
     dy[1] = -o->w * o->w * y[0];
-    for (int k = 0; k < OCTET; k++) dy[2][k] = cos((*t)[k]);
+    for (int k = 0; k < VEC8_SIZE; k++) dy[2][k] = cos((*t)[k]);
+    return 0;
 }
 
 enum { LENGTH = 3 };
 
-static double worst_after(dormand_prince *d, const oscillators *o, size_t steps, double *dense) {
+static vec8 *create(dop853_vec8 *d, oscillators *o) {
+    vec8 *memory = vec8_alloc(DOP853_VECTORS * LENGTH);
+    assert_non_null(memory);
+    *d = (dop853_vec8){.rates = oscillate, .context = o};
+    dop853_vec8_init(d, LENGTH, memory);
+    return memory;
+}
+
+/* A step, and the slope at its end. */
+static void step(dop853_vec8 *d) {
+    assert_int_equal(dop853_vec8_try(d), 0);
+    vec8 end = d->t + d->h;
+    oscillate(d->context, &end, d->next, dop853_vec8_slope(d, DOP853_STAGES));
+}
+
+static double worst_after(dop853_vec8 *d, const oscillators *o, size_t steps, double *dense) {
     double worst = 0;
-    octet part = {0}, seen[LENGTH];
-    d->t = (octet){0};
-    for (int k = 0; k < OCTET; k++) {
+    vec8 part = {0}, seen[LENGTH];
+    d->t = (vec8){0};
+    for (int k = 0; k < VEC8_SIZE; k++) {
         d->h[k] = 2.0 / (double)steps;
         part[k] = 0.05 + 0.12 * k;
         d->y[0][k] = 0, d->y[1][k] = o->w[k], d->y[2][k] = 0;
     }
     *dense = 0;
     for (size_t i = 0; i < steps; i++) {
-        oscillate((void *)(uintptr_t)o, &d->t, d->y, dp_slope(d, 0));
-        dp_try(d);
-        dp_open_dense(d);
-        dp_interpolate(d, &part, seen);
-        for (int k = 0; k < OCTET; k++) {
+        oscillate((void *)(uintptr_t)o, &d->t, d->y, dop853_vec8_slope(d, 0));
+        step(d);
+        assert_int_equal(dop853_vec8_extend(d, &d->t), 0);
+        dop853_vec8_interpolate(d, &part, seen);
+        for (int k = 0; k < VEC8_SIZE; k++) {
             double t = d->t[k] + part[k] * d->h[k];
             *dense = fmax(*dense, fmax(fabs(seen[0][k] - sin(o->w[k] * t)), fabs(seen[2][k] - sin(t))));
         }
         for (size_t c = 0; c < LENGTH; c++) d->y[c] = d->next[c];
         d->t += d->h;
     }
-    for (int k = 0; k < OCTET; k++)
+    for (int k = 0; k < VEC8_SIZE; k++)
         worst = fmax(worst, fmax(fabs(d->y[0][k] - sin(2 * o->w[k])), fabs(d->y[2][k] - sin(2.0))));
     return worst;
 }
@@ -53,40 +70,40 @@ static double worst_after(dormand_prince *d, const oscillators *o, size_t steps,
 static void errors_fall_with_the_eighth_power_of_the_step(void **state) {
     (void)state;
     oscillators o;
-    dormand_prince d;
+    dop853_vec8 d;
     double dense[2], coarse, fine;
-    for (int k = 0; k < OCTET; k++) o.w[k] = 2 + 0.5 * k;
-    assert_true(dp_create(&d, LENGTH, oscillate, &o));
+    for (int k = 0; k < VEC8_SIZE; k++) o.w[k] = 2 + 0.5 * k;
+    vec8 *memory = create(&d, &o);
     coarse = worst_after(&d, &o, 6, &dense[0]);
     fine = worst_after(&d, &o, 12, &dense[1]);
     assert_true(coarse < 1e-4 && coarse / fine > 150);        /* 2^8 = 256 in the limit */
     assert_true(dense[0] / dense[1] > 75 && dense[1] < 1e-5); /* of order 7: 2^7 */
-    dp_free(&d);
+    free(memory);
 }
 
 static void the_estimate_is_of_the_size_of_the_error(void **state) {
     (void)state;
     oscillators o;
-    dormand_prince d;
+    dop853_vec8 d;
     const double atol[LENGTH] = {1e-6, 1e-6, 1e-6};
-    octet error, product;
-    assert_true(dp_create(&d, LENGTH, oscillate, &o));
-    for (int k = 0; k < OCTET; k++) {
+    vec8 error, product;
+    vec8 *memory = create(&d, &o);
+    for (int k = 0; k < VEC8_SIZE; k++) {
         o.w[k] = 1 + k;
         d.h[k] = 0.5;
         d.y[0][k] = 0, d.y[1][k] = o.w[k], d.y[2][k] = 0;
     }
-    oscillate(&o, &d.t, d.y, dp_slope(&d, 0));
-    dp_try(&d);
-    dp_error(&d, 0, atol, &error);
-    dp_stiffness(&d, &product);
-    for (int k = 0; k < OCTET; k++) {
+    oscillate(&o, &d.t, d.y, dop853_vec8_slope(&d, 0));
+    step(&d);
+    dop853_vec8_error(&d, 0, atol, &error);
+    dop853_vec8_stiffness(&d, &product);
+    for (int k = 0; k < VEC8_SIZE; k++) {
         double true_error = fabs(d.next[0][k] - sin(0.5 * o.w[k])) / 1e-6;
         if (k > 1) assert_true(error[k] > true_error); /* the estimate is of a lower order: it errs on the safe side */
         if (k > 0) assert_true(error[k] > error[k - 1]);
         assert_true(product[k] > 0.3 * 0.5 * o.w[k] && product[k] < 3 * fmax(1, 0.5 * o.w[k] * o.w[k]));
     }
-    dp_free(&d);
+    free(memory);
 }
 
 int main(void) {

@@ -1,7 +1,8 @@
-/* test_dynamics_residual.c — engine/solve/dynamics_residual.c and kinetics_verified.c: the residual of a solution in
+/* test_dynamics_residual.c — engine/dynamics/dynamics_residual.c and dynamics_verified.c: the residual of a solution in
  * the equations of motion, whatever formulation found it. */
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/polls.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* A pendulum of mass m and length l at rest at an angle whose sine is 0.6, beside a particle that nothing pulls at. */
+/* A pendulum of mass m and length l at rest at an angle whose sine is 0.6, and a particle without forces. */
 static hamel_model *pendulum(double m, double l, const char *more) {
     char text[1200];
     snprintf(text, sizeof text,
@@ -36,43 +37,43 @@ static void the_motion_of_a_pendulum_has_no_residual_in_any_units(void **state) 
     for (size_t i = 0; i < 3; i++) {
         double m = sizes[i][0], l = sizes[i][1], a[3], lambda[1];
         hamel_model *model = pendulum(m, l, "`stop`: 1");
-        kinetics *k = kinetics_create(model);
+        dynamics *k = dynamics_create(model);
         assert_non_null(k);
-        assert_int_equal(kinetics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
+        assert_int_equal(dynamics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
         solution(m, l, a, lambda);
-        dynamics_missed missed = kinetics_missed(k, a, lambda);
+        equation_residual missed = dynamics_missed(k, a, lambda);
         assert_true(missed.motion < 1e-15 && missed.constraints < 1e-15);
         a[0] *= 1 + 1e-6; /* off the motion, and off the circle */
-        missed = kinetics_missed(k, a, lambda);
+        missed = dynamics_missed(k, a, lambda);
         assert_true(missed.motion > 1e-8 && missed.motion < 1e-6);
         assert_true(missed.constraints > 1e-8 && missed.constraints < 1e-6);
         solution(m, l, a, lambda);
         lambda[0] *= 1 - 1e-6;
-        missed = kinetics_missed(k, a, lambda);
+        missed = dynamics_missed(k, a, lambda);
         assert_true(missed.motion > 1e-8 && missed.motion < 1e-6);
         assert_true(missed.constraints < 1e-15);
         solution(m, l, a, lambda);
         a[2] = NAN;
-        assert_true(isinf(kinetics_missed(k, a, lambda).motion));
-        kinetics_free(k);
+        assert_true(isinf(dynamics_missed(k, a, lambda).motion));
+        dynamics_free(k);
         hamel_model_free(model);
     }
 }
 
-/* The particle that nothing pulls at is a part of its own: the pendulum's forces do not hide what it misses. */
-static void uncoupled_parts_are_judged_separately(void **state) {
+/* The particle without forces is an uncoupled part: the forces of the pendulum do not hide its residual. */
+static void uncoupled_parts_are_checked_separately(void **state) {
     (void)state;
     double a[3], lambda[1], v[] = {0, 0, 2};
     hamel_model *model = pendulum(1e6, 1, "`stop`: 1");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
-    assert_int_equal(kinetics_evaluate(k, 0, model->q0, v, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(k, 0, model->q0, v, NULL), HAMEL_OK);
     solution(1e6, 1, a, lambda);
-    a[2] = 1e-17; /* beside a change of its velocity within the run */
-    assert_true(kinetics_missed(k, a, lambda).motion < 1e-15);
+    a[2] = 1e-17; /* small against a change of its velocity within the run */
+    assert_true(dynamics_missed(k, a, lambda).motion < 1e-15);
     a[2] = 1e-6;
-    assert_true(kinetics_missed(k, a, lambda).motion > 1e-7);
-    kinetics_free(k);
+    assert_true(dynamics_missed(k, a, lambda).motion > 1e-7);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -83,22 +84,40 @@ static void a_solution_with_a_residual_is_replaced(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char simulation[100];
         double a[3] = {0, 1, 0}, lambda[1] = {3}, right[3], right_lambda[1];
-        dynamics_missed missed;
+        equation_residual missed;
         hamel_error error = {0};
         snprintf(simulation, sizeof simulation, "`stop`: 1, `formulation`: `%s`", names[i]);
         hamel_model *model = pendulum(2, 1, simulation);
-        kinetics *k = kinetics_create(model);
+        dynamics *k = dynamics_create(model);
         assert_non_null(k);
-        assert_int_equal(kinetics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
-        assert_int_equal(kinetics_accelerations(k, 0, 0, right, right_lambda, NULL), HAMEL_OK);
-        assert_int_equal(kinetics_verify(k, a, lambda, &missed, &error), HAMEL_OK);
+        assert_int_equal(dynamics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
+        assert_int_equal(dynamics_accelerations(k, 0, 0, right, right_lambda, NULL), HAMEL_OK);
+        assert_int_equal(dynamics_verify(k, a, lambda, &missed, &error), HAMEL_OK);
         assert_true(fmax(missed.motion, missed.constraints) < 1e-15);
         solution(2, 1, right, right_lambda);
         for (size_t j = 0; j < 3; j++) assert_near("a", a[j], right[j], 1e-14);
         assert_near("lambda", lambda[0], right_lambda[0], 1e-14);
-        kinetics_free(k);
+        dynamics_free(k);
         hamel_model_free(model);
     }
+}
+
+/* Not "the accelerations found miss the equations of motion". */
+static void a_check_that_is_canceled_reports_so(void **state) {
+    (void)state;
+    double a[3] = {0, 1, 0}, lambda[1] = {3};
+    equation_residual missed;
+    hamel_error error = {0};
+    hamel_model *model = pendulum(2, 1, "`stop`: 1");
+    dynamics *k = dynamics_create(model);
+    flag_poll canceled = flag_poll_of(true);
+    assert_non_null(k);
+    assert_int_equal(dynamics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    dynamics_limit(k, &canceled.poll, 0);
+    assert_int_equal(dynamics_verify(k, a, lambda, &missed, &error), HAMEL_CANCELED);
+    assert_int_equal(error.count, 0);
+    dynamics_free(k);
+    hamel_model_free(model);
 }
 
 #define PINNED_BODY                                                                                            \
@@ -109,24 +128,24 @@ static void a_solution_with_a_residual_is_replaced(void **state) {
     "`points`: [{`name`: `Q`, `body`: `B`, `at`: [0.2, 0.1, 0.3]}],"                                           \
     "`joints`: [{`name`: `pin`, `type`: `coincident`, `between`: [[0, 0, 0], `Q`]}]"
 
-/* Kane's forces on a rotor are not those that the equations with multipliers need, so there is no other way. */
+/* Kane's forces on a rotor are not those that the equations with multipliers need, so there is no other solver. */
 static void a_solution_with_a_residual_and_no_replacement_is_refused(void **state) {
     (void)state;
     double a[7] = {1}, lambda[4] = {0};
-    dynamics_missed missed;
+    equation_residual missed;
     hamel_error error = {0};
     hamel_model *model = fixture_model(PINNED_BODY, "`stop`: 1, `formulation`: `kane`, `initialization`: `project`");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
-    assert_non_null(model->reaction_shift);
-    assert_int_equal(kinetics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(k, 0, 0, a, lambda, NULL), HAMEL_OK);
-    assert_int_equal(kinetics_verify(k, a, lambda, &missed, &error), HAMEL_OK);
+    assert_non_null(model->dynamics.reaction_shift);
+    assert_int_equal(dynamics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, a, lambda, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_verify(k, a, lambda, &missed, &error), HAMEL_OK);
     a[3] += 1;
-    assert_int_equal(kinetics_verify(k, a, lambda, &missed, &error), HAMEL_INTEGRATION);
+    assert_int_equal(dynamics_verify(k, a, lambda, &missed, &error), HAMEL_INTEGRATION);
     assert_non_null(strstr(error.faults[0].message, "the accelerations found miss the equations of motion by "));
     hamel_error_clear(&error);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -167,8 +186,9 @@ static void all_forces_are_in_the_checked_equations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_motion_of_a_pendulum_has_no_residual_in_any_units),
-        cmocka_unit_test(uncoupled_parts_are_judged_separately),
+        cmocka_unit_test(uncoupled_parts_are_checked_separately),
         cmocka_unit_test(a_solution_with_a_residual_is_replaced),
+        cmocka_unit_test(a_check_that_is_canceled_reports_so),
         cmocka_unit_test(a_solution_with_a_residual_and_no_replacement_is_refused),
         cmocka_unit_test(all_forces_are_in_the_checked_equations),
     };

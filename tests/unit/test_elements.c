@@ -221,24 +221,25 @@ static void ambiguous_axes_are_refused(void **state) {
     for (size_t k = 0; k < sizeof rest / sizeof *rest; k++) {
         char text[1000];
         snprintf(text, sizeof text, "%s%s", F, rest[k]);
-        assert_fault(text, "whether its axes are given there");
+        assert_fault(text, "the frame in which its axes are given is missing");
     }
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "],"
                        "`frames`: [{`name`: `G`, `origin`: {`frame`: `B`, `at`: [1, 0]}}]",
-                 "whether its axes are given there");
+                 "the frame in which its axes are given is missing");
     assert_fault(PLANE ", `bodies`: [{`name`: `C`, `mass`: 1, `in`: `D`, `position`: [0, 0]}, " PLANAR_BODY "]",
-                 "no frame or body named `D`");
+                 "unknown frame or body `D`");
     assert_fault(PLANE ", `bodies`: [{`name`: `C`, `mass`: 1, `in`: `C`, `position`: [0, 0]}, " PLANAR_BODY "]",
-                 "is given in itself");
+                 "is given in its own frame");
 }
 
-static void places_that_cannot_be_are_refused(void **state) {
+static void invalid_positions_are_rejected(void **state) {
     (void)state;
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `frames`: [{`name`: `F`, `in`: `G`}, {`name`: `G`, `in`: `F`}]",
-                 "circle");
-    assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `frames`: [{`name`: `F`, `in`: `F`}]", "is given in itself");
+                 "circular");
+    assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `frames`: [{`name`: `F`, `in`: `F`}]",
+                 "is given in its own frame");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `points`: [{`name`: `P`, `body`: `C`, `at`: [0, 0]}]",
-                 "no frame or body named `C`");
+                 "unknown frame or body `C`");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `points`: [{`name`: `P`, `position`: [0, 0, 0]}]",
                  "3 components");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `points`: [{`name`: `B`, `position`: [0, 0]}]", "two elements");
@@ -335,7 +336,7 @@ static void loads_that_cannot_act_are_refused(void **state) {
                  "3 components");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `loads`: [{`on`: `B`, `force`: [0, 0, 1]}]", "3 components");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `springs`: [{`between`: [`B`, `A`], `stiffness`: 1}]",
-                 "named `A`");
+                 "frame `A`");
     assert_fault(PLANE ", `bodies`: [" PLANAR_BODY "], `dampers`: [{`between`: [`B`, [0, 0, 0]], `coefficient`: 1}]",
                  "3 components");
 }
@@ -355,7 +356,7 @@ int main(void) {
         cmocka_unit_test(a_body_in_another_body_turns_with_it),
         cmocka_unit_test(a_position_in_a_frame_does_not_define_axes),
         cmocka_unit_test(ambiguous_axes_are_refused),
-        cmocka_unit_test(places_that_cannot_be_are_refused),
+        cmocka_unit_test(invalid_positions_are_rejected),
         cmocka_unit_test(a_spring_stores_the_square_of_its_stretch),
         cmocka_unit_test(a_spring_without_length_has_no_kink),
         cmocka_unit_test(a_spring_whose_stiffness_moves_is_a_force),

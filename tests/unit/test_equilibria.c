@@ -20,7 +20,7 @@ typedef struct expectation {
     verdict verdict;
     const char *by;   /* NULL: undecided */
     size_t dimension; /* of its family */
-    size_t count;     /* of all that are found; 0: not asked */
+    size_t count;     /* of all that are found; 0: not checked */
 } expectation;
 
 static const hamel_equilibrium *at(const hamel_equilibria *e, const double *q) {
@@ -40,7 +40,7 @@ static void expect(const expectation *x) {
         fail_msg("%s: %s", x->members, f.error.faults[0].message);
     const hamel_equilibrium *found = at(e, x->q);
     if (!found) fail_msg("%s: not found at %g %g %g", x->members, x->q[0], x->q[1], x->q[2]);
-    assert_non_null(found); /* cppcheck does not know that fail_msg never returns */
+    assert_non_null(found); /* for cppcheck: fail_msg never returns */
     verdict got = !found->decided ? UNDECIDED : found->stable ? STABLE : UNSTABLE;
     if (got != x->verdict || found->family_dimension != x->dimension || (x->count > 0 && e->count != x->count))
         fail_msg("%s: verdict %d (%s), dimension %zu, %zu equilibria", x->members, got,
@@ -159,7 +159,7 @@ static void a_uniform_turn_is_no_change_with_time(void **state) {
 }
 
 /* V may have a kink: what holds on one side of it does not decide. */
-static void branches_are_seen_on_both_sides(void **state) {
+static void branches_are_found_on_both_sides(void **state) {
     (void)state;
     EXPECT({ONE("abs(x)^3"), {0}, STABLE, ORDER(3), 0, 1}, {ONE("if(x < 0, x^2, x^4)"), {0}, STABLE, ORDER(4), 0, 1},
            {ONE("if(x < 0, x^2, -x^4)"), {0}, UNSTABLE, ORDER(4), 0, 1},
@@ -207,8 +207,8 @@ static void constraints_shape_the_potential(void **state) {
            {UNDER("x^2", CONSTRAINT("c", "x' = 0.5*y'")), {0, -0.8}, STABLE, LEAST, 1, 1});
 }
 
-/* Blades (x' sin f = y' cos f): on a slope they rest across it, f = ±π/2, anywhere; what a small turn does is not decided. A
- * sleigh whose centre of mass is ahead keeps its course, and does not when it is behind (Chaplygin). */
+/* Blades (x' sin f = y' cos f): on a slope they rest across it, f = ±π/2, anywhere; the effect of a small rotation
+ * is undecided. A sleigh whose centre of mass is ahead keeps its course, and does not when it is behind (Chaplygin). */
 #define BLADE(vx, T, V)                                                                                                \
     "`coordinates`: [{`name`: `x`, `velocity`: " vx "}, `y`, `f`], `kinetic_energy`: `" T "`, `potential_energy`: `" V \
     "`, `constraints`: [" CONSTRAINT("k", "x'*sin(f) = y'*cos(f)") "]"
@@ -225,7 +225,7 @@ static void blades_rest_in_families_and_run_straight(void **state) {
 #define ORBIT(V)                                                                                                  \
     "`coordinates`: [{`name`: `r`, `initial`: 1}, {`name`: `f`, `velocity`: 1}], `kinetic_energy`: `(r'^2 + r^2*" \
     "f'^2)/2`, `potential_energy`: `" V "`"
-static void steady_motions_are_judged_at_constant_momenta(void **state) {
+static void steady_motions_are_checked_at_constant_momenta(void **state) {
     (void)state;
     EXPECT({ORBIT("-1/r"), {1, 0}, STABLE, LEAST, 0, 0}, {ORBIT("r^4/4"), {1, 0}, STABLE, LEAST, 0, 0},
            {ORBIT("-1/(3*r^3)"), {1, 0}, UNSTABLE, LINEAR, 0, 0}, {ORBIT("-1/(2*r^2)"), {1, 0}, UNDECIDED, NULL, 0, 0});
@@ -333,11 +333,11 @@ int main(void) {
         cmocka_unit_test(families_are_not_isolated_points_and_the_reverse),
         cmocka_unit_test(a_hoop_is_decided_at_its_critical_speed),
         cmocka_unit_test(a_uniform_turn_is_no_change_with_time),
-        cmocka_unit_test(branches_are_seen_on_both_sides),
+        cmocka_unit_test(branches_are_found_on_both_sides),
         cmocka_unit_test(other_forces_are_taken_into_account),
         cmocka_unit_test(constraints_shape_the_potential),
         cmocka_unit_test(blades_rest_in_families_and_run_straight),
-        cmocka_unit_test(steady_motions_are_judged_at_constant_momenta),
+        cmocka_unit_test(steady_motions_are_checked_at_constant_momenta),
         cmocka_unit_test(moving_constraints_and_forces_are_named),
         cmocka_unit_test(motion_that_permits_rest_is_accepted),
         cmocka_unit_test(a_search_reports_its_extent),

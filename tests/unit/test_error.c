@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void a_fault_keeps_where_what_and_how_to_mend_it(void **state) {
+static void an_error_keeps_its_place_message_and_remedy(void **state) {
     (void)state;
     hamel_error error = {0};
     hamel_status status = hamel_fail(&error, HAMEL_INVALID, "/outputs/E", 7, "unknown name \"%s\"", "thera");
@@ -28,7 +28,7 @@ static void a_fault_keeps_where_what_and_how_to_mend_it(void **state) {
     assert_int_equal(error.status, HAMEL_OK);
 }
 
-static void the_status_is_that_of_the_first_fault(void **state) {
+static void the_status_is_that_of_the_first_error(void **state) {
     (void)state;
     hamel_error error = {0};
     hamel_fail(&error, HAMEL_SINGULAR, NULL, 0, "first");
@@ -47,7 +47,7 @@ static void without_a_list_only_the_status_is_given(void **state) {
     hamel_error_clear(NULL);
 }
 
-static void faults_beyond_the_maximum_are_counted_and_take_no_suggestion(void **state) {
+static void errors_beyond_the_maximum_are_counted_and_take_no_suggestion(void **state) {
     (void)state;
     hamel_error error = {0};
     for (int i = 0; i < HAMEL_FAULTS_MAX + 3; i++) hamel_fail(&error, HAMEL_INVALID, "/a", 0, "fault %d", i);
@@ -59,7 +59,7 @@ static void faults_beyond_the_maximum_are_counted_and_take_no_suggestion(void **
     hamel_error_clear(&error);
 }
 
-static void a_suggestion_without_a_fault_does_nothing(void **state) {
+static void a_suggestion_without_an_error_does_nothing(void **state) {
     (void)state;
     hamel_error error = {0};
     hamel_suggest(&error, "for nothing");
@@ -123,7 +123,7 @@ static void every_status_has_a_slug_and_a_meaning(void **state) {
 }
 
 /* "é" is C3 A9, "→" is E2 86 92: printf's precision cuts between their bytes. */
-static void what_a_cut_leaves_of_a_code_point_is_dropped(void **state) {
+static void an_incomplete_code_point_is_dropped(void **state) {
     (void)state;
     static const struct {
         int bytes;
@@ -140,15 +140,15 @@ static void what_a_cut_leaves_of_a_code_point_is_dropped(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_keeps_where_what_and_how_to_mend_it),
-        cmocka_unit_test(the_status_is_that_of_the_first_fault),
+        cmocka_unit_test(an_error_keeps_its_place_message_and_remedy),
+        cmocka_unit_test(the_status_is_that_of_the_first_error),
         cmocka_unit_test(without_a_list_only_the_status_is_given),
-        cmocka_unit_test(faults_beyond_the_maximum_are_counted_and_take_no_suggestion),
-        cmocka_unit_test(a_suggestion_without_a_fault_does_nothing),
+        cmocka_unit_test(errors_beyond_the_maximum_are_counted_and_take_no_suggestion),
+        cmocka_unit_test(a_suggestion_without_an_error_does_nothing),
         cmocka_unit_test(a_second_suggestion_replaces_the_first),
         cmocka_unit_test(a_long_text_is_cut_between_code_points),
         cmocka_unit_test(a_very_long_expression_is_not_quoted),
-        cmocka_unit_test(what_a_cut_leaves_of_a_code_point_is_dropped),
+        cmocka_unit_test(an_incomplete_code_point_is_dropped),
         cmocka_unit_test(every_status_has_a_slug_and_a_meaning),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);

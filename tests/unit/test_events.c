@@ -1,4 +1,4 @@
-/* test_events.c — engine/simulate: roots, what happens at them, and what goes on after. */
+/* test_events.c — engine/simulate: roots, what happens at them, and what continues after. */
 #include "tests/unit/record.h"
 
 #include <math.h>
@@ -31,10 +31,10 @@ static void bounces_come_at_the_times_of_the_closed_form(void **state) {
         record *r = record_run(ball(e), "`stop`: 30, `rtol`: 1e-12, `atol`: 1e-15");
         double fall = sqrt(2 / 9.81), t = fall, speed = 9.81 * fall;
         size_t k = 0;
-        for (; k < r->count && k < RECORD_HAPPENINGS && speed * speed / 19.62 > 1e-12; k++) {
-            assert_near("time", r->happenings[k].t, t, 1e-9);
-            assert_near("velocity before", r->happenings[k].before[2], -speed, 1e-9);
-            assert_near("velocity after", r->happenings[k].after[2], e * speed, 1e-9);
+        for (; k < r->count && k < RECORD_EVENTS && speed * speed / 19.62 > 1e-12; k++) {
+            assert_near("time", r->event_records[k].t, t, 1e-9);
+            assert_near("velocity before", r->event_records[k].before[2], -speed, 1e-9);
+            assert_near("velocity after", r->event_records[k].after[2], e * speed, 1e-9);
             speed *= e;
             t += 2 * speed / 9.81;
         }
@@ -83,8 +83,8 @@ static void a_sample_that_falls_on_an_event_has_the_values_after_it(void **state
     snprintf(members, sizeof members, "%s`events`: [{`name`: `kick`, `when`: `t - 0.3`, `set`: {`y'`: 5}}]", falling);
     record *r = record_run_well(members, "`stop`: 1, `samples`: 11");
     assert_int_equal(r->count, 1);
-    assert_true(r->happenings[0].t == 0.3);
-    assert_int_equal(r->happenings[0].rows, 3);
+    assert_true(r->event_records[0].t == 0.3);
+    assert_int_equal(r->event_records[0].rows, 3);
     assert_true(fabs(r->values[3][2] - 5) < 1e-12);
     assert_near("end", r->values[10][1], 0.3 + 5 * 0.7, 1e-9);
     record_free(r);
@@ -100,9 +100,9 @@ static void a_jump_across_zero_is_a_crossing(void **state) {
              falling);
     record *r = record_run_well(members, "`stop`: 1, `samples`: 11");
     assert_int_equal(r->count, 2);
-    assert_string_equal(r->happenings[1].name, "late");
-    assert_true(r->happenings[1].t == 0.5);
-    assert_near("before", r->happenings[1].before[2], 5, 0);
+    assert_string_equal(r->event_records[1].name, "late");
+    assert_true(r->event_records[1].t == 0.5);
+    assert_near("before", r->event_records[1].before[2], 5, 0);
     assert_true(r->summary.t == 0.5);
     assert_int_equal(r->rows, 6);
     record_free(r);
@@ -113,7 +113,7 @@ static void output_times_do_not_influence_events(void **state) {
     record *few = record_run_well(ball(0.8), "`stop`: 3.5, `samples`: 8"),
            *many = record_run_well(ball(0.8), "`stop`: 3.5, `samples`: 701");
     assert_int_equal(few->count, many->count);
-    for (size_t k = 0; k < few->count; k++) assert_true(few->happenings[k].t == many->happenings[k].t);
+    for (size_t k = 0; k < few->count; k++) assert_true(few->event_records[k].t == many->event_records[k].t);
     for (size_t i = 0; i < few->rows; i++)
         assert_memory_equal(few->values[i], many->values[100 * i], 3 * sizeof(double));
     assert_true(few->summary.steps == many->summary.steps);
@@ -146,11 +146,11 @@ static void a_start_on_the_zero_is_no_crossing(void **state) {
                         "`stop`: 20, `rtol`: 1e-10, `atol`: 1e-12");
     assert_int_equal(r->count, 3);
     for (size_t k = 0; k < r->count; k++)
-        assert_near("period", r->happenings[k].t, 2 * 3.14159265358979 * (double)(k + 1), 1e-8);
+        assert_near("period", r->event_records[k].t, 2 * 3.14159265358979 * (double)(k + 1), 1e-8);
     record_free(r);
 }
 
-static void directions_are_told_apart(void **state) {
+static void directions_are_distinguished(void **state) {
     (void)state;
     record *r = record_run_well(
         "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
@@ -160,21 +160,21 @@ static void directions_are_told_apart(void **state) {
     const char *names[] = {"up", "any", "down", "any"};
     assert_int_equal(r->count, 4);
     for (size_t k = 0; k < 4; k++) {
-        assert_string_equal(r->happenings[k].name, names[k]);
-        assert_near("time", r->happenings[k].t, 3.14159265358979 * (k < 2 ? 1. / 6 : 5. / 6), 1e-8);
+        assert_string_equal(r->event_records[k].name, names[k]);
+        assert_near("time", r->event_records[k].t, 3.14159265358979 * (k < 2 ? 1. / 6 : 5. / 6), 1e-8);
     }
     record_free(r);
 }
 
 /* A parabola is one long step for the integrator; its top is above the bar for 2 sqrt(2·1e-6/10) = 9e-4 only. */
-static void a_crossing_and_back_within_a_step_is_seen(void **state) {
+static void a_double_crossing_within_a_step_is_found(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `y`, `velocity`: 10}], `kinetic_energy`: `y'^2/2`, "
                                 "`potential_energy`: `10*y`, `events`: [{`name`: `bar`, `when`: `y - (5 - 1e-6)`}]",
                                 "`stop`: 2, `rtol`: 1e-10, `atol`: 1e-12");
     assert_int_equal(r->count, 2);
-    assert_near("up", r->happenings[0].t, 1 - sqrt(2e-7), 1e-7);
-    assert_near("down", r->happenings[1].t, 1 + sqrt(2e-7), 1e-7);
+    assert_near("up", r->event_records[0].t, 1 - sqrt(2e-7), 1e-7);
+    assert_near("down", r->event_records[1].t, 1 + sqrt(2e-7), 1e-7);
     record_free(r);
 }
 
@@ -200,7 +200,7 @@ static void all_new_values_are_made_of_those_before(void **state) {
         "`events`: [{`name`: `swap`, `when`: `t - 1`, `set`: {`x`: `y`, `y`: `x`, `x'`: `y'`, `y'`: `x' + x''`}}]",
         "`stop`: 2, `samples`: 3");
     const double after[] = {1, 7, 3, 4, 2};
-    for (size_t i = 0; i < 5; i++) assert_near("after", r->happenings[0].after[i], after[i], 1e-12);
+    for (size_t i = 0; i < 5; i++) assert_near("after", r->event_records[0].after[i], after[i], 1e-12);
     record_free(r);
 }
 
@@ -211,15 +211,15 @@ static void values_that_miss_a_constraint_are_refused(void **state) {
                            "`events`: [{`name`: `jump`, `when`: `t - 1`, `set`: {`y`: 1}}]",
                            "`stop`: 2");
     assert_int_equal(r->status, HAMEL_INTEGRATION);
-    assert_true(record_says(r, "misses the constraint `rod` by 1"));
+    assert_true(record_says(r, "violate the constraint `rod` by 1"));
     assert_string_equal(r->error.faults[0].pointer, "/events/0");
     record_free(r);
 }
 
 /* --- constraints that come and go ------------------------------------------------------------------------------------- */
 
-/* A stone falls from (0.6, 0) beside the pivot until its string of length 1 is taut at (0.6, -0.8); the string takes the
- * radial part of its velocity, the rest swings on with the energy that is left. */
+/* A stone falls from (0.6, 0) next to the pivot until its string of length 1 is taut at (0.6, -0.8); the string
+ * takes the radial part of its velocity, the rest swings on with the energy that is left. */
 static const char string[] =
     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, "
     "`potential_energy`: `10*y`, `constraints`: [{`name`: `string`, `equation`: `x^2 + y^2 = 1`, `active`: false}], "
@@ -236,10 +236,10 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
         snprintf(simulation, sizeof simulation, "`stop`: 1, `rtol`: 1e-10, `atol`: 1e-12, `method`: `%s`", methods[k]);
         record *r = record_run_well(string, simulation);
         assert_int_equal(r->count, 2);
-        const happening *taut = &r->happenings[0], *cut = &r->happenings[1];
+        const event_record *taut = &r->event_records[0], *cut = &r->event_records[1];
         assert_near("time", taut->t, 0.4, 1e-9);
         assert_near("radial impulse", taut->impulses[0], -4 * 0.8 / 2, 1e-8); /* 2 r Λ = -(radial speed 3.2), r = 1 */
-        assert_near("x'", taut->after[3], -4 * 0.6 * 0.8, 1e-8); /* what is left: 4·0.6 along (-0.8, -0.6) */
+        assert_near("x'", taut->after[3], -4 * 0.6 * 0.8, 1e-8);              /* the rest: 4·0.6 along (-0.8, -0.6) */
         assert_near("y'", taut->after[4], -4 * 0.6 * 0.6, 1e-8);
         assert_near("energy", taut->after[5], -8 + 0.5 * 2.4 * 2.4, 1e-8);
         assert_near("no tension before", taut->before[6], 0, 0);
@@ -252,7 +252,7 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
         assert_near("x", end[1], cut->after[1] + dt * cut->after[3], 1e-7);
         assert_near("y", end[2], -1 - 5 * dt * dt, 1e-7);
         assert_int_equal(r->summary.rank_changes, 0);
-        assert_int_equal(r->summary.redundant_count, 0); /* what does not act yet depends on nothing */
+        assert_int_equal(r->summary.redundant_count, 0); /* inactive constraints are not redundant */
         assert_null(r->summary.redundancy);
         record_free(r);
     }
@@ -278,10 +278,10 @@ static void a_string_that_is_taut_slackens_and_is_taut_again(void **state) {
             "            `impulse`: {`constraint`: `string`, `restitution`: 0}, `activate`: [`string`]}]",
             simulation);
         assert_int_equal(r->count, 2);
-        assert_string_equal(r->happenings[0].name, "slack");
-        assert_near("height where it slackens", r->happenings[0].after[2], sine, 1e-7);
-        assert_string_equal(r->happenings[1].name, "taut");
-        assert_near("time of flight", r->happenings[1].t - r->happenings[0].t, 4 * v * cosine / g, 1e-7);
+        assert_string_equal(r->event_records[0].name, "slack");
+        assert_near("height where it slackens", r->event_records[0].after[2], sine, 1e-7);
+        assert_string_equal(r->event_records[1].name, "taut");
+        assert_near("time of flight", r->event_records[1].t - r->event_records[0].t, 4 * v * cosine / g, 1e-7);
         record_free(r);
     }
 }
@@ -300,7 +300,7 @@ static void activation_needs_positions_and_velocities(void **state) {
                    "`events`: [{`name`: `hit`, `when`: `x - 1`, `activate`: [`wall`]}]",
                    "`stop`: 2");
     assert_int_equal(r->status, HAMEL_INTEGRATION);
-    assert_true(record_says(r, "the velocities miss it by 1"));
+    assert_true(record_says(r, "the velocities violate it by 1"));
     assert_true(record_says(r, "restitution 0"));
     record_free(r);
 }
@@ -315,13 +315,13 @@ static void an_impulse_keeps_the_constraints_that_act(void **state) {
         "`events`: [{`name`: `hit`, `when`: `a - 0.5`, `impulse`: {`constraint`: `a = 0.5`, `restitution`: 0.5}}]",
         "`stop`: 1");
     assert_int_equal(r->count, 1);
-    assert_near("a'", r->happenings[0].after[3], -0.5, 1e-12);
-    assert_near("b'", r->happenings[0].after[4], -0.5, 1e-12);
-    assert_near("impulse", r->happenings[0].impulses[0], -4 * 1.5, 1e-12); /* of the whole mass */
+    assert_near("a'", r->event_records[0].after[3], -0.5, 1e-12);
+    assert_near("b'", r->event_records[0].after[4], -0.5, 1e-12);
+    assert_near("impulse", r->event_records[0].impulses[0], -4 * 1.5, 1e-12); /* of the whole mass */
     record_free(r);
 }
 
-/* --- switches -------------------------------------------------------------------------------------------------------- */
+/* --- nonsmooth operators --------------------------------------------------------------------------------------------- */
 
 static void a_force_that_jumps_in_time_is_integrated_exactly(void **state) {
     (void)state;
@@ -331,7 +331,7 @@ static void a_force_that_jumps_in_time_is_integrated_exactly(void **state) {
     /* v = 2 + (4 - 2) + (9/2 + 1/2); x = 2 (1/2 + 3) + 2 + (27/6 + 9/2 + 1/6) */
     assert_near("v", r->values[1][2], 9, 1e-11);
     assert_near("x", r->values[1][1], 7 + 2 + 27. / 6 + 4.5 + 1. / 6, 1e-11);
-    assert_true(r->summary.switches == 4); /* t = 1, 2, 3, 4: the last at the end of the run */
+    assert_true(r->summary.branch_changes == 4); /* t = 1, 2, 3, 4: the last at the end of the run */
     assert_int_equal(r->count, 0);
     record_free(r);
 }
@@ -355,7 +355,7 @@ static void a_kink_in_a_spring_is_met_in_every_way_of_writing_it(void **state) {
             record *r = record_run_well(members, simulation);
             assert_near(springs[k], r->values[1][1], 1, 1e-7);
             assert_near(springs[k], r->values[1][2], 0, 1e-6);
-            assert_true(r->summary.switches == 20);
+            assert_true(r->summary.branch_changes == 20);
             record_free(r);
         }
     }
@@ -371,7 +371,7 @@ static void the_knots_of_a_linear_table_are_kinks(void **state) {
     assert_near("v(2)", r->values[2][2], 5, 1e-11);
     assert_near("v(3)", r->values[3][2], 5.5, 1e-11);
     assert_near("x(1)", r->values[1][1], 5. / 6, 1e-11);
-    assert_true(r->summary.switches == 2);
+    assert_true(r->summary.branch_changes == 2);
     record_free(r);
 }
 
@@ -402,7 +402,7 @@ static void branches_follow_a_jump(void **state) {
                                 "`generalized_forces`: {`x`: `sign(x')`}, "
                                 "`events`: [{`name`: `turn`, `when`: `t - 1`, `set`: {`x'`: `-x'`}}]",
                                 "`stop`: 2, `samples`: 3");
-    assert_near("before", r->happenings[0].before[2], 2, 1e-9);
+    assert_near("before", r->event_records[0].before[2], 2, 1e-9);
     assert_near("end", r->values[2][2], -3, 1e-8);
     assert_near("end", r->values[2][1], 1.5 - 2.5, 1e-8);
     record_free(r);
@@ -431,7 +431,7 @@ static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
                             "`impulse`: {`constraint`: `x2 = 0.3`, `restitution`: 0.6}}], `outputs`: {`E`: `energy()`}",
                             simulation);
         assert_true(r->count >= 1);
-        const happening *h = &r->happenings[0];
+        const event_record *h = &r->event_records[0];
         const double *x = h->before + 1, *v = h->before + 5, *after = h->after + 5;
         double p1[2] = {-x[1], x[0]}, p2[2] = {-(x[3] - x[1]), x[2] - x[0]}, c = p1[0] * p2[0] + p1[1] * p2[1];
         double a = v[0] * p1[0] + v[1] * p1[1], b = (v[2] - v[0]) * p2[0] + (v[3] - v[1]) * p2[1];
@@ -469,9 +469,9 @@ static void the_error_of_event_times_is_estimated(void **state) {
     hamel_sink sink = record_sink(r);
     assert_non_null(r);
     assert_int_equal(hamel_run(model, NULL, &sink, &r->summary, &r->error), HAMEL_OK);
-    double error = fmax(fabs(r->happenings[0].t - pi / 6), fabs(r->happenings[1].t - 5 * pi / 6));
+    double error = fmax(fabs(r->event_records[0].t - pi / 6), fabs(r->event_records[1].t - 5 * pi / 6));
     assert_true(error > 0);
-    assert_true(r->summary.error_estimate[0] > 0.5 * error); /* the second lane's own error is far smaller */
+    assert_true(r->summary.error_estimate[0] > 0.5 * error); /* the second trajectory's own error is far smaller */
     assert_true(r->summary.error_estimate[0] < 2 * error);
     assert_true(r->summary.outcome == HAMEL_TERMINATED);
     hamel_model_free(model);
@@ -488,8 +488,8 @@ int main(void) {
         cmocka_unit_test(output_times_do_not_influence_events),
         cmocka_unit_test(an_event_may_end_the_run_with_a_last_row),
         cmocka_unit_test(a_start_on_the_zero_is_no_crossing),
-        cmocka_unit_test(directions_are_told_apart),
-        cmocka_unit_test(a_crossing_and_back_within_a_step_is_seen),
+        cmocka_unit_test(directions_are_distinguished),
+        cmocka_unit_test(a_double_crossing_within_a_step_is_found),
         cmocka_unit_test(many_events_cost_in_proportion),
         cmocka_unit_test(all_new_values_are_made_of_those_before),
         cmocka_unit_test(values_that_miss_a_constraint_are_refused),

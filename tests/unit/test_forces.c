@@ -1,4 +1,4 @@
-/* test_forces.c — multipliers and reactions in each place where a force may stand: a block of mass 2 on
+/* test_forces.c — multipliers and reactions in each place of a force: a block of mass 2 on
  * a floor, with N = 2 · 9.81 the reaction that it causes. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -30,7 +30,7 @@ static const struct {
     {"`springs`: [{`between`: [`P`, [-1, 0]], `stiffness`: `mu*R`, `length`: 2}]", 1},
 };
 
-static void reactions_act_wherever_a_force_stands(void **state) {
+static void reactions_may_occur_in_every_force(void **state) {
     (void)state;
     static const char *const reactions[] = {"lambda(floor)", "reaction(floor, y)"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
@@ -47,7 +47,7 @@ static void reactions_act_wherever_a_force_stands(void **state) {
         }
 }
 
-static void a_reaction_is_not_known_where_no_force_stands(void **state) {
+static void a_reaction_is_refused_outside_forces(void **state) {
     (void)state;
     static const char *const wrong[] = {"`potential_energy`: `reaction(floor, y)*x`",
                                         "`definitions`: {`N`: `reaction(floor, y)`}"};
@@ -60,8 +60,8 @@ static void a_reaction_is_not_known_where_no_force_stands(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reactions_act_wherever_a_force_stands),
-        cmocka_unit_test(a_reaction_is_not_known_where_no_force_stands),
+        cmocka_unit_test(reactions_may_occur_in_every_force),
+        cmocka_unit_test(a_reaction_is_refused_outside_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

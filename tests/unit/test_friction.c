@@ -1,5 +1,4 @@
-/* test_friction.c — Coulomb friction against closed forms, against the same law written out with lambda(), and where
- * rigid bodies have no motion. */
+/* test_friction.c — Coulomb friction against closed forms, against the same law written with lambda(), and states in which rigid bodies have no motion. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -70,7 +69,7 @@ static void friction_changes_its_own_normal_force(void **state) {
     motion_free(&m);
 }
 
-/* Both ends rub. Newton and Euler with f = μN s, s and r = ±1 the directions of the forces on foot (along x) and top
+/* Friction at both ends. Equations of Newton and Euler with f = μN s, s and r = ±1 the directions of the forces on foot (along x) and top
  * (along y), N and R with the signs that solve m x'' = R + s μ|N| − k x_f, m y'' = N + r μ|R| − m g. */
 static void two_frictions_are_solved_for_together(void **state) {
     (void)state;
@@ -130,7 +129,7 @@ static void a_collar_slips_along_the_rod_that_turns(void **state) {
 
 /* A block on a wedge that is free to slide on ice: N = m g cos α / (1 + (m/M) sin α (sin α − μ cos α)), the wedge bears
  * −N and the opposite friction, so the momentum along the ice stays 0. */
-static void what_is_slid_on_bears_the_opposite_force(void **state) {
+static void the_other_body_bears_the_opposite_force(void **state) {
     (void)state;
     motion m = motion_run(
         "`parameters`: {`al`: 0.6}, `coordinates`: [{`name`: `x`, `velocity`: `cos(al)*2/3`}, {`name`: `y`,"
@@ -150,7 +149,7 @@ static void what_is_slid_on_bears_the_opposite_force(void **state) {
 
 /* On a surface in space: with n = ∇f/|∇f|, N = −(F·n + m v·∇∇f v/|∇f|) and m a = F + N n − μ|N| v/|v| (Papastavridis,
  * Analytical Mechanics, example 3.2.6). Here f = z − (x² + y²)/2, at (1, 0, 1/2) with v = (1, 2, 1), m = 1, g = 10. */
-static void on_a_surface_it_is_against_the_velocity(void **state) {
+static void friction_on_a_surface_opposes_the_velocity(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 1}, {`name`: `y`, `velocity`: 2},"
                           "{`name`: `z`, `initial`: 0.5, `velocity`: 1}], `gravity`: [0, 0, -10],"
@@ -217,8 +216,8 @@ int main(void) {
         cmocka_unit_test(friction_changes_its_own_normal_force),
         cmocka_unit_test(two_frictions_are_solved_for_together),
         cmocka_unit_test(a_collar_slips_along_the_rod_that_turns),
-        cmocka_unit_test(what_is_slid_on_bears_the_opposite_force),
-        cmocka_unit_test(on_a_surface_it_is_against_the_velocity),
+        cmocka_unit_test(the_other_body_bears_the_opposite_force),
+        cmocka_unit_test(friction_on_a_surface_opposes_the_velocity),
         cmocka_unit_test(a_rod_may_have_no_motion_at_all),
         cmocka_unit_test(a_moving_constraint_with_prescribed_work_keeps_its_balance),
     };

@@ -34,7 +34,7 @@ static void expect(const hamel_forces *forces, const char *origin, const char *c
     fail_msg("no force on %s from %s", coordinate, origin);
 }
 
-static void what_acts_is_told_by_what_it_comes_from(void **state) {
+static void forces_are_listed_by_origin(void **state) {
     (void)state;
     hamel_forces *forces = forces_of(
         "`parameters`: {`k`: 3, `m`: 2}, `coordinates`: [{`name`: `x`, `initial`: 1.5, `velocity`: 0.7}],"
@@ -152,7 +152,7 @@ static void expect_refusal(const char *constraint, const char *message) {
     fixture_close(&f);
 }
 
-static void what_cannot_be_relaxed_is_told(void **state) {
+static void constraints_that_cannot_be_relaxed_are_reported(void **state) {
     (void)state;
     expect_refusal("guid", "no constraint `guid`");
     expect_refusal("idle", "`idle` does not act at the start");
@@ -160,12 +160,12 @@ static void what_cannot_be_relaxed_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_acts_is_told_by_what_it_comes_from),
+        cmocka_unit_test(forces_are_listed_by_origin),
         cmocka_unit_test(the_virtual_work_of_a_force_at_the_tip),
         cmocka_unit_test(a_relaxed_constraint_shows_its_reaction),
         cmocka_unit_test(friction_acts_whether_it_slides_or_sticks),
         cmocka_unit_test(prescribed_work_is_made_of_the_ideal_reaction),
-        cmocka_unit_test(what_cannot_be_relaxed_is_told),
+        cmocka_unit_test(constraints_that_cannot_be_relaxed_are_reported),
     };
     return cmocka_run_group_tests_name("generalized_forces", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* test_graph.c — engine/graph/graph.c, simplify.c, print.c and the terms of substitute.c.
  *
- * Values come from a loop over the graph by the operator table; simplification is judged by them, one operator at a
+ * Values come from a loop over the graph by the operator table; simplification is checked by them, one operator at a
  * time, so that no expected form has to be written down. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/graph_fixture.h"
@@ -123,7 +123,7 @@ static void coefficients_are_not_merged_beyond_the_range_of_numbers(void **state
     assert_true(fabs(quotient / 1e-100 - 1) < 1e-12);
 }
 
-static void what_is_not_finite_is_left_to_be_found_when_evaluated(void **state) {
+static void values_that_are_not_finite_are_found_by_evaluation(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     double q[SYMBOLS] = {0};
@@ -136,7 +136,7 @@ static void what_is_not_finite_is_left_to_be_found_when_evaluated(void **state) 
     assert_false(graph_is_number(g, node, NULL));
 }
 
-static void constants_fold_as_the_operator_table_says(void **state) {
+static void constants_fold_as_in_the_operator_table(void **state) {
     graph_fixture *f = *state;
     for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
         graph_node x = graph_number(f->g, 0.4), y = graph_number(f->g, 1.3), z = graph_number(f->g, -2);
@@ -185,7 +185,7 @@ static void the_node_budget_is_sticky(void **state) {
     (void)state;
     arena memory;
     arena_init(&memory, 0);
-    graph *g = graph_create(&memory, 10);
+    graph *g = graph_create(&memory, &memory, 10);
     assert_non_null(g);
     graph_node node = graph_symbol(g, SYMBOL_TIME, 0);
     for (int i = 0; i < 40; i++) node = graph_unary(g, GRAPH_SIN, node);
@@ -197,12 +197,34 @@ static void the_node_budget_is_sticky(void **state) {
     arena_free(&memory);
 }
 
+static void a_closed_graph_keeps_its_nodes_without_its_scratch(void **state) {
+    (void)state;
+    static const double q[] = {0.3, 0.7};
+    arena memory, scratch;
+    arena_init(&memory, 0);
+    arena_init(&scratch, 0);
+    graph *g = graph_create(&memory, &scratch, 0);
+    graph_node x = graph_symbol(g, SYMBOL_COORDINATE, 0), y = graph_symbol(g, SYMBOL_COORDINATE, 1);
+    graph_node node = graph_partial(g, graph_mul(g, graph_unary(g, GRAPH_SIN, x), y), x);
+    size_t count = graph_count(g);
+    program *p;
+    assert_int_equal(program_compile(&p, &memory, g, &node, 1, NULL), HAMEL_OK);
+    assert_true(graph_close(g));
+    arena_free(&scratch);
+    program_inputs in = {{[SYMBOL_COORDINATE] = q}};
+    assert_int_equal(graph_count(g), count);
+    assert_true(fixture_value(g, node, &in) == cos(0.3) * 0.7);
+    assert_true(graph_depends(g, node) == GRAPH_DEPENDS(SYMBOL_COORDINATE));
+    assert_int_equal(program_compile(&p, &memory, g, &node, 1, NULL), HAMEL_OK);
+    arena_free(&memory);
+}
+
 static void memory_that_ends_is_reported_and_never_touched(void **state) {
     (void)state;
     for (size_t limit = 5000; limit < 60000; limit += 1777) {
         arena memory;
         arena_init(&memory, limit);
-        graph *g = graph_create(&memory, 0);
+        graph *g = graph_create(&memory, &memory, 0);
         if (g) {
             graph_node node = graph_symbol(g, SYMBOL_COORDINATE, 0);
             for (int i = 0; i < 4000; i++)
@@ -306,11 +328,12 @@ int main(void) {
         TEST(neutral_elements_and_like_terms_disappear),
         TEST(simplification_keeps_values),
         TEST(coefficients_are_not_merged_beyond_the_range_of_numbers),
-        TEST(what_is_not_finite_is_left_to_be_found_when_evaluated),
-        TEST(constants_fold_as_the_operator_table_says),
+        TEST(values_that_are_not_finite_are_found_by_evaluation),
+        TEST(constants_fold_as_in_the_operator_table),
         TEST(a_sum_is_taken_apart_into_signed_terms),
         TEST(sums_of_a_hundred_thousand_terms_need_no_stack),
         cmocka_unit_test(the_node_budget_is_sticky),
+        cmocka_unit_test(a_closed_graph_keeps_its_nodes_without_its_scratch),
         cmocka_unit_test(memory_that_ends_is_reported_and_never_touched),
         cmocka_unit_test(printed_expressions_are_read_back_with_the_same_value),
         cmocka_unit_test(every_operator_is_printed_so_that_it_can_be_read),

@@ -1,9 +1,9 @@
-/* test_hamilton.c — engine/mechanics/hamilton.c and engine/solve/momenta.c: canonical equations against Hamiltonians
+/* test_hamilton.c — engine/mechanics/hamilton.c and engine/dynamics/momenta.c: canonical equations against Hamiltonians
  * written out, and motions against those of Lagrange's equations. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
-#include "engine/solve/variables.h"
+#include "engine/dynamics/variables.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static canonical canonical_at(const char *members, double t, const double *q, co
     canonical c = {{0}, {0}, {0}, {0}};
     hamel_error error = {0};
     hamel_model *model = fixture_model(members, "`stop`: 1, `formulation`: `hamilton`");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     double lambda[8];
     size_t n = model->n;
     assert_non_null(k);
@@ -34,11 +34,11 @@ static canonical canonical_at(const char *members, double t, const double *q, co
     assert_int_equal(variables_from_velocities(x, t, q, v, c.p), HAMEL_OK);
     memcpy(c.v, guess, n * sizeof *guess);
     assert_int_equal(variables_velocities(x, t, q, c.p, c.v, &error), HAMEL_OK);
-    assert_int_equal(kinetics_evaluate(k, t, q, c.v, &error), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(k, 0, 0, c.a, lambda, &error), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(k, t, q, c.v, &error), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, c.a, lambda, &error), HAMEL_OK);
     assert_int_equal(variables_rates(x, c.a, lambda, c.rates), HAMEL_OK);
     variables_free(x);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
     return c;
 }
@@ -120,7 +120,7 @@ static void velocities_meet_their_constraints_whatever_the_momenta(void **state)
         "            `orientation`: {`quaternion`: [`e0`, `e1`, `e2`, `e3`]}}],"
         "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1 + t`}]",
         "`stop`: 1, `formulation`: `hamilton`");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     double q[] = {0.6, 0.8, 0.5, 0.5, -0.5, 0.5}, p[] = {1, 2, 3, 4, 5, 6}, v[6] = {0.3125, 0.390625};
     assert_non_null(k);
     variables *x = variables_create(k, 0, q, v, &error);
@@ -131,7 +131,7 @@ static void velocities_meet_their_constraints_whatever_the_momenta(void **state)
     assert_near("norm", q[2] * v[2] + q[3] * v[3] + q[4] * v[4] + q[5] * v[5], 0, 1e-14);
     assert_near("along the rod momenta are free", -q[1] * v[0] + q[0] * v[1], (-q[1] * 1 + q[0] * 2) / 2, 1e-14);
     variables_free(x);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -234,7 +234,7 @@ static void small_changes_follow_the_maps(void **state) {
     hamel_model *model = fixture_model("`coordinates`: [`x`, `y`],"
                                        "`lagrangian`: `(1 + x^2 + t*y)*(x'^2 + x'*y' + 2*y'^2) + 0.3*x'^4 + x*y'`",
                                        "`stop`: 1, `formulation`: `hamilton`");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
     double q[] = {0.3, 0.2}, v[] = {0.7, -0.4}, w[2], h = 1e-5;
     variables *x = variables_create(k, 0.5, q, v, &error);
@@ -260,7 +260,7 @@ static void small_changes_follow_the_maps(void **state) {
     assert_int_equal(variables_accelerations(x, dw, a), HAMEL_OK);
     for (int i = 0; i < 2; i++) assert_near("a", a[i], (side[1][i] - side[0][i]) / (2 * h), 1e-8);
     variables_free(x);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 

@@ -193,7 +193,7 @@ static void a_car_with_trailers_can_be_parked(void **state) {
     }
 }
 
-/* What is too deep for double precision is not decided: at worst undetermined, never wrong. */
+/* Differences below double precision are not decided: at worst undetermined, never wrong. */
 static void a_long_train_is_decided_rightly_or_not_at_all(void **state) {
     (void)state;
     static char text[40000];
@@ -228,7 +228,7 @@ static void units_do_not_matter(void **state) {
 
 /* ∫ dx/(1 + k x²) is an arc tangent where k > 0. By the name alone k could be so; with k = −2 it gives no number, and nothing is
  * shown. */
-static void an_integral_that_does_not_stand_its_test_is_not_shown(void **state) {
+static void an_integral_that_fails_its_test_is_not_shown(void **state) {
     (void)state;
     static const char with_sign[] =
         "`coordinates`: [{`name`: `x`, `initial`: 0.1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -260,7 +260,7 @@ static void expect_integrals(const char *members, const char *wanted) {
 
 /* A disk that is led straight: x = r psi cos(0.6), by putting the angle in. Where the angle's rate is what is 0, it is an integral,
  * and stays in those of the others. */
-static void what_is_constant_is_put_into_the_rest(void **state) {
+static void constant_coordinates_are_substituted_into_the_rest(void **state) {
     (void)state;
     char text[1000];
     snprintf(text, sizeof text, "%s, {`name`: `straight`, `equation`: `phi = 0.6`}]", coin);
@@ -354,8 +354,8 @@ static void expect_dimensions(const size_t *found, size_t count, const char *wan
 
 static void expect_flags(const char *members, const char *derived, const char *growth, bool exact) {
     hamel_report *r = fixture_report(members);
-    expect_dimensions(r->derived, r->derived_count, derived);
-    expect_dimensions(r->growth, r->growth_count, growth);
+    expect_dimensions(r->derived_flag, r->derived_flag_count, derived);
+    expect_dimensions(r->growth_vector, r->growth_vector_count, growth);
     assert_int_equal(r->exact, exact);
     assert_string_equal(r->flags_decided_by, exact ? "expressions" : "random states");
     hamel_report_free(r);
@@ -419,7 +419,7 @@ static void small_brackets_count_where_algebra_gives_up(void **state) {
                  "{`name`: `c3`, `equation`: `b' = (x^3/6 + %s*z)*y'`}]",
                  by, by, k < 2 ? "1e-10" : "0", k < 2 ? "1e-10" : "0");
         hamel_report *r = fixture_report(text);
-        expect_dimensions(r->growth, r->growth_count, rates[k / 2]);
+        expect_dimensions(r->growth_vector, r->growth_vector_count, rates[k / 2]);
         hamel_report_free(r);
     }
 }
@@ -452,8 +452,8 @@ static void a_ball_runs_on_a_circle(void **state) {
                      "(-r*cos(ph))*held");
 }
 
-/* cosh² = 1 + sinh² is no relation that algebra knows: w − z is an integral that only the states show. */
-static void what_expressions_do_not_show_is_found_at_random_states(void **state) {
+/* cosh² = 1 + sinh² is not a relation of the algebra: w − z is an integral that only the states show. */
+static void integrals_beyond_the_algebra_are_found_at_random_states(void **state) {
     (void)state;
     expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `z`, `w`],"
                  "`kinetic_energy`: `x'^2 + y'^2 + z'^2 + w'^2`, `constraints`: ["
@@ -462,7 +462,7 @@ static void what_expressions_do_not_show_is_found_at_random_states(void **state)
                  "2, 1", "2, 3", false);
 }
 
-/* dΦ is in every derived system; what depends on it through Φ = 0 alone is seen at configurations only. */
+/* dΦ is in every derived system; dependence through Φ = 0 alone is found at configurations only. */
 static void given_constraints_stay_in_the_flag(void **state) {
     (void)state;
     char text[1000];
@@ -478,7 +478,7 @@ static void given_constraints_stay_in_the_flag(void **state) {
         "1", "1", false);
 }
 
-/* Each of two groups that share no coordinate grows by itself, and both with the same time. */
+/* Each of two groups that share no coordinate grows alone, and both with the same time. */
 static void flags_of_groups_add_up(void **state) {
     (void)state;
     char text[1200];
@@ -498,16 +498,16 @@ static void a_train_grows_by_one_dimension_a_step(void **state) {
     static char text[20000];
     train(text, sizeof text, 4);
     hamel_report *r = fixture_report(text);
-    expect_dimensions(r->growth, r->growth_count, "2, 3, 4, 5, 6, 7");
-    expect_dimensions(r->derived, r->derived_count, "5, 4, 3, 2, 1, 0");
+    expect_dimensions(r->growth_vector, r->growth_vector_count, "2, 3, 4, 5, 6, 7");
+    expect_dimensions(r->derived_flag, r->derived_flag_count, "5, 4, 3, 2, 1, 0");
     hamel_report_free(r);
     train(text, sizeof text, 11);
     r = fixture_report(text);
-    assert_null(r->growth);
+    assert_null(r->growth_vector);
     hamel_report_free(r);
 }
 
-static void contradictions_are_told(void **state) {
+static void contradictions_are_reported(void **state) {
     (void)state;
     fixture f;
     hamel_report *report;
@@ -562,16 +562,16 @@ int main(void) {
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(a_ball_runs_on_a_circle),
         cmocka_unit_test(the_carriage_has_its_integral),
-        cmocka_unit_test(an_integral_that_does_not_stand_its_test_is_not_shown),
-        cmocka_unit_test(what_is_constant_is_put_into_the_rest),
+        cmocka_unit_test(an_integral_that_fails_its_test_is_not_shown),
+        cmocka_unit_test(constant_coordinates_are_substituted_into_the_rest),
         cmocka_unit_test(brackets_of_brackets_are_faster_than_one_after_the_other),
         cmocka_unit_test(small_brackets_in_between_count),
         cmocka_unit_test(small_brackets_count_where_algebra_gives_up),
-        cmocka_unit_test(what_expressions_do_not_show_is_found_at_random_states),
+        cmocka_unit_test(integrals_beyond_the_algebra_are_found_at_random_states),
         cmocka_unit_test(given_constraints_stay_in_the_flag),
         cmocka_unit_test(flags_of_groups_add_up),
         cmocka_unit_test(a_train_grows_by_one_dimension_a_step),
-        cmocka_unit_test(contradictions_are_told),
+        cmocka_unit_test(contradictions_are_reported),
         cmocka_unit_test(it_can_be_canceled),
     };
     return cmocka_run_group_tests_name("holonomy", tests, NULL, NULL);

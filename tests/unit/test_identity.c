@@ -87,12 +87,12 @@ static void identities_are_found(void **state) {
     check(zeros, sizeof zeros / sizeof *zeros, true);
 }
 
-static void what_differs_anywhere_is_not_zero(void **state) {
+static void a_difference_at_any_point_is_not_zero(void **state) {
     (void)state;
     check(others, sizeof others / sizeof *others, false);
 }
 
-static void each_of_many_is_decided_by_itself(void **state) {
+static void each_of_many_is_decided_alone(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof zeros / sizeof *zeros; k++) {
         check(&zeros[k], 1, true);
@@ -103,7 +103,7 @@ static void each_of_many_is_decided_by_itself(void **state) {
     check(NULL, 0, true);
 }
 
-/* What arrange() makes of an expression is equal to it. */
+/* The result of arrange() equals its argument. */
 static void forms_of_one_value_are_equal(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -127,8 +127,8 @@ static void forms_of_one_value_are_equal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identities_are_found),
-        cmocka_unit_test(what_differs_anywhere_is_not_zero),
-        cmocka_unit_test(each_of_many_is_decided_by_itself),
+        cmocka_unit_test(a_difference_at_any_point_is_not_zero),
+        cmocka_unit_test(each_of_many_is_decided_alone),
         cmocka_unit_test(forms_of_one_value_are_equal),
     };
     return cmocka_run_group_tests_name("identity", tests, NULL, NULL);

@@ -90,7 +90,7 @@ static void a_holonomic_constraint_differentiated_by_hand_changes_nothing(void *
                    "{`name`: `s`, `equation`: `1e3*der(der(" HOLONOMIC ")) + der(" FIRST ") = 0`}");
 }
 
-/* What is not implied still acts: the rate of one constraint and z'' held at 0.1. */
+/* Constraints that are not implied still act: the rate of one constraint and z'' held at 0.1. */
 static void constraints_that_are_not_implied_still_act(void **state) {
     (void)state;
     const char *own = "{`name`: `c`, `equation`: `" FIRST " = 0`}, {`name`: `p`, `equation`: `z'' = 0.1`}";

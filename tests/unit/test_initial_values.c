@@ -1,7 +1,7 @@
-/* test_initial_values.c — engine/solve/initial_values.c: the nearest consistent state, and what strict mode says. */
+/* test_initial_values.c — engine/dynamics/initial_values.c: the nearest consistent state, and the messages of strict mode. */
 #include "tests/unit/fixture.h"
 
-#include "engine/solve/initial_values.h"
+#include "engine/dynamics/initial_values.h"
 #include "tests/unit/random.h"
 
 #include <setjmp.h>
@@ -20,12 +20,12 @@ typedef struct start {
 
 static hamel_status make_consistent(start *s, const char *members, hamel_initialization mode) {
     *s = (start){.model = fixture_model(members, "`stop`: 1")};
-    kinetics *k = kinetics_create(s->model);
+    dynamics *k = dynamics_create(s->model);
     assert_non_null(k);
     memcpy(s->q, s->model->q0, s->model->n * sizeof *s->q);
     memcpy(s->v, s->model->v0, s->model->n * sizeof *s->v);
     hamel_status status = initial_values_make_consistent(k, 0, s->q, s->v, mode, &s->residual, &s->error);
-    kinetics_free(k);
+    dynamics_free(k);
     return status;
 }
 
@@ -53,7 +53,7 @@ static void the_nearest_point_is_measured_by_the_masses(void **state) {
     close_start(&s);
 }
 
-/* The foot of the perpendicular on a circle, far away: not merely some point of it. */
+/* The foot of the perpendicular on a circle, far away: not just any point of it. */
 static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void **state) {
     (void)state;
     start s;
@@ -68,8 +68,7 @@ static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void *
     close_start(&s);
 }
 
-/* Where the curvature is nearly that of the distance, the nearest point is approached slowly; the constraint is met all the
- * same. At the nearest point the step from the start is along the gradient: to 1e-4, what sixty slow steps leave. */
+/* If the curvature is nearly that of the distance, the iteration converges slowly, but the constraint is satisfied. At the nearest point the step from the start is parallel to the gradient, here to 1e-4 after sixty slow steps. */
 static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) {
     (void)state;
     start s;
@@ -182,7 +181,7 @@ static void constraints_without_a_common_point_are_incompatible(void **state) {
     close_start(&s);
 }
 
-static void a_constraint_that_is_not_finite_is_told_by_its_expression(void **state) {
+static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void **state) {
     (void)state;
     start s;
     assert_int_equal(make_consistent(&s,
@@ -232,7 +231,7 @@ static void rounding_of_large_terms_is_no_contradiction(void **state) {
     }
 }
 
-/* The bead also has to slide, by a thousandth of a millionth of the velocities beside it. */
+/* The bead must slide as well, at 1e-9 of the other velocities. */
 static void a_contradiction_beyond_rounding_is_one(void **state) {
     (void)state;
     uint64_t seed = 5;
@@ -257,7 +256,7 @@ int main(void) {
         cmocka_unit_test(strict_mode_names_each_constraint_and_the_nearest_values),
         cmocka_unit_test(small_misses_are_projected_away_in_strict_mode),
         cmocka_unit_test(constraints_without_a_common_point_are_incompatible),
-        cmocka_unit_test(a_constraint_that_is_not_finite_is_told_by_its_expression),
+        cmocka_unit_test(a_constraint_that_is_not_finite_is_reported_with_its_expression),
     };
     return cmocka_run_group_tests_name("initial_values", tests, NULL, NULL);
 }

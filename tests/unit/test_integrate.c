@@ -1,4 +1,4 @@
-/* test_integrate.c — engine/algebra/integrate.c: what is found is judged by differentiation, what cannot be found with
+/* test_integrate.c — engine/algebra/integrate.c: what is found is checked by differentiation, what cannot be found with
  * its rules is left alone. */
 #include "engine/algebra/integrate.h"
 #include "tests/unit/fixture.h"
@@ -61,7 +61,7 @@ static void a_derivative_of_the_antiderivative_is_the_expression(void **state) {
     fixture_close(&f);
 }
 
-static void what_no_rule_serves_is_left(void **state) {
+static void an_integrand_without_a_rule_is_left(void **state) {
     (void)state;
     static const char *const expressions[] = {"exp(x^2)", "sqrt(1 + x^3)", "sin(x)/x",
                                               "x*sin(x)", "abs(x)",        "floor(x)"};
@@ -112,7 +112,7 @@ static void forms_are_integrated_after_a_factor_in_one_variable(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_derivative_of_the_antiderivative_is_the_expression),
-        cmocka_unit_test(what_no_rule_serves_is_left),
+        cmocka_unit_test(an_integrand_without_a_rule_is_left),
         cmocka_unit_test(forms_are_integrated_after_a_factor_in_one_variable),
     };
     return cmocka_run_group_tests_name("integrate", tests, NULL, NULL);

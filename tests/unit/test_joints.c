@@ -121,7 +121,7 @@ static void a_fixed_joint_leaves_nothing(void **state) {
            DOT("j", "n"), DOT("k", "l"), DOT("i", "m"));
 }
 
-static void a_wheel_rolls_on_what_stands_still_whichever_end_it_is(void **state) {
+static void a_wheel_rolls_on_a_surface_at_rest_whichever_end_it_is(void **state) {
     (void)state;
     EXPECT(PLANE("`type`: `rolling`, `radius`: 0.5, `normal`: [0, 1], `between`: [`A`, [7, 0]]"), CONSTRAINT_VELOCITY,
            "x' + 0.5*a'", "y'");
@@ -161,9 +161,9 @@ static void joints_come_in_families(void **state) {
     fixture_close(&f);
 }
 
-static void joints_that_cannot_be_are_refused(void **state) {
+static void invalid_joints_are_rejected(void **state) {
     (void)state;
-    assert_fault(PLANE("`type`: `hinge`, `between`: [`A`, `B`]"), "no joint of type `hinge`");
+    assert_fault(PLANE("`type`: `hinge`, `between`: [`A`, `B`]"), "unknown joint type `hinge`");
     assert_fault(PLANE("`type`: `distance`, `between`: [`A`, `B`]"), "needs `length`");
     assert_fault(PLANE("`type`: `rolling`, `normal`: [0, 1], `between`: [`A`, `B`]"), "needs `radius`");
     assert_fault(PLANE("`type`: `rolling`, `radius`: 1, `between`: [`A`, `B`]"), "needs `normal`");
@@ -175,13 +175,13 @@ static void joints_that_cannot_be_are_refused(void **state) {
     assert_fault(SPACE("`type`: `revolute`, `axis`: [0, 0, 0], `between`: [`A`, `B`]"), "not zero");
     assert_fault(SPACE("`type`: `knife_edge`, `direction`: [0, 0, 1], `between`: [`A`]"), "third component");
     assert_fault(PLANE("`type`: `distance`, `length`: 1, `between`: [`A`, `A`]"), "does not hold");
-    assert_fault(PLANE("`type`: `fixed`, `between`: [`A`]"), "between two");
-    assert_fault(PLANE("`type`: `revolute`, `between`: [`A`, `C`]"), "named `C`");
+    assert_fault(PLANE("`type`: `fixed`, `between`: [`A`]"), "needs two elements");
+    assert_fault(PLANE("`type`: `revolute`, `between`: [`A`, `C`]"), "frame `C`");
 }
 
 /* --- motions -------------------------------------------------------------------------------------------------------- */
 
-/* A particle that hangs at rest on a rod, and one that stands on it. */
+/* A particle that hangs at rest on a rod, and one on top of it. */
 static void the_multiplier_of_a_distance_is_the_thrust_of_the_rod(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, {`name`: `y`, `initial`: -2}], `gravity`: [0, -9.81],"
@@ -197,7 +197,7 @@ static void the_multiplier_of_a_distance_is_the_thrust_of_the_rod(void **state) 
 /* A door on an upright hinge that leans by 0.3: a pendulum of moment I about the hinge, in a field g sin 0.3. The axis
  * has two components, so both directions square to it matter. */
 /* Two weights below each other at rest: the upper rod bears both. */
-static void a_joint_of_a_family_is_asked_for_its_multiplier(void **state) {
+static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`g`: 10}, `gravity`: [0, `-g`],"
                           "`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..2`},"
@@ -398,13 +398,13 @@ int main(void) {
         cmocka_unit_test(an_axis_may_lie_askew),
         cmocka_unit_test(a_prismatic_joint_leaves_one_translation),
         cmocka_unit_test(a_fixed_joint_leaves_nothing),
-        cmocka_unit_test(a_wheel_rolls_on_what_stands_still_whichever_end_it_is),
+        cmocka_unit_test(a_wheel_rolls_on_a_surface_at_rest_whichever_end_it_is),
         cmocka_unit_test(a_wheel_rolls_on_a_body_that_moves),
         cmocka_unit_test(a_knife_edge_moves_along_itself),
         cmocka_unit_test(joints_come_in_families),
-        cmocka_unit_test(joints_that_cannot_be_are_refused),
+        cmocka_unit_test(invalid_joints_are_rejected),
         cmocka_unit_test(the_multiplier_of_a_distance_is_the_thrust_of_the_rod),
-        cmocka_unit_test(a_joint_of_a_family_is_asked_for_its_multiplier),
+        cmocka_unit_test(the_multiplier_of_a_joint_of_a_family_is_available),
         cmocka_unit_test(a_leaning_door_swings_about_its_hinge),
         cmocka_unit_test(a_collar_slides_along_its_guide),
         cmocka_unit_test(a_plane_mechanism_may_be_written_in_space),

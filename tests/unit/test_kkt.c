@@ -1,9 +1,9 @@
-/* test_kkt.c — engine/solve/kkt.c, kkt_dense.c and kkt_ldl.c: every method gives the same motion; what redundant, singular and
- * contradicting rows give. */
+/* test_kkt.c — engine/linear/kkt.c, kkt_dense.c and kkt_ldl.c: every method gives the same motion; for redundant,
+ * singular and contradicting rows give. */
 #include "tests/unit/fixture.h"
 
-#include "engine/solve/kinetics.h"
-#include "engine/solve/kkt_int.h"
+#include "engine/dynamics/dynamics.h"
+#include "engine/linear/kkt_int.h"
 #include "tests/unit/random.h"
 
 #include <setjmp.h>
@@ -25,14 +25,14 @@ static void fill(const hamel_model *model, double *values, uint64_t *seed) {
     double b[64];
     assert_true(n <= 8);
     random_fill(seed, b, n * n, -1, 1);
-    for (size_t k = 0; k < model->M.count; k++) {
-        size_t i = (size_t)model->M.row[k], j = (size_t)model->M.column[k];
+    for (size_t k = 0; k < model->dynamics.M.count; k++) {
+        size_t i = (size_t)model->dynamics.M.row[k], j = (size_t)model->dynamics.M.column[k];
         double sum = i == j ? 0.1 : 0;
         for (size_t l = 0; l < n; l++) sum += b[i * n + l] * b[j * n + l];
-        values[model->at_M + k] = sum;
+        values[model->dynamics.M.at + k] = sum;
     }
-    random_fill(seed, values + model->at_A, model->A.count, -1, 1);
-    for (size_t k = 0; k < model->W.count; k++) values[model->at_W + k] = 0;
+    random_fill(seed, values + model->dynamics.A.at, model->dynamics.A.count, -1, 1);
+    for (size_t k = 0; k < model->dynamics.W.count; k++) values[model->dynamics.W.at + k] = 0;
 }
 
 /* Largest residual of M x − Aᵀλ = g, A x = r. */
@@ -41,14 +41,14 @@ static double residual(const hamel_model *model, const double *values, const dou
     size_t n = model->n, m = model->m;
     double *left = calloc(n + m + 1, sizeof *left), worst = 0;
     assert_non_null(left);
-    for (size_t k = 0; k < model->M.count; k++) {
-        int i = model->M.row[k], j = model->M.column[k];
-        left[i] += values[model->at_M + k] * x[j];
-        if (i != j) left[j] += values[model->at_M + k] * x[i];
+    for (size_t k = 0; k < model->dynamics.M.count; k++) {
+        int i = model->dynamics.M.row[k], j = model->dynamics.M.column[k];
+        left[i] += values[model->dynamics.M.at + k] * x[j];
+        if (i != j) left[j] += values[model->dynamics.M.at + k] * x[i];
     }
-    for (size_t k = 0; k < model->A.count; k++) {
-        left[model->A.column[k]] -= values[model->at_A + k] * lambda[model->A.row[k]];
-        left[n + (size_t)model->A.row[k]] += values[model->at_A + k] * x[model->A.column[k]];
+    for (size_t k = 0; k < model->dynamics.A.count; k++) {
+        left[model->dynamics.A.column[k]] -= values[model->dynamics.A.at + k] * lambda[model->dynamics.A.row[k]];
+        left[n + (size_t)model->dynamics.A.row[k]] += values[model->dynamics.A.at + k] * x[model->dynamics.A.column[k]];
     }
     for (size_t i = 0; i < n; i++) worst = fmax(worst, fabs(left[i] - g[i]));
     for (size_t c = 0; c < m; c++) worst = fmax(worst, fabs(left[n + c] - r[c]));
@@ -66,30 +66,29 @@ static void methods_agree(void **state) {
     static const struct {
         const char *members, *simulation;
         bool by_lists;
-        dense_mode mode;
+        const kkt_kind *kind;
     } ways[] = {
-        {FULL(), "`stop`: 1", true, DENSE_SCHUR},
-        {FULL(), "`stop`: 1", false, DENSE_SCHUR},
-        {FULL(), "`stop`: 1, `formulation`: `udwadia-kalaba`", false, DENSE_RANK},
-        {FULL(", `generalized_forces`: {`a`: `e*lambda(r[1])`}"), "`stop`: 1", false, DENSE_LU},
+        {FULL(), "`stop`: 1", true, &kkt_by_ldl},
+        {FULL(), "`stop`: 1", false, &kkt_by_cholesky},
+        {FULL(), "`stop`: 1, `formulation`: `udwadia-kalaba`", false, &kkt_by_qr},
+        {FULL(", `generalized_forces`: {`a`: `e*lambda(r[1])`}"), "`stop`: 1", false, &kkt_by_lu},
     };
     double x[4][6], lambda[4][3];
     for (int round = 0; round < 20; round++) {
         for (int way = 0; way < 4; way++) {
             uint64_t seed = 100 + (uint64_t)round;
             hamel_model *model = fixture_model(ways[way].members, ways[way].simulation);
-            double *values = calloc(model->dynamics_count, sizeof *values), g[6], r[3];
-            kkt *k = kkt_create(model, KKT_ALL);
+            double *values = calloc(model->dynamics.count, sizeof *values), g[6], r[3];
+            kkt *k = dynamics_create_system(model, CONSTRAINT_ACCELERATION);
             assert_true(values && k);
-            assert_int_equal(model->M.count, 21);
-            assert_int_equal(model->A.count, 18);
+            assert_int_equal(model->dynamics.M.count, 21);
+            assert_int_equal(model->dynamics.A.count, 18);
             fill(model, values, &seed);
             random_fill(&seed, g, 6, -1, 1);
             random_fill(&seed, r, 3, -1, 1);
             if (!ways[way].by_lists) drop_lists(k);
             assert_int_equal(kkt_factor(k, values), HAMEL_OK);
-            assert_int_equal(k->use_ldl, ways[way].by_lists);
-            assert_int_equal(k->dense->mode, ways[way].mode);
+            assert_ptr_equal(k->kind, ways[way].kind);
             assert_int_equal(kkt_solve(k, g, r, 1e-6, x[way], lambda[way]), HAMEL_OK);
             assert_true(residual(model, values, g, r, x[way], lambda[way]) < 1e-9);
             assert_int_equal(kkt_rank(k), 3);
@@ -112,8 +111,11 @@ static void methods_agree(void **state) {
 /* Of one factored system each way: x, then lambda, in `out`. */
 static void solve_by(kkt *k, const hamel_model *model, const double *values, double *out) {
     assert_int_equal(kkt_factor(k, values), HAMEL_OK);
-    assert_int_equal(kkt_solve(k, values + model->at_Q, values + model->at_b, 1e-6, out, out + model->n), HAMEL_OK);
-    assert_true(residual(model, values, values + model->at_Q, values + model->at_b, out, out + model->n) < 1e-10);
+    assert_int_equal(
+        kkt_solve(k, values + model->dynamics.at_Q, values + model->dynamics.at_b, 1e-6, out, out + model->n),
+        HAMEL_OK);
+    assert_true(residual(model, values, values + model->dynamics.at_Q, values + model->dynamics.at_b, out,
+                         out + model->n) < 1e-10);
 }
 
 /* A net of particles in space, six in a row: loops, so that the factor has entries that the matrix has not. */
@@ -129,7 +131,7 @@ static void all_ways_agree_on_particles(void **state) {
     static const char *const systems[] = {CHAIN("60") "]", NET};
     for (int i = 0; i < 2; i++) {
         hamel_model *model = fixture_model(systems[i], "`stop`: 1");
-        kinetics *w = kinetics_create(model);
+        dynamics *w = dynamics_create(model);
         assert_non_null(w);
         kkt *k = w->all;
         size_t all = model->n + model->m;
@@ -137,19 +139,18 @@ static void all_ways_agree_on_particles(void **state) {
         uint64_t seed = 7;
         assert_non_null(by);
         random_fill(&seed, q, 2 * model->n, -1, 1);
-        assert_int_equal(kinetics_evaluate(w, 0, q, q + model->n, NULL), HAMEL_OK);
+        assert_int_equal(dynamics_evaluate(w, 0, q, q + model->n, NULL), HAMEL_OK);
         solve_by(k, model, w->values, by);
-        assert_true(k->use_ldl);
+        assert_true((k->kind == &kkt_by_ldl));
         drop_lists(k);
         solve_by(k, model, w->values, by + all);
-        assert_false(k->use_dense);
-        if (!k->dense) k->dense = kkt_dense_create(k);
-        assert_non_null(k->dense);
-        k->use_dense = true;
+        assert_ptr_equal(k->kind, &kkt_by_klu);
+        assert_true(kkt_dense_create(k));
+        k->fallback = &kkt_by_cholesky;
         solve_by(k, model, w->values, by + 2 * all);
         for (size_t j = 0; j < 2 * all; j++) assert_near("x, lambda", by[j], by[2 * all + j % all], 1e-10);
         free(by);
-        kinetics_free(w);
+        dynamics_free(w);
         hamel_model_free(model);
     }
 }
@@ -160,22 +161,22 @@ static void the_margin_is_an_angle(void **state) {
     hamel_model *model = fixture_model("`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, `constraints`: "
                                        "[{`name`: `c`, `equation`: `x = 0`}, {`name`: `d`, `equation`: `y - x = 0`}]",
                                        "`stop`: 1");
-    kinetics *w = kinetics_create(model);
+    dynamics *w = dynamics_create(model);
     assert_non_null(w);
-    assert_int_equal(kinetics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
     for (int way = 0; way < 2; way++) {
         assert_int_equal(kkt_factor(w->all, w->values), HAMEL_OK);
-        assert_int_equal(w->all->use_ldl, way == 0);
+        assert_int_equal((w->all->kind == &kkt_by_ldl), way == 0);
         assert_near("margin", kkt_margin(w->all), sqrt(0.5), 1e-15);
         drop_lists(w->all);
     }
-    kinetics_free(w);
+    dynamics_free(w);
     hamel_model_free(model);
 }
 
 static size_t operations_of_a_chain(const char *members) {
     hamel_model *model = fixture_model(members, "`stop`: 1");
-    kkt *k = kkt_create(model, KKT_ALL);
+    kkt *k = dynamics_create_system(model, CONSTRAINT_ACCELERATION);
     assert_non_null(k);
     assert_non_null(k->ldl);
     size_t operations = kkt_ldl_operations(k->ldl);
@@ -184,9 +185,9 @@ static size_t operations_of_a_chain(const char *members) {
     return operations;
 }
 
-/* A rod has 3 pivots, 4 entries of A, 6 products to make its row of A M⁻¹Aᵀ (4 on the diagonal, 2 beside it), an entry
+/* A rod has 3 pivots, 4 entries of A, 6 products to make its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it), an entry
  * there, and a product to eliminate that. The first rod has half of the entries, two products less on the diagonal, and
- * nothing beside it. */
+ * nothing next to it. */
 static void a_chain_costs_the_same_for_each_rod(void **state) {
     (void)state;
     assert_int_equal(operations_of_a_chain(CHAIN("60") "]"), 60 * 15 - 8);
@@ -196,21 +197,21 @@ static void a_chain_costs_the_same_for_each_rod(void **state) {
 static void rows_left_out_have_no_multipliers(void **state) {
     (void)state;
     hamel_model *model = fixture_model(CHAIN("60") "]", "`stop`: 1");
-    kinetics *w = kinetics_create(model);
+    dynamics *w = dynamics_create(model);
     bool active[60];
     assert_non_null(w);
     for (int c = 0; c < 60; c++) active[c] = c % 7 != 3;
-    assert_int_equal(kinetics_select(w, active), HAMEL_OK);
+    assert_int_equal(dynamics_select(w, active), HAMEL_OK);
     double *x = calloc(3 * model->n + model->m, sizeof *x), *q = x + model->n + model->m;
     uint64_t seed = 7;
     assert_non_null(x);
     random_fill(&seed, q, 2 * model->n, -1, 1);
-    assert_int_equal(kinetics_evaluate(w, 0, q, q + model->n, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(w, 0, q, q + model->n, NULL), HAMEL_OK);
     solve_by(w->all, model, w->values, x); /* values of rows left out are zeros */
-    assert_true(w->all->use_ldl);
+    assert_true((w->all->kind == &kkt_by_ldl));
     for (int c = 0; c < 60; c++) assert_int_equal(x[model->n + (size_t)c] != 0, active[c]);
     free(x);
-    kinetics_free(w);
+    dynamics_free(w);
     hamel_model_free(model);
 }
 
@@ -218,21 +219,22 @@ static void a_large_system_with_a_repeated_constraint_falls_back_to_dense(void *
     (void)state;
     hamel_model *model =
         fixture_model(CHAIN("40") ", {`name`: `again`, `equation`: `x[1]^2 + y[1]^2 = 1`}]", "`stop`: 1");
-    kinetics *w = kinetics_create(model);
+    dynamics *w = dynamics_create(model);
     assert_non_null(w);
     size_t n = model->n, m = model->m, dependent[41];
     double *x = calloc(n + m + 1, sizeof *x), *lambda = x + n;
     assert_non_null(x);
-    assert_false(w->all->use_dense);
-    assert_int_equal(kinetics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(w, 0, 0, x, lambda, NULL), HAMEL_OK);
-    assert_false(w->all->use_ldl);
+    assert_ptr_equal(w->all->fallback, &kkt_by_klu);
+    assert_int_equal(dynamics_evaluate(w, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(w, 0, 0, x, lambda, NULL), HAMEL_OK);
+    assert_false((w->all->kind == &kkt_by_ldl));
     assert_int_equal(kkt_rank(w->all), 40);
     assert_int_equal(kkt_dependent(w->all, dependent), 1);
     assert_near("the two share the load", lambda[0], lambda[40], 1e-10);
-    assert_true(residual(model, w->values, w->values + model->at_Q, w->values + model->at_b, x, lambda) < 1e-10);
+    assert_true(residual(model, w->values, w->values + model->dynamics.at_Q, w->values + model->dynamics.at_b, x,
+                         lambda) < 1e-10);
     free(x);
-    kinetics_free(w);
+    dynamics_free(w);
     hamel_model_free(model);
 }
 
@@ -240,24 +242,24 @@ static void a_large_system_with_a_repeated_constraint_falls_back_to_dense(void *
 
 typedef struct small {
     hamel_model *model;
-    kinetics *k;
+    dynamics *k;
     double *a, *lambda;
 } small;
 
 static hamel_status solve_small(small *w, const char *members, const char *simulation) {
     w->model = fixture_model(members, simulation);
-    w->k = kinetics_create(w->model);
+    w->k = dynamics_create(w->model);
     w->a = calloc(w->model->n + w->model->m, sizeof *w->a);
     assert_non_null(w->a);
     w->lambda = w->a + w->model->n;
     assert_non_null(w->k);
-    assert_int_equal(kinetics_evaluate(w->k, 0, w->model->q0, w->model->v0, NULL), HAMEL_OK);
-    return kinetics_accelerations(w->k, 0, 0, w->a, w->lambda, NULL);
+    assert_int_equal(dynamics_evaluate(w->k, 0, w->model->q0, w->model->v0, NULL), HAMEL_OK);
+    return dynamics_accelerations(w->k, 0, 0, w->a, w->lambda, NULL);
 }
 
 static void free_small(small *w) {
     free(w->a);
-    kinetics_free(w->k);
+    dynamics_free(w->k);
     hamel_model_free(w->model);
 }
 
@@ -326,7 +328,7 @@ static void rows_that_contradict_are_incompatible(void **state) {
                     "`constraints`: [{`name`: `c`, `equation`: `x'' = 1`}, {`name`: `d`, `equation`: `x'' = 2`}]",
                     "`stop`: 1"),
         HAMEL_INCOMPATIBLE);
-    assert_int_equal(kinetics_accelerations(w.k, 0, 0, w.a, w.lambda, &error), HAMEL_INCOMPATIBLE);
+    assert_int_equal(dynamics_accelerations(w.k, 0, 0, w.a, w.lambda, &error), HAMEL_INCOMPATIBLE);
     assert_non_null(strstr(error.faults[0].message, "contradict"));
     hamel_error_clear(&error);
     free_small(&w);

@@ -30,7 +30,7 @@ static hamel_linearization *linearize(const char *members, bool about_equilibriu
 }
 
 /* Expected: real and imaginary part of the modes, in the order of imaginary parts. A double-precision matrix of this
- * size gives simple eigenvalues to some 1e-14 of the largest; 1e-9 is what is asked for. */
+ * size gives simple eigenvalues to some 1e-14 of the largest; 1e-9 is what is requested. */
 static void expect_modes(const char *what, const char *members, bool about_equilibrium, const double (*expected)[2],
                          size_t count) {
     hamel_linearization *l = linearize(members, about_equilibrium, NULL);
@@ -190,9 +190,9 @@ static void all_equilibria_of_two_links_are_found(void **state) {
 }
 
 /* An upright top turns about one axis, and which of its angles turns is not determined: M of psi' and ph' is singular. It
- * sleeps or not (Whittaker, art. 71), which these angles cannot tell; steady precession at th = 2.0006 they can:
+ * sleeps or not (Whittaker, art. 71), which these angles cannot show; steady precession at th = 2.0006 they can:
  * (A − C) w² cos th = C w s − m g l. */
-static void where_angles_lose_their_meaning_stability_is_not_told(void **state) {
+static void where_angles_lose_their_meaning_stability_is_undecided(void **state) {
     (void)state;
     fixture f;
     hamel_equilibria *e = NULL;
@@ -219,7 +219,7 @@ static void where_angles_lose_their_meaning_stability_is_not_told(void **state) 
 /* Two rods as bodies, the second by a ball joint at the end of the first, let go horizontally: Newton's method finds
  * nothing from there, but they come to hang. They may turn about the vertical, so that this is one of a family. The
  * upper joint bears both weights: λ is the force on its first end, the place above. */
-static void what_is_let_go_is_found_hanging(void **state) {
+static void a_released_body_is_found_hanging(void **state) {
     (void)state;
 #define ROD(i)                                                                                                   \
     "{`name`: `B" #i "`, `mass`: 2, `inertia`: [0.01, 0.2, 0.2], `position`: [`x" #i "`, `y" #i "`, `z" #i "`]," \
@@ -321,7 +321,7 @@ static void inputs_reach_what_is_made_of_them(void **state) {
     hamel_linearization_free(l);
 }
 
-static void an_input_that_is_none_is_named(void **state) {
+static void an_unknown_input_is_named(void **state) {
     (void)state;
     fixture f;
     hamel_linearization *l = NULL;
@@ -333,7 +333,7 @@ static void an_input_that_is_none_is_named(void **state) {
     fixture_close(&f);
 }
 
-static void a_start_off_its_constraint_is_the_only_fault(void **state) {
+static void a_start_off_its_constraint_is_the_only_error(void **state) {
     (void)state;
     fixture f;
     hamel_linearization *l = NULL;
@@ -348,19 +348,19 @@ static void a_start_off_its_constraint_is_the_only_fault(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_start_off_its_constraint_is_the_only_fault),
+        cmocka_unit_test(a_start_off_its_constraint_is_the_only_error),
         cmocka_unit_test(pendulums_have_their_frequencies),
         cmocka_unit_test(springs_have_their_frequencies),
         cmocka_unit_test(an_operator_with_branches_is_linear_in_the_one_at_the_state),
         cmocka_unit_test(rolling_and_turning_change_frequencies),
         cmocka_unit_test(a_top_sleeps_when_it_is_fast),
         cmocka_unit_test(all_equilibria_of_two_links_are_found),
-        cmocka_unit_test(what_is_let_go_is_found_hanging),
-        cmocka_unit_test(where_angles_lose_their_meaning_stability_is_not_told),
+        cmocka_unit_test(a_released_body_is_found_hanging),
+        cmocka_unit_test(where_angles_lose_their_meaning_stability_is_undecided),
         cmocka_unit_test(cyclic_velocities_give_steady_motions),
         cmocka_unit_test(stability_is_reported_only_for_steady_motions),
         cmocka_unit_test(inputs_reach_what_is_made_of_them),
-        cmocka_unit_test(an_input_that_is_none_is_named),
+        cmocka_unit_test(an_unknown_input_is_named),
     };
     return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
 }

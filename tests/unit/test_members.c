@@ -1,4 +1,4 @@
-/* test_ensemble.c — members of one model against models of their own. */
+/* test_members.c — members of one model against models of their own. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -56,11 +56,11 @@ static void run_members(const hamel_model *model, const char *const *targets, si
                         const double *values, table *out) {
     hamel_variation *v;
     hamel_error error = {0};
-    hamel_ensemble_options options = {0};
-    hamel_ensemble_sink sink = {out, on_begin, on_row, on_end};
+    hamel_members_options options = {0};
+    hamel_members_sink sink = {out, on_begin, on_row, on_end};
     memset(out, 0, sizeof *out);
     assert_int_equal(hamel_variation_create(&v, model, targets, target_count, &error), HAMEL_OK);
-    assert_int_equal(hamel_ensemble_run(v, &options, count, values, &sink, &error), HAMEL_OK);
+    assert_int_equal(hamel_run_members(v, &options, count, values, &sink, &error), HAMEL_OK);
     hamel_variation_free(v);
     hamel_error_clear(&error);
 }
@@ -78,14 +78,14 @@ static hamel_status run_alone(const hamel_model *model, table *out) {
 
 static table members, alone;
 
-/* c is made of b and b of a, which stand after it. */
+/* c is made of b and b of a, which follow it. */
 static const char chained[] =
     "`parameters`: {`c`: `b + 1`, `b`: `2*a`, `a`: %s, `m`: 1},"
     "`coordinates`: [{`name`: `x`, `initial`: `c/10`, `velocity`: `-b/10`}, {`name`: `y`, `initial`: %s}],"
     "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}],"
     "`potential_energy`: `a*x^2 + b*y^2/2 + c*x*y/4`, `outputs`: {`f`: `c*x`}";
 
-static void what_is_made_of_a_parameter_moves_with_it(void **state) {
+static void derived_parameters_follow_their_parameter(void **state) {
     (void)state;
     const char *targets[] = {"a", "y.initial"};
     const double values[] = {1, 0.5, 3, -0.25, 0.5, 2};
@@ -197,7 +197,7 @@ static void each_member_meets_its_tolerance(void **state) {
                 size_t column = i % members.width;
                 double x = members.values[k][i], y = exact.values[k][i];
                 if (column == 0) assert_true(x == y);
-                /* angles and velocities; what follows from them may be steeper */
+                /* angles and velocities; functions of them may be steeper */
                 if (column <= 4) worst = fmax(worst, fabs(x - y) / fmax(1, fabs(y)));
                 assert_true(fabs(x - y) < 1e4 * tolerances[r] * fmax(1, fabs(y)));
             }
@@ -208,8 +208,8 @@ static void each_member_meets_its_tolerance(void **state) {
     hamel_model_free(fine);
 }
 
-/* To the bit: alone, in another order, beside others. */
-static void a_member_does_not_know_its_neighbours(void **state) {
+/* To the bit: alone, in another order, next to others. */
+static void a_member_does_not_depend_on_its_neighbors(void **state) {
     (void)state;
     uint64_t seed = 4;
     double values[TARGETS * CROWD], turned[TARGETS * CROWD];
@@ -230,7 +230,7 @@ static void a_member_does_not_know_its_neighbours(void **state) {
     hamel_model_free(model);
 }
 
-/* What eight at a time cannot judge is run alone, and gives what it gives alone. */
+/* Members that vec8 cannot check run alone, with the same result as alone. */
 static void members_that_need_it_are_run_alone(void **state) {
     (void)state;
     static const char system[] = "`parameters`: {`m`: 1, `c`: 0}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
@@ -280,18 +280,18 @@ static bool refuse_row(void *context, size_t member, const double *values, size_
     return member != 2;
 }
 
-static void a_sink_ends_the_ensemble(void **state) {
+static void a_sink_ends_the_sweep(void **state) {
     (void)state;
     const char *target = "a.initial";
     const double values[] = {0.1, 0.2, 0.3, 0.4};
     size_t refused = 0;
     hamel_variation *v;
     hamel_error error = {0};
-    hamel_ensemble_options options = {0};
-    hamel_ensemble_sink sink = {.context = &refused, .row = refuse_row};
+    hamel_members_options options = {0};
+    hamel_members_sink sink = {.context = &refused, .row = refuse_row};
     hamel_model *model = fixture_model(double_pendulum, "`stop`: 1");
     assert_int_equal(hamel_variation_create(&v, model, &target, 1, &error), HAMEL_OK);
-    assert_int_equal(hamel_ensemble_run(v, &options, 4, values, &sink, &error), HAMEL_CANCELED);
+    assert_int_equal(hamel_run_members(v, &options, 4, values, &sink, &error), HAMEL_CANCELED);
     assert_int_equal(refused, 1);
     hamel_variation_free(v);
     hamel_error_clear(&error);
@@ -300,14 +300,14 @@ static void a_sink_ends_the_ensemble(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_made_of_a_parameter_moves_with_it),
+        cmocka_unit_test(derived_parameters_follow_their_parameter),
         cmocka_unit_test(a_member_that_fails_leaves_the_others),
         cmocka_unit_test(numbers_that_a_model_is_made_of_do_not_vary),
         cmocka_unit_test(each_member_meets_its_tolerance),
-        cmocka_unit_test(a_member_does_not_know_its_neighbours),
+        cmocka_unit_test(a_member_does_not_depend_on_its_neighbors),
         cmocka_unit_test(members_that_need_it_are_run_alone),
         cmocka_unit_test(time_is_that_of_each_member),
-        cmocka_unit_test(a_sink_ends_the_ensemble),
+        cmocka_unit_test(a_sink_ends_the_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,7 +235,7 @@ static void code_grows_as_the_tape_does(void **state) {
     assert_true(per_instruction[1] < 150);
 }
 
-/* The interpreter, which would be asked about lanes that are not finite, has nothing left to run here. */
+/* The interpreter, which evaluates lanes that are not finite, has nothing left to run here. */
 static void ordinary_tangents_need_no_interpreter(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -259,7 +259,7 @@ static void ordinary_tangents_need_no_interpreter(void **state) {
 }
 
 /* A tape that reads what was never written, or writes a constant, is not translated. */
-static void what_is_not_valid_is_refused(void **state) {
+static void invalid_programs_are_refused(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     graph_node nodes[] = {graph_add(g, graph_unary(g, GRAPH_EXP, q(f, 0)), graph_number(g, 3)),
@@ -347,7 +347,7 @@ static bool deny(unsigned mapped) {
 
 enum { NO_FILTER = 100, WRONG_VALUE = 101 };
 
-/* In a process of its own: what native_translate says, and that 2 + 3 is 5 whatever it says. */
+/* In a separate process: the result of native_translate, and that 2 + 3 is 5 in both cases. */
 static int status_when_denied(program *p, unsigned mapped) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -388,7 +388,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(random_programs_give_the_same_bits, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(code_grows_as_the_tape_does, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(ordinary_tangents_need_no_interpreter, open_graph, close_graph),
-        cmocka_unit_test_setup_teardown(what_is_not_valid_is_refused, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(invalid_programs_are_refused, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(no_page_is_writable_and_executable, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(hardening_is_borne, open_graph, close_graph),
     };

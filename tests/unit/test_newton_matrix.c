@@ -1,9 +1,9 @@
-/* test_newton_matrix.c — engine/solve/newton_matrix.c: (I − γJ)x = b and J x against central differences of the
+/* test_newton_matrix.c — engine/dynamics/newton_matrix.c: (I − γJ)x = b and J x against central differences of the
  * accelerations, for constrained systems, dense and sparse. */
 #include "tests/unit/fixture.h"
 
-#include "engine/solve/kinetics.h"
-#include "engine/solve/newton_matrix.h"
+#include "engine/dynamics/dynamics.h"
+#include "engine/dynamics/newton_matrix.h"
 #include "tests/unit/random.h"
 
 #include <setjmp.h>
@@ -16,15 +16,15 @@
 
 typedef struct bench {
     hamel_model *model;
-    kinetics *k;
+    dynamics *k;
     newton_matrix *newton;
     size_t n, m;
     double t, *y, *a, *lambda, *J; /* J: 2n × 2n by columns, from differences */
 } bench;
 
 static void accelerations(bench *w, const double *y, double *a, double *lambda) {
-    assert_int_equal(kinetics_evaluate(w->k, w->t, y, y + w->n, NULL), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(w->k, 0, 0, a, lambda, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(w->k, w->t, y, y + w->n, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(w->k, 0, 0, a, lambda, NULL), HAMEL_OK);
 }
 
 static void difference_column(bench *w, size_t j, double *column) {
@@ -48,7 +48,7 @@ static void open_bench(bench *w, const char *members, const char *simulation, do
     *w = (bench){.model = fixture_model(members, simulation), .t = 0.3};
     size_t n = w->n = w->model->n, m = w->m = w->model->m;
     uint64_t seed = 21;
-    w->k = kinetics_create(w->model);
+    w->k = dynamics_create(w->model);
     w->newton = newton_create(w->model);
     w->y = calloc(3 * n + m + 4 * n * n + 1, sizeof *w->y);
     assert_true(w->k && w->newton && w->y);
@@ -65,7 +65,7 @@ static void open_bench(bench *w, const char *members, const char *simulation, do
 
 static void close_bench(bench *w) {
     newton_free(w->newton);
-    kinetics_free(w->k);
+    dynamics_free(w->k);
     free(w->y);
     hamel_model_free(w->model);
 }
@@ -188,7 +188,7 @@ static void a_derivative_that_is_not_finite_is_refused(void **state) {
     hamel_model *model = fixture_model(
         "`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `generalized_forces`: {`x`: `sqrt(x)`}", "`stop`: 1");
     newton_matrix *w = newton_create(model);
-    double x = 0, v = 1, a = 0, *values = calloc(model->dynamics_count, sizeof *values);
+    double x = 0, v = 1, a = 0, *values = calloc(model->dynamics.count, sizeof *values);
     assert_true(w && values);
     assert_int_equal(newton_linearize(w, 0, &x, &v, &a, NULL, NULL, values), HAMEL_NOT_FINITE);
     free(values);

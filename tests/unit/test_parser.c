@@ -1,7 +1,7 @@
 /* Tests of engine/text/parser.c and names.c.
  *
  * Postfix code is checked by evaluating it with a stack of exactly `depth` numbers: single letters are quantities with
- * the values below, and a quantity's primes and indices are folded into its value so that a lost one is seen. Texts
+ * the values below, and a quantity's primes and indices are folded into its value so that a lost one is found. Texts
  * that must not need a deep C stack are parsed on a thread with a stack of 64 KiB. */
 #include "engine/text/parser.h"
 
@@ -59,7 +59,7 @@ static void run_operator(machine *m, graph_op op) {
     push(m, graph_op_value(op, operand[0], operand[1], operand[2]));
 }
 
-/* Returns where to go on. An empty sum jumps to its end with total 0. */
+/* Returns where to continue. An empty sum jumps to its end with total 0. */
 static size_t begin_loop(machine *m, size_t at) {
     double last = pop(m), first = pop(m);
     push(m, 0);
@@ -131,7 +131,7 @@ static void check_value(const char *text, double expected, const char *file, int
 }
 #define ASSERT_VALUE(text, expected) check_value(text, expected, __FILE__, __LINE__)
 
-/* The one fault of `text`: its column and a part of its message or suggestion. */
+/* The one error of `text`: its column and a part of its message or suggestion. */
 static void check_fault(const char *text, syntax_goal goal, int column, const char *part, const char *file, int line) {
     arena memory;
     arena_init(&memory, 0);
@@ -286,7 +286,7 @@ static void quantities_take_bare_names(void **state) {
     ASSERT_FAULT("J[i].x", 5, "point");
 }
 
-static void quantities_take_what_their_signature_says(void **state) {
+static void quantities_take_the_arguments_of_their_signature(void **state) {
     (void)state;
     ASSERT_VALUE("energy()", 100 + QUANTITY_ENERGY);
     ASSERT_VALUE("der(a*b')", 100 + QUANTITY_DER);
@@ -323,9 +323,9 @@ static void sums_nest_no_deeper_than_sixteen(void **state) {
                  18);
 }
 
-/* --- faults ------------------------------------------------------------------------------------------------------ */
+/* --- errors ------------------------------------------------------------------------------------------------------ */
 
-static void a_condition_outside_if_is_a_fault(void **state) {
+static void a_condition_outside_if_is_an_error(void **state) {
     (void)state;
     ASSERT_FAULT("a < b", 3, "condition");
     ASSERT_FAULT("1 + (a < b)", 8, "if(condition, a, b)");
@@ -340,7 +340,7 @@ static void a_condition_outside_if_is_a_fault(void **state) {
     ASSERT_EQUATION_FAULT("1 = a < b", 7, "condition");
 }
 
-static void a_number_where_a_condition_belongs_is_a_fault(void **state) {
+static void a_number_where_a_condition_belongs_is_an_error(void **state) {
     (void)state;
     ASSERT_FAULT("if(a, 1, 2)", 4, "condition");
     ASSERT_FAULT("if(a and b < c, 1, 2)", 4, "\"and\" takes a condition");
@@ -348,7 +348,7 @@ static void a_number_where_a_condition_belongs_is_a_fault(void **state) {
     ASSERT_FAULT("if(a < b or 2*c, 1, 2)", 14, "x > 0");
 }
 
-static void chained_comparisons_are_a_fault(void **state) {
+static void chained_comparisons_are_an_error(void **state) {
     (void)state;
     ASSERT_FAULT("if(a < b < c, 1, 2)", 10, "chained");
     ASSERT_FAULT("if(a < b + 1 == c, 1, 2)", 14, "a < b and b < c");
@@ -373,7 +373,7 @@ static void unknown_functions_get_a_suggestion(void **state) {
     ASSERT_FAULT("3*foobarbaz(x)", 3, "no function \"foobarbaz\"");
 }
 
-static void wrong_numbers_of_arguments_are_faults(void **state) {
+static void wrong_numbers_of_arguments_are_errors(void **state) {
     (void)state;
     ASSERT_FAULT("1 + sin()", 5, "sin takes 1 argument, found 0");
     ASSERT_FAULT("sin(1, 2)", 6, "sin takes 1 argument");
@@ -389,7 +389,7 @@ static void wrong_numbers_of_arguments_are_faults(void **state) {
     ASSERT_FAULT("der(1, 2)", 6, "der takes 1 argument");
 }
 
-static void a_function_without_parentheses_is_a_fault(void **state) {
+static void a_function_without_parentheses_is_an_error(void **state) {
     (void)state;
     ASSERT_FAULT("2*sin x", 3, "parentheses");
     ASSERT_FAULT("energy + 1", 1, "energy()");
@@ -435,7 +435,7 @@ static void unbalanced_brackets_name_their_column(void **state) {
     ASSERT_FAULT("()", 2, "expected a value");
 }
 
-static void misplaced_primes_and_indices_are_faults(void **state) {
+static void misplaced_primes_and_indices_are_errors(void **state) {
     (void)state;
     ASSERT_FAULT("x'''", 4, "twice");
     ASSERT_FAULT("(a + b)'", 8, "der(expression)");
@@ -448,7 +448,7 @@ static void misplaced_primes_and_indices_are_faults(void **state) {
     ASSERT_FAULT("x[1,2,3,4,5]", 10, "more than 4 indices");
 }
 
-static void other_faults_say_what_was_expected(void **state) {
+static void other_errors_state_the_expectation(void **state) {
     (void)state;
     ASSERT_FAULT("", 1, "empty");
     ASSERT_FAULT("  ", 1, "empty");
@@ -504,7 +504,7 @@ static void a_range_has_a_variable_and_two_ends(void **state) {
     arena_free(&memory);
 }
 
-static void faulty_ranges_are_told(void **state) {
+static void invalid_ranges_are_reported(void **state) {
     (void)state;
     static const struct {
         const char *text, *part;
@@ -540,7 +540,7 @@ typedef struct deep_text {
     const char *open, *middle, *close;
     size_t repeats;
     hamel_status expected;
-    const char *part; /* of the message, when it is a fault */
+    const char *part; /* of the message, when it is an error */
     double value;     /* when it is not */
 } deep_text;
 
@@ -636,7 +636,7 @@ static void code_takes_the_memory_of_its_items_only(void **state) {
     arena_free(&memory);
 }
 
-static void an_arena_at_its_limit_is_told(void **state) {
+static void an_arena_at_its_limit_is_reported(void **state) {
     (void)state;
     deep_text deep = {.open = "a+", .middle = "a", .close = "", .repeats = 10000};
     size_t length;
@@ -654,7 +654,7 @@ static void an_arena_at_its_limit_is_told(void **state) {
 
 /* --- words ------------------------------------------------------------------------------------------------------- */
 
-static void names_are_told_from_other_texts(void **state) {
+static void names_are_distinguished_from_other_texts(void **state) {
     (void)state;
     static const char *const NAMES[] = {"x", "x1", "_a", "θ", "theta_2", "sin"};
     static const char *const OTHERS[] = {"", "1x", "x y", "x[1]", "x'", "a.b", "x ", " x", "x-1", "\xCE", "x\xC2\xA0"};
@@ -707,28 +707,28 @@ int main(void) {
         cmocka_unit_test(names_carry_primes_and_indices),
         cmocka_unit_test(columns_point_at_names_and_operators),
         cmocka_unit_test(quantities_take_bare_names),
-        cmocka_unit_test(quantities_take_what_their_signature_says),
+        cmocka_unit_test(quantities_take_the_arguments_of_their_signature),
         cmocka_unit_test(sums_run_over_their_range),
         cmocka_unit_test(sums_nest_no_deeper_than_sixteen),
-        cmocka_unit_test(a_condition_outside_if_is_a_fault),
-        cmocka_unit_test(a_number_where_a_condition_belongs_is_a_fault),
-        cmocka_unit_test(chained_comparisons_are_a_fault),
+        cmocka_unit_test(a_condition_outside_if_is_an_error),
+        cmocka_unit_test(a_number_where_a_condition_belongs_is_an_error),
+        cmocka_unit_test(chained_comparisons_are_an_error),
         cmocka_unit_test(a_single_equal_sign_is_explained),
         cmocka_unit_test(unknown_functions_get_a_suggestion),
-        cmocka_unit_test(wrong_numbers_of_arguments_are_faults),
-        cmocka_unit_test(a_function_without_parentheses_is_a_fault),
+        cmocka_unit_test(wrong_numbers_of_arguments_are_errors),
+        cmocka_unit_test(a_function_without_parentheses_is_an_error),
         cmocka_unit_test(arguments_that_are_names_cannot_be_expressions),
         cmocka_unit_test(a_missing_product_sign_is_suggested),
         cmocka_unit_test(unbalanced_brackets_name_their_column),
-        cmocka_unit_test(misplaced_primes_and_indices_are_faults),
-        cmocka_unit_test(other_faults_say_what_was_expected),
+        cmocka_unit_test(misplaced_primes_and_indices_are_errors),
+        cmocka_unit_test(other_errors_state_the_expectation),
         cmocka_unit_test(long_names_are_cut_in_messages),
         cmocka_unit_test(a_range_has_a_variable_and_two_ends),
-        cmocka_unit_test(faulty_ranges_are_told),
+        cmocka_unit_test(invalid_ranges_are_reported),
         cmocka_unit_test(deep_texts_need_no_deep_stack),
         cmocka_unit_test(code_takes_the_memory_of_its_items_only),
-        cmocka_unit_test(an_arena_at_its_limit_is_told),
-        cmocka_unit_test(names_are_told_from_other_texts),
+        cmocka_unit_test(an_arena_at_its_limit_is_reported),
+        cmocka_unit_test(names_are_distinguished_from_other_texts),
         cmocka_unit_test(words_of_the_language_are_reserved),
         cmocka_unit_test(every_function_is_listed_once),
     };

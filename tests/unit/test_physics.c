@@ -1,7 +1,7 @@
 /* test_physics.c — motions that are known in closed form, and quantities that a motion must conserve.
  *
- * Expected values are computed here by the formula named beside them, never by the engine. Bounds on errors are about
- * a hundred times what a sound integrator makes at the tolerances asked for. HAMEL_TEST_LONG lengthens the runs. */
+ * Expected values are computed here by the formula named next to them, never by the engine. Bounds on errors are about
+ * a hundred times what a sound integrator makes at the tolerances requested. HAMEL_TEST_LONG lengthens the runs. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -163,7 +163,7 @@ static double given_place(double t, const double *p) {
     return p[0] * t + p[1] * t * t * t / 6;
 }
 
-static void an_acceleration_constraint_is_kept_as_it_stands(void **state) {
+static void an_acceleration_constraint_is_not_differentiated(void **state) {
     (void)state;
     motion m = motion_run(
         "`parameters`: {`m`: 2}, `coordinates`: [{`name`: `x`, `velocity`: 0.3}, {`name`: `y`, `initial`: 1}],"
@@ -201,7 +201,7 @@ static void friction_takes_the_true_multiplier(void **state) {
     "`gravity`: [0, `-g`], `particles`: [{`name`: `bob`, `mass`: 1, `position`: [`x`, `y`]}],"
 #define ROD_OUTPUTS "`outputs`: {`r`: `hypot(x, y)`, `E`: `energy()`}"
 
-/* The energy is judged against its scale here, m g l = 9.81. */
+/* The energy is checked against its scale here, m g l = 9.81. */
 static void a_cartesian_pendulum_keeps_its_length_and_its_energy_for_1000_s(void **state) {
     (void)state;
     char simulation[200];
@@ -537,7 +537,7 @@ int main(void) {
         cmocka_unit_test(a_bead_on_a_turning_wire_flies_outward),
         cmocka_unit_test(a_sleigh_turns_its_energy_into_straight_motion),
         cmocka_unit_test(chetaevs_rule_gives_the_appell_hamel_motion),
-        cmocka_unit_test(an_acceleration_constraint_is_kept_as_it_stands),
+        cmocka_unit_test(an_acceleration_constraint_is_not_differentiated),
         cmocka_unit_test(friction_takes_the_true_multiplier),
         cmocka_unit_test(a_cartesian_pendulum_keeps_its_length_and_its_energy_for_1000_s),
         cmocka_unit_test(the_benchmark_pendulum_is_in_place_after_2000_s),

@@ -1,7 +1,6 @@
-/* test_plot.c — clients/cli/plot_axis.c and plot_table.c: round marks that can be told apart, and lines that lose no
- * peak. */
-#include "clients/cli/plot_axis.h"
-#include "clients/cli/plot_table.h"
+/* test_plot.c — clients/cli/plot/axis.c and plot_table.c: round and distinct marks, and lines that lose no peak. */
+#include "clients/cli/plot/axis.h"
+#include "clients/cli/plot/plot_table.h"
 #include "tests/unit/random.h"
 
 #include <float.h>
@@ -38,7 +37,7 @@ static void check_axis(double least, double most, size_t marks) {
     }
 }
 
-static void marks_are_round_inside_and_can_be_told_apart(void **state) {
+static void marks_are_round_inside_and_distinct(void **state) {
     (void)state;
     uint64_t seed = 11;
     for (int k = 0; k < 20000; k++) {
@@ -48,7 +47,7 @@ static void marks_are_round_inside_and_can_be_told_apart(void **state) {
     }
 }
 
-static void labels_are_as_one_writes_them(void **state) {
+static void labels_are_short(void **state) {
     (void)state;
     static const struct {
         double least, most;
@@ -70,7 +69,7 @@ static void labels_are_as_one_writes_them(void **state) {
     }
 }
 
-static void what_does_not_change_is_in_the_middle(void **state) {
+static void a_constant_is_in_the_middle(void **state) {
     (void)state;
     static const double values[] = {0, 1, -5, 1e-20, 1e300, -DBL_MAX};
     for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) {
@@ -80,7 +79,7 @@ static void what_does_not_change_is_in_the_middle(void **state) {
     }
 }
 
-static void the_widest_range_there_is_has_an_axis(void **state) {
+static void the_widest_range_of_doubles_has_an_axis(void **state) {
     (void)state;
     plot_axis a = plot_axis_over(-DBL_MAX, DBL_MAX, true, 5);
     assert_true(a.count >= 2 && isfinite(a.step));
@@ -105,7 +104,7 @@ static void the_coordinates_are_drawn_over_time(void **state) {
     plot_table_clear(&t);
 }
 
-static void what_has_no_coordinates_is_drawn_as_it_is(void **state) {
+static void without_coordinates_all_columns_are_drawn(void **state) {
     (void)state;
     static const char *const recorded[] = {"t", "energy", "angle"};
     plot_table t = {0};
@@ -134,8 +133,8 @@ static plot_point stretched(const void *context, double x, double y) {
     return (plot_point){x * ((const scale *)context)->across, y};
 }
 
-/* A random walk, forth and back: in each unit of width that a stretch of it crosses the line reaches as high and as
- * low, begins and ends where it did, and has four points at most. */
+/* A random walk in both directions. In each unit of width, the reduced line has the same extremes and ends as the walk, and
+ * at most four points. */
 static void a_line_loses_no_peak(void **state) {
     (void)state;
     enum { ROWS = 50000 };
@@ -177,12 +176,12 @@ static void a_line_loses_no_peak(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_are_round_inside_and_can_be_told_apart),
-        cmocka_unit_test(labels_are_as_one_writes_them),
-        cmocka_unit_test(what_does_not_change_is_in_the_middle),
-        cmocka_unit_test(the_widest_range_there_is_has_an_axis),
+        cmocka_unit_test(marks_are_round_inside_and_distinct),
+        cmocka_unit_test(labels_are_short),
+        cmocka_unit_test(a_constant_is_in_the_middle),
+        cmocka_unit_test(the_widest_range_of_doubles_has_an_axis),
         cmocka_unit_test(the_coordinates_are_drawn_over_time),
-        cmocka_unit_test(what_has_no_coordinates_is_drawn_as_it_is),
+        cmocka_unit_test(without_coordinates_all_columns_are_drawn),
         cmocka_unit_test(columns_are_chosen_by_name),
         cmocka_unit_test(a_line_loses_no_peak),
     };

@@ -1,5 +1,5 @@
-/* test_problem.c — faults as problem documents, exit codes, and text with a caret for a terminal. */
-#include "api/json_text.h"
+/* test_problem.c — errors as problem documents, exit codes, and text with a caret for a terminal. */
+#include "api/json/text.h"
 #include "api/problem.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static void expect_json(cJSON *tree, const char *expected) {
     cJSON_Delete(tree);
 }
 
-static void a_problem_lists_every_fault(void **state) {
+static void a_problem_lists_every_error(void **state) {
     (void)state;
     hamel_error error = {0};
     (void)hamel_fail(&error, HAMEL_INVALID, "/constraints/0/equation", 12, "expected `)`");
@@ -26,7 +26,7 @@ static void a_problem_lists_every_fault(void **state) {
     (void)hamel_fail(&error, HAMEL_INVALID, "/nam~1e", 0, "no such key");
     expect_json(api_problem(&error, "/requests/7"),
                 "{\"type\":\"/problems/invalid-system\",\"title\":\"the description is not a valid system\","
-                "\"status\":422,\"detail\":\"2 faults; the first: /constraints/0/equation: expected `)`\","
+                "\"status\":422,\"detail\":\"2 errors; the first: /constraints/0/equation: expected `)`\","
                 "\"instance\":\"/requests/7\",\"errors\":["
                 "{\"pointer\":\"/constraints/0/equation\",\"message\":\"expected `)`\",\"column\":12,"
                 "\"suggestion\":\"x'*sin(phi) = 0\"},"
@@ -34,7 +34,7 @@ static void a_problem_lists_every_fault(void **state) {
     hamel_error_clear(&error);
 }
 
-static void a_single_fault_is_the_detail(void **state) {
+static void a_single_error_is_the_detail(void **state) {
     (void)state;
     hamel_error error = {0};
     (void)hamel_fail(&error, HAMEL_SINGULAR, "", 0, "the mass matrix is singular");
@@ -46,7 +46,7 @@ static void a_single_fault_is_the_detail(void **state) {
     hamel_error_clear(&error);
 }
 
-static void faults_beyond_the_list_are_counted(void **state) {
+static void errors_beyond_the_list_are_counted(void **state) {
     (void)state;
     hamel_error error = {0};
     for (int k = 0; k < HAMEL_FAULTS_MAX + 7; k++) (void)hamel_fail(&error, HAMEL_INVALID, "/x", 0, "fault %d", k);
@@ -55,8 +55,24 @@ static void faults_beyond_the_list_are_counted(void **state) {
     assert_int_equal(cJSON_GetObjectItem(problem, "omitted")->valueint, 7);
     cJSON_Delete(problem);
     char *text = api_error_text(&error, "f.json");
-    assert_non_null(strstr(text, "hamel: f.json: and 7 more faults\n"));
+    assert_non_null(strstr(text, "hamel: f.json: and 7 more errors\n"));
     free(text);
+    hamel_error_clear(&error);
+}
+
+static void a_rebased_problem_repeats_the_moved_pointer_in_its_detail(void **state) {
+    (void)state;
+    hamel_error error = {0};
+    (void)hamel_fail(&error, HAMEL_INVALID, "/coordinates/0", 0, "expected a name");
+    (void)hamel_fail(&error, HAMEL_INVALID, "/options/x", 0, "unknown option");
+    cJSON *problem = api_problem(&error, NULL);
+    api_problem_rebase(problem, "", "/system");
+    api_problem_rebase(problem, "/system/options/", "/options/");
+    const cJSON *errors = cJSON_GetObjectItem(problem, "errors");
+    assert_string_equal(json_text_at(cJSON_GetArrayItem(errors, 0), "pointer"), "/system/coordinates/0");
+    assert_string_equal(json_text_at(cJSON_GetArrayItem(errors, 1), "pointer"), "/options/x");
+    assert_string_equal(json_text_at(problem, "detail"), "2 errors; the first: /system/coordinates/0: expected a name");
+    cJSON_Delete(problem);
     hamel_error_clear(&error);
 }
 
@@ -64,7 +80,7 @@ static void malformed_json_is_400_and_too_large_413(void **state) {
     (void)state;
     json_fault fault = {.line = 3, .column = 7, .message = "expected `:`"};
     expect_json(api_problem_json(&fault, NULL),
-                "{\"type\":\"/problems/malformed-json\",\"title\":\"the text is no JSON document\",\"status\":400,"
+                "{\"type\":\"/problems/malformed-json\",\"title\":\"the text is not a JSON document\",\"status\":400,"
                 "\"detail\":\"line 3, column 7: expected `:`\",\"line\":3,\"column\":7}");
     fault.too_large = true;
     cJSON *problem = api_problem_json(&fault, NULL);
@@ -103,7 +119,7 @@ static void expect_text(const char *expression, int column, const char *expected
     hamel_error_clear(&error);
 }
 
-static void a_caret_stands_under_the_fault(void **state) {
+static void a_caret_marks_the_error(void **state) {
     (void)state;
     expect_text("x'*sin(phi = 0", 12, "hamel: f.json: /a/0:12: wrong\n    x'*sin(phi = 0\n               ^\n");
     expect_text("\xCE\xB8+\xCE\xB8 )", 5, "hamel: f.json: /a/0:5: wrong\n    \xCE\xB8+\xCE\xB8 )\n        ^\n");
@@ -112,7 +128,7 @@ static void a_caret_stands_under_the_fault(void **state) {
     expect_text("a+", 99, "hamel: f.json: /a/0:99: wrong\n    a+\n      ^\n");
 }
 
-static void a_long_expression_is_cut_around_the_fault(void **state) {
+static void a_long_expression_is_cut_around_the_error(void **state) {
     (void)state;
     char expression[1001];
     memset(expression, 'a', sizeof expression - 1);
@@ -135,7 +151,7 @@ static void a_long_expression_is_cut_around_the_fault(void **state) {
     }
 }
 
-static void a_fault_of_the_whole_document_has_no_pointer(void **state) {
+static void an_error_of_the_whole_document_has_no_pointer(void **state) {
     (void)state;
     hamel_error error = {0};
     (void)hamel_fail(&error, HAMEL_INVALID, "", 0, "needs the key `hamel`");
@@ -148,14 +164,15 @@ static void a_fault_of_the_whole_document_has_no_pointer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_problem_lists_every_fault),
-        cmocka_unit_test(a_single_fault_is_the_detail),
-        cmocka_unit_test(faults_beyond_the_list_are_counted),
+        cmocka_unit_test(a_problem_lists_every_error),
+        cmocka_unit_test(a_single_error_is_the_detail),
+        cmocka_unit_test(errors_beyond_the_list_are_counted),
+        cmocka_unit_test(a_rebased_problem_repeats_the_moved_pointer_in_its_detail),
         cmocka_unit_test(malformed_json_is_400_and_too_large_413),
         cmocka_unit_test(each_status_has_its_codes),
-        cmocka_unit_test(a_caret_stands_under_the_fault),
-        cmocka_unit_test(a_long_expression_is_cut_around_the_fault),
-        cmocka_unit_test(a_fault_of_the_whole_document_has_no_pointer),
+        cmocka_unit_test(a_caret_marks_the_error),
+        cmocka_unit_test(a_long_expression_is_cut_around_the_error),
+        cmocka_unit_test(an_error_of_the_whole_document_has_no_pointer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_program.c — engine/compile: a compiled program computes what its expressions say.
+/* test_program.c — engine/compile: a compiled program computes its expressions.
  *
  * The oracle is a plain walk over the graph with graph_op_value, one node at a time; a program must give the same bits
  * (fused operations are rounded like the two they stand for) except where powers are lowered to products. */
@@ -138,7 +138,7 @@ static void sine_and_cosine_of_one_angle_are_one_operation(void **state) {
     assert_true(fabs(out[0] - cos(angle)) < 1.2e-16 && fabs(out[1] - sin(angle)) < 1.2e-16);
 }
 
-static void what_depends_on_parameters_only_is_evaluated_once(void **state) {
+static void expressions_of_parameters_are_evaluated_once(void **state) {
     graph_fixture *f = *state;
     graph_node a = graph_unary(f->g, GRAPH_SIN, parameter(f, 0));
     graph_node b = graph_mul(f->g, a, parameter(f, 1));
@@ -214,7 +214,7 @@ static void check_random(graph_fixture *f, uint64_t seed, size_t count, size_t o
     free(pool);
 }
 
-static void random_graphs_evaluate_as_the_graph_says(void **state) {
+static void random_graphs_evaluate_as_the_graph_does(void **state) {
     graph_fixture *f = *state;
     for (uint64_t seed = 1; seed <= 40; seed++) check_random(f, seed * 7919, 30 + 25 * seed, 1 + seed % 9);
     check_random(f, 99, 30000, 50);
@@ -237,7 +237,7 @@ static void a_small_cone_of_a_large_graph_compiles_small(void **state) {
     assert_int_equal(program_instruction_count(compile(f, &small, 1)), 1);
 }
 
-static void the_first_fault_is_the_operation_that_lost_finiteness(void **state) {
+static void the_first_error_is_the_operation_that_lost_finiteness(void **state) {
     graph_fixture *f = *state;
     graph_node root = graph_unary(f->g, GRAPH_SQRT, q(f, 0));
     graph_node node = graph_add(f->g, graph_mul(f->g, root, q(f, 1)), graph_unary(f->g, GRAPH_EXP, q(f, 1)));
@@ -254,7 +254,7 @@ static void the_first_fault_is_the_operation_that_lost_finiteness(void **state) 
     free(w);
 }
 
-static void a_fault_among_the_parameters_is_found_in_a_prepared_workspace(void **state) {
+static void an_error_among_the_parameters_is_found_in_a_prepared_workspace(void **state) {
     graph_fixture *f = *state;
     graph_node fault = graph_unary(f->g, GRAPH_LOG, parameter(f, 0)), node = graph_mul(f->g, fault, q(f, 0));
     program *p = compile(f, &node, 1);
@@ -266,7 +266,7 @@ static void a_fault_among_the_parameters_is_found_in_a_prepared_workspace(void *
     free(w);
 }
 
-static void the_branch_not_taken_is_not_a_fault(void **state) {
+static void the_branch_not_taken_is_not_an_error(void **state) {
     graph_fixture *f = *state;
     graph_node positive = graph_binary(f->g, GRAPH_GT, q(f, 0), number(f, 0));
     graph_node guarded = graph_apply(f->g, GRAPH_IF, positive, graph_unary(f->g, GRAPH_LOG, q(f, 0)), q(f, 0));
@@ -283,7 +283,7 @@ static void a_node_that_could_not_be_built_is_refused_with_its_reason(void **sta
     (void)state;
     arena memory;
     arena_init(&memory, 0);
-    graph *g = graph_create(&memory, 4);
+    graph *g = graph_create(&memory, &memory, 4);
     graph_node node = graph_symbol(g, SYMBOL_COORDINATE, 0);
     for (int i = 0; i < 10; i++) node = graph_unary(g, GRAPH_SIN, node);
     hamel_error error = {0};
@@ -317,14 +317,14 @@ int main(void) {
         TEST(powers_of_zero_keep_their_values),
         TEST(a_product_used_once_is_fused_and_one_used_twice_is_not),
         TEST(sine_and_cosine_of_one_angle_are_one_operation),
-        TEST(what_depends_on_parameters_only_is_evaluated_once),
+        TEST(expressions_of_parameters_are_evaluated_once),
         TEST(a_later_prepare_takes_the_new_parameters),
-        TEST(random_graphs_evaluate_as_the_graph_says),
+        TEST(random_graphs_evaluate_as_the_graph_does),
         TEST(a_deep_chain_needs_no_stack_and_few_slots),
         TEST(a_small_cone_of_a_large_graph_compiles_small),
-        TEST(the_first_fault_is_the_operation_that_lost_finiteness),
-        TEST(a_fault_among_the_parameters_is_found_in_a_prepared_workspace),
-        TEST(the_branch_not_taken_is_not_a_fault),
+        TEST(the_first_error_is_the_operation_that_lost_finiteness),
+        TEST(an_error_among_the_parameters_is_found_in_a_prepared_workspace),
+        TEST(the_branch_not_taken_is_not_an_error),
         TEST(a_node_that_could_not_be_built_is_refused_with_its_reason),
         TEST(a_full_arena_is_reported),
     };

@@ -1,4 +1,4 @@
-/* test_abreast.c — programs for eight members at once against the same programs for one. */
+/* test_program_vec8.c — programs for eight members at once against the same programs for one. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -13,21 +13,21 @@
 
 enum { Q = 3, P = 2 };
 
-/* What the program of these nodes gives for each member, by both ways. */
-static void evaluate_both(const graph *g, const graph_node *nodes, size_t count, const octet *p, const octet *q,
-                          octet *together, double *alone) {
+/* The values of the program of these nodes for each member, by both methods. */
+static void evaluate_both(const graph *g, const graph_node *nodes, size_t count, const vec8 *p, const vec8 *q,
+                          vec8 *together, double *alone) {
     arena memory;
     program *code;
     arena_init(&memory, 0);
     assert_int_equal(program_compile(&code, &memory, g, nodes, count, NULL), HAMEL_OK);
-    octet *work = octets_alloc(program_workspace_doubles(code));
+    vec8 *work = vec8_alloc(program_workspace_doubles(code));
     double *single = calloc(program_workspace_doubles(code), sizeof *single);
     program_inputs in = {{0}};
     in.values[SYMBOL_PARAMETER] = (const double *)p;
     in.values[SYMBOL_COORDINATE] = (const double *)q;
-    program_prepare_abreast(code, &in, work);
-    program_evaluate_abreast(code, &in, work, together);
-    for (int k = 0; k < OCTET; k++) {
+    program_prepare_vec8(code, &in, work);
+    program_evaluate_vec8(code, &in, work, together);
+    for (int k = 0; k < VEC8_SIZE; k++) {
         double parameters[P], coordinates[Q];
         for (int i = 0; i < P; i++) parameters[i] = p[i][k];
         for (int i = 0; i < Q; i++) coordinates[i] = q[i][k];
@@ -41,9 +41,9 @@ static void evaluate_both(const graph *g, const graph_node *nodes, size_t count,
     arena_free(&memory);
 }
 
-static void fill(uint64_t *seed, octet *x, size_t count, double low, double high) {
+static void fill(uint64_t *seed, vec8 *x, size_t count, double low, double high) {
     for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < OCTET; k++) x[i][k] = random_between(seed, low, high);
+        for (int k = 0; k < VEC8_SIZE; k++) x[i][k] = random_between(seed, low, high);
 }
 
 static void every_operator_gives_each_member_its_value(void **state) {
@@ -51,11 +51,11 @@ static void every_operator_gives_each_member_its_value(void **state) {
     graph *g;
     arena memory;
     uint64_t seed = 5;
-    octet p[P], q[Q], together[3 * GRAPH_LISTED_COUNT];
-    double alone[OCTET * 3 * GRAPH_LISTED_COUNT];
+    vec8 p[P], q[Q], together[3 * GRAPH_LISTED_COUNT];
+    double alone[VEC8_SIZE * 3 * GRAPH_LISTED_COUNT];
     graph_node nodes[3 * GRAPH_LISTED_COUNT], x[Q];
     arena_init(&memory, 0);
-    assert_non_null(g = graph_create(&memory, 100000));
+    assert_non_null(g = graph_create(&memory, &memory, 100000));
     for (int i = 0; i < Q; i++) x[i] = graph_symbol(g, SYMBOL_COORDINATE, i);
     graph_node m = graph_symbol(g, SYMBOL_PARAMETER, 0), u = graph_binary(g, GRAPH_MUL, m, x[1]);
     size_t count = 0;
@@ -69,7 +69,7 @@ static void every_operator_gives_each_member_its_value(void **state) {
         fill(&seed, q, Q, -3, 3);
         evaluate_both(g, nodes, count, p, q, together, alone);
         for (size_t i = 0; i < count; i++) {
-            for (int k = 0; k < OCTET; k++) {
+            for (int k = 0; k < VEC8_SIZE; k++) {
                 double one = together[i][k], other = alone[(size_t)k * count + i];
                 if (isnan(one) && isnan(other)) continue;
                 if (!(fabs(one - other) <= 4 * DBL_EPSILON * fabs(other) + DBL_MIN) && one != other)
@@ -94,10 +94,10 @@ static void sines_and_cosines_are_within_an_ulp(void **state) {
     graph *g;
     arena memory;
     uint64_t seed = 9;
-    octet p[P] = {{0}}, q[Q], together[3];
-    double alone[OCTET * 3], worst = 0;
+    vec8 p[P] = {{0}}, q[Q], together[3];
+    double alone[VEC8_SIZE * 3], worst = 0;
     arena_init(&memory, 0);
-    assert_non_null(g = graph_create(&memory, 100000));
+    assert_non_null(g = graph_create(&memory, &memory, 100000));
     graph_node nodes[3];
     for (int i = 0; i < 3; i++)
         nodes[i] = graph_apply(g, i == 1 ? GRAPH_COS : GRAPH_SIN, graph_symbol(g, SYMBOL_COORDINATE, i == 2),
@@ -108,7 +108,7 @@ static void sines_and_cosines_are_within_an_ulp(void **state) {
             q[1][0] = (double)round * M_PI_2; /* where the reduction cancels most */
             evaluate_both(g, nodes, 3, p, q, together, alone);
             for (int i = 0; i < 3; i++)
-                for (int k = 0; k < OCTET; k++) {
+                for (int k = 0; k < VEC8_SIZE; k++) {
                     double other = alone[3 * k + i];
                     if (other != 0)
                         worst = fmax(worst, ulps(together[i][k], other));
@@ -121,20 +121,20 @@ static void sines_and_cosines_are_within_an_ulp(void **state) {
     arena_free(&memory);
 }
 
-static void what_is_not_finite_stays_with_its_member(void **state) {
+static void values_that_are_not_finite_stay_with_their_member(void **state) {
     (void)state;
     graph *g;
     arena memory;
-    octet p[P] = {{0}}, q[Q] = {{0}}, together[2];
-    double alone[OCTET * 2];
+    vec8 p[P] = {{0}}, q[Q] = {{0}}, together[2];
+    double alone[VEC8_SIZE * 2];
     arena_init(&memory, 0);
-    assert_non_null(g = graph_create(&memory, 100000));
+    assert_non_null(g = graph_create(&memory, &memory, 100000));
     graph_node x = graph_symbol(g, SYMBOL_COORDINATE, 0);
     graph_node nodes[2] = {graph_apply(g, GRAPH_SIN, x, GRAPH_NONE, GRAPH_NONE),
                            graph_apply(g, GRAPH_LOG, x, GRAPH_NONE, GRAPH_NONE)};
-    for (int k = 0; k < OCTET; k++) q[0][k] = k == 3 ? (double)INFINITY : k == 5 ? (double)NAN : k;
+    for (int k = 0; k < VEC8_SIZE; k++) q[0][k] = k == 3 ? (double)INFINITY : k == 5 ? (double)NAN : k;
     evaluate_both(g, nodes, 2, p, q, together, alone);
-    for (int k = 0; k < OCTET; k++) {
+    for (int k = 0; k < VEC8_SIZE; k++) {
         assert_int_equal(isfinite(together[0][k]) != 0, k != 3 && k != 5);
         assert_int_equal(isfinite(together[1][k]) != 0, k != 3 && k != 5 && k != 0);
     }
@@ -145,7 +145,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operator_gives_each_member_its_value),
         cmocka_unit_test(sines_and_cosines_are_within_an_ulp),
-        cmocka_unit_test(what_is_not_finite_stays_with_its_member),
+        cmocka_unit_test(values_that_are_not_finite_stay_with_their_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

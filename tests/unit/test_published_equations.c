@@ -21,7 +21,7 @@ enum { LINES = 7, MOST = 64, STATES = 3 };
 typedef struct published {
     const char *source, *example, *system; /* the name of a shipped example, or a description */
     const char *formulation;
-    const char *lines[LINES][2]; /* name, or "gamma[u; v, w]", and what the source says */
+    const char *lines[LINES][2]; /* name, or "gamma[u; v, w]", and the value in the source */
 } published;
 
 #define PLANE(members) "{`hamel`: 1, `simulation`: {`stop`: 1, `initialization`: `project`}, " members "}"

@@ -3,7 +3,7 @@
  *
  * The mass matrix of such bodies is singular at every state. Where components of a quaternion are small, so are leading
  * minors of that matrix, and an elimination in a fixed order meets pivots of rounding; the starts here seek such states. */
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"
@@ -254,15 +254,15 @@ static void compare(const chain *c, const char *wanted, size_t starts, uint64_t 
     hamel_model *model = model_of(c, wanted);
     assert_true(model->m < 99);
     for (size_t start = 0; start < starts; start++) {
-        kinetics *k = kinetics_create(model);
+        dynamics *k = dynamics_create(model);
         assert_non_null(k);
         random_state(c, &seed, q, v, w);
         newton_euler(c, q, v, w, right);
         hamel_error error = {0};
-        hamel_status status = kinetics_evaluate(k, 0, q, v, &error);
-        if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, a, lambda, &error);
+        hamel_status status = dynamics_evaluate(k, 0, q, v, &error);
+        if (status == HAMEL_OK) status = dynamics_accelerations(k, 0, 0, a, lambda, &error);
         if (status != HAMEL_OK) fail_msg("%s, start %zu: %s", wanted, start, error.faults[0].message);
-        dynamics_missed missed = kinetics_missed(k, a, lambda);
+        equation_residual missed = dynamics_missed(k, a, lambda);
         if (!(fmax(missed.motion, missed.constraints) <= RESIDUAL))
             fail_msg("%s, start %zu: the equations are missed by %g and %g", wanted, start, missed.motion,
                      missed.constraints);
@@ -279,7 +279,7 @@ static void compare(const chain *c, const char *wanted, size_t starts, uint64_t 
                 fail_msg("%s, start %zu: q''[%zu] = %.17g, by Newton and Euler %.17g", wanted, start, i, a[i],
                          right[i]);
         }
-        kinetics_free(k);
+        dynamics_free(k);
     }
     hamel_model_free(model);
 }
@@ -352,7 +352,7 @@ static double steps_of(const char *method, const double *J, const double *spin, 
     hamel_model *model = fixture_model(text, simulation);
     if (hamel_run(model, NULL, NULL, &summary, &error) != HAMEL_OK) fail_msg("%s", error.faults[0].message);
     assert_true(summary.passed);
-    double steps = summary.steps;
+    double steps = (double)summary.steps;
     hamel_summary_free(&summary);
     hamel_model_free(model);
     return steps;

@@ -1,5 +1,5 @@
-/* test_row_space.c — engine/solve/row_space.c: least solutions, free directions and least multipliers of rows of any rank. */
-#include "engine/solve/row_space.h"
+/* test_rank_qr.c — engine/linear/rank_qr.c: least solutions, free directions and least multipliers of rows of any rank. */
+#include "engine/linear/rank_qr.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -34,35 +34,35 @@ static void a_dependent_row_is_found_whatever_the_lengths(void **state) {
     (void)state;
     double rows[N * ROWS];
     uint64_t seed = 3;
-    row_space s;
-    assert_true(row_space_create(&s, N, ROWS));
+    rank_qr s;
+    assert_true(rank_qr_create(&s, N, ROWS));
     fill(rows, &seed);
-    row_space_load(&s, ROWS, rows, NULL);
-    assert_true(row_space_factor(&s));
+    rank_qr_load(&s, ROWS, rows, NULL);
+    assert_true(rank_qr_factor(&s));
     assert_int_equal(s.rank, 3);
-    row_space_free(&s);
+    rank_qr_free(&s);
 }
 
 static void the_solution_satisfies_the_rows_and_is_orthogonal_to_what_they_leave_free(void **state) {
     (void)state;
     double rows[N * ROWS], r[ROWS] = {0.5, -200, 3e-3, -199.5}, x[N], basis[N * 2];
     uint64_t seed = 4;
-    row_space s;
-    assert_true(row_space_create(&s, N, ROWS));
+    rank_qr s;
+    assert_true(rank_qr_create(&s, N, ROWS));
     fill(rows, &seed);
-    row_space_load(&s, ROWS, rows, NULL);
-    assert_true(row_space_factor(&s));
-    assert_true(row_space_solution(&s, r, x) < 1e-12);
+    rank_qr_load(&s, ROWS, rows, NULL);
+    assert_true(rank_qr_factor(&s));
+    assert_true(rank_qr_solution(&s, r, x) < 1e-12);
     for (size_t c = 0; c < ROWS; c++) assert_near("row", product(rows + N * c, x), r[c], 1e-12);
-    row_space_free_directions(&s, basis);
+    rank_qr_free_directions(&s, basis);
     for (size_t j = 0; j < 2; j++) {
         for (size_t c = 0; c < ROWS; c++) assert_near("free", product(rows + N * c, basis + N * j) * 1e-3, 0, 1e-14);
         assert_near("least", product(x, basis + N * j), 0, 1e-12);
         for (size_t k = 0; k < 2; k++) assert_near("unit", product(basis + N * k, basis + N * j), j == k, 1e-14);
     }
     r[3] = -100;
-    assert_true(row_space_solution(&s, r, x) > 1e-2);
-    row_space_free(&s);
+    assert_true(rank_qr_solution(&s, r, x) > 1e-2);
+    rank_qr_free(&s);
 }
 
 /* f = Eᵀλ is given by many λ; the least is orthogonal to (1, 1, 0, −1), which gives nothing. */
@@ -71,16 +71,16 @@ static void multipliers_give_the_reaction_and_are_the_least(void **state) {
     double rows[N * ROWS], f[N], lambda[ROWS];
     const double given[ROWS] = {2, -0.3, 50, 1};
     uint64_t seed = 5;
-    row_space s;
-    assert_true(row_space_create(&s, N, ROWS));
+    rank_qr s;
+    assert_true(rank_qr_create(&s, N, ROWS));
     fill(rows, &seed);
-    row_space_load(&s, ROWS, rows, NULL);
-    assert_true(row_space_factor(&s));
+    rank_qr_load(&s, ROWS, rows, NULL);
+    assert_true(rank_qr_factor(&s));
     for (size_t i = 0; i < N; i++) {
         f[i] = 0;
         for (size_t c = 0; c < ROWS; c++) f[i] += rows[i + N * c] * given[c];
     }
-    row_space_multipliers(&s, f, lambda);
+    rank_qr_multipliers(&s, f, lambda);
     for (size_t i = 0; i < N; i++) {
         double sum = 0;
         for (size_t c = 0; c < ROWS; c++) sum += rows[i + N * c] * lambda[c];
@@ -89,7 +89,7 @@ static void multipliers_give_the_reaction_and_are_the_least(void **state) {
     assert_near("the independent row", lambda[2], 50, 1e-9);
     /* ε times the spread of the lengths, 1e6, times the largest λ, with a decimal to spare */
     assert_near("least", lambda[0] + lambda[1] - lambda[3], 0, 1e-7);
-    row_space_free(&s);
+    rank_qr_free(&s);
 }
 
 /* Two rows along one direction, as they turn: the first has shrunk to the rounding of its usual length 1. */
@@ -97,21 +97,21 @@ static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
     (void)state;
     const double rows[2 * N] = {1e-16, -2e-16, 0, 0, 1e-16, 0, 1, 0, 0, 0}, usual[2] = {1, 1}, r[2] = {0, 0.3};
     double x[N], lambda[2];
-    row_space s;
-    assert_true(row_space_create(&s, N, 2));
-    row_space_load(&s, 2, rows, NULL);
-    assert_true(row_space_factor(&s));
+    rank_qr s;
+    assert_true(rank_qr_create(&s, N, 2));
+    rank_qr_load(&s, 2, rows, NULL);
+    assert_true(rank_qr_factor(&s));
     assert_int_equal(s.rank, 2);
-    row_space_load(&s, 2, rows, usual);
-    assert_true(row_space_factor(&s));
+    rank_qr_load(&s, 2, rows, usual);
+    assert_true(rank_qr_factor(&s));
     assert_int_equal(s.rank, 1);
-    assert_near("margin", row_space_margin(&s), 1, 1e-12);
-    assert_true(row_space_solution(&s, r, x) < 1e-12);
+    assert_near("margin", rank_qr_margin(&s), 1, 1e-12);
+    assert_true(rank_qr_solution(&s, r, x) < 1e-12);
     assert_near("solution", x[1], 0.3, 1e-12);
-    row_space_multipliers(&s, x, lambda);
+    rank_qr_multipliers(&s, x, lambda);
     assert_near("multiplier", lambda[1], 0.3, 1e-12);
     assert_near("multiplier of the short row", lambda[0], 0, 1e-12);
-    row_space_free(&s);
+    rank_qr_free(&s);
 }
 
 /* Off their constraints by 1e-6, rows that usually depend on each other span more: solutions stay in one direction, and do
@@ -120,17 +120,17 @@ static void off_the_constraints_the_expected_rank_is_kept_without_jumps(void **s
     (void)state;
     const double off = 1e-6, usual[2] = {1, 1};
     double before[N] = {0}, free_before[N * (N - 1)];
-    row_space s;
-    assert_true(row_space_create(&s, N, 2));
+    rank_qr s;
+    assert_true(rank_qr_create(&s, N, 2));
     s.limit = 1;
     for (int i = 0; i < 2; i++) {
         double angle = M_PI / 4 + (i ? 1e-13 : -1e-13), x[N], basis[N * (N - 1)];
         double rows[2 * N] = {off, -sin(angle), 0, 0, 0, 0, cos(angle), off, 0, 0}, r[2] = {-sin(angle), cos(angle)};
-        row_space_load(&s, 2, rows, usual);
-        assert_true(row_space_factor(&s));
+        rank_qr_load(&s, 2, rows, usual);
+        assert_true(rank_qr_factor(&s));
         assert_int_equal(s.rank, 1);
-        (void)row_space_solution(&s, r, x);
-        row_space_free_directions(&s, basis);
+        (void)rank_qr_solution(&s, r, x);
+        rank_qr_free_directions(&s, basis);
         assert_near("solution", x[1], 1, 1e-6);
         for (int j = 0; i && j < N; j++) assert_near("jump", x[j], before[j], 10 * off * off);
         for (int j = 0; i && j < N;
@@ -142,7 +142,7 @@ static void off_the_constraints_the_expected_rank_is_kept_without_jumps(void **s
         memcpy(before, x, sizeof x);
         memcpy(free_before, basis, sizeof basis);
     }
-    row_space_free(&s);
+    rank_qr_free(&s);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
-/* test_read_system.c — every key of the format lands in its field, and every fault of shape is reported with its
+/* test_read_system.c — every key of the format lands in its field, and every error of shape is reported with its
  * pointer, all at once. */
-#include "api/read_system.h"
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
+#include "api/read/read_system.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,13 +35,13 @@ static cJSON *tree_of(const char *text) {
 static void read_tree(fixture *f, const cJSON *tree) {
     *f = (fixture){0};
     arena_init(&f->memory, 0);
-    f->status = api_read_system(&f->d, tree, &f->memory, &f->error);
+    f->status = api_read_system(&f->d, tree, false, &f->memory, &f->error);
 }
 
 static void read_text(fixture *f, const char *text) {
     cJSON *tree = tree_of(text);
     read_tree(f, tree);
-    cJSON_Delete(tree); /* the description must not need it any more */
+    cJSON_Delete(tree); /* the description must not use it any more */
 }
 
 static void close_fixture(fixture *f) {
@@ -61,7 +61,7 @@ static const hamel_fault *fault_at(const fixture *f, const char *pointer) {
     return NULL;
 }
 
-/* The only fault of `text` stands at `pointer` and says `part`. */
+/* Expects one error in `text`, at `pointer`, whose message contains `part`. */
 static void expect_fault(const char *text, const char *pointer, const char *part) {
     fixture f;
     read_text(&f, text);
@@ -73,7 +73,7 @@ static void expect_fault(const char *text, const char *pointer, const char *part
     close_fixture(&f);
 }
 
-/* A whole description around one more member. */
+/* A complete description with one more member. */
 #define SYSTEM(members) "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1}," members "}"
 #define SIMULATION(members) "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1," members "}}"
 
@@ -139,7 +139,7 @@ static void a_family_may_be_an_object(void **state) {
     close_fixture(&f);
 }
 
-static void physics_lands_in_its_fields(void **state) {
+static void physical_properties_are_read(void **state) {
     (void)state;
     fixture f;
     expect_read(&f, SYSTEM("'name':'N','description':'D','source':'S','kinetic_energy':['a','b'],"
@@ -158,7 +158,7 @@ static void physics_lands_in_its_fields(void **state) {
     close_fixture(&f);
 }
 
-static void bodies_and_what_is_on_them_are_read(void **state) {
+static void bodies_and_points_on_them_are_read(void **state) {
     (void)state;
     fixture f;
     expect_read(
@@ -236,7 +236,7 @@ static void links_loads_and_joints_are_read(void **state) {
     close_fixture(&f);
 }
 
-static void faults_of_bodies_and_joints_are_found(void **state) {
+static void errors_of_bodies_and_joints_are_found(void **state) {
     (void)state;
 #define BODY(members) SYSTEM("'bodies':[{'name':'B','mass':1,'position':['x',0,0]," members "}]")
 #define ORIENTATION(members) BODY("'orientation':{" members "}")
@@ -260,7 +260,8 @@ static void faults_of_bodies_and_joints_are_found(void **state) {
         {SYSTEM("'points':[{'name':'P'}]"), "/points/0", "either `position`, or `body` and `at`"},
         {SYSTEM("'points':[{'name':'P','at':[0,0]}]"), "/points/0", "either `position`, or `body` and `at`"},
         {SYSTEM("'points':[{'name':'P','position':[0,0],'body':'B','at':[0,0]}]"), "/points/0", "either `position`"},
-        {SYSTEM("'frames':[{'name':'F','in':'G','origin':{'frame':'G','at':[0,0]}}]"), "/frames/0", "one of the two"},
+        {SYSTEM("'frames':[{'name':'F','in':'G','origin':{'frame':'G','at':[0,0]}}]"), "/frames/0",
+         "exclude each other"},
         {SYSTEM("'springs':[{'between':['A'],'stiffness':1}]"), "/springs/0/between", "a list of two"},
         {SYSTEM("'springs':[{'between':['A',1],'stiffness':1}]"), "/springs/0/between/1", "found a number"},
         {SYSTEM("'dampers':[{'between':['A','B']}]"), "/dampers/0", "`coefficient`"},
@@ -347,7 +348,7 @@ static void unknown_keys_suggest_the_nearest(void **state) {
     close_fixture(&f);
 }
 
-static void faults_of_shape_say_what_was_found_and_expected(void **state) {
+static void structural_errors_name_what_was_found_and_expected(void **state) {
     (void)state;
     expect_fault("[]", "", "expected an object, found an empty list");
     expect_fault("{'coordinates':[],'simulation':{'stop':1}}", "", "needs the key `hamel`");
@@ -381,11 +382,11 @@ static void faults_of_shape_say_what_was_found_and_expected(void **state) {
                  "/coordinates/0/for/i", "two bounds");
 }
 
-static void faults_of_the_simulation_are_found(void **state) {
+static void errors_of_the_simulation_are_found(void **state) {
     (void)state;
     expect_fault(SIMULATION("'samples':true"), "/simulation/samples", "expected a number or an expression");
-    expect_fault(SIMULATION("'samples':3,'step':0.1"), "/simulation", "only one of");
-    expect_fault(SIMULATION("'times':[]"), "/simulation/times", "must not be empty");
+    expect_fault(SIMULATION("'samples':3,'step':0.1"), "/simulation", "exclude each other");
+    expect_fault(SIMULATION("'times':[]"), "/simulation/times", "is empty");
     expect_fault(SIMULATION("'method':'BDF'"), "/simulation/method", "`auto`, `bdf`, `adams` or `erk`, found `BDF`");
     expect_fault(SIMULATION("'projection':{'baumgarte':[1]}"), "/simulation/projection/baumgarte", "alpha and beta");
     expect_fault(SIMULATION("'certify':1"), "/simulation/certify", "true or false");
@@ -393,7 +394,7 @@ static void faults_of_the_simulation_are_found(void **state) {
     expect_fault(SIMULATION("'record':[1]"), "/simulation/record/0", "expected a name");
 }
 
-static void all_faults_are_reported_together(void **state) {
+static void all_errors_are_reported_together(void **state) {
     (void)state;
     fixture f;
     read_text(&f, "{'hamel':'1','coordinates':[{'nam':'x'}],'kinetic_energy':{},'simulation':{'stpo':1,'rtol':[]}}");
@@ -409,7 +410,7 @@ static void all_faults_are_reported_together(void **state) {
     close_fixture(&f);
 }
 
-static void the_hash_is_that_of_the_meaning_not_of_the_spelling(void **state) {
+static void the_hash_does_not_depend_on_spelling(void **state) {
     (void)state;
     fixture a, b, c;
     expect_read(&a, "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1}}");
@@ -424,7 +425,7 @@ static void the_hash_is_that_of_the_meaning_not_of_the_spelling(void **state) {
     close_fixture(&c);
 }
 
-static void a_small_arena_ends_in_a_status_not_in_a_crash(void **state) {
+static void a_small_arena_gives_an_error_status(void **state) {
     (void)state;
     cJSON *tree =
         tree_of(SYSTEM("'parameters':{'m':{'value':1}},'outputs':{'a':'x'},'checks':[{'expression':1,'max':1}],"
@@ -433,7 +434,7 @@ static void a_small_arena_ends_in_a_status_not_in_a_crash(void **state) {
     for (size_t limit = 1; limit < 200000 && !done; limit += limit < 2000 ? 16 : 997) {
         fixture f = {0};
         arena_init(&f.memory, limit);
-        f.status = api_read_system(&f.d, tree, &f.memory, &f.error);
+        f.status = api_read_system(&f.d, tree, false, &f.memory, &f.error);
         done = f.status == HAMEL_OK;
         if (!done) assert_int_equal(f.status, HAMEL_NO_MEMORY);
         close_fixture(&f);
@@ -509,18 +510,18 @@ int main(void) {
         cmocka_unit_test(parameters_are_numbers_expressions_or_objects),
         cmocka_unit_test(maps_and_lists_of_expressions_are_the_same),
         cmocka_unit_test(a_family_may_be_an_object),
-        cmocka_unit_test(physics_lands_in_its_fields),
-        cmocka_unit_test(bodies_and_what_is_on_them_are_read),
+        cmocka_unit_test(physical_properties_are_read),
+        cmocka_unit_test(bodies_and_points_on_them_are_read),
         cmocka_unit_test(links_loads_and_joints_are_read),
-        cmocka_unit_test(faults_of_bodies_and_joints_are_found),
+        cmocka_unit_test(errors_of_bodies_and_joints_are_found),
         cmocka_unit_test(invariants_and_checks_are_read),
         cmocka_unit_test(simulation_keys_are_read),
         cmocka_unit_test(unknown_keys_suggest_the_nearest),
-        cmocka_unit_test(faults_of_shape_say_what_was_found_and_expected),
-        cmocka_unit_test(faults_of_the_simulation_are_found),
-        cmocka_unit_test(all_faults_are_reported_together),
-        cmocka_unit_test(the_hash_is_that_of_the_meaning_not_of_the_spelling),
-        cmocka_unit_test(a_small_arena_ends_in_a_status_not_in_a_crash),
+        cmocka_unit_test(structural_errors_name_what_was_found_and_expected),
+        cmocka_unit_test(errors_of_the_simulation_are_found),
+        cmocka_unit_test(all_errors_are_reported_together),
+        cmocka_unit_test(the_hash_does_not_depend_on_spelling),
+        cmocka_unit_test(a_small_arena_gives_an_error_status),
         cmocka_unit_test(overrides_change_the_description),
         cmocka_unit_test(wrong_overrides_are_refused),
     };

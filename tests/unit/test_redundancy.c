@@ -1,6 +1,7 @@
 /* test_redundancy.c — dependent sets and unique multipliers, against ranks of submatrices and a door on two ball joints. */
-#include "engine/solve/kinetics.h"
-#include "engine/solve/redundancy.h"
+#include "engine/base/tolerances.h"
+#include "engine/dynamics/dynamics.h"
+#include "engine/linear/redundancy.h"
 
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -93,22 +94,22 @@ static void sets_are_smallest_and_unique_multipliers_are_those_that_count(void *
         }
         if (empty) continue;
         hamel_model *model = linear_model(A);
-        kinetics *k = kinetics_create(model);
+        dynamics *k = dynamics_create(model);
         redundancy r;
-        assert_int_equal(kinetics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
-        assert_int_equal(redundancy_find(&r, model, k->values, NULL, NULL, REDUNDANCY_TOLERANCE), HAMEL_OK);
+        assert_int_equal(dynamics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
+        assert_int_equal(redundancy_find(&r, &model->dynamics.A, k->values, NULL, NULL, RANK_TOLERANCE), HAMEL_OK);
         int rank = rank_without(A, -1);
         assert_int_equal(r.rank, rank);
         assert_int_equal(r.rank + r.count, ROWS);
         for (int c = 0; c < ROWS; c++) assert_int_equal(r.involved[c], rank_without(A, c) == rank);
         check_sets(&r, A);
         redundancy_free(&r);
-        kinetics_free(k);
+        dynamics_free(k);
         hamel_model_free(model);
     }
 }
 
-/* A door hangs on two ball joints, P above Q: both keep it from falling, and nobody can say which one bears what. The
+/* A door hangs on two ball joints, P above Q: both keep it from falling, and their shares are undetermined. The
  * forces across the hinge line are unique (Wojtyra, Multibody System Dynamics 14 (2005) 251). */
 static void a_door_on_two_ball_joints_has_one_set(void **state) {
     (void)state;
@@ -138,7 +139,7 @@ static void a_door_on_two_ball_joints_has_one_set(void **state) {
 
 /* A parallelogram turns through its stretched positions at t = 1 and 1 + π, whatever the method and however its steps
  * fall: it must not fold into the antiparallelogram, and both instants are counted. */
-static void a_stretched_parallelogram_goes_on_and_says_so(void **state) {
+static void a_stretched_parallelogram_continues_and_reports_it(void **state) {
     (void)state;
     static const char *const settings[] = {"`method`: `adams`, `rtol`: 1e-9, `atol`: 1e-11",
                                            "`method`: `bdf`, `rtol`: 1e-7, `atol`: 1e-9",
@@ -165,7 +166,7 @@ static void a_stretched_parallelogram_goes_on_and_says_so(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_are_smallest_and_unique_multipliers_are_those_that_count),
-        cmocka_unit_test(a_stretched_parallelogram_goes_on_and_says_so),
+        cmocka_unit_test(a_stretched_parallelogram_continues_and_reports_it),
         cmocka_unit_test(a_door_on_two_ball_joints_has_one_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
  *
  * A closed form of the pendulum over the top would do as well; the model in one coordinate, at tolerances a hundred
  * times as small, also serves mechanisms without one, and has no constraint. */
-#include "engine/solve/kinetics.h"
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/record.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_rotation.c — orientations: rotation matrices and angular velocities of every form they can be given in.
  *
  * A body at the origin carries three points, one on each of its axes: their places are the columns of its rotation
- * matrix. What the tests compare with is made of plain numbers here: products of elementary rotations, differences of
+ * matrix. The expected values are computed from plain numbers here: products of elementary rotations, differences of
  * matrices over a small time, and the published components (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -241,7 +241,7 @@ static void a_quaternion_has_its_scalar_first(void **state) {
         step(v, v, 0, true, q);
         random_fill(&seed, v, 4, -1, 1);
         for (int i = 0; i < 4; i++) dot += q[i] * v[i];
-        for (int i = 0; i < 4; i++) v[i] -= dot * q[i]; /* as the norm's constraint asks */
+        for (int i = 0; i < 4; i++) v[i] -= dot * q[i]; /* as the norm's constraint requires */
         values(&b, b.rotation, 9, q, v, R);
         for (int k = 0; k < 3; k++) {
             double column[3], unit[3] = {k == 0, k == 1, k == 2};
@@ -367,7 +367,7 @@ static void a_free_body_moves_alike_in_every_sequence(void **state) {
     }
 }
 
-static void sequences_that_are_none_are_refused(void **state) {
+static void invalid_sequences_are_rejected(void **state) {
     (void)state;
     static const char *const bad[] = {"ZZX", "XZZ", "ZX", "ZXZX", "zXz", "ABC", "313", "Z"};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
@@ -376,7 +376,7 @@ static void sequences_that_are_none_are_refused(void **state) {
                  "`coordinates`: [`a`], `kinetic_energy`: `a'^2`, `frames`: [{`name`: `F`,"
                  "`orientation`: {`euler`: {`sequence`: `%s`, `angles`: [`a`, 0, 0]}}}]",
                  bad[k]);
-        assert_fault(text, "no Euler sequence");
+        assert_fault(text, "not an Euler sequence");
     }
 }
 
@@ -390,7 +390,7 @@ int main(void) {
         cmocka_unit_test(a_body_with_a_quaternion_brings_the_constraint_of_its_norm),
         cmocka_unit_test(a_matrix_is_taken_row_by_row),
         cmocka_unit_test(a_free_body_moves_alike_in_every_sequence),
-        cmocka_unit_test(sequences_that_are_none_are_refused),
+        cmocka_unit_test(invalid_sequences_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* test_routh.c — engine/mechanics/routh.c, cyclic.c and engine/solve/noncyclic.c: Routh's equations against Routhians
+/* test_routh.c — engine/mechanics/routh.c, cyclic.c and engine/dynamics/noncyclic.c: Routh's equations against Routhians
  * written out, motions against those of Lagrange's equations, and who may be eliminated. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
-#include "engine/solve/variables.h"
+#include "engine/dynamics/variables.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static reduced reduced_at(const char *members, double t, const double *q, const 
     reduced r = {0};
     hamel_error error = {0};
     hamel_model *model = fixture_model(members, "`stop`: 1, `formulation`: `routh`");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     double lambda[8];
     assert_non_null(k);
     assert_true(model->n <= 8 && model->m <= 8);
@@ -32,13 +32,13 @@ static reduced reduced_at(const char *members, double t, const double *q, const 
     r.count = variables_count(x);
     assert_int_equal(variables_from_velocities(x, t, q, v, r.w), HAMEL_OK);
     assert_int_equal(variables_velocities(x, t, q, r.w, r.v, &error), HAMEL_OK);
-    assert_int_equal(kinetics_evaluate(k, t, q, r.v, &error), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(k, 0, 0, r.a, lambda, &error), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(k, t, q, r.v, &error), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, r.a, lambda, &error), HAMEL_OK);
     assert_int_equal(variables_rates(x, r.a, lambda, r.rates), HAMEL_OK);
     memset(r.a, 0, sizeof r.a);
     assert_int_equal(variables_accelerations(x, r.rates, r.a), HAMEL_OK);
     variables_free(x);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
     return r;
 }
@@ -182,24 +182,24 @@ static void expect_refusal(const char *members, const char *reason) {
     fixture_read(&f, members, "`stop`: 1, `formulation`: `routh`");
     assert_int_equal(hamel_model_create(&model, &f.description, NULL, NULL, &f.error), HAMEL_INVALID);
     if (!fixture_says(&f, reason)) fail_msg("%s", f.error.count ? f.error.faults[0].message : "no fault");
-    assert_true(fixture_says(&f, "these can: lagrange"));
+    assert_true(fixture_says(&f, "use one of lagrange"));
     fixture_close(&f);
 }
 
-static void what_keeps_coordinates_from_being_cyclic_is_told(void **state) {
+static void reasons_against_cyclic_coordinates_are_reported(void **state) {
     (void)state;
     expect_refusal("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `x`",
                    "`x` appears in the potential energy");
     expect_refusal("`coordinates`: [`x`], `kinetic_energy`: `(2 + sin(x))*x'^2`", "`x` appears in the kinetic energy");
     expect_refusal("`coordinates`: [`x`], `lagrangian`: `x'^2 - x`", "`x` appears in the lagrangian");
     expect_refusal("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `generalized_forces`: {`x`: `-x'`}",
-                   "`x` is moved by a force");
+                   "`x` is driven by a force");
     expect_refusal("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
                    "`generalized_forces`: {`y`: `-x - y`}",
                    "`x` appears in the force on `y`");
     expect_refusal("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
                    "`constraints`: [{`name`: `c`, `equation`: `x' = 2*y'`}]",
-                   "`x` is moved by the constraint `c`; `y` is moved by the constraint `c`");
+                   "`x` is driven by the constraint `c`; `y` is driven by the constraint `c`");
 }
 
 /* The nearest are those that fail in the fewest places, three of them. */
@@ -208,7 +208,7 @@ static void the_nearest_come_first(void **state) {
     expect_refusal(
         "`coordinates`: [`a`, `b`], `kinetic_energy`: `(1 + b^2)*a'^2 + b'^2`, `potential_energy`: `a + b`,"
         "`dissipation`: `b'^2`",
-        "conserved: `a` appears in the potential energy; `b` appears in the energies and is moved by a force");
+        "conserved: `a` appears in the potential energy; `b` appears in the energies and is driven by a force");
 }
 
 /* Zero at every state near the start, and underflow, are no proof. */
@@ -228,7 +228,7 @@ int main(void) {
         cmocka_unit_test(motions_are_those_of_lagrange_with_constant_momenta),
         cmocka_unit_test(the_energy_of_the_top_is_conserved),
         cmocka_unit_test(events_begin_with_momenta_of_their_own),
-        cmocka_unit_test(what_keeps_coordinates_from_being_cyclic_is_told),
+        cmocka_unit_test(reasons_against_cyclic_coordinates_are_reported),
         cmocka_unit_test(the_nearest_come_first),
         cmocka_unit_test(a_force_that_begins_further_away_counts),
     };

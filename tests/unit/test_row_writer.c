@@ -1,6 +1,7 @@
-/* test_row_sink.c — each format byte for byte, the choice by an Accept header, and sinks that refuse. */
-#include "api/row_sink.h"
-#include "api/write_formats.h"
+/* test_row_writer.c — the bytes of each format, the choice by an Accept header, and sinks that refuse. */
+#include "api/write/row_writer.h"
+#include "api/write/write_formats.h"
+#include "server/http/accept.h"
 #include "tests/unit/random.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* A sink that keeps what it gets, and refuses once it holds `limit` bytes. */
+/* A sink that stores its bytes, and refuses after `limit` bytes. */
 typedef struct store {
     text_buffer bytes;
     size_t limit;
@@ -119,7 +120,7 @@ static void json_is_one_document_by_columns(void **state) {
                "\"events\":[{\"name\":\"e\"}],\"summary\":{\"status\":\"failed\"},\"problem\":{\"type\":\"p\"}}\n");
 }
 
-/* Little-endian on this machine too: the files are read by machines of any kind. */
+/* The files are little-endian on every machine. */
 static void check_npy_data(const char *data) {
     for (size_t k = 0; k < 8; k++) {
         uint64_t bits = 0, expected;
@@ -206,7 +207,7 @@ static void a_sink_that_refuses_ends_the_writing(void **state) {
     }
 }
 
-static void what_is_too_large_for_one_document_is_refused_with_a_reason(void **state) {
+static void a_result_too_large_for_one_document_is_refused_with_a_reason(void **state) {
     (void)state;
     static const char *const formats[] = {"json", "npy"};
     enum { WIDTH = 1000 };
@@ -238,14 +239,14 @@ static void a_problem_before_the_header_is_still_a_document(void **state) {
 }
 
 static void expect_accepted(const char *accept, const char *expected) {
-    const row_format *f = row_format_accepted(accept, row_format_named("ndjson"));
+    const row_format *f = accept_row_format(accept, row_format_named("ndjson"));
     const char *name = f != NULL ? f->name : "none";
     if (strcmp(name, expected) != 0) fail_msg("`%s`: expected %s, got %s", accept, expected, name);
 }
 
 static void accept_headers_choose_the_format(void **state) {
     (void)state;
-    assert_ptr_equal(row_format_accepted(NULL, row_format_named("csv")), row_format_named("csv"));
+    assert_ptr_equal(accept_row_format(NULL, row_format_named("csv")), row_format_named("csv"));
     expect_accepted("", "ndjson");
     expect_accepted(" , ", "ndjson");
     expect_accepted("*/*", "ndjson");
@@ -316,7 +317,7 @@ int main(void) {
         cmocka_unit_test(npy_streams_when_the_number_of_rows_is_known),
         cmocka_unit_test(npy_names_beyond_ascii_take_version_3),
         cmocka_unit_test(a_sink_that_refuses_ends_the_writing),
-        cmocka_unit_test(what_is_too_large_for_one_document_is_refused_with_a_reason),
+        cmocka_unit_test(a_result_too_large_for_one_document_is_refused_with_a_reason),
         cmocka_unit_test(a_problem_before_the_header_is_still_a_document),
         cmocka_unit_test(accept_headers_choose_the_format),
         cmocka_unit_test(formats_are_found_by_name_and_media_type),

@@ -1,6 +1,6 @@
 /* test_run.c — engine/simulate: steps that outputs do not touch, budgets, cancellation, methods, the certificate. */
-#include "api/strict_json.h"
-#include "engine/solve/kinetics.h"
+#include "api/json/strict_json.h"
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/polls.h"
 
@@ -197,7 +197,7 @@ static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
 
 /* --- budgets and cancellation -------------------------------------------------------------------------------------- */
 
-/* S knows only x; y follows by the constraint, and M alone is singular: x = 3 t²/2 = y. */
+/* S contains only x; y follows by the constraint, and M alone is singular: x = 3 t²/2 = y. */
 static void a_mass_that_only_constraints_complete_runs_by_bdf(void **state) {
     (void)state;
     record r = run("`coordinates`: [`x`, `y`], `acceleration_energy`: `x''^2/2`, `generalized_forces`: {`x`: 3},"
@@ -209,7 +209,7 @@ static void a_mass_that_only_constraints_complete_runs_by_bdf(void **state) {
     drop(&r);
 }
 
-static void a_tolerance_beyond_double_precision_is_told(void **state) {
+static void a_tolerance_beyond_double_precision_is_reported(void **state) {
     (void)state;
     static const char *const methods[] = {"adams", "bdf", "erk"};
     for (int i = 0; i < 3; i++) {
@@ -229,7 +229,7 @@ static void a_tolerance_beyond_double_precision_is_told(void **state) {
 /* Thrown up along a cone in velocity space, a particle comes to rest, where the cone has no tangent plane; falling from
  * the start it never does. Circles at a given speed turn the gradient round, too, but in many steps. Where a position
  * constraint's does, as here that of one that depends on the other, the motion is determined all the same. */
-static void a_gradient_that_passes_through_zero_is_told(void **state) {
+static void a_gradient_that_passes_through_zero_is_reported(void **state) {
     (void)state;
     static const struct {
         const char *members;
@@ -298,11 +298,11 @@ static void stiffer_springs_take_no_more_steps(void **state) {
             "`dissipation`: `c/2*(u[1]'^2 + sum(i, 2, N, (u[i]' - u[i-1]')^2))`",
             power);
         record r = run(members, "`stop`: 10, `samples`: 2, `method`: `bdf`");
-        assert_true(r.summary.steps <= before);
+        assert_true((double)r.summary.steps <= before);
         /* at rest the lowest spring bears N weights, the next N − 1, ... */
         double lowest = row_of(&r, 1)[1], top = row_of(&r, 1)[16], weight = 9.81 / pow(10, power);
         assert_true(fabs(lowest + 16 * weight) < 1e-8 && fabs(top + 136 * weight) < 1e-8);
-        before = r.summary.steps;
+        before = (double)r.summary.steps;
         drop(&r);
     }
 }
@@ -375,7 +375,7 @@ static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
 }
 
 /* A description that can be integrated for a while is not at fault (exit 3) when its motion ends (exit 4). */
-static void whatever_fails_after_the_start_is_a_failed_integration(void **state) {
+static void any_failure_after_the_start_is_a_failed_integration(void **state) {
     (void)state;
     static const struct {
         const char *members, *formulation, *said;
@@ -413,14 +413,14 @@ static void whatever_fails_after_the_start_is_a_failed_integration(void **state)
 static void the_wall_time_limit_holds_everywhere(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 10, `samples`: 3");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     const double v[3] = {0};
     double q[3], worst;
     memcpy(q, model->q0, model->n * sizeof *q);
-    kinetics_limit(k, NULL, 1e-3); /* of a clock that began with the machine */
-    assert_int_equal(kinetics_evaluate(k, 0, q, v, NULL), HAMEL_CANCELED);
-    assert_int_equal(kinetics_project(k, 0, q, (double[3]){0}, &worst, NULL), HAMEL_CANCELED);
-    kinetics_free(k);
+    dynamics_limit(k, NULL, 1e-3); /* of a clock that began with the machine */
+    assert_int_equal(dynamics_evaluate(k, 0, q, v, NULL), HAMEL_CANCELED);
+    assert_int_equal(dynamics_project(k, 0, q, (double[3]){0}, &worst, NULL), HAMEL_CANCELED);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -564,7 +564,7 @@ static void the_work_of_forces_balances_the_energy(void **state) {
         }
 }
 
-static void checks_and_invariants_are_judged(void **state) {
+static void checks_and_invariants_are_checked(void **state) {
     (void)state;
     record r = run(
         PENDULUM
@@ -586,7 +586,7 @@ static void checks_and_invariants_are_judged(void **state) {
 }
 
 /* sqrt(1 - t) has no value behind t = 1, and 1/(t - 2) none at t = 2. */
-static void a_check_has_to_have_a_value_where_it_is_asked_for(void **state) {
+static void a_check_must_have_a_value_at_its_instant(void **state) {
     (void)state;
     static const char fall[] = "`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `checks`: [{`name`: `c`, %s, "
                                "`equals`: %s, `tolerance`: 1e-12}]";
@@ -626,7 +626,7 @@ static void the_estimate_of_the_error_covers_the_error(void **state) {
     drop(&r);
 }
 
-static void a_singularity_is_told_with_its_expression_and_time(void **state) {
+static void a_singularity_is_reported_with_its_expression_and_time(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: -1}], "
                                        "`kinetic_energy`: `x'^2/2`, `generalized_forces`: {`x`: `-sqrt(x)`}",
@@ -641,7 +641,7 @@ static void a_singularity_is_told_with_its_expression_and_time(void **state) {
     hamel_model_free(model);
 }
 
-static void faults_before_the_start_send_no_header(void **state) {
+static void errors_before_the_start_send_no_header(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + "
                                        "y'^2`, `constraints`: [{`name`: `c`, `equation`: `x = y`}]",
@@ -665,7 +665,8 @@ static void settings_are_expressions_of_parameters(void **state) {
     assert_int_equal(s->row_count, 11);
     assert_true(s->max_steps == 500 && s->max_step == 0.1 && s->time_limit == 6);
     assert_true(s->baumgarte[0] == 5 && s->baumgarte[1] == 2);
-    assert_true(model->invariants[0].has_tolerance && model->invariants[0].tolerance == 0.4 / 1000);
+    assert_true(model->observation.invariants[0].has_tolerance &&
+                model->observation.invariants[0].tolerance == 0.4 / 1000);
     hamel_model_free(model);
 }
 
@@ -677,8 +678,8 @@ int main(void) {
         cmocka_unit_test(bdf_and_adams_give_the_same_motion),
         cmocka_unit_test(auto_changes_to_bdf_on_a_stiff_chain),
         cmocka_unit_test(a_mass_that_only_constraints_complete_runs_by_bdf),
-        cmocka_unit_test(a_tolerance_beyond_double_precision_is_told),
-        cmocka_unit_test(a_gradient_that_passes_through_zero_is_told),
+        cmocka_unit_test(a_tolerance_beyond_double_precision_is_reported),
+        cmocka_unit_test(a_gradient_that_passes_through_zero_is_reported),
         cmocka_unit_test(a_tolerance_of_its_own_frees_a_coordinate),
         cmocka_unit_test(stiffer_springs_take_no_more_steps),
         cmocka_unit_test(memory_grows_with_the_length_of_a_chain),
@@ -686,18 +687,18 @@ int main(void) {
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
-        cmocka_unit_test(whatever_fails_after_the_start_is_a_failed_integration),
+        cmocka_unit_test(any_failure_after_the_start_is_a_failed_integration),
         cmocka_unit_test(the_wall_time_limit_holds_everywhere),
         cmocka_unit_test(warnings_are_whole_in_utf_8),
         cmocka_unit_test(the_limit_of_wall_time_holds_for_looks_within_one_step),
         cmocka_unit_test(a_run_stops_within_a_tenth_of_a_second_of_its_cancellation),
         cmocka_unit_test(a_sink_that_refuses_ends_the_run_as_canceled),
         cmocka_unit_test(the_work_of_forces_balances_the_energy),
-        cmocka_unit_test(checks_and_invariants_are_judged),
-        cmocka_unit_test(a_check_has_to_have_a_value_where_it_is_asked_for),
+        cmocka_unit_test(checks_and_invariants_are_checked),
+        cmocka_unit_test(a_check_must_have_a_value_at_its_instant),
         cmocka_unit_test(the_estimate_of_the_error_covers_the_error),
-        cmocka_unit_test(a_singularity_is_told_with_its_expression_and_time),
-        cmocka_unit_test(faults_before_the_start_send_no_header),
+        cmocka_unit_test(a_singularity_is_reported_with_its_expression_and_time),
+        cmocka_unit_test(errors_before_the_start_send_no_header),
     };
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

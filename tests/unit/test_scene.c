@@ -44,7 +44,7 @@ static void the_scene_is_what_the_elements_are(void **state) {
     hamel_model_free(model);
 }
 
-static void without_being_asked_for_there_is_no_scene(void **state) {
+static void a_scene_is_written_only_on_request(void **state) {
     (void)state;
     hamel_model *model = fixture_model(ARM ", `scene`: [{`point`: `B`}]", "`stop`: 1");
     assert_null(hamel_model_header(model)->scene);
@@ -110,7 +110,7 @@ static void a_box_in_space_has_three_axes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_scene_is_what_the_elements_are),
-        cmocka_unit_test(without_being_asked_for_there_is_no_scene),
+        cmocka_unit_test(a_scene_is_written_only_on_request),
         cmocka_unit_test(record_leaves_the_scene),
         cmocka_unit_test(rows_carry_places_axes_and_sizes),
         cmocka_unit_test(a_box_in_space_has_three_axes),

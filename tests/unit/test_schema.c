@@ -1,8 +1,8 @@
-/* test_schema.c — api/system.schema.json and the tables of the reader know the same keys. Run from the root of the
+/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys. Run from the root of the
  * repository. */
-#include "api/read_parts.h"
-#include "api/strict_json.h"
-#include "api/sweep.h"
+#include "api/json/strict_json.h"
+#include "api/read/read_parts.h"
+#include "api/sweep/sweep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -162,7 +162,7 @@ static void outputs_move_with_multipliers_and_accelerations(void **state) {
 /* A system whose text takes the values of two inputs. */
 typedef struct differing {
     const char *system, *simulation, *inputs[2];
-    double values[2], happenings; /* at least so many */
+    double values[2], event_records; /* at least so many */
 } differing;
 
 /* clang-format off */
@@ -259,11 +259,11 @@ static double assert_differences_agree(const differing *s, int input, const char
             assert_near(column, at(&exact, row, column), (8 * near - far) / (12 * h), 1e-6);
         }
     }
-    double happenings = exact.happenings;
+    double event_records = exact.event_records;
     for (int k = 0; k < 4; k++) motion_free(&moved[k]);
     motion_free(&exact);
     motion_free(&plain);
-    return happenings;
+    return event_records;
 }
 
 static void central_differences_of_runs_agree(void **state) {
@@ -371,7 +371,7 @@ static void where_a_block_stops_moves_with_its_friction(void **state) {
 
 /* clang-format off */
 static const differing eventful[] = {
-    /* a ball in the air, against a wall that moves; what is set is made of all that is there */
+    /* a ball in the air, against a wall that moves; the assigned value contains all variables */
     {"`parameters`: {`c`: %.17g},"
      "`coordinates`: [{`name`: `x`, `velocity`: %.17g}, {`name`: `y`, `initial`: 1}],"
      "`kinetic_energy`: `(1 + x^2/9)*(x'^2 + y'^2)/2`, `potential_energy`: `5*y`,"
@@ -456,14 +456,14 @@ static void central_differences_across_events_agree(void **state) {
         for (int input = 0; input < 2; input++)
             assert_true(
                 assert_differences_agree(&eventful[i], input, i % 2 ? "`method`: `bdf`" : "`method`: `adams`") >=
-                eventful[i].happenings);
+                eventful[i].event_records);
 }
 
 static void central_differences_across_events_in_quasi_velocities_agree(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof eventful / sizeof *eventful; i++)
         assert_true(assert_differences_agree(&eventful[i], (int)(i % 2), "`formulation`: `maggi`") >=
-                    eventful[i].happenings);
+                    eventful[i].event_records);
 }
 
 /* --- columns --------------------------------------------------------------------------------------------------------- */

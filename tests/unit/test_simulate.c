@@ -1,5 +1,7 @@
-/* test_simulate.c — from bytes to rows through the engine: failures before a run, the order of what an observer
- * gets, and runs that end early. */
+/* test_simulate.c — runs from bytes to rows: failures before a run, the order of calls of an observer, and runs that end
+ * early. */
+#include "api/check.h"
+#include "api/json/text.h"
 #include "api/simulate.h"
 #include "tests/unit/polls.h"
 
@@ -8,6 +10,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -62,7 +66,7 @@ static void a_canceled_derivation_is_503(void **state) {
     api_failure_clear(&failure);
 }
 
-/* What an observer got, as one letter each: h, r, s, p. */
+/* The calls of an observer, one letter each: h, r, s, p. */
 typedef struct record {
     char order[64];
     size_t count, stop_after; /* rows */
@@ -118,7 +122,7 @@ static hamel_status observe(record *r, const char *const *assignments, size_t co
     return status;
 }
 
-static void an_observer_gets_header_rows_and_summary(void **state) {
+static void an_observer_receives_header_rows_and_summary(void **state) {
     (void)state;
     record r = {0};
     assert_int_equal(observe(&r, NULL, 0, oscillator), HAMEL_OK);
@@ -144,7 +148,7 @@ static void a_callback_that_refuses_cancels_the_run(void **state) {
     assert_true(r.summary_seen);
 }
 
-static void a_run_that_fails_to_begin_sends_a_problem_alone(void **state) {
+static void a_run_that_fails_to_begin_sends_only_a_problem(void **state) {
     (void)state;
     record r = {0};
     const char *text = "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"kinetic_energy\":\"x'^2/2\","
@@ -159,7 +163,7 @@ static bool append(void *context, const char *bytes, size_t length) {
     return true;
 }
 
-static void every_format_takes_a_run_and_repeats_it_to_the_byte(void **state) {
+static void every_format_writes_a_repeated_run_to_the_same_bytes(void **state) {
     (void)state;
     api_failure failure;
     hamel_model *model = prepare(oscillator, NULL, 0, &failure);
@@ -174,7 +178,7 @@ static void every_format_takes_a_run_and_repeats_it_to_the_byte(void **state) {
             assert_int_equal(api_run(model, NULL, &observer, "f"), HAMEL_OK);
             row_writer_close(w);
         }
-        /* The summary holds times of the clock; up to it all is the same. */
+        /* The summary contains wall times; everything before it is the same. */
         const char *end = strstr(out[0].bytes, "\"derive_seconds\"");
         size_t same = end != NULL ? (size_t)(end - out[0].bytes) : out[0].length;
         assert_true(same > 0 && same <= out[1].length);
@@ -199,16 +203,42 @@ static void every_shipped_example_can_be_derived(void **state) {
     assert_true(k > 0);
 }
 
+static void keep_found(void *context, const api_check_result *result) {
+    (void)snprintf(context, 256, "%s", result->found);
+}
+
+static void the_reason_of_an_incomplete_run_is_cut_between_code_points(void **state) {
+    (void)state;
+    char found[256] = "";
+    text_buffer summary;
+    text_buffer_init(&summary, 1024);
+    text_buffer_puts(&summary, "{\"status\":\"incomplete\",\"warnings\":[\"");
+    for (int k = 0; k < 150; k++) text_buffer_puts(&summary, "\xc3\xa4"); /* the cut after 199 bytes would halve one */
+    text_buffer_puts(&summary, "\"]}");
+    cJSON *tree = json_parse_trusted(summary.bytes);
+    text_buffer_free(&summary);
+    assert_false(api_check_results(tree, keep_found, found));
+    cJSON_Delete(tree);
+    cJSON *text = cJSON_CreateString(found);
+    char *json = json_text(text);
+    cJSON_Delete(text);
+    cJSON *again = json_parse(json, strlen(json), NULL, NULL); /* refuses text that is not UTF-8 */
+    assert_non_null(again);
+    cJSON_Delete(again);
+    free(json);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reason_of_an_incomplete_run_is_cut_between_code_points),
         cmocka_unit_test(failures_before_a_run_have_status_text_and_problem),
         cmocka_unit_test(a_body_beyond_its_budget_is_413),
         cmocka_unit_test(a_canceled_derivation_is_503),
-        cmocka_unit_test(an_observer_gets_header_rows_and_summary),
+        cmocka_unit_test(an_observer_receives_header_rows_and_summary),
         cmocka_unit_test(overrides_reach_the_run),
         cmocka_unit_test(a_callback_that_refuses_cancels_the_run),
-        cmocka_unit_test(a_run_that_fails_to_begin_sends_a_problem_alone),
-        cmocka_unit_test(every_format_takes_a_run_and_repeats_it_to_the_byte),
+        cmocka_unit_test(a_run_that_fails_to_begin_sends_only_a_problem),
+        cmocka_unit_test(every_format_writes_a_repeated_run_to_the_same_bytes),
         cmocka_unit_test(every_shipped_example_can_be_derived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

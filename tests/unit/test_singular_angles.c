@@ -1,6 +1,5 @@
-/* test_singular_angles.c — engine/solve/singular_angles.c: the message names singular angles and does not blame an
- * inertia. */
-#include "engine/solve/kinetics.h"
+/* test_singular_angles.c — engine/dynamics/singular_angles.c: the message names singular angles and does not mention a missing inertia. */
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* The status at a second angle; `message` gets what is said of a failure, and the advice. */
+/* The status at a second angle; `message` gets the message of a failure and its suggestion. */
 static hamel_status start_at(const char *sequence, double second, const char *wanted, char *message, size_t size) {
     char text[600], simulation[100];
     double a[3], lambda[1];
@@ -23,16 +22,16 @@ static hamel_status start_at(const char *sequence, double second, const char *wa
              second, sequence);
     snprintf(simulation, sizeof simulation, "`stop`: 1, `formulation`: `%s`", wanted);
     hamel_model *model = fixture_model(text, simulation);
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
-    hamel_status status = kinetics_evaluate(k, 0, model->q0, model->v0, &error);
-    if (status == HAMEL_OK) status = kinetics_accelerations(k, 0, 0, a, lambda, &error);
+    hamel_status status = dynamics_evaluate(k, 0, model->q0, model->v0, &error);
+    if (status == HAMEL_OK) status = dynamics_accelerations(k, 0, 0, a, lambda, &error);
     message[0] = 0;
     if (status != HAMEL_OK)
         snprintf(message, size, "%s: %s; %s", error.faults[0].pointer, error.faults[0].message,
                  error.faults[0].suggestion);
     hamel_error_clear(&error);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
     return status;
 }
@@ -55,7 +54,7 @@ static void every_sequence_has_its_singular_angles_named(void **state) {
         }
 }
 
-/* A spherical pendulum hangs at the pole of its angles, which are the user's own. */
+/* A spherical pendulum hangs at the pole of angles that the user has defined. */
 static void other_angles_are_named_by_their_coordinates(void **state) {
     (void)state;
     double a[2];
@@ -63,13 +62,13 @@ static void other_angles_are_named_by_their_coordinates(void **state) {
     hamel_model *model = fixture_model("`coordinates`: [`theta`, {`name`: `phi`, `velocity`: 1}],"
                                        "`kinetic_energy`: `(theta'^2 + sin(theta)^2*phi'^2)/2`",
                                        "`stop`: 1");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
-    assert_int_equal(kinetics_evaluate(k, 0, model->q0, model->v0, &error), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(k, 0, 0, a, NULL, &error), HAMEL_SINGULAR);
+    assert_int_equal(dynamics_evaluate(k, 0, model->q0, model->v0, &error), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, a, NULL, &error), HAMEL_SINGULAR);
     assert_non_null(strstr(error.faults[0].suggestion, "(`phi`) are singular here"));
     hamel_error_clear(&error);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 

@@ -1,10 +1,10 @@
-/* test_crossing.c — mechanisms cross positions at which their constraints are dependent for an instant.
+/* test_singularity.c — mechanisms cross positions at which their constraints are dependent for an instant.
  *
- * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l stand on the ground, N
- * bars join their heads. At the level position N rows of A depend on the others, and 2^N motions meet. The motion started
- * here stays a row of parallelograms, with one degree of freedom: I phi'' = G sin(phi), where I = (N + 1) m l²/3 + N M l²
- * and G = g l ((N + 1) m/2 + N M); m and M are the masses of a link and a bar. The tests integrate that equation
- * themselves. HAMEL_TEST_LONG runs more windows at more tolerances. */
+ * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l are hinged to
+ * the ground, N bars join their heads. At the level position N rows of A depend on the others, and 2^N motions meet.
+ * The motion started here stays a row of parallelograms, with one degree of freedom: I phi'' = G sin(phi), where I =
+ * (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M); m and M are the masses of a link and a bar. The tests
+ * integrate that equation themselves. HAMEL_TEST_LONG runs more windows at more tolerances. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -187,8 +187,8 @@ static void all_formulations_cross_singularities(void **state) {
 /* --- near misses ------------------------------------------------------------------------------------------------------- */
 
 /* A parallelogram whose right crank is longer by a part e than the left one does not become stretched: within an angle of
- * some √e the bar swings over, and the linkage goes on as an antiparallelogram. Without forces, and with unit masses at
- * the ends of the bar, (x, y, u, v) moves at a constant speed along the curve that the constraints leave. */
+ * some √e the bar swings over, and the linkage continues as an antiparallelogram. Without forces, and with unit
+ * masses at the ends of the bar, (x, y, u, v) moves at a constant speed along the curve that the constraints leave. */
 static const char cranks[] =
     "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 1}, {`name`: `y`, `initial`: %.17g, `velocity`: "
     "%.17g},"
@@ -224,7 +224,7 @@ static void tangent(const double q[4], const double along[4], double out[4]) {
     for (int k = 0; k < 4; k++) out[k] /= part;
 }
 
-/* Along the curve for a length: the classical Runge-Kutta method in steps that are short beside the turn. */
+/* Along the curve for a length: the classical Runge-Kutta method in steps that are short next to the turn. */
 static void follow(double q[4], double along[4], double length, double step) {
     int steps = 1 + (int)(length / step);
     double h = length / steps, k1[4], k2[4], k3[4], k4[4], at[4];
@@ -241,7 +241,7 @@ static void follow(double q[4], double along[4], double length, double step) {
     }
 }
 
-/* Where the right crank's end is for a bar from (x, y): the intersection of two circles beside the parallelogram's. */
+/* Where the right crank's end is for a bar from (x, y): the intersection of two circles next to the parallelogram's. */
 static void close_linkage(double e, double q[4]) {
     for (int i = 0; i < 50; i++) { /* Newton's method for u and v */
         double a = q[2] - 2, b = q[3], c = q[2] - q[0], d = q[3] - q[1], determinant = 2 * (a * d - b * c);

@@ -1,6 +1,6 @@
-/* test_sparse.c — engine/solve/sparse.c against dense_lu and against what is known of the matrices. */
-#include "engine/solve/dense.h"
-#include "engine/solve/sparse.h"
+/* test_sparse.c — engine/linear/sparse.c against dense_lu and against what is known of the matrices. */
+#include "engine/linear/dense.h"
+#include "engine/linear/sparse.h"
 #include "tests/unit/random.h"
 
 #include <math.h>
@@ -133,7 +133,7 @@ static void duplicates_are_summed(void **state) {
     sparse_free(s);
 }
 
-static void pivots_that_have_become_bad_are_chosen_afresh(void **state) {
+static void bad_pivots_are_chosen_again(void **state) {
     (void)state;
     sparse *s = sparse_create(2, (int[]){0, 0, 1, 1}, (int[]){0, 1, 0, 1}, 4);
     assert_non_null(s);
@@ -227,7 +227,7 @@ int main(void) {
         cmocka_unit_test(solutions_agree_with_the_dense_factorization),
         cmocka_unit_test(a_constrained_chain_is_solved_although_its_diagonal_is_partly_zero),
         cmocka_unit_test(duplicates_are_summed),
-        cmocka_unit_test(pivots_that_have_become_bad_are_chosen_afresh),
+        cmocka_unit_test(bad_pivots_are_chosen_again),
         cmocka_unit_test(bad_scaling_of_rows_and_columns_is_not_singularity),
         cmocka_unit_test(a_column_without_a_pivot_is_singular),
         cmocka_unit_test(an_empty_column_and_an_empty_row_are_singular),

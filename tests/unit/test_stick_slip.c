@@ -1,4 +1,4 @@
-/* test_sticking.c — friction that holds what is at rest, against piecewise closed forms. */
+/* test_stick_slip.c — sticking and sliding along lines, against piecewise closed forms. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -57,7 +57,7 @@ static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
     }
 }
 
-/* Thrown up at v: it stops after v/(g (sin a + μ cos a)) at half of that times v. */
+/* Thrown upward at v, it stops after the time v/(g (sin a + μ cos a)), at half of that time times v. */
 static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
     (void)state;
     for (int back = 0; back < 2; back++) {
@@ -96,7 +96,7 @@ static void a_growing_pull_breaks_loose_at_the_limit(void **state) {
     motion_free(&m);
 }
 
-/* Slipping from t0 at rest in direction s under F sin t against friction f: velocity and way. */
+/* Slipping from t0 at rest in direction s under F sin t against friction f: velocity and distance. */
 typedef struct phase {
     double start, x, v, force, friction;
     int direction; /* 0: sticks */
@@ -112,7 +112,7 @@ static double phase_place(const phase *p, double t) {
            p->direction * p->friction * u * u / 2;
 }
 
-/* When the velocity of a phase of slip returns to zero: the first change of its sign on a fine grid, then bisection. */
+/* The time at which the velocity of a sliding phase returns to zero: the first sign change on a fine grid, then bisection. */
 static double phase_end(const phase *p) {
     double a = p->start + 1e-3, b = a;
     while (p->direction * phase_velocity(p, b) > 0) a = b, b += 1e-3;
@@ -123,8 +123,7 @@ static double phase_end(const phase *p) {
     return b;
 }
 
-/* F sin t on m = 1: sticks while |F sin t| ≤ μ_s N, slips against μ N. With F = 6, μ_s N = 5, μ N = 4 it rests between slips;
- * with F = 30 it turns about at once. */
+/* F sin t on m = 1: sticks while |F sin t| ≤ μ_s N, slips against μ N. With F = 6, μ_s N = 5, μ N = 4 it rests between slips; with F = 30 it reverses at once. */
 static void a_shaken_block_sticks_and_slips(void **state) {
     (void)state;
     static const double forces[] = {4.9, 6, 9, 30};
@@ -198,7 +197,7 @@ static void a_block_on_a_belt_is_carried_and_slips_back(void **state) {
 
 /* B (1 kg) on A (2 kg) on the floor, A pulled by 2t: floor holds 3, B is carried along by at most 2. Both rest until 1.5, go
  * together by 2u/3, u = t − 1.5, until that is 2 at u = 3; then A by w + 2 and B by 2, w = u − 3. */
-static void of_two_blocks_the_upper_one_is_left_behind(void **state) {
+static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [`x`, {`name`: `y`, `initial`: 1}, `X`, `Y`], `gravity`: [0, -10],"
@@ -217,7 +216,7 @@ static void of_two_blocks_the_upper_one_is_left_behind(void **state) {
 }
 
 /* A uniform ladder at h from the vertical, rough with μ at floor and wall, rests iff h ≤ 2 atan μ (both ends at their
- * limits). What the ends take in rest is not determined; that they can is. */
+ * limits). The forces at its ends at rest are not unique, but their existence is. */
 static void a_ladder_rough_at_both_ends_rests_up_to_its_angle(void **state) {
     (void)state;
     static const double angles[] = {0.2, 0.5, 0.7, 0.7609, 0.7611, 0.9}; /* 2 atan 0.4 = 0.76101 */
@@ -241,8 +240,8 @@ static void a_ladder_rough_at_both_ends_rests_up_to_its_angle(void **state) {
     }
 }
 
-/* x = sin t is prescribed: friction changes its side when x' does, at once, and nothing sticks. */
-static void what_is_driven_turns_without_sticking(void **state) {
+/* x = sin t is prescribed: friction changes its direction together with x', and the body never sticks. */
+static void a_driven_body_reverses_without_sticking(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `gravity`: [0, -10],"
                           "`particles`: [{`name`: `block`, `mass`: 1, `position`: [`x`, `y`]}],"
@@ -258,8 +257,7 @@ static void what_is_driven_turns_without_sticking(void **state) {
     motion_free(&m);
 }
 
-/* In every formulation the same motion: with the block a pendulum swings, which makes the normal force uneven. c is cyclic,
- * for Routh's equations. */
+/* All formulations give the same motion. A pendulum on the block makes the normal force vary; c is cyclic, for Routh's equations. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(
@@ -274,7 +272,7 @@ static void all_formulations_agree(void **state) {
 
 /* At rest, thrust to x' = 3 at 1: stops at 1 + 3/4 after 9/8. Lifted with (1, 5) at 3 it lands at 4, one further, and slides for
  * 1/4 and 1/8: the impulse of landing is without friction. */
-static void events_let_loose_what_sticks(void **state) {
+static void events_release_sticking_contacts(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`], `gravity`: [0, -10],"
                           "`particles`: [{`name`: `block`, `mass`: 1, `position`: [`x`, `y`]}],"
@@ -293,21 +291,21 @@ static void events_let_loose_what_sticks(void **state) {
     motion_free(&m);
 }
 
-static void assert_refuses(const char *system, const char *constraint, const char *says) {
+static void assert_refuses(const char *system, const char *constraint, const char *text) {
     hamel_model *model = fixture_model(system, "`stop`: 1");
     hamel_summary summary;
     hamel_error error = {0};
     assert_int_equal(hamel_run(model, NULL, NULL, &summary, &error), HAMEL_SINGULAR);
     assert_int_equal(error.count, 1);
     assert_non_null(strstr(error.faults[0].message, constraint));
-    assert_non_null(strstr(error.faults[0].message, says));
+    assert_non_null(strstr(error.faults[0].message, text));
     hamel_summary_free(&summary);
     hamel_error_clear(&error);
     hamel_model_free(model);
 }
 
 /* Painlevé's rod (test_friction.c), and a block that slides less easily than it sticks: 5.5 overcome 5 at rest, not 6. */
-static void where_no_hypothesis_holds_it_is_said(void **state) {
+static void states_without_a_consistent_decision_are_reported(void **state) {
     (void)state;
     assert_refuses("`parameters`: {`h0`: `atan(2)`}, `gravity`: [0, -9.81],"
                    "`coordinates`: [{`name`: `x`, `velocity`: -1}, {`name`: `y`, `initial`: `sin(h0)`}, {`name`: `h`,"
@@ -320,7 +318,7 @@ static void where_no_hypothesis_holds_it_is_said(void **state) {
         "`coordinates`: [`x`, `y`], `gravity`: [0, -10], `generalized_forces`: {`x`: 5.5},"
         "`particles`: [{`name`: `block`, `mass`: 1, `position`: [`x`, `y`]}], `constraints`: [{`name`: `floor`,"
         "`equation`: `y = 0`, `friction`: {`coefficient`: `0.6 - x'^2`, `static`: 0.5}}]",
-        "`floor`", "neither hold nor slide");
+        "`floor`", "no consistent stick or slip state exists");
 }
 
 int main(void) {
@@ -331,12 +329,12 @@ int main(void) {
         cmocka_unit_test(a_shaken_block_sticks_and_slips),
         cmocka_unit_test(a_coulomb_oscillator_stops_in_its_dead_band),
         cmocka_unit_test(a_block_on_a_belt_is_carried_and_slips_back),
-        cmocka_unit_test(of_two_blocks_the_upper_one_is_left_behind),
+        cmocka_unit_test(the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away),
         cmocka_unit_test(a_ladder_rough_at_both_ends_rests_up_to_its_angle),
-        cmocka_unit_test(what_is_driven_turns_without_sticking),
+        cmocka_unit_test(a_driven_body_reverses_without_sticking),
         cmocka_unit_test(all_formulations_agree),
-        cmocka_unit_test(events_let_loose_what_sticks),
-        cmocka_unit_test(where_no_hypothesis_holds_it_is_said),
+        cmocka_unit_test(events_release_sticking_contacts),
+        cmocka_unit_test(states_without_a_consistent_decision_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_sticking_in_space.c — friction that holds or turns with its slip on surfaces in space, against closed forms. */
+/* test_stick_slip_in_space.c — sticking and sliding on surfaces in space, against closed forms. */
 #include "tests/unit/motion.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define FINE "`rtol`: 1e-10, `atol`: 1e-12"
 
-/* Deviations of some hundred tolerances: the instants at which things change are sought in the dense output. */
+/* The bound is some hundred tolerances, because events are located in the dense output. */
 static const double NEAR = 1e-8;
 
 static double value(const motion *m, size_t row, const char *name) {
@@ -45,8 +45,7 @@ static void a_puck_thrown_across_an_incline_bends_down_and_stops(void **state) {
     motion_free(&m);
 }
 
-/* A pull 2t in a direction of the floor breaks loose at μ_s N = 5, then x'' = 2t − 3 along it. Two of the three rows that
- * could hold it are there: that across the floor is no slip. */
+/* A pull 2t in a direction of the floor breaks loose at μ_s N = 5, then x'' = 2t − 3 along it. Two of the three rows of the slip act: the direction normal to the floor is not a slip. */
 static void a_growing_pull_breaks_loose_along_itself(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`, `z`], `gravity`: [0, 0, -10],"
@@ -66,7 +65,7 @@ static void a_growing_pull_breaks_loose_along_itself(void **state) {
     motion_free(&m);
 }
 
-/* A pull of constant size turns: below the limit nothing moves however it turns, and friction turns with it. */
+/* A pull of constant size rotates: below the limit the body rests, and friction rotates with the pull. */
 static void a_turning_pull_is_held(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`, `z`], `gravity`: [0, 0, -10],"
@@ -89,8 +88,7 @@ static void a_turning_pull_is_held(void **state) {
     motion_free(&m);
 }
 
-/* On a turntable with the angle t²/2, at 1 from its axis, it is carried until sqrt(1 + t⁴) = μ_s g = 5, whichever way the
- * table's axes have turned. From there friction has the size μ g. */
+/* On a turntable with the angle t²/2, at 1 from its axis, it is carried until sqrt(1 + t⁴) = μ_s g = 5, for any rotation of the table's axes. From there friction has the size μ g. */
 static void a_turntable_carries_it_until_it_slips(void **state) {
     (void)state;
     const double slips = pow(24, 0.25);
@@ -118,8 +116,7 @@ static void a_turntable_carries_it_until_it_slips(void **state) {
 }
 
 /* In a bowl of radius 1, at the angle p from its lowest point, it stays iff tan p ≤ μ. Released above that it slides in a
- * meridian, w = v²: dw/dp = 2μ(w + g cos p) − 2g sin p, w = A sin p + B cos p + C exp(2μp); and where it first comes to rest
- * it stays if it may. */
+ * meridian, w = v²: dw/dp = 2μ(w + g cos p) − 2g sin p, w = A sin p + B cos p + C exp(2μp); and where it first comes to rest it stays if tan p ≤ μ. */
 static void in_a_bowl_it_slides_along_a_meridian(void **state) {
     (void)state;
     const double mu = 0.3, g = 10, d = 1 + 4 * mu * mu, A = 6 * mu * g / d, B = (2 * g - 4 * mu * mu * g) / d;
@@ -152,7 +149,7 @@ static void in_a_bowl_it_slides_along_a_meridian(void **state) {
     }
 }
 
-/* The plane of a system in space that moves in a plane only: as many rows as it has directions hold it. */
+/* A system in space that moves in a plane only: one row acts for each direction of the plane. */
 static void a_plane_in_space_is_as_the_plane(void **state) {
     (void)state;
     static const char coordinates[] = "`coordinates`: [{`name`: `x`, `velocity`: 2}, {`name`: `z`, `velocity`: 1}],";
@@ -171,7 +168,7 @@ static void a_plane_in_space_is_as_the_plane(void **state) {
     motion_free(&space);
 }
 
-/* In every formulation the same motion: a pendulum under the block makes its normal force uneven and pulls it about. */
+/* All formulations give the same motion: a pendulum under the block makes its normal force vary and pulls it sideways. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(

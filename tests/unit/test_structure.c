@@ -1,5 +1,5 @@
 /* test_structure.c — engine/analyze/structure.c: kinds and flags of constraints, rank, cyclic coordinates, conserved
- * quantities, against what the textbooks say of these systems. */
+ * quantities, compared with textbooks. */
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
@@ -279,7 +279,7 @@ static void friction_is_not_ideal(void **state) {
     }
 }
 
-static void what_does_not_act_at_the_start_is_left_out(void **state) {
+static void inactive_constraints_at_the_start_are_left_out(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
         "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -307,7 +307,7 @@ static void of_dependent_constraints_the_later_is_redundant(void **state) {
 }
 
 /* The two halves of V cancel in x, which the form of the expression does not show. */
-static void what_vanishes_identically_is_absent(void **state) {
+static void identically_vanishing_terms_are_absent(void **state) {
     (void)state;
     hamel_report *r =
         fixture_report("`coordinates`: [`x`, {`name`: `y`, `initial`: 1}], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -336,7 +336,7 @@ static void forces_hold_momenta_and_energy(void **state) {
 
 /* The ice turns no skate, though which way it pushes depends on the angle: I phi'' = 0 (Papastavridis 2.13.1), on an
  * incline, too. Off its blade the mass centre takes part in L. */
-static void what_no_reaction_turns_keeps_its_momentum(void **state) {
+static void a_part_without_reaction_moments_keeps_its_momentum(void **state) {
     (void)state;
     const char *coordinates = "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}],"
                               "`constraints`: [{`name`: `blade`, `equation`: `y'*cos(phi) = x'*sin(phi)`}],";
@@ -378,7 +378,7 @@ static void without_a_lagrangian_nothing_is_called_conserved(void **state) {
     hamel_report_free(r);
 }
 
-static void faults_of_the_description_are_told(void **state) {
+static void errors_of_the_description_are_reported(void **state) {
     (void)state;
     fixture f;
     hamel_report *report;
@@ -390,7 +390,7 @@ static void faults_of_the_description_are_told(void **state) {
     hamel_report_free(NULL);
 }
 
-static void what_a_table_contains_is_present(void **state) {
+static void entries_of_a_table_are_present(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
                                      "`tables`: {`T`: {`x`: [-9, 0, 9], `y`: [1, 5, 7]}},"
@@ -461,16 +461,16 @@ int main(void) {
         cmocka_unit_test(accelerations_are_outside_the_test),
         cmocka_unit_test(equations_fall_into_blocks),
         cmocka_unit_test(friction_is_not_ideal),
-        cmocka_unit_test(what_does_not_act_at_the_start_is_left_out),
+        cmocka_unit_test(inactive_constraints_at_the_start_are_left_out),
         cmocka_unit_test(of_dependent_constraints_the_later_is_redundant),
-        cmocka_unit_test(what_vanishes_identically_is_absent),
+        cmocka_unit_test(identically_vanishing_terms_are_absent),
         cmocka_unit_test(forces_hold_momenta_and_energy),
         cmocka_unit_test(time_in_the_lagrangian_is_no_integral),
-        cmocka_unit_test(what_no_reaction_turns_keeps_its_momentum),
+        cmocka_unit_test(a_part_without_reaction_moments_keeps_its_momentum),
         cmocka_unit_test(without_a_lagrangian_nothing_is_called_conserved),
-        cmocka_unit_test(what_a_table_contains_is_present),
+        cmocka_unit_test(entries_of_a_table_are_present),
         cmocka_unit_test(a_platform_on_three_parallel_cranks_moves),
-        cmocka_unit_test(faults_of_the_description_are_told),
+        cmocka_unit_test(errors_of_the_description_are_reported),
     };
     return cmocka_run_group_tests_name("structure", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 static graph *open_graph(arena *memory) {
     arena_init(memory, 0);
-    graph *g = graph_create(memory, 0);
+    graph *g = graph_create(memory, memory, 0);
     assert_non_null(g);
     return g;
 }
@@ -41,7 +41,7 @@ static void replacements_are_not_substituted_again(void **state) {
     arena_free(&memory);
 }
 
-static void what_has_no_replacement_stays(void **state) {
+static void symbols_without_replacement_stay(void **state) {
     (void)state;
     arena memory;
     graph *g = open_graph(&memory);
@@ -92,7 +92,7 @@ static void a_budget_that_ends_on_the_way_gives_no_node(void **state) {
     (void)state;
     arena memory;
     arena_init(&memory, 0);
-    graph *g = graph_create(&memory, 100);
+    graph *g = graph_create(&memory, &memory, 100);
     assert_non_null(g);
     graph_node e = graph_symbol(g, SYMBOL_COORDINATE, 0), z = graph_symbol(g, SYMBOL_TIME, 0);
     for (int i = 0; i < 70; i++) e = graph_unary(g, GRAPH_SIN, e);
@@ -106,7 +106,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_substituted_expression_is_the_composition),
         cmocka_unit_test(replacements_are_not_substituted_again),
-        cmocka_unit_test(what_has_no_replacement_stays),
+        cmocka_unit_test(symbols_without_replacement_stay),
         cmocka_unit_test(numbers_fold_what_they_replace),
         cmocka_unit_test(deep_shared_nests_are_walked_once),
         cmocka_unit_test(a_budget_that_ends_on_the_way_gives_no_node),

@@ -1,7 +1,7 @@
 /* test_summary.c — header and summary objects hold every field of the format, and nothing that is no JSON number. */
-#include "api/json_text.h"
+#include "api/json/strict_json.h"
+#include "api/json/text.h"
 #include "api/simulate.h"
-#include "api/strict_json.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static hamel_names sets[] = {{dependent, 2}};
 static hamel_redundancy redundancy = {1, sets, 1, {dependent, 2}};
 static char warning[] = "a warning";
 static char *warnings[] = {warning};
-static hamel_residual residuals[] = {{"rod", 1e-12, 1e-11, true, 0}, {"edge", 0, 1e-10, false, 0}};
+static hamel_residual residuals[] = {{"rod", 1e-12, 1e-11, true}, {"edge", 0, 1e-10, false}};
 static hamel_invariant_result invariants[] = {{"E", 2, 1e-8, 5e-9, true, true}, {"p", 0, 1, 0, false, false}};
 static hamel_check_result checks[] = {{"reach", 1.5, true, true}, {"late", 0, false, false}};
 static hamel_initial_value changes[] = {{"x", true, 1, 0.5}};

@@ -1,5 +1,5 @@
-/* test_sweep.c — members of a sweep, and what is collected of their rows. */
-#include "api/member.h"
+/* test_sweep.c — members of a sweep, and the numbers collected from their rows. */
+#include "api/sweep/sweep_member.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -49,7 +49,7 @@ static void expect_member(const api_sweep *s, size_t member, const char *expecte
     text_buffer_free(&out);
 }
 
-/* Value of one target of a member. */
+/* The value of one target of a member. */
 static double value_of(const api_sweep *s, size_t member, size_t target) {
     text_buffer out;
     text_buffer_init(&out, 10000);
@@ -73,7 +73,7 @@ static void a_grid_has_every_combination_the_last_target_fastest(void **state) {
     api_sweep_close(&s);
 }
 
-/* Numbers are numbers in the table of members however they are written; what hangs on a parameter hangs on the member. */
+/* Constant expressions are numbers in the table; expressions of parameters depend on the member. */
 static void numbers_may_be_written_as_expressions(void **state) {
     (void)state;
     api_sweep s = opened("{\"over\":{\"m\":[\"sqrt(9)\",\"2*k\",\"-2^2\",\"if(1 < 2, 1/4, 0)\"],"
@@ -86,7 +86,7 @@ static void numbers_may_be_written_as_expressions(void **state) {
     api_sweep_close(&s);
 }
 
-static void zip_takes_values_side_by_side(void **state) {
+static void zip_combines_values_of_equal_index(void **state) {
     (void)state;
     api_sweep s = opened("{\"mode\":\"zip\",\"over\":{\"m\":[1,2,3],\"k\":{\"from\":3,\"to\":1,\"count\":3}}}");
     assert_int_equal(s.sweep.count, 3);
@@ -96,7 +96,7 @@ static void zip_takes_values_side_by_side(void **state) {
     api_sweep_close(&s);
 }
 
-static void random_members_depend_on_the_seed_and_nothing_else(void **state) {
+static void random_members_depend_on_the_seed_only(void **state) {
     (void)state;
     const char *text = "{\"mode\":\"random\",\"count\":500,\"seed\":%d,\"over\":{\"m\":{\"from\":2,\"to\":4},\"k\":{"
                        "\"from\":0,\"to\":1}}}";
@@ -162,7 +162,7 @@ static void a_member_is_a_description_without_a_sweep(void **state) {
     api_sweep_close(&s);
 }
 
-static void numbers_are_collected_as_asked(void **state) {
+static void rows_are_reduced_to_the_collected_numbers(void **state) {
     (void)state;
     static const char *const columns[] = {"t", "x", "E"};
     static const double rows[][3] = {{0, 1, 5}, {1, 3, 4}, {3, -1, 6}};
@@ -170,34 +170,34 @@ static void numbers_are_collected_as_asked(void **state) {
         "{\"over\":{\"m\":[1]},\"collect\":[\"final\",{\"name\":\"x\",\"reduce\":\"max\"},{\"name\":\"x\","
         "\"reduce\":\"min\"},{\"name\":\"x\",\"reduce\":\"mean\"},{\"name\":\"E\",\"expression\":\"energy()\"}]}");
     size_t unknown;
-    collector *c = collector_open(&s.sweep, columns, 3, &unknown);
+    sweep_reducer *c = sweep_reduce_open(&s.sweep, columns, 3, &unknown);
     assert_non_null(c);
-    assert_int_equal(collector_count(c), 6); /* E is there because it is collected: not twice */
+    assert_int_equal(sweep_reduce_count(c), 6); /* E, added by the sweep, is collected once */
     text_buffer out;
     text_buffer_init(&out, 1000);
-    assert_true(collector_text(c, &out));
+    assert_true(sweep_reduce_text(c, &out));
     assert_string_equal(out.bytes, "{\"t\":null,\"x\":null,\"x\":null,\"x\":null,\"x\":null,\"E\":null}");
-    for (size_t k = 0; k < 3; k++) collector_row(c, rows[k]);
+    for (size_t k = 0; k < 3; k++) sweep_reduce_row(c, rows[k]);
     text_buffer_reset(&out);
-    assert_true(collector_text(c, &out));
+    assert_true(sweep_reduce_text(c, &out));
     /* mean: ((1+3)/2 + 2 (3-1)/2)/3 */
     assert_string_equal(out.bytes, "{\"t\":3,\"x\":-1,\"x\":3,\"x\":-1,\"x\":1.3333333333333333,\"E\":6}");
     text_buffer_free(&out);
-    collector_close(c);
+    sweep_reduce_close(c);
     api_sweep_close(&s);
 }
 
-static void a_column_that_is_not_there_is_told(void **state) {
+static void an_unknown_column_is_reported(void **state) {
     (void)state;
     static const char *const columns[] = {"t", "x"};
     api_sweep s = opened("{\"over\":{\"m\":[1]},\"collect\":[\"final\",{\"name\":\"z\"}]}");
     size_t unknown;
-    assert_null(collector_open(&s.sweep, columns, 2, &unknown));
+    assert_null(sweep_reduce_open(&s.sweep, columns, 2, &unknown));
     assert_int_equal(unknown, 1);
     api_sweep_close(&s);
 }
 
-static void faults_are_told_where_they_stand(void **state) {
+static void errors_have_their_pointer(void **state) {
     (void)state;
     static const struct {
         const char *sweep, *pointer;
@@ -231,7 +231,7 @@ static void faults_are_told_where_they_stand(void **state) {
     }
 }
 
-static void a_target_that_is_not_there_is_told_where_it_stands(void **state) {
+static void an_unknown_target_is_reported_with_its_pointer(void **state) {
     (void)state;
     api_sweep s = opened("{\"over\":{\"m\":[1],\"kk\":[2]}}");
     api_failure failure = {0};
@@ -247,14 +247,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grid_has_every_combination_the_last_target_fastest),
         cmocka_unit_test(numbers_may_be_written_as_expressions),
-        cmocka_unit_test(zip_takes_values_side_by_side),
-        cmocka_unit_test(random_members_depend_on_the_seed_and_nothing_else),
+        cmocka_unit_test(zip_combines_values_of_equal_index),
+        cmocka_unit_test(random_members_depend_on_the_seed_only),
         cmocka_unit_test(a_latin_hypercube_has_one_member_in_each_stratum),
         cmocka_unit_test(a_member_is_a_description_without_a_sweep),
-        cmocka_unit_test(numbers_are_collected_as_asked),
-        cmocka_unit_test(a_column_that_is_not_there_is_told),
-        cmocka_unit_test(faults_are_told_where_they_stand),
-        cmocka_unit_test(a_target_that_is_not_there_is_told_where_it_stands),
+        cmocka_unit_test(rows_are_reduced_to_the_collected_numbers),
+        cmocka_unit_test(an_unknown_column_is_reported),
+        cmocka_unit_test(errors_have_their_pointer),
+        cmocka_unit_test(an_unknown_target_is_reported_with_its_pointer),
     };
     return cmocka_run_group_tests_name("sweep", tests, set_up, NULL);
 }

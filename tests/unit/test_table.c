@@ -191,7 +191,7 @@ static void a_table_at_a_number_is_a_number(void **state) {
     node = graph_substitute(g, node, SYMBOL_COORDINATE, &two, 1);
     assert_true(graph_is_number(g, node, &value));
     assert_near("cube", value, 8, 1e-15);
-    assert_false(graph_is_number(g, fixture_node(&f, "table(cube, 6)"), NULL)); /* told when it is asked for */
+    assert_false(graph_is_number(g, fixture_node(&f, "table(cube, 6)"), NULL)); /* reported by the evaluation */
     fixture_close(&f);
 }
 

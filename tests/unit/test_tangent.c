@@ -162,7 +162,7 @@ static void integer_powers_have_finite_derivatives_at_zero(void **state) {
     }
 }
 
-static void what_does_not_move_contributes_nothing_even_where_its_partial_is_infinite(void **state) {
+static void zero_tangents_contribute_nothing_even_where_the_partial_is_infinite(void **state) {
     graph_fixture *f = *state;
     graph_node root = graph_unary(f->g, GRAPH_SQRT, q(f, 0)), node = graph_add(f->g, root, q(f, 1));
     program *p = compile(f, &node, 1);
@@ -283,7 +283,7 @@ int main(void) {
         TEST(unary_operators_agree_with_closed_forms),
         TEST(powers_agree_with_the_power_rule),
         TEST(integer_powers_have_finite_derivatives_at_zero),
-        TEST(what_does_not_move_contributes_nothing_even_where_its_partial_is_infinite),
+        TEST(zero_tangents_contribute_nothing_even_where_the_partial_is_infinite),
         TEST(a_power_of_a_negative_base_moves_with_its_base_only),
         TEST(only_the_branch_taken_is_differentiated),
         TEST(parameters_may_be_seeded),

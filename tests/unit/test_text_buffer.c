@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static void what_is_added_stands_in_order_and_is_ended(void **state) {
+static void appended_text_is_in_order_and_terminated(void **state) {
     (void)state;
     text_buffer b;
     text_buffer_init(&b, 1000);
@@ -181,7 +181,7 @@ static void numbers_look_as_printf_lays_them_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_added_stands_in_order_and_is_ended),
+        cmocka_unit_test(appended_text_is_in_order_and_terminated),
         cmocka_unit_test(exactly_the_maximum_fits),
         cmocka_unit_test(a_failed_buffer_ignores_what_comes),
         cmocka_unit_test(a_long_formatted_text_is_whole),

@@ -161,7 +161,7 @@ static void rates_of_positions_have_no_coefficients(void **state) {
     hamel_report_free(r);
 }
 
-static void without_quasi_velocities_there_is_nothing_to_tell(void **state) {
+static void without_quasi_velocities_there_is_no_report(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`], `kinetic_energy`: `x'^2`");
     assert_int_equal(r->frame.count, 0);
@@ -195,7 +195,7 @@ int main(void) {
     struct CMUnitTest tests[KNOWN + 4] = {
         cmocka_unit_test(constraints_and_coordinates_complete_a_frame),
         cmocka_unit_test(rates_of_positions_have_no_coefficients),
-        cmocka_unit_test(without_quasi_velocities_there_is_nothing_to_tell),
+        cmocka_unit_test(without_quasi_velocities_there_is_no_report),
         cmocka_unit_test(coefficients_of_too_much_work_are_named_as_unfinished),
     };
     for (size_t k = 0; k < KNOWN; k++) {

@@ -1,5 +1,5 @@
 /* test_units.c — engine/system/unit.c, unit_parse.c and units.c: units as powers of base units, and equations that are
- * homogeneous in them. Faults are in tests/golden/bad/units_*. */
+ * homogeneous in them. Errors are in tests/diagnostics/units.txt. */
 #include "engine/system/unit.h"
 #include "tests/unit/fixture.h"
 
@@ -42,7 +42,7 @@ static void units_are_powers_of_base_units(void **state) {
     }
 }
 
-static void what_cannot_stand_in_products_is_no_unit(void **state) {
+static void units_without_products_are_rejected(void **state) {
     (void)state;
     const char *const bad[] = {"degC", "seconds since 1970-01-01", "lg(re mW)", "m^0.5", "m^-1.5", "xyzzy"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -131,7 +131,7 @@ static void columns_have_the_units_that_follow(void **state) {
 }
 
 /* Without units of its own a mass is unknown, and so is what contains it; lengths are still compared. */
-static void what_is_not_known_agrees_with_everything(void **state) {
+static void unknown_units_agree_with_everything(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`parameters`: {`m`: 2, `k`: 3, `l`: {`value`: 3, `unit`: `m`}},"
                                        "`coordinates`: [{`name`: `x`, `unit`: `m`}, `y`],"
@@ -181,11 +181,11 @@ static void elements_are_checked_as_what_they_become(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_are_powers_of_base_units),
-        cmocka_unit_test(what_cannot_stand_in_products_is_no_unit),
+        cmocka_unit_test(units_without_products_are_rejected),
         cmocka_unit_test(a_printed_unit_reads_back),
         cmocka_unit_test(threads_may_read_units_at_once),
         cmocka_unit_test(columns_have_the_units_that_follow),
-        cmocka_unit_test(what_is_not_known_agrees_with_everything),
+        cmocka_unit_test(unknown_units_agree_with_everything),
         cmocka_unit_test(zero_has_any_unit_and_numbers_have_none),
         cmocka_unit_test(elements_are_checked_as_what_they_become),
     };

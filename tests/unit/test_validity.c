@@ -1,5 +1,5 @@
 /* test_validity.c — engine/system/validity.c: orientations that are not rotations, and masses and moments of inertia that no
- * body has, are refused; what is a rotation only where the system's own constraints hold is not. */
+ * body has, are refused; matrices that are rotations only where the constraints hold are accepted. */
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ static void rotations_are_taken_and_made_exact(void **state) {
     }
 }
 
-/* What definitions stand for decides. */
+/* The values of definitions decide. */
 static void quaternions_of_definitions_are_those_of_their_expressions(void **state) {
     (void)state;
     char text[3000], more[3400];
@@ -147,7 +147,7 @@ static void quaternions_of_coordinates_keep_their_norm_by_a_constraint(void **st
     "`orientation`: {`matrix`: [[`u[1]`, `v[1]`, `%su[2]*v[3] - u[3]*v[2]%s`],"           \
     "[`u[2]`, `v[2]`, `%su[3]*v[1] - u[1]*v[3]%s`], [`u[3]`, `v[3]`, `%su[1]*v[2] - u[2]*v[1]%s`]]}}]"
 
-static void direction_cosines_are_judged_on_their_constraints(void **state) {
+static void direction_cosines_are_checked_on_their_constraints(void **state) {
     (void)state;
     fixture f;
     char text[3000];
@@ -161,7 +161,7 @@ static void direction_cosines_are_judged_on_their_constraints(void **state) {
 }
 
 /* The axes along a rod whose ends are the coordinates, in any unit of length. */
-static void rods_of_any_size_are_judged_on_their_length(void **state) {
+static void rods_of_any_size_are_checked_on_their_length(void **state) {
     (void)state;
     static const double sizes[] = {1e-3, 1, 1e3, 1e9};
     for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
@@ -220,8 +220,8 @@ int main(void) {
         cmocka_unit_test(rotations_are_taken_and_made_exact),
         cmocka_unit_test(quaternions_of_definitions_are_those_of_their_expressions),
         cmocka_unit_test(quaternions_of_coordinates_keep_their_norm_by_a_constraint),
-        cmocka_unit_test(direction_cosines_are_judged_on_their_constraints),
-        cmocka_unit_test(rods_of_any_size_are_judged_on_their_length),
+        cmocka_unit_test(direction_cosines_are_checked_on_their_constraints),
+        cmocka_unit_test(rods_of_any_size_are_checked_on_their_length),
         cmocka_unit_test(impossible_inertia_is_refused),
         cmocka_unit_test(inertia_that_becomes_impossible_elsewhere_is_a_warning),
     };

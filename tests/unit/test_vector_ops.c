@@ -1,5 +1,5 @@
-/* test_vector_ops.c — engine/simulate/vector_ops.c against SUNDIALS' own serial operations. */
-#include "engine/simulate/vector_ops.h"
+/* test_vector_ops.c — engine/simulate/methods/vector_ops.c against SUNDIALS' own serial operations. */
+#include "engine/simulate/methods/vector_ops.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 

@@ -1,5 +1,7 @@
-/* test_frame.c — engine/solve/frame.c: formulations in quasi-velocities follow the motion of Lagrange's equations wherever
- * a choice of velocities becomes singular, and their choices do not reach from rows into steps. */
+/* test_velocity_basis.c — engine/dynamics/velocity_basis.c: the basis itself at single states; and formulations in
+ * quasi-velocities follow the motion of Lagrange's equations wherever a choice of velocities becomes singular, and rows do
+ * not change the choices of steps. */
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -101,8 +103,127 @@ static void rows_do_not_change_what_is_chosen_in_steps(void **state) {
     }
 }
 
+/* --- the basis at a state -------------------------------------------------------------------------------------------- */
+
+enum { N = 3, CONSTRAINTS = 2 };
+
+/* The bead on a ring with a third coordinate and another constraint. */
+static hamel_model *ring_with(const char *constraint, const char *more) {
+    char system[700];
+    snprintf(system, sizeof system,
+             "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: 3}, `z`],"
+             "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`,"
+             "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}, {`name`: `other`, `equation`: `%s`}]%s",
+             constraint, more);
+    return fixture_model(system, "`stop`: 1, `formulation`: `maggi`");
+}
+
+static hamel_status factor_at(dynamics *k, double angle) {
+    const model_dynamics *d = &k->model->dynamics;
+    const double q[N] = {cos(angle), sin(angle), 0.3}, v[N] = {-sin(angle), cos(angle), 0};
+    assert_int_equal(dynamics_evaluate(k, 0, q, v, NULL), HAMEL_OK);
+    return velocity_basis_factor(k->motion.basis, k->values + d->A.at, k->values + d->C.at);
+}
+
+/* A Φ = 0 for all constraints, redundant or not, and C Φ = 1. */
+static void assert_admissible(dynamics *k) {
+    velocity_basis *basis = k->motion.basis;
+    const double *Phi = velocity_basis_directions(basis);
+    for (size_t r = 0; r < basis->freedom; r++) {
+        double rate[CONSTRAINTS] = {0}, u[N];
+        sparse_block_multiply(&k->model->dynamics.A, k->values, 1, Phi + N * r, rate);
+        for (size_t c = 0; c < CONSTRAINTS; c++) assert_near("A Phi", rate[c], 0, 1e-14);
+        velocity_basis_apply(basis, Phi + N * r, u);
+        for (size_t s = 0; s < basis->freedom; s++) assert_near("C Phi", u[s], s == r, 1e-14);
+    }
+}
+
+static void its_directions_meet_all_constraints(void **state) {
+    static const char *const constraints[] = {"z = 0.3", "2*x^2 + 2*y^2 = 2"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        hamel_model *model =
+            ring_with(constraints[i], ", `quasi_velocities`: [{`name`: `u`, `definition`: `y' + z'`}]");
+        dynamics *k = dynamics_create(model);
+        assert_non_null(k);
+        for (int step = 0; step < 60; step++) {
+            assert_int_equal(factor_at(k, 0.1 * step), HAMEL_OK);
+            assert_int_equal(k->motion.basis->freedom, i + 1);
+            assert_int_equal(velocity_basis_is_redundant(k->motion.basis), i == 1);
+            assert_admissible(k);
+        }
+        dynamics_free(k);
+        hamel_model_free(model);
+    }
+}
+
+/* At (1, 0) the rod fixes x', and y' completes the basis; at (0, 1) the other way round. Recalling returns to the former. */
+static void completing_coordinates_are_chosen_again_and_recalled(void **state) {
+    (void)state;
+    hamel_model *model = ring_with("z = 0.3", "");
+    dynamics *k = dynamics_create(model);
+    assert_non_null(k);
+    velocity_basis *basis = k->motion.basis;
+    assert_int_equal(factor_at(k, 0), HAMEL_OK);
+    assert_int_equal(basis->coordinate[0], 1);
+    velocity_basis_remember(basis);
+    assert_int_equal(factor_at(k, 1.57), HAMEL_OK);
+    assert_int_equal(basis->coordinate[0], 0);
+    velocity_basis_recall(basis);
+    assert_int_equal(basis->coordinate[0], 1);
+    assert_int_equal(factor_at(k, 0.2), HAMEL_OK);
+    assert_admissible(k);
+    velocity_basis_release(basis);
+    velocity_basis_recall(basis);
+    assert_false(basis->chosen);
+    dynamics_free(k);
+    hamel_model_free(model);
+}
+
+/* Twice the rod's equation: what is gathered from consistent values and scattered from one multiplier is shared 1 to 2. */
+static void redundant_constraints_share_values_and_multipliers(void **state) {
+    (void)state;
+    hamel_model *model = ring_with("2*x^2 + 2*y^2 = 2", "");
+    dynamics *k = dynamics_create(model);
+    assert_non_null(k);
+    velocity_basis *basis = k->motion.basis;
+    assert_int_equal(factor_at(k, 0.7), HAMEL_OK);
+    assert_int_equal(basis->row_count, 1);
+    assert_int_equal(basis->listed, 2);
+    const double values[CONSTRAINTS] = {0.4, 0.8}, z = 1.3;
+    double gathered, multipliers[CONSTRAINTS], reaction[N] = {0};
+    velocity_basis_gather(basis, values, 1, &gathered);
+    assert_near("gathered", fabs(gathered), 0.2, 1e-14); /* of a row of length 2, as a row of unit length */
+    velocity_basis_scatter(basis, &z, multipliers);
+    assert_near("multipliers", multipliers[1], 2 * multipliers[0], 1e-14);
+    sparse_block_multiply_transposed(&model->dynamics.A, k->values, 1, multipliers, reaction);
+    for (size_t i = 0; i < N; i++) assert_near("reaction", reaction[i], z * basis->constraint_rows[i], 1e-14);
+    dynamics_free(k);
+    hamel_model_free(model);
+}
+
+static void rows_that_are_not_finite_are_singular(void **state) {
+    (void)state;
+    hamel_model *model = ring_with("2*x^2 + 2*y^2 = 2", "");
+    dynamics *k = dynamics_create(model);
+    assert_non_null(k);
+    assert_int_equal(factor_at(k, 0), HAMEL_OK);
+    k->values[model->dynamics.A.at] = NAN;
+    const double *values = k->values;
+    assert_int_equal(
+        velocity_basis_factor(k->motion.basis, values + model->dynamics.A.at, values + model->dynamics.C.at),
+        HAMEL_SINGULAR);
+    assert_int_equal(factor_at(k, 0.1), HAMEL_OK);
+    dynamics_free(k);
+    hamel_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_directions_meet_all_constraints),
+        cmocka_unit_test(completing_coordinates_are_chosen_again_and_recalled),
+        cmocka_unit_test(redundant_constraints_share_values_and_multipliers),
+        cmocka_unit_test(rows_that_are_not_finite_are_singular),
         cmocka_unit_test(completing_velocities_are_chosen_again_along_the_motion),
         cmocka_unit_test(quasi_velocities_of_the_user_may_become_singular),
         cmocka_unit_test(a_fast_quaternion_keeps_its_energy),

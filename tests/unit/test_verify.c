@@ -41,7 +41,7 @@ static void formulations_agree_on_a_knife_edge_with_a_rod(void **state) {
     assert_int_equal(v->singular, 0);
     assert_true(v->agree);
     assert_true(v->max_relative_difference > 0);     /* two ways of solving leave different rounding */
-    assert_true(v->max_relative_difference < 1e-11); /* phi feels nothing: rounding over the floor of its scale */
+    assert_true(v->max_relative_difference < 1e-11); /* phi feels nothing: rounding over the least scale */
     hamel_verification_free(v);
 }
 
@@ -57,7 +57,7 @@ static void a_disagreement_is_found(void **state) {
     hamel_verification_free(v);
 }
 
-static void a_formulation_that_cannot_serve_is_told_with_its_reason(void **state) {
+static void a_formulation_that_cannot_serve_is_reported_with_its_reason(void **state) {
     (void)state;
     hamel_verification *v = verification_of("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `x^2`",
                                             "`stop`: 1, `formulation`: `routh`");
@@ -113,7 +113,7 @@ static void nearly_dependent_constraints_are_no_state_to_compare_at(void **state
 }
 
 /* The gradient of z'^2 + x'^2 = w'^2 vanishes where the velocities do, and the motion is undefined there. A projection that
- * ends at the apex is no state to compare at; the first two systems have others beside it, the third has none near its
+ * ends at the apex is no state to compare at; the first two systems have others next to it, the third has none near its
  * start, since w'^2 <= (x'^2 + z'^2)/9. */
 static void apexes_of_cones_are_left_out(void **state) {
     (void)state;
@@ -173,13 +173,13 @@ static void no_consistent_state_is_an_error(void **state) {
     fixture_close(&f);
 }
 
-static void an_unknown_formulation_is_a_fault(void **state) {
+static void an_unknown_formulation_is_an_error(void **state) {
     (void)state;
     fixture f;
     hamel_verification *v = NULL;
     fixture_read(&f, "`coordinates`: [`x`], `kinetic_energy`: `x'^2`", "`stop`: 1, `formulation`: `lagrang`");
     assert_int_equal(hamel_verify(&v, &f.description, NULL, NULL, &f.error), HAMEL_INVALID);
-    assert_true(fixture_says(&f, "there is no formulation `lagrang`"));
+    assert_true(fixture_says(&f, "unknown formulation `lagrang`"));
     fixture_close(&f);
 }
 
@@ -190,10 +190,10 @@ static void differences_are_relative_to_the_terms_of_the_equations(void **state)
                                        "`potential_energy`: `-3*x + y`,"
                                        "`constraints`: [{`name`: `c`, `equation`: `y = 2*x`}]",
                                        "`stop`: 1");
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     double q[2] = {0, 0}, a[2] = {4, -6}, lambda[1] = {0.5}, force[2], mass[2], R[2] = {0, 0};
     assert_non_null(k);
-    assert_int_equal(kinetics_evaluate(k, 0, q, q, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(k, 0, q, q, NULL), HAMEL_OK);
     verify_scale scale = {.force = force, .mass = mass};
     verify_scale_of(k, a, lambda, &scale);
     assert_near("S_1", force[0], 18, 1e-15);
@@ -205,11 +205,11 @@ static void differences_are_relative_to_the_terms_of_the_equations(void **state)
     verify_compare(2, &x, &reference, &scale, &accelerations, &reactions);
     assert_near("accelerations", 1e8 * accelerations, 1, 1e-7);
     assert_near("reactions", 1e8 * reactions, 1, 1e-7);
-    kinetics_free(k);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
-static void what_should_vanish_is_measured_by_the_forces_elsewhere(void **state) {
+static void vanishing_residuals_are_measured_by_the_forces_elsewhere(void **state) {
     (void)state;
     double zero[2] = {0, 0}, rounding[2] = {0, 1e-15}, force[2] = {100, 1e-4}, mass[2] = {1, 0};
     verify_motion x = {rounding, rounding}, reference = {zero, zero};
@@ -228,16 +228,16 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulations_agree_on_a_knife_edge_with_a_rod),
         cmocka_unit_test(a_disagreement_is_found),
-        cmocka_unit_test(a_formulation_that_cannot_serve_is_told_with_its_reason),
+        cmocka_unit_test(a_formulation_that_cannot_serve_is_reported_with_its_reason),
         cmocka_unit_test(without_unique_accelerations_anywhere_there_is_no_verdict),
         cmocka_unit_test(singular_states_are_skipped_and_counted),
         cmocka_unit_test(nearly_dependent_constraints_are_no_state_to_compare_at),
         cmocka_unit_test(apexes_of_cones_are_left_out),
         cmocka_unit_test(large_systems_are_compared_at_fewer_states),
         cmocka_unit_test(no_consistent_state_is_an_error),
-        cmocka_unit_test(an_unknown_formulation_is_a_fault),
+        cmocka_unit_test(an_unknown_formulation_is_an_error),
         cmocka_unit_test(differences_are_relative_to_the_terms_of_the_equations),
-        cmocka_unit_test(what_should_vanish_is_measured_by_the_forces_elsewhere),
+        cmocka_unit_test(vanishing_residuals_are_measured_by_the_forces_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

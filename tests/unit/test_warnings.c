@@ -77,10 +77,10 @@ static void elements_without_effect_are_named(void **state) {
          "/constraints/0/equation: the constraint `c` acts from the start, before the event `e` activates it"},
         {POINT ", `dissipation`: `x^2`", "/dissipation: the dissipation has no effect: it contains no velocity"},
         {ROD(", `inertia`: 0.3"), "/bodies/0/inertia: the inertia of `B` has no effect"},
-        {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` rotates and has no inertia"},
+        {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` rotates but has no inertia"},
         {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque has no effect"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 0.3") ", `loads`: [{`on`: `B`, `torque`: 2}]", NULL},
-        {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* said to be so */
+        {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* declared so */
         {ROD(", `orientation`: {`angle`: `th`}") ", `kinetic_energy`: `0.1*th'^2`", NULL},
         {ROD(""), NULL},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`}], `events`: [{`name`: `e`, `when`: `y`,"
@@ -118,7 +118,7 @@ static void angles_that_look_like_degrees_are_named(void **state) {
 #define PENDULUM(initial) "`coordinates`: [{`name`: `th`, `initial`: " initial "}], `kinetic_energy`: `th'^2/2`"
     static const expectation list[] = {
         {PENDULUM("30") ", `potential_energy`: `-cos(th)`",
-         "/coordinates/0/initial: the angle `th` is 30 radians, 4.77 turns; degrees are written 30*pi/180"},
+         "/coordinates/0/initial: the angle `th` is 30 radians (4.77 turns); if degrees are meant, write 30*pi/180"},
         {PENDULUM("-22.5") ", `potential_energy`: `-cos(th + t)`", "the angle `th` is -22.5 radians"},
         {PENDULUM("`30*pi/180`") ", `potential_energy`: `-cos(th)`", NULL},
         {PENDULUM("`30`") ", `potential_energy`: `-cos(th)`", NULL}, /* an expression is no slip of the pen */
@@ -140,13 +140,14 @@ static void units_and_names_that_hide_are_named(void **state) {
     static const expectation list[] = {
         {"`coordinates`: [{`name`: `x`, `unit`: `m`}, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
          "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
-         "/coordinates/1: `y` is without a unit, while others have one"},
+         "/coordinates/1: `y` is without a unit, but others have one"},
         {"`coordinates`: [`x`, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
          "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
-         "/coordinates/0: `x`, `y` are without a unit, while others have one: what contains them is not checked"},
+         "/coordinates/0: `x`, `y` are without a unit, but others have one: the units of expressions with them are not "
+         "checked"},
         {"`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..2`}], `parameters`: {`i`: 3}, `kinetic_energy`: "
          "`sum(k, 1, 2, x[k]'^2)`",
-         "/coordinates/0/for: the index `i` hides the parameter of this name"},
+         "/coordinates/0/for: the index `i` hides the parameter with the same name"},
     };
     CHECK(list);
 }
@@ -205,7 +206,7 @@ static void a_wheel_behind_its_surface_is_named(void **state) {
     CHECK(list);
 }
 
-static void one_member_speaks_for_a_family_and_warnings_are_bounded(void **state) {
+static void a_family_has_one_warning_and_warnings_are_bounded(void **state) {
     (void)state;
     char text[6000];
     int at = snprintf(text, sizeof text, POINT ", `dampers`: [");
@@ -245,7 +246,7 @@ int main(void) {
         cmocka_unit_test(indices_that_only_multiply_are_named),
         cmocka_unit_test(a_wheel_behind_its_surface_is_named),
         cmocka_unit_test(analyses_show_them_too),
-        cmocka_unit_test(one_member_speaks_for_a_family_and_warnings_are_bounded),
+        cmocka_unit_test(a_family_has_one_warning_and_warnings_are_bounded),
     };
     return cmocka_run_group_tests_name("warnings", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* test_written.c — engine/equations: what is written out says what is computed. The text is read back by the parser, the
- * C is compiled and run. */
-#include "engine/solve/kinetics.h"
+/* test_written.c — engine/equations: written equations equal the computed ones. The text is read back by the parser,
+ * the C is compiled and run. */
+#include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 #include "tests/unit/written_c.h"
@@ -24,15 +24,15 @@ typedef struct motion_state {
 
 static void start_of(const hamel_model *model, motion_state *s) {
     hamel_error error = {0};
-    kinetics *k = kinetics_create(model);
+    dynamics *k = dynamics_create(model);
     assert_non_null(k);
     assert_true(model->n <= 64 && model->m <= 64);
     s->t = model->settings.start;
     memcpy(s->q, model->q0, model->n * sizeof *s->q);
     memcpy(s->v, model->v0, model->n * sizeof *s->v);
-    assert_int_equal(kinetics_evaluate(k, s->t, s->q, s->v, &error), HAMEL_OK);
-    assert_int_equal(kinetics_accelerations(k, 0, 0, s->a, s->lambda, &error), HAMEL_OK);
-    kinetics_free(k);
+    assert_int_equal(dynamics_evaluate(k, s->t, s->q, s->v, &error), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, s->a, s->lambda, &error), HAMEL_OK);
+    dynamics_free(k);
 }
 
 static const char *const systems[] = {
@@ -118,7 +118,7 @@ static void changes_with_the_motion(const char *name, const char *as, double arr
     written_close(&e);
     open_named_or_text(&e, name, as);
     char *text = written_equations_within(&e, HAMEL_NOTATION_C, arranging, &simplified);
-    assert_true(simplified == (strstr(text, "not simplified") == NULL));
+    assert_true(simplified == (strstr(text, "not fully simplified") == NULL));
     assert_true(simplified == (arranging > 0));
     program_of_c_open(&p, text);
     double w[64] = {0}, q_dot[64], w_dot[64] = {0}, lambda[64], before[64] = {0}, after[64] = {0};
@@ -263,7 +263,7 @@ static void line_of(const char *text, int k, char *line, size_t room) {
 
 /* With somewhat less work the first lines are as ever, with none all are as they were derived: right, as read back.
  * Counted work ends at the same place each time. */
-static void what_takes_too_much_work_is_left_as_it_was_derived(void **state) {
+static void expressions_beyond_the_work_budget_are_left_as_derived(void **state) {
     (void)state;
     written_example e;
     bool simplified = true;
@@ -279,7 +279,7 @@ static void what_takes_too_much_work_is_left_as_it_was_derived(void **state) {
     char *again = written_equations_within(&e, HAMEL_NOTATION_TEXT, work / 0.9, &simplified);
     assert_string_equal(some, again);
     line_of(some, 1, found, sizeof found);
-    assert_string_equal(found, "# right, but not simplified throughout: that would take too much work");
+    assert_string_equal(found, "# correct, but not fully simplified: the work budget was spent");
     line_of(all, 3, expected, sizeof expected);
     line_of(some, 4, found, sizeof found);
     assert_string_equal(found, expected);
@@ -289,7 +289,7 @@ static void what_takes_too_much_work_is_left_as_it_was_derived(void **state) {
     assert_string_not_equal(found, expected);
     compare_text(&e, none);
     char *latex = written_equations_within(&e, HAMEL_NOTATION_LATEX, 0, &simplified);
-    assert_non_null(strstr(latex, "\n% right, but not simplified throughout"));
+    assert_non_null(strstr(latex, "\n% correct, but not fully simplified"));
     free(latex);
     free(none);
     free(again);
@@ -298,8 +298,9 @@ static void what_takes_too_much_work_is_left_as_it_was_derived(void **state) {
     written_close(&e);
 }
 
-/* The second rod says what the first says: that is seen when the rest is simplified. Unseen, it would be divided by 0. */
-static void what_may_be_0_is_not_divided_by(void **state) {
+/* The second rod repeats the first, which simplification of the rest finds; otherwise the equations would divide by
+ * 0. */
+static void expressions_that_may_be_0_are_not_divisors(void **state) {
     (void)state;
     written_example e;
     char *text = NULL;
@@ -404,7 +405,7 @@ static void a_wheel_is_written_in_the_velocity_along_it(void **state) {
     assert_non_null(strstr(text, "\nv_wheels: m*v_wheels' - m*L*theta'^2 = FC + FD\n"
                                  "theta': (m*L^2 + IG)*theta'' + m*L*theta'*v_wheels = (FD - FC)*h\n"));
     free(text);
-    text = written_equations(&e, HAMEL_NOTATION_LATEX); /* an index that is a word stands upright */
+    text = written_equations(&e, HAMEL_NOTATION_LATEX); /* an index that is a word is upright */
     assert_non_null(strstr(text, "\nv_{\\mathrm{wheels}} &= \\cos"));
     free(text);
     written_close(&e);
@@ -430,7 +431,7 @@ static void a_bead_is_written_in_the_velocity_along_its_circle(void **state) {
     }
 }
 
-static void what_acts_is_written_by_what_it_comes_from(void **state) {
+static void forces_are_written_by_origin(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "hamilton"};
     static const char *const lines[] = {"\nx: m*x'' = sin(a)*lambda(incline) + ", "\nC[x] = ", "\np_x' = "};
@@ -486,7 +487,7 @@ static void a_common_divisor_that_would_take_minutes_is_not_begun(void **state) 
                  "hamilton");
     char *text = written_equations_within(&e, HAMEL_NOTATION_TEXT, 4e8, &simplified);
     assert_false(simplified);
-    assert_non_null(strstr(text, "not simplified"));
+    assert_non_null(strstr(text, "not fully simplified"));
     assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20); /* the processor's time of this process */
     free(text);
     written_close(&e);
@@ -534,7 +535,7 @@ static void redundant_rows_are_carried_by_c(void **state) {
         p.velocities(0, all, v, all + 3);
         for (int i = 0; i < 1000; i++) {
             assert_true(step_of_c(&p, 3, h, all));
-            double c = -9.81 * r / (r * r + 0.3), a[4], b[4];
+            double c = -9.81 * r / (r * r + 0.3), a[4] = {0}, b[4] = {0};
             for (int j = 0; j < 4; j++) {
                 double part = j == 0 ? 0 : j < 3 ? h / 2 : h;
                 a[j] = w + (j ? part * b[j - 1] : 0);
@@ -575,14 +576,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_common_divisor_that_would_take_minutes_is_not_begun),
         cmocka_unit_test(a_book_would_print_them_so),
-        cmocka_unit_test(what_acts_is_written_by_what_it_comes_from),
+        cmocka_unit_test(forces_are_written_by_origin),
         cmocka_unit_test(the_rolling_disk_is_recognized),
         cmocka_unit_test(the_text_read_back_is_what_is_integrated),
         cmocka_unit_test(the_c_gives_the_accelerations),
         cmocka_unit_test(redundant_rows_are_carried_by_c),
         cmocka_unit_test(unequal_masses_are_determined_in_c),
-        cmocka_unit_test(what_takes_too_much_work_is_left_as_it_was_derived),
-        cmocka_unit_test(what_may_be_0_is_not_divided_by),
+        cmocka_unit_test(expressions_beyond_the_work_budget_are_left_as_derived),
+        cmocka_unit_test(expressions_that_may_be_0_are_not_divisors),
         cmocka_unit_test(the_work_has_bounds),
         cmocka_unit_test(an_index_is_written_as_what_it_names),
         cmocka_unit_test(a_determinant_has_a_name),

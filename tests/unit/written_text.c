@@ -1,7 +1,7 @@
 /* written_text.c — see written_text.h. */
 #include "tests/unit/written_text.h"
 
-#include "api/strict_json.h"
+#include "api/json/strict_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +32,8 @@ static void open_text(written_example *e, const char *text, const char *as) {
     const char *assignments[] = {assignment};
     e->tree = json_parse(text, strlen(text), &json, &fault);
     assert_non_null(e->tree);
-    assert_int_equal(api_describe(&e->description, e->tree, assignments, 1, &limits, NULL, &error), HAMEL_OK);
-    hamel_status status = hamel_model_create(&e->model, &e->description.description, NULL, NULL, &error);
+    assert_int_equal(api_describe(&e->description, e->tree, false, assignments, 1, &limits, NULL, &error), HAMEL_OK);
+    hamel_status status = model_derive(&e->model, &e->description.description, NULL, NULL, &error);
     if (status != HAMEL_OK) fail_msg("%s", error.count ? error.faults[0].message : "no model");
 }
 

@@ -2,7 +2,7 @@
 #ifndef HAMEL_TESTS_WRITTEN_TEXT_H
 #define HAMEL_TESTS_WRITTEN_TEXT_H
 
-#include "api/describe.h"
+#include "api/read/describe.h"
 #include "engine/model/model.h"
 
 typedef struct written_example {
@@ -22,7 +22,7 @@ char *written_equations(written_example *e, hamel_notation notation);
 /* The same with that much work to simplify them. */
 char *written_equations_within(written_example *e, hamel_notation notation, double arranging, bool *simplified);
 
-/* An expression as it stands in a text, with multipliers for lambda(c). */
+/* An expression as written in a text, with multipliers for lambda(c). */
 graph_node written_read(hamel_system *s, char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* preload.c — between a program and the C library: see tests/fault/faults.h. Everything passes through unchanged until
- * the page that a test has mapped asks for something else. */
+/* preload.c — wrappers of functions of the C library: see tests/fault/faults.h. They change nothing until a test
+ * requests it in the mapped page. */
 #include "tests/fault/faults.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static faults *page; /* NULL: nobody has asked */
+static faults *page; /* NULL: not requested */
 
 static bool asked(fault_kind kind) {
     return page && atomic_load_explicit(&page->sites[kind].from, memory_order_relaxed) > 0;
@@ -69,7 +69,7 @@ static int note_library(struct dl_phdr_info *library, size_t size, void *context
     return 0;
 }
 
-/* GnuTLS gives GMP functions that end the process without memory, as GMP's own do. With its own, GMP is seen as the caller. */
+/* GnuTLS gives GMP functions that end the process without memory, as GMP's own do. With its own, GMP is the caller. */
 typedef void *take_memory(size_t size);
 typedef void *change_memory(void *block, size_t before, size_t size);
 typedef void give_memory(void *block, size_t size);
@@ -196,7 +196,7 @@ int ftruncate(int file, off_t length) {
     return ftruncate64(file, length);
 }
 
-/* What is on the disk for certain, should the power go now. */
+/* Copies the synchronized files: the contents of the disk after a power failure at this moment. */
 static void keep_copy(int file) {
     char path[PATH_MAX], name[PATH_MAX + 32], bytes[65536];
     if (!path_of(file, path) || !of_store(file)) return;
@@ -234,7 +234,7 @@ int fstatvfs(int file, struct statvfs *about) {
     return result;
 }
 
-/* ---- sockets: whole calls only, as a kernel that takes half of the bytes says that its buffer is full ------------- */
+/* ---- sockets: whole calls only, as a kernel that accepts half of the bytes reports a full buffer ------------- */
 
 static bool breaks(fault_kind kind) {
     if (!due(kind)) return false;

@@ -1,0 +1,38 @@
+/* store_fixture.h — a store under test, in memory, in a SQLite file or in PostgreSQL. */
+#ifndef HAMEL_TESTS_HTTP_STORE_FIXTURE_H
+#define HAMEL_TESTS_HTTP_STORE_FIXTURE_H
+
+#include "server/jobs/store_sql.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "tests/http/postgres.h"
+
+/* Of the running test; the fixture owns all of them. The path is "" and the database unused for other kinds. */
+extern store *tested;
+extern char sqlite_path[64], store_url[POSTGRES_URL_BYTES], database[16];
+
+extern server_log quiet;
+extern metrics counters;
+extern test_postgres server;
+
+/* Opens a store, or fails the test. */
+store *open_url(const char *url);
+
+/* Set-up and tear-down of a test: an empty store of the kind that *state names. */
+int open_fresh(void **state);
+int close_tested(void **state);
+
+/* Set-up and tear-down of a group: a PostgreSQL server. */
+int start_server(void **state);
+int stop_server(void **state);
+
+/* cmocka takes the initial state as a pointer without const, and nothing writes through it. */
+#define ON(kind, test)                                                   \
+    {                                                                    \
+#test " (" #kind ")", test, open_fresh, close_tested, (char[]) { \
+#kind                                                        \
+        }                                                                \
+    }
+#define ON_EACH(test) ON(memory, test), ON(sqlite, test), ON(postgresql, test)
+
+#endif
