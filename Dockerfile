@@ -1,9 +1,9 @@
-# hameld in a container that holds nothing else than it needs: built on Debian 12, run without root.
+# hameld in a minimal container: built on Debian 12, run without root.
 #
 #   docker build -t hamel .
 #   docker run --rm --network host -v hamel-data:/var/lib/hamel hamel
 #
-# Without a file of tokens hameld listens on loopback only; hence the host's network. With one (HAMELD_TOKENS, and
+# Without a file of tokens hameld listens on loopback only, so it uses the network of the host. With a file (HAMELD_TOKENS,
 # HAMELD_LISTEN=0.0.0.0:8080) publish its port instead.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends make

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes sure that the Debian packages of the given groups are installed: deploy/setup.sh GROUP...
 #
-# Silent when nothing is missing. Otherwise it says what it installs and installs that with apt-get, as root or
-# through sudo; without the right to do so it says what to install and fails. The groups are those of packages.txt.
-# Plain sh: on a fresh machine this runs before anything else is there.
+# Prints nothing if no package is missing. Otherwise it installs the missing packages with apt-get, as root or
+# through sudo, and prints their names. Without the right to do so it prints the names and fails. The groups are those of packages.txt.
+# Plain sh: this runs on a new machine before anything else is installed.
 set -eu
 
 list=$(dirname "$0")/packages.txt
@@ -20,13 +20,13 @@ for group in "$@"; do
 done
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
-    say "this is no Debian system, so nothing is installed for you; the build needs what these packages hold:"
+    say "this is not a Debian system, so nothing is installed; the build needs the contents of these packages:"
     # shellcheck disable=SC2086 # a list of words
     printf '  %s\n' $packages >&2
-    exit 0 # they may be there under other names: the compiler will tell
+    exit 0 # they may be installed under other names; the compiler reports missing ones
 fi
 
-# dpkg-query fails when it knows none of a name; what counts is the list that it prints.
+# dpkg-query fails if one package is not installed; only the list that it prints is used.
 # shellcheck disable=SC2086
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null || true)
 missing=
@@ -59,7 +59,7 @@ trap 'rm -f "$log"' EXIT
 apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1; }
 
 say "installing$missing"
-# An image often comes without package lists, or with old ones that name versions no longer kept.
+# Images often have no package lists, or old ones whose versions are no longer available.
 # shellcheck disable=SC2086
 if ! apt install --no-install-recommends $missing; then
     say "fetching the package lists"

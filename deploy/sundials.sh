@@ -1,8 +1,8 @@
 #!/bin/sh
 # sundials.sh PREFIX — builds the parts of SUNDIALS that hamel links, from Debian's source package, with optimization.
 #
-# Debian's own libraries are built without: its control code then takes as long as a small system's equations. The same
-# version and sources give the same results, small systems in 0.6 to 0.7 of the time, and BDF's large ones in 0.9.
+# Debian's libraries are built without optimization: their control code takes as long as the equations of a small system.
+# The same version and sources give the same results. Small systems take 0.6 to 0.7 of the time, large ones with BDF 0.9.
 # Afterwards: make clean, and make SUNDIALS=PREFIX.
 set -eu
 
@@ -12,7 +12,7 @@ case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A list of its own for source packages, from where the machine has its packages: its own lists stay as they are.
+# Uses a separate list of source packages with the machine's own package servers; the machine's lists are unchanged.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Component: main' | head -n 1)
 [ -n "$mirror" ] || { echo "sundials.sh: apt knows no archive of Debian 12 (apt-get update)" >&2; exit 1; }
 mkdir -p "$work/lists/partial" "$work/parts"
