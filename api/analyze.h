@@ -1,6 +1,5 @@
 /* analyze.h — analyses of a description, for `hamel analyze` and POST /v1/analyses. */
-#ifndef HAMEL_API_ANALYZE_H
-#define HAMEL_API_ANALYZE_H
+#pragma once
 
 #include "api/simulate.h"
 
@@ -59,5 +58,3 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system);
 /* Answers such a request. The pointers in failure->problem are pointers into the body. */
 cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
                            api_failure *failure);
-
-#endif

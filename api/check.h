@@ -1,7 +1,6 @@
 /* check.h — the results of the checks and invariants of a run, from its summary: for the command line, JUnit reports
  * and the daemon. The summary is JSON, so that summaries from a server can also be checked. */
-#ifndef HAMEL_API_CHECK_H
-#define HAMEL_API_CHECK_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -17,5 +16,3 @@ typedef struct api_check_result {
  * invariants, is reported as a separate result. Texts are valid during the call. Returns whether all passed. */
 bool api_check_results(const cJSON *summary, void (*report)(void *context, const api_check_result *result),
                        void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* documents.h — the files that the daemon serves, compiled in by api/embed_file.sh: the OpenAPI document, the schema of
  * descriptions, the documentation page (docs/), and the front end (clients/web/). */
-#ifndef HAMEL_API_DOCUMENTS_H
-#define HAMEL_API_DOCUMENTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ extern const unsigned char api_page_html[], api_page_css[], api_page_main[], api
 extern const size_t api_page_html_length, api_page_css_length, api_page_main_length, api_page_canvas_length,
     api_page_chart_length, api_page_editor_length, api_page_jobs_length, api_page_motion_length, api_page_rows_length,
     api_page_scene_length, api_page_server_length, api_page_show_length, api_page_text_length;
-
-#endif

@@ -1,6 +1,5 @@
 /* problem.h — errors as RFC 9457 problem documents. The only place that maps a status to HTTP and to exit codes. */
-#ifndef HAMEL_API_PROBLEM_H
-#define HAMEL_API_PROBLEM_H
+#pragma once
 
 #include "api/json/strict_json.h"
 #include "engine/base/error.h"
@@ -32,5 +31,3 @@ extern const char api_problem_no_memory[];
  *       try: suggestion
  * free() it. */
 char *api_error_text(const hamel_error *error, const char *file);
-
-#endif

@@ -4,8 +4,7 @@
  *     api_prepare   bytes → model (strict JSON, reader, engine)
  *     api_run       model → rows, header and summary as JSON text, through an observer
  */
-#ifndef HAMEL_API_SIMULATE_H
-#define HAMEL_API_SIMULATE_H
+#pragma once
 
 #include "api/problem.h"
 #include "api/write/row_writer.h"
@@ -68,5 +67,3 @@ typedef struct api_example {
     size_t length;
 } api_example;
 const api_example *api_example_at(size_t index); /* NULL past the end */
-
-#endif

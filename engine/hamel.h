@@ -8,8 +8,7 @@
  *
  * Quantities have the units of the description. n is the number of coordinates, m the number of constraints. A function
  * that fails adds errors to `error`. Every function that returns a status may return HAMEL_NO_MEMORY. */
-#ifndef HAMEL_HAMEL_H
-#define HAMEL_HAMEL_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/base/poll.h"
@@ -563,5 +562,3 @@ void hamel_release_thread(void);
 /* Return the name and the one-line description of a formulation, in a fixed order; NULL past the end. */
 const char *hamel_formulation_name(size_t index);
 const char *hamel_formulation_summary(size_t index);
-
-#endif

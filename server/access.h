@@ -13,8 +13,7 @@
  * On SIGHUP the daemon reads the file again (access_reload). Owners are identified by name: an owner that is still in
  * the file keeps its usage and gets the new token, scopes and quotas. An owner that has been removed is no longer
  * found. It stays in memory until the list is closed, since one of its requests or streams may still run. */
-#ifndef HAMEL_SERVER_ACCESS_H
-#define HAMEL_SERVER_ACCESS_H
+#pragma once
 
 #include "server/bucket.h"
 #include "server/cpu_slots.h"
@@ -112,5 +111,3 @@ void access_settle_usage(const access_usage *usage, bool saved, double total);
 
 /* Makes a token: its text, and its hash in hexadecimal digits. Returns false if the kernel returns no random bytes. */
 bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]);
-
-#endif

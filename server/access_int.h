@@ -1,6 +1,5 @@
 /* access_int.h — declarations shared by access.c and access_file.c. */
-#ifndef HAMEL_SERVER_ACCESS_INT_H
-#define HAMEL_SERVER_ACCESS_INT_H
+#pragma once
 
 #include "server/access.h"
 
@@ -12,5 +11,3 @@ struct access_list {
     size_t count;
     double used[ACCESS_RESOURCES]; /* amount of each resource in use */
 };
-
-#endif

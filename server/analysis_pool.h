@@ -6,8 +6,7 @@
  * threads and processes, and token owners get equal shares for analyses and runs.
  *
  * An owner that holds as many processes as are free gets no more, so that one stays free for other owners. */
-#ifndef HAMEL_SERVER_ANALYSIS_POOL_H
-#define HAMEL_SERVER_ANALYSIS_POOL_H
+#pragma once
 
 #include "server/budget.h"
 #include "server/log.h"
@@ -38,5 +37,3 @@ typedef struct analysis_result {
  * analysis. */
 analysis_outcome analysis_pool_make(analysis_pool *a, budget *b, const char *request_id, const char *body,
                                     size_t length, analysis_result *result);
-
-#endif

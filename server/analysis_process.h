@@ -9,8 +9,7 @@
  *
  * It serves one request at a time. It ends when the socket is closed, and after an analysis that has used much memory,
  * so that the system gets the memory back. */
-#ifndef HAMEL_SERVER_ANALYSIS_PROCESS_H
-#define HAMEL_SERVER_ANALYSIS_PROCESS_H
+#pragma once
 
 #include "api/simulate.h"
 #include "server/seccomp.h"
@@ -55,5 +54,3 @@ enum { ANALYSIS_EXIT_END = 0, ANALYSIS_EXIT_SETUP = 1, ANALYSIS_EXIT_NO_MEMORY =
 /* Functions for spawner_work; the context is an analysis_setup. */
 void analysis_process_prepare(void *setup);
 int analysis_process_run(int channel, void *setup);
-
-#endif

@@ -1,6 +1,5 @@
 /* bucket.h — rate limit by a token bucket: an allowance that refills at a fixed rate up to a maximum. */
-#ifndef HAMEL_SERVER_BUCKET_H
-#define HAMEL_SERVER_BUCKET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ typedef struct bucket {
 /* Takes 1 from a bucket of size `most` that refills at `rate` per second. If it is empty, returns false and sets
  * *seconds to the time until a retry can succeed. */
 bool bucket_take(bucket *b, double rate, double most, double *seconds);
-
-#endif

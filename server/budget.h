@@ -6,8 +6,7 @@
  * work of an owner stops as soon as its quota is used up.
  *
  * The first limit that is exceeded ends the budget permanently. Only one thread at a time may use a budget. */
-#ifndef HAMEL_SERVER_BUDGET_H
-#define HAMEL_SERVER_BUDGET_H
+#pragma once
 
 #include "api/simulate.h"
 #include "server/access.h"
@@ -58,5 +57,3 @@ void budget_derive(budget *b, bool deriving);
  * its status and *retry_after to the seconds until a retry makes sense; 0: never. */
 bool budget_spent(const budget *b); /* a limit was exceeded; false if only canceled */
 cJSON *budget_problem(const budget *b, const char *instance, int *http, int *retry_after);
-
-#endif

@@ -1,6 +1,5 @@
 /* clock.h — monotonic time, wall time as text, and random identifiers. */
-#ifndef HAMEL_SERVER_CLOCK_H
-#define HAMEL_SERVER_CLOCK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ void clock_text(char out[CLOCK_TEXT_BYTES], int64_t wall_ms);
 
 /* Writes 128 random bits as 32 lower-case hexadecimal digits. Returns false if the kernel returns no random bytes. */
 bool random_id(char out[RANDOM_ID_BYTES]);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Every option exists in all three sources under one name: `--max-body N`, HAMELD_MAX_BODY, {"max_body": N}. One table
  * in config.c defines them and their help texts. An unknown or malformed option is an error. */
-#ifndef HAMEL_SERVER_CONFIG_H
-#define HAMEL_SERVER_CONFIG_H
+#pragma once
 
 #include "engine/hamel.h"
 #include "server/log.h"
@@ -72,5 +71,3 @@ bool config_read(server_config *config, int argc, char *const *argv, char *const
                  char message[CONFIG_MESSAGE_BYTES]);
 
 void config_print_help(void); /* to stdout */
-
-#endif

@@ -8,8 +8,7 @@ There may be hundreds of streams, each with a thread, but a thread computes only
  * share that has computed least, and within a share to the run that has waited longest. So a hundred streams of one
  * owner get as much as one stream of another. A share that holds several slots yields one immediately to a share that
  * waits without a slot. A share that was idle starts level with the others: idling earns no credit. */
-#ifndef HAMEL_SERVER_CPU_SLOTS_H
-#define HAMEL_SERVER_CPU_SLOTS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,5 +52,3 @@ bool cpu_slot_is_owed(cpu_slots *slots, const cpu_slot *slot);
 
 /* If the time slice has ended or cpu_slot_is_owed, yields the slot to the next waiter and waits for another slot. */
 void cpu_slot_yield(cpu_slots *slots, cpu_slot *slot);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Each line is written by one call of write() under a lock, so lines of different threads never mix. Texts from clients
  * are escaped and truncated to 512 bytes. Bodies are never logged, nor are header values other than the request id. */
-#ifndef HAMEL_SERVER_LOG_H
-#define HAMEL_SERVER_LOG_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ static inline log_field log_number(const char *key, double number) {
 #define LOG_PLAIN NULL, 0
 
 void log_write(server_log *log, log_level level, const char *event, const log_field *fields, size_t count);
-
-#endif

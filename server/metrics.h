@@ -2,8 +2,7 @@
  *
  * Counters and histograms are arrays of atomics of fixed size, so counting neither waits nor allocates. Gauges (queue,
  * memory, connections) are read when the text is written. */
-#ifndef HAMEL_SERVER_METRICS_H
-#define HAMEL_SERVER_METRICS_H
+#pragma once
 
 #include "engine/base/text_buffer.h"
 
@@ -59,5 +58,3 @@ void metrics_write_value(text_buffer *out, const char *name, const char *type, c
 
 /* Writes memory, processor time and open descriptors of this process. */
 void metrics_write_process(text_buffer *out);
-
-#endif

@@ -4,8 +4,7 @@
  * numbers do not matter. If equal descriptions arrive at the same time, one request derives the model and the others
  * wait. Models are immutable and shared; each user has a lease. Unused models are kept within a bound of bytes, the
  * least recently used are dropped first. Failures are not cached. */
-#ifndef HAMEL_SERVER_MODEL_CACHE_H
-#define HAMEL_SERVER_MODEL_CACHE_H
+#pragma once
 
 #include "api/simulate.h"
 #include "server/budget.h"
@@ -41,5 +40,3 @@ typedef struct cache_size {
     size_t models, bytes, used_bytes, derivations;
 } cache_size;
 cache_size model_cache_size(model_cache *c);
-
-#endif

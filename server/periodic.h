@@ -1,6 +1,5 @@
 /* periodic.h — a thread that calls a function at intervals until it is stopped. */
-#ifndef HAMEL_SERVER_PERIODIC_H
-#define HAMEL_SERVER_PERIODIC_H
+#pragma once
 
 typedef struct periodic periodic;
 
@@ -11,5 +10,3 @@ typedef double periodic_step(void *context);
  * bytes and must stay valid. */
 periodic *periodic_start(const char *name, double seconds, periodic_step *step, void *context);
 void periodic_stop(periodic *p); /* waits until a running call has returned; no-op for NULL */
-
-#endif

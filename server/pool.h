@@ -3,8 +3,7 @@
  * If no thread is idle, a new task starts one, up to a limit; threads are kept until the pool is closed. If the queue
  * is full, the task is refused and the caller replies 503. Stacks are small, since no recursion depends on the data of
  * a client. */
-#ifndef HAMEL_SERVER_POOL_H
-#define HAMEL_SERVER_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ size_t pool_load(pool *p);
 
 /* Runs the queued tasks, then ends the threads. To return soon, the caller cancels the tasks first. */
 void pool_close(pool *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* regular_file.h — reads the files that an operator names: configuration, tokens, certificates. */
-#ifndef HAMEL_SERVER_REGULAR_FILE_H
-#define HAMEL_SERVER_REGULAR_FILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ enum { FILE_REASON_BYTES = 80 };
  * fills `why` if the file cannot be read, is larger than `most` bytes, or is not a regular file: opening or reading a FIFO
  * or a device may block without end, and a daemon that waits there handles no signal. */
 char *regular_file_read(const char *path, size_t most, size_t *length, char why[FILE_REASON_BYTES]);
-
-#endif

@@ -3,8 +3,7 @@
  * page can be writable and executable at once, or become executable later.
  *
  * The filter does not check paths: file permissions, systemd units and containers restrict access to files. */
-#ifndef HAMEL_SERVER_SECCOMP_H
-#define HAMEL_SERVER_SECCOMP_H
+#pragma once
 
 #include <linux/filter.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ typedef struct seccomp_filter {
 
 bool seccomp_filter_make(seccomp_filter *out, seccomp_mode how, unsigned keeps, char *message, size_t room);
 bool seccomp_install_filter(const seccomp_filter *filter); /* false if the kernel rejects the filter */
-
-#endif

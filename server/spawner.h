@@ -9,8 +9,7 @@
  * kills its children (PR_SET_PDEATHSIG).
  *
  * All functions may be called from any thread. */
-#ifndef HAMEL_SERVER_SPAWNER_H
-#define HAMEL_SERVER_SPAWNER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ void spawner_end(spawner *s, spawned *process, spawned_end *end);
 
 bool spawner_has_ended(spawner *s); /* called on the thread that receives SIGCHLD */
 void spawner_stop(spawner *s);      /* ends all processes, too; no-op if not started */
-
-#endif

@@ -1,8 +1,7 @@
 /* tls.h — the certificate and key for HTTPS, and their replacement while the daemon runs.
  *
  * A connection keeps the credentials with which it began; replaced credentials are freed with their last connection. */
-#ifndef HAMEL_SERVER_TLS_H
-#define HAMEL_SERVER_TLS_H
+#pragma once
 
 #include <gnutls/gnutls.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ int64_t tls_expires_ms(tls_server *s); /* expiry of the certificate, ms since 19
  * if out of memory; the handshake then fails. */
 tls_credentials *tls_attach(tls_server *s, gnutls_session_t session);
 void tls_release(tls_credentials *c);
-
-#endif

@@ -2,8 +2,7 @@
  * quota, and daemons that share a store share the quotas.
  *
  * A thread saves new usage once a second; a crash loses that much at most. */
-#ifndef HAMEL_SERVER_USAGE_H
-#define HAMEL_SERVER_USAGE_H
+#pragma once
 
 #include "server/access.h"
 #include "server/jobs/store.h"
@@ -13,5 +12,3 @@ typedef struct usage usage;
 /* Reads the stored usage and starts the thread. Returns NULL if there are no tokens or the thread cannot be started. */
 usage *usage_start(access_list *access, store *s);
 void usage_stop(usage *u); /* saves the usage that is not stored yet; no-op for NULL */
-
-#endif

@@ -1,8 +1,7 @@
 /* builder.h — JSON trees from many small allocations: a failed one is recorded and checked once, at the end.
  *
  * After a failure every call does nothing, and a parent may be NULL. The caller owns the tree (cJSON_Delete). */
-#ifndef HAMEL_API_JSON_BUILDER_H
-#define HAMEL_API_JSON_BUILDER_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ void json_append_texts(json_builder *b, cJSON *list, const char *const *texts, s
 
 /* The finished tree; after a failure deletes it and returns NULL. */
 cJSON *json_finished(const json_builder *b, cJSON *tree);
-
-#endif

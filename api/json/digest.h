@@ -1,6 +1,5 @@
 /* digest.h — SHA-256 in hexadecimal: names a description, and protects a part of a sweep against damage. */
-#ifndef HAMEL_API_JSON_DIGEST_H
-#define HAMEL_API_JSON_DIGEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@ enum { DIGEST_HEX = 64 };
 
 /* Writes 64 lower-case digits and a NUL to `hex`. */
 void api_digest(const char *bytes, size_t length, char hex[DIGEST_HEX + 1]);
-
-#endif

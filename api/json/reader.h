@@ -6,8 +6,7 @@
  *
  * A read function takes the value, its JSON Pointer, and the field to fill. Everything kept is copied into the
  * arena. */
-#ifndef HAMEL_API_JSON_READER_H
-#define HAMEL_API_JSON_READER_H
+#pragma once
 
 #include "api/json/strict_json.h"
 #include "engine/base/arena.h"
@@ -92,5 +91,3 @@ void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, do
 
 /* Returns the index of the text in `names`, or -1 after adding an error that suggests the nearest name. */
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count);
-
-#endif

@@ -3,8 +3,7 @@
  * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999, and cuts
  * strings at NUL. A scan rejects all of these first, with line and column and within the limits; then cJSON builds the
  * tree. The scan keeps an explicit stack and does not recurse. */
-#ifndef HAMEL_API_JSON_STRICT_JSON_H
-#define HAMEL_API_JSON_STRICT_JSON_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -39,5 +38,3 @@ double json_number_at(const cJSON *object, const char *key);
 /* Writes the tree in canonical form, for hashing and caching: keys sorted by bytes, no white space, shortest
  * numbers. The caller frees the text. Returns NULL if memory could not be allocated. */
 char *json_canonical(const cJSON *tree);
-
-#endif

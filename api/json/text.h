@@ -1,8 +1,7 @@
 /* text.h — writes JSON as compact text; each number reads back to the same double.
  *
  * cJSON's printer is not used: it recurses, and writes 17 digits where fewer suffice. */
-#ifndef HAMEL_API_JSON_TEXT_H
-#define HAMEL_API_JSON_TEXT_H
+#pragma once
 
 #include "engine/base/text_buffer.h"
 
@@ -20,5 +19,3 @@ void json_text_numbers(text_buffer *out, const double *values, size_t count);
 /* Writes the tree on one line, members in their order. The caller frees the text. Returns NULL if `tree` is NULL or
  * memory could not be allocated. */
 char *json_text(const cJSON *tree);
-
-#endif

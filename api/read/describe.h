@@ -1,7 +1,6 @@
 /* describe.h — reads a description from a JSON tree, and turns errors into a failure that can be sent. Runs and
  * analyses share it. */
-#ifndef HAMEL_API_READ_DESCRIBE_H
-#define HAMEL_API_READ_DESCRIBE_H
+#pragma once
 
 #include "api/simulate.h"
 #include "engine/base/arena.h"
@@ -29,5 +28,3 @@ void api_failure_of_json(api_failure *failure, const json_fault *fault, const ch
 
 /* Adds the meaning of the status as an error, if the engine has returned the status without an error. */
 void api_ensure_fault(hamel_error *error, hamel_status status);
-
-#endif

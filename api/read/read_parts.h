@@ -1,6 +1,5 @@
 /* read_parts.h — the readers of the sections of a description, one for each top-level key that holds objects. */
-#ifndef HAMEL_API_READ_READ_PARTS_H
-#define HAMEL_API_READ_READ_PARTS_H
+#pragma once
 
 #include "api/json/reader.h"
 
@@ -65,5 +64,3 @@ extern const json_kind system_kind, parameter_kind, table_kind, coordinate_kind,
     named_kind, particle_kind, framed_position_kind, euler_kind, orientation_kind, body_kind, point_kind, frame_kind,
     spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, friction_kind, event_kind, impulse_kind,
     invariant_kind, check_kind, simulation_kind, projection_kind, shape_kind, circle_kind, disk_kind, box_kind;
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The reader checks the structure only: types, required keys, unknown keys. The engine checks the meaning. Texts and
  * lists are copied to `memory`; the tree may be deleted afterwards. */
-#ifndef HAMEL_API_READ_READ_SYSTEM_H
-#define HAMEL_API_READ_READ_SYSTEM_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/system/description.h"
@@ -26,5 +25,3 @@ hamel_status api_override(cJSON *tree, const char *assignment, hamel_error *erro
 /* Splits "a, b[1,2]" at commas outside brackets into a list of texts (cJSON_Delete). Returns NULL if memory could
  * not be allocated. */
 cJSON *api_names(const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * A member is the description without its sweep, with some values overridden, and with an output for each collected
  * expression. Members are numbered from 0. Random values depend on seed, target and member only, so that the same
  * description has the same members on every machine. */
-#ifndef HAMEL_API_SWEEP_SWEEP_H
-#define HAMEL_API_SWEEP_SWEEP_H
+#pragma once
 
 #include "api/json/reader.h"
 #include "engine/base/text_buffer.h"
@@ -69,5 +68,3 @@ json_read_function read_sweep;
 
 /* Adds an error for each target of the sweep that the description does not have. */
 hamel_status sweep_check_targets(const cJSON *tree, hamel_error *error) HAMEL_CHECKED;
-
-#endif

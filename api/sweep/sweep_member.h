@@ -1,6 +1,5 @@
 /* sweep_member.h — makes the description of one member of a sweep, so that the daemon can run the member as a job. */
-#ifndef HAMEL_API_SWEEP_SWEEP_MEMBER_H
-#define HAMEL_API_SWEEP_SWEEP_MEMBER_H
+#pragma once
 
 #include "api/simulate.h"
 #include "api/sweep/sweep_reduce.h"
@@ -25,5 +24,3 @@ bool api_sweep_check(const api_sweep *s, const api_limits *limits, api_failure *
 /* Returns the description of the member with these overrides (a JSON list) as text, which the caller frees, or NULL
  * with *failure filled. */
 char *api_sweep_member(const api_sweep *s, const char *assignments, size_t *length, api_failure *failure);
-
-#endif

@@ -1,6 +1,5 @@
 /* sweep_reduce.h — reduces the rows of a member to the numbers that its sweep collects. */
-#ifndef HAMEL_API_SWEEP_SWEEP_REDUCE_H
-#define HAMEL_API_SWEEP_SWEEP_REDUCE_H
+#pragma once
 
 #include "api/sweep/sweep.h"
 
@@ -23,5 +22,3 @@ double sweep_reduce_value(const sweep_reducer *c, size_t k); /* NaN without rows
 
 /* Adds the results as a JSON object by name; null without rows. Returns false if memory could not be allocated. */
 bool sweep_reduce_text(const sweep_reducer *c, text_buffer *out);
-
-#endif

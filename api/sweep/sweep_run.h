@@ -3,8 +3,7 @@
  * Members share one model if all their values are numbers that it can vary; otherwise each member has its own model.
  * The rows are the same. Several threads may run members of one sweep. The status of a member is "completed",
  * "terminated", "incomplete" or "failed". */
-#ifndef HAMEL_API_SWEEP_SWEEP_RUN_H
-#define HAMEL_API_SWEEP_SWEEP_RUN_H
+#pragma once
 
 #include "api/json/digest.h"
 #include "api/sweep/sweep_member.h"
@@ -46,5 +45,3 @@ typedef void sweep_member_listener(void *context, size_t member, const char *inp
  * also if members failed, or HAMEL_NO_MEMORY. */
 hamel_status sweep_run_members(const sweep_run *run, size_t first, size_t count, table_form form, text_buffer *out,
                                sweep_counts *counts, sweep_member_listener *listener, void *context) HAMEL_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* sweep_table.h — writes the table of a sweep, one row for each member, as CSV, NDJSON or JSON. Sweeps in this
  * process and batches of the daemon have the same format. */
-#ifndef HAMEL_API_SWEEP_SWEEP_TABLE_H
-#define HAMEL_API_SWEEP_SWEEP_TABLE_H
+#pragma once
 
 #include "engine/base/text_buffer.h"
 
@@ -37,5 +36,3 @@ void sweep_table_row(const sweep_columns *columns, table_form form, const sweep_
 
 /* Adds the assignments for a message: "l=1, a.initial=0.5". */
 void sweep_inputs_text(const cJSON *assignments, text_buffer *out);
-
-#endif

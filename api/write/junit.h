@@ -1,6 +1,5 @@
 /* junit.h — writes check results as JUnit XML: one testcase for each check, invariant or run. */
-#ifndef HAMEL_API_WRITE_JUNIT_H
-#define HAMEL_API_WRITE_JUNIT_H
+#pragma once
 
 #include "api/check.h"
 #include "engine/base/text_buffer.h"
@@ -18,5 +17,3 @@ void junit_error(junit *report, const char *file, const char *message);
 /* Returns the XML, which the caller frees, and frees the report. NULL if the XML is too long or memory could not be
  * allocated. */
 char *junit_take(junit *report, size_t *length);
-
-#endif

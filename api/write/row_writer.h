@@ -2,8 +2,7 @@
  * listed in row_writer.c. The daemon, stored jobs and the command line use the same writers.
  *
  * Numbers are written with up to 17 significant digits, so that they read back to the same double. */
-#ifndef HAMEL_API_WRITE_ROW_WRITER_H
-#define HAMEL_API_WRITE_ROW_WRITER_H
+#pragma once
 
 #include "engine/base/text_buffer.h"
 
@@ -83,5 +82,3 @@ bool row_writer_summary(row_writer *w, const char *json);
 /* `summary`: summary of the failed run, written before the problem; NULL if the run did not begin. */
 bool row_writer_problem(row_writer *w, const char *json, const char *summary);
 bool row_writer_heartbeat(row_writer *w);
-
-#endif

@@ -1,6 +1,5 @@
 /* write_formats.h — shared by the files write_*.c and row_writer.c only. */
-#ifndef HAMEL_API_WRITE_WRITE_FORMATS_H
-#define HAMEL_API_WRITE_WRITE_FORMATS_H
+#pragma once
 
 #include "api/write/row_writer.h"
 
@@ -27,5 +26,3 @@ bool row_table_add(row_table *t, row_writer *w, const double *values, size_t cou
 /* Calls w->keep. Returns false with w->reason set if it refuses. */
 bool row_writer_keep(row_writer *w, size_t bytes);
 void row_table_free(row_table *t);
-
-#endif

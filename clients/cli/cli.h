@@ -2,8 +2,7 @@
  *
  * Each command is a cli_command in its own file, listed in main.c. It receives parsed arguments (options.h) and
  * returns an exit code. Rows and documents go to stdout, messages to stderr. */
-#ifndef HAMEL_CLI_CLI_H
-#define HAMEL_CLI_CLI_H
+#pragma once
 
 #include "api/simulate.h"
 
@@ -79,5 +78,3 @@ typedef struct cli_output {
 } cli_output;
 int cli_output_open(cli_output *output, const char *path);
 int cli_output_close(cli_output *output, int status);
-
-#endif

@@ -1,6 +1,5 @@
 /* input.h — reads the bytes of a description from a file or standard input. */
-#ifndef HAMEL_CLI_INPUT_H
-#define HAMEL_CLI_INPUT_H
+#pragma once
 
 #include "clients/cli/cli.h"
 
@@ -14,5 +13,3 @@ typedef struct cli_input {
  * reporting an error. Call cli_input_free in both cases. */
 int cli_input_read(cli_input *input, const char *path);
 void cli_input_free(cli_input *input);
-
-#endif

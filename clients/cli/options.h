@@ -3,8 +3,7 @@
  * `--name value` and `--name=value` may occur anywhere among the operands; `--` ends the options; `-` is an operand.
  * Options that set a key of the description become assignments for api_override ("simulation.stop=5"), in the order
  * given. Values point into argv; cli_arguments owns the lists. */
-#ifndef HAMEL_CLI_OPTIONS_H
-#define HAMEL_CLI_OPTIONS_H
+#pragma once
 
 #include "clients/cli/cli.h"
 
@@ -37,5 +36,3 @@ int cli_option_whole(const cli_arguments *arguments, const char *name, size_t le
 
 /* Prints the help of a command to stdout. */
 void cli_command_help(const cli_command *command);
-
-#endif

@@ -1,6 +1,5 @@
 /* progress_bar.h — progress bar on stderr, shown only if stderr is a terminal. */
-#ifndef HAMEL_CLI_PROGRESS_BAR_H
-#define HAMEL_CLI_PROGRESS_BAR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ typedef struct progress_bar {
 void progress_bar_init(progress_bar *b, bool rows_on_stdout);
 void progress_bar_show(progress_bar *b, double fraction); /* fraction: 0 to 1 */
 void progress_bar_erase(progress_bar *b);                 /* call before other output to the terminal */
-
-#endif

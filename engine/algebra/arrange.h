@@ -1,6 +1,5 @@
 /* arrange.h — writes expressions in the form of textbooks. */
-#ifndef HAMEL_ALGEBRA_ARRANGE_H
-#define HAMEL_ALGEBRA_ARRANGE_H
+#pragma once
 
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
@@ -18,5 +17,3 @@ graph_node arrange_within(graph *g, graph_node expression, work_budget *e, arena
  * are. */
 graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, work_budget *e,
                          arena *memory);
-
-#endif

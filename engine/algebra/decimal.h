@@ -1,6 +1,5 @@
 /* decimal.h — converts doubles to exact decimals or fractions: 0.1 to one tenth, the double nearest to 1/3 to 1/3. */
-#ifndef HAMEL_ALGEBRA_DECIMAL_H
-#define HAMEL_ALGEBRA_DECIMAL_H
+#pragma once
 
 enum { DECIMAL_DIGITS = 64 };
 
@@ -12,5 +11,3 @@ typedef struct decimal {
 } decimal;
 
 decimal decimal_of(double value);
-
-#endif

@@ -1,6 +1,5 @@
 /* eliminate.h — linear systems with expressions as coefficients. */
-#ifndef HAMEL_ALGEBRA_ELIMINATE_H
-#define HAMEL_ALGEBRA_ELIMINATE_H
+#pragma once
 
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
@@ -22,5 +21,3 @@ bool is_eliminated(const graph *g, const graph_node *table, size_t rows, size_t 
  * 0. Returns false if out of memory. */
 bool table_rank(const graph *g, const graph_node *table, size_t rows, size_t columns, const graph_point *near,
                 size_t *rank, arena *memory);
-
-#endif

@@ -8,13 +8,10 @@
  * log(exp(x)) − x, is not found.
  *
  * Unlike arrange(), this test costs only a few evaluations of the expressions, and does not use FLINT. */
-#ifndef HAMEL_ALGEBRA_IDENTITY_H
-#define HAMEL_ALGEBRA_IDENTITY_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
 /* Sets is_zero[k] for each of expressions[count]. Returns false if out of memory or if the graph failed. */
 bool identity_find_zeros(graph *g, const graph_node *expressions, size_t count, bool *is_zero,
                          arena *memory) HAMEL_CHECKED;
-
-#endif

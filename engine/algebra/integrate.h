@@ -3,8 +3,7 @@
  * Callers check results by differentiation. Functions return GRAPH_NONE or false if they find no result, although one
  * may exist. Simplification is charged to a work budget (NULL: no bound). Once the budget is spent, few results are
  * found. */
-#ifndef HAMEL_ALGEBRA_INTEGRATE_H
-#define HAMEL_ALGEBRA_INTEGRATE_H
+#pragma once
 
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
@@ -26,5 +25,3 @@ bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_no
 
 /* Arranges each term of a sum separately, so that the sum is not factored. */
 graph_node arrange_terms(graph *g, graph_node sum, work_budget *e, arena *memory);
-
-#endif

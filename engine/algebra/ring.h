@@ -6,8 +6,7 @@
  *
  * Sizes are bounded. Above RING_TERMS terms, RING_ATOMS atoms or exponents of RING_POWER, the ring fails (`failed`,
  * sticky), and the caller keeps the expression unchanged. */
-#ifndef HAMEL_ALGEBRA_RING_H
-#define HAMEL_ALGEBRA_RING_H
+#pragma once
 
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
@@ -122,5 +121,3 @@ bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine);
 /* Cancels common factors of numerator and denominator modulo sin² + cos² = 1, and reduces both. A numerator that is
  * equal to 0 by these relations becomes 0. */
 void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below);
-
-#endif

@@ -3,8 +3,7 @@
  * Work is counted, not timed, so that results are the same on each machine. One unit is the cost of reading or writing
  * one variable of a term. All simplification for one purpose shares a work budget. Once it is spent, expressions stay
  * unchanged. */
-#ifndef HAMEL_ALGEBRA_WORK_BUDGET_H
-#define HAMEL_ALGEBRA_WORK_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ typedef struct work_budget {
 /* Subtracts `units` from the budget (NULL: no bound). If they exceed the rest, or if the work is canceled, the rest
  * becomes 0, and false is returned. */
 bool work_budget_take(work_budget *e, uint64_t units);
-
-#endif

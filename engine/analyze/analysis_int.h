@@ -3,8 +3,7 @@
  * An analysis owns its model, so it may add nodes to that model's graph: derivatives and tests that a run does not
  * need. An expression is identically zero if simplification in the graph shows it, or if its values vanish at random
  * states that satisfy the constraints. */
-#ifndef HAMEL_ANALYZE_ANALYSIS_INT_H
-#define HAMEL_ANALYZE_ANALYSIS_INT_H
+#pragma once
 
 #include "engine/algebra/work_budget.h"
 #include "engine/analyze/groups.h"
@@ -176,5 +175,3 @@ bool analysis_text(analysis *a, graph_node node, const char **text);
 
 /* Adds HAMEL_NO_MEMORY to the error if it has no entry yet; returns its status. */
 hamel_status analysis_no_memory(analysis *a);
-
-#endif

@@ -1,7 +1,6 @@
 /* derived_flag.h — directions that brackets add to a distribution D = D_1, step by step. D_k+1 is D_k + [D_k, D_k] if
  * `derived`, else D_k + [D, D_k]. The steps end if `most` directions have been added or a step adds none. */
-#ifndef HAMEL_ANALYZE_DERIVED_FLAG_H
-#define HAMEL_ANALYZE_DERIVED_FLAG_H
+#pragma once
 
 #include "engine/analyze/forms.h"
 
@@ -23,5 +22,3 @@ hamel_status derived_flag_by_trees(forms *f, const double *x, bool derived, size
  * not f->rank. */
 hamel_status derived_flag_by_expressions(forms *f, const sample *near, bool derived, size_t most, flag_dimensions *flag,
                                          bool *good) HAMEL_CHECKED;
-
-#endif

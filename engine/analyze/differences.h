@@ -4,8 +4,7 @@
  * evaluates the Lagrangian (or the Gibbs–Appell function), the dissipation function, the constraints as written and the
  * positions and velocities along which given forces do work, at points near a random state. Finite differences of these
  * values are compared with M, Q, A, b and the friction of the model. */
-#ifndef HAMEL_ANALYZE_DIFFERENCES_H
-#define HAMEL_ANALYZE_DIFFERENCES_H
+#pragma once
 
 #include "engine/analyze/analysis_int.h"
 
@@ -13,5 +12,3 @@
  * are compared. Allocates in a->memory. On HAMEL_NO_MEMORY and HAMEL_CANCELED an error has been added. */
 hamel_status differences_compare(analysis *a, const sample *const *states, size_t count,
                                  hamel_difference_check *out) HAMEL_CHECKED;
-
-#endif

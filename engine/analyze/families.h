@@ -2,8 +2,7 @@
  *
  * A null space of J does not prove that there is a family: V = x⁴ is flat at 0 but has one equilibrium. A family is
  * accepted if equilibria are found at several finite distances, each a fraction of the previous one. */
-#ifndef HAMEL_ANALYZE_FAMILIES_H
-#define HAMEL_ANALYZE_FAMILIES_H
+#pragma once
 
 #include "engine/analyze/statics.h"
 
@@ -24,5 +23,3 @@ void family_approach(statics *s, double *z, const double *target);
 /* Returns the uncertainty of z along directions in which F is flat, relative to values above 1. If there is one such
  * direction, moves z to the middle of the interval in which F vanishes to rounding. */
 double family_uncertainty(statics *s, double *z);
-
-#endif

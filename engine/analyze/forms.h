@@ -4,8 +4,7 @@
  *
  * The configuration x contains the group's coordinates, then time if some form contains t or dt. The distribution D of
  * a group is the set of directions that all its forms annihilate. */
-#ifndef HAMEL_ANALYZE_FORMS_H
-#define HAMEL_ANALYZE_FORMS_H
+#pragma once
 
 #include "engine/analyze/analysis_int.h"
 
@@ -66,5 +65,3 @@ hamel_status brackets_dimension(forms *f, const double *x, size_t *dimension) HA
  * dimensions are those at configurations that motions from x reach; they are smaller if x lies on a singular leaf. */
 hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool reached, size_t *first, size_t *dimension,
                                bool *clear) HAMEL_CHECKED;
-
-#endif

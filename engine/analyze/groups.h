@@ -1,6 +1,5 @@
 /* groups.h — groups of constraints connected by shared coordinates. Each group is analyzed separately. */
-#ifndef HAMEL_ANALYZE_GROUPS_H
-#define HAMEL_ANALYZE_GROUPS_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/mechanics/equations.h"
@@ -34,5 +33,3 @@ static inline size_t groups_coordinates(const groups *g, size_t k) {
     assert(k < g->count);
     return g->first_coordinate[k + 1] - g->first_coordinate[k];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* growth_vector.h — growth vector and derived flag of a group of constraints and of the whole system. */
-#ifndef HAMEL_ANALYZE_GROWTH_VECTOR_H
-#define HAMEL_ANALYZE_GROWTH_VECTOR_H
+#pragma once
 
 #include "engine/analyze/derived_flag.h"
 
@@ -22,5 +21,3 @@ hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) H
 
 /* Reports the sums of the groups' dimensions. If the dimensions of a group are unknown, reports no flags. */
 hamel_status flags_report(analysis *a, const group_flags *parts, size_t count) HAMEL_CHECKED;
-
-#endif

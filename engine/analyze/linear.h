@@ -1,6 +1,5 @@
 /* linear.h — reduction of local equations to a linear system in independent coordinates. */
-#ifndef HAMEL_ANALYZE_LINEAR_H
-#define HAMEL_ANALYZE_LINEAR_H
+#pragma once
 
 #include "engine/analyze/local.h"
 
@@ -17,5 +16,3 @@ hamel_status linear_reduce(hamel_linearization *out, const local_equations *l, c
 static inline bool lapacke_starved(int info) {
     return info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR;
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Derivatives with respect to the state are computed by the programs in tangent mode, and those with respect to
  * parameters p by expressions of the graph. Rows of inactive constraints are λ_c = 0. Matrices are row-major. */
-#ifndef HAMEL_ANALYZE_LOCAL_H
-#define HAMEL_ANALYZE_LOCAL_H
+#pragma once
 
 #include "engine/dynamics/discrete_state.h"
 
@@ -52,5 +51,3 @@ void local_free(local_equations *l);
  * poll of the model's system. If that does not return HAMEL_OK, its status is returned without an error, so that every
  * loop over this function ends. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
-
-#endif

@@ -5,8 +5,7 @@
  * decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So everything is also computed for two more copies,
  * whose coefficients differ by CHANGE. A bracket counts as a direction if it is larger than SIGNAL times the difference
  * between the copies. No threshold for the size of a bracket is needed. */
-#ifndef HAMEL_ANALYZE_LONG_FORMS_H
-#define HAMEL_ANALYZE_LONG_FORMS_H
+#pragma once
 
 #include "engine/analyze/forms.h"
 #include "engine/analyze/taylor.h"
@@ -107,5 +106,3 @@ bool directions_add(directions *d, copy *copies);
 
 /* Default `noise` of directions: 2^-TAYLOR_BITS, with 56 bits for cancellation. */
 extern const double LONG_NOISE;
-
-#endif

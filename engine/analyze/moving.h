@@ -1,6 +1,5 @@
 /* moving.h — constraints and forces that exclude rest, because they change with time or require motion. */
-#ifndef HAMEL_ANALYZE_MOVING_H
-#define HAMEL_ANALYZE_MOVING_H
+#pragma once
 
 #include "engine/analyze/statics.h"
 
@@ -8,5 +7,3 @@
  * configurations (Papastavridis, example 3.2.5), and for each force that changes with time there. Returns HAMEL_INVALID
  * if there is such an error, else HAMEL_OK. */
 hamel_status moving_refuse(statics *s, hamel_error *error) HAMEL_CHECKED;
-
-#endif

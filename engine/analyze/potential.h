@@ -6,8 +6,7 @@
  * the terms of lowest order show that U has no minimum, and no gyroscopic force acts, it is unstable (Chetaev; Kozlov,
  * J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math. Dokl. 25 (1982)
  * 277). */
-#ifndef HAMEL_ANALYZE_POTENTIAL_H
-#define HAMEL_ANALYZE_POTENTIAL_H
+#pragma once
 
 #include "engine/analyze/statics.h"
 
@@ -25,5 +24,3 @@ typedef struct potential_verdict {
  * that second derivatives of U jump at z, so only the growth along rays decides. */
 potential_verdict potential_decide(statics *s, const double *z, const double *family, size_t family_count,
                                    bool integrable, bool kinked);
-
-#endif

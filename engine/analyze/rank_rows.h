@@ -3,8 +3,7 @@
  * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that row i
  * = Σ_{j≤i} L_ij Q_j for the rows kept. A row is redundant, and not kept, if its orthogonal part is below `tolerance`
  * times its length. */
-#ifndef HAMEL_ANALYZE_RANK_ROWS_H
-#define HAMEL_ANALYZE_RANK_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool rank_rows_add(rank_rows *b, const double *row);
 
 /* Computes the x[width] of least norm with (row i)·x = r[i] for all rows kept; r is overwritten. */
 void rank_rows_solve(const rank_rows *b, double *r, double *x);
-
-#endif

@@ -4,8 +4,7 @@
  * ignored. The arguments are tried in this order. An eigenvalue with positive real part: unstable. The potential
  * (potential.h). Eigenvalues with negative real parts, and as many zero eigenvalues as the manifold of steady motions
  * nearby has dimensions: stable (Lyapunov; Malkin 1952). Otherwise stability is undecided. */
-#ifndef HAMEL_ANALYZE_STABILITY_H
-#define HAMEL_ANALYZE_STABILITY_H
+#pragma once
 
 #include "engine/analyze/families.h"
 
@@ -21,5 +20,3 @@ stability_facts stability_look_up(const hamel_report *report); /* NULL: all fals
  * `memory`. z is an equilibrium with the given velocities; f is its family. */
 hamel_status stability_decide(statics *s, const double *z, const family *f, const stability_facts *facts,
                               hamel_equilibrium *e, arena *memory, hamel_error *error) HAMEL_CHECKED;
-
-#endif

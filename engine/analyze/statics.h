@@ -8,8 +8,7 @@
  *
  * Linear systems are solved by least squares with least norm, because equilibria need not be isolated and multipliers
  * need not be unique. */
-#ifndef HAMEL_ANALYZE_STATICS_H
-#define HAMEL_ANALYZE_STATICS_H
+#pragma once
 
 #include "engine/analyze/local.h"
 
@@ -128,5 +127,3 @@ bool statics_right_vectors(statics *s, size_t rows, size_t columns, double *A, d
 
 /* Calls statics_right_vectors with s->singular and s->vectors, and adds the work to s->spent. */
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A);
-
-#endif

@@ -10,8 +10,7 @@
  * variable i is 0 … k; in a multilinear series it is every subset of the bits of k, and derivatives are with respect to
  * the highest variable in k. The same rules apply to both. Numbers have TAYLOR_BITS bits, so the value of an expression
  * that vanishes identically is near 2^-TAYLOR_BITS, far below all others. */
-#ifndef HAMEL_ANALYZE_TAYLOR_H
-#define HAMEL_ANALYZE_TAYLOR_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/graph/graph.h"
@@ -79,5 +78,3 @@ static inline bool taylor_next(const taylor *t, size_t k, size_t *i) {
 /* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time, and steps 0 … k −
  * 1. */
 void taylor_step(taylor *t, size_t k);
-
-#endif

@@ -1,6 +1,5 @@
 /* verify.h — comparison of accelerations and reactions from two formulations at one state. */
-#ifndef HAMEL_ANALYZE_VERIFY_H
-#define HAMEL_ANALYZE_VERIFY_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -21,5 +20,3 @@ void verify_scale_of(const dynamics *k, const double *a, const double *lambda, v
 /* Computes the largest relative differences between two motions, as defined at hamel_verify. */
 void verify_compare(size_t n, const verify_motion *x, const verify_motion *reference, const verify_scale *scale,
                     double *accelerations, double *reactions);
-
-#endif

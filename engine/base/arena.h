@@ -3,8 +3,7 @@
  * Chunks are taken from malloc, grow geometrically and are freed all at once. `limit` bounds the sum, so that a
  * client's description cannot exhaust memory. Under AddressSanitizer the unused part of a chunk and a gap after each
  * allocation are poisoned, so that it reports overruns. Not thread-safe. */
-#ifndef HAMEL_BASE_ARENA_H
-#define HAMEL_BASE_ARENA_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -36,5 +35,3 @@ void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t 
 
 char *arena_text(arena *a, const char *text, size_t length); /* NUL-terminated copy */
 char *arena_format(arena *a, const char *format, ...) HAMEL_PRINTF(2, 3);
-
-#endif

@@ -8,8 +8,7 @@
  * what was found and expected, and a suggestion. Texts are one line without function names.
  *
  * The list owns its texts; hamel_error_clear frees them. The struct contains all state. Not thread-safe. */
-#ifndef HAMEL_BASE_ERROR_H
-#define HAMEL_BASE_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -105,5 +104,3 @@ int hamel_shown(const char *text, size_t length);
 
 const char *hamel_status_slug(hamel_status status);
 const char *hamel_status_meaning(hamel_status status);
-
-#endif

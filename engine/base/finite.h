@@ -1,6 +1,5 @@
 /* finite.h — tests arrays for NaN and infinity. */
-#ifndef HAMEL_BASE_FINITE_H
-#define HAMEL_BASE_FINITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ static inline bool all_finite(const double *x, size_t count) {
     for (; i < count; i++) sum[0] += 0 * x[i];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]) == 0;
 }
-
-#endif

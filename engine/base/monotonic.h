@@ -1,6 +1,5 @@
 /* monotonic.h — CLOCK_MONOTONIC in seconds. */
-#ifndef HAMEL_BASE_MONOTONIC_H
-#define HAMEL_BASE_MONOTONIC_H
+#pragma once
 
 #include <time.h>
 
@@ -18,5 +17,3 @@ static inline double monotonic(void) {
 static inline double monotonic_coarse(void) {
     return monotonic_of(CLOCK_MONOTONIC_COARSE);
 }
-
-#endif

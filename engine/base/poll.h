@@ -3,8 +3,7 @@
  * The caller can cancel the computation, bound it by a budget, or block in the callback to yield the processor. It is
  * called at each evaluation and must be cheap on average. Once it has returned a value other than HAMEL_OK, it must
  * keep returning that value. */
-#ifndef HAMEL_BASE_POLL_H
-#define HAMEL_BASE_POLL_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -19,5 +18,3 @@ struct hamel_poll {
 static inline hamel_status hamel_ask(hamel_poll *poll) {
     return poll ? poll->ask(poll) : HAMEL_OK;
 }
-
-#endif

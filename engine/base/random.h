@@ -1,6 +1,5 @@
 /* random.h — reproducible pseudo-random numbers. */
-#ifndef HAMEL_BASE_RANDOM_H
-#define HAMEL_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ static inline double random_uniform(uint64_t *seed, double low, double high) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
     return low + (high - low) * ((double)(*seed >> 11) * 0x1p-53);
 }
-
-#endif

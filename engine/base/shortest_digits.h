@@ -1,8 +1,7 @@
 /* shortest_digits.h — the fewest decimal digits that read back to a double, by libstdc++ (std::to_chars, Ryu: Adams,
  * PLDI 2018). This is the only C++ of the engine: trying 15, 16 and 17 digits with printf and strtod takes fifteen
  * times as long. */
-#ifndef HAMEL_BASE_SHORTEST_DIGITS_H
-#define HAMEL_BASE_SHORTEST_DIGITS_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +15,4 @@ int shortest_digits(double value, char *digits, int *exponent);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  *
  * Uses open addressing with SipHash-2-4 and a random key per table, because names come from users, who must not be able
  * to cause collisions. Names are copied into the arena. */
-#ifndef HAMEL_BASE_SYMBOL_TABLE_H
-#define HAMEL_BASE_SYMBOL_TABLE_H
+#pragma once
 
 #include "engine/base/arena.h"
 
@@ -43,5 +42,3 @@ const char *symbol_nearest(const symbol_table *t, const char *name, size_t lengt
 
 /* Applies the same rule to a list of names. */
 const char *nearest_name(const char *const *names, size_t count, const char *name, size_t length);
-
-#endif

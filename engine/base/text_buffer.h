@@ -1,8 +1,7 @@
 /* text_buffer.h — growing byte buffer. Its maximum size is fixed at creation, so clients cannot make it grow without
  * bound. If an addition exceeds the maximum or memory runs out, the buffer sets `failed`, frees the bytes and ignores
  * later calls, so callers check `failed` once at the end. */
-#ifndef HAMEL_BASE_TEXT_BUFFER_H
-#define HAMEL_BASE_TEXT_BUFFER_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -29,5 +28,3 @@ void text_buffer_number(text_buffer *b, double value);
 /* Returns the bytes, which the caller frees, and leaves the buffer empty. Returns NULL if the buffer has failed or is
  * empty. */
 char *text_buffer_take(text_buffer *b, size_t *length);
-
-#endif

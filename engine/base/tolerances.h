@@ -2,8 +2,7 @@
  *
  * A scaled residual is |Φ_c| / Σ_i |A_ci| max(1, |q_i|), or its counterpart for velocities (dynamics.h). Rounding of
  * the state alone makes it about ε. A tolerance that only one file uses is defined in that file. */
-#ifndef HAMEL_BASE_TOLERANCES_H
-#define HAMEL_BASE_TOLERANCES_H
+#pragma once
 
 #include <float.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ static const double STATE_UNCERTAINTY = 10;
 /* Difference in tolerances beyond which two states belong to different motions, not to integration errors of one: a
  * hundred times STATE_UNCERTAINTY. */
 static const double ANOTHER_MOTION = 1e3;
-
-#endif

@@ -3,8 +3,7 @@
  * Encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3 (VEX prefix) and the
  * pages of the instructions. Vector instructions have three operands and do not change their sources; the second source
  * may be memory, which need not be aligned. */
-#ifndef HAMEL_COMPILE_ASSEMBLER_H
-#define HAMEL_COMPILE_ASSEMBLER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ void asm_address(assembler *a, int to, int base, int32_t displacement);
 void asm_narrow(assembler *a); /* clears the upper halves of vector registers, because otherwise SSE code is slow */
 void asm_call(assembler *a, int base,
               int32_t displacement); /* calls the function whose address is at base + displacement */
-
-#endif

@@ -5,8 +5,7 @@
  * before. The code contains no constants of the program; these stay in the workspace, which is not executable. A
  * description determines only three kinds of numbers in the code: distances between slots, exponents up to 17 (as
  * products), and numbers and orders of table lookups. */
-#ifndef HAMEL_COMPILE_NATIVE_H
-#define HAMEL_COMPILE_NATIVE_H
+#pragma once
 
 #include "engine/compile/program.h"
 
@@ -36,5 +35,3 @@ native_status native_translate(native_code *code, const native_task *tasks, size
 
 /* Frees the code; the programs must not be evaluated afterwards. Does nothing for an all-zero `code`. */
 void native_free(native_code *code);
-
-#endif

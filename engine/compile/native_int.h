@@ -1,6 +1,5 @@
 /* native_int.h — declarations shared by native.c and native_tangent.c. */
-#ifndef HAMEL_COMPILE_NATIVE_INT_H
-#define HAMEL_COMPILE_NATIVE_INT_H
+#pragma once
 
 #include "engine/compile/native.h"
 #include "engine/compile/native_recipes.h"
@@ -78,5 +77,3 @@ void native_lanes_after(native_translation *t, const native_reading *r);
 
 /* Sets the lanes of outputs whose tangents vanish to zero. */
 void native_lanes_end(native_translation *t);
-
-#endif

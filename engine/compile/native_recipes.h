@@ -4,8 +4,7 @@
  * SIGN (the sign bit) and MAGNITUDE (the other bits), and the result R. Only the last step writes R, because R may be
  * the register of an operand. Products and sums are rounded one by one in the order of the tables in operators.h and
  * program_int.h. An operation without a recipe calls the function of the interpreter. */
-#ifndef HAMEL_COMPILE_NATIVE_RECIPES_H
-#define HAMEL_COMPILE_NATIVE_RECIPES_H
+#pragma once
 
 #include "engine/compile/assembler.h"
 #include "engine/compile/program_int.h"
@@ -134,5 +133,3 @@ static const native_partial native_partials[PROGRAM_OP_COUNT][3] = {
     [PROGRAM_SUBMUL] = {MINUS(Y), MINUS(X), ITSELF},
 };
 /* clang-format on */
-
-#endif

@@ -7,8 +7,7 @@
  *
  * A program is immutable and shared by threads. A workspace belongs to one thread at a time, contains all values, and
  * has a fixed size. Evaluation allocates no memory, and writes only the workspace and the outputs. */
-#ifndef HAMEL_COMPILE_PROGRAM_H
-#define HAMEL_COMPILE_PROGRAM_H
+#pragma once
 
 #include "engine/compile/vec8.h"
 #include "engine/graph/graph.h"
@@ -68,5 +67,3 @@ size_t program_tangent_doubles(const program *p);
  * are used. 0 · ∞ counts as 0 if the seed is 0. */
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                      double *tangent_workspace, double *outputs, double *outputs_dot);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Runs avoid mispredicted branches. With one dispatch per operation, nearly every branch is mispredicted once the tape
  * outgrows the branch predictor. A run of any length needs only one dispatch. */
-#ifndef HAMEL_COMPILE_PROGRAM_INT_H
-#define HAMEL_COMPILE_PROGRAM_INT_H
+#pragma once
 
 #include "engine/compile/program.h"
 
@@ -172,5 +171,3 @@ hamel_status program_select(program_operation *operations, const program_reachab
 /* Orders the operations. order[*order_count] contains their values, prepared ones first; `order` has `count` entries. */
 hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count);
-
-#endif

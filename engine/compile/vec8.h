@@ -3,8 +3,7 @@
  * Operations act on each lane separately and round as scalar ones do, without fused products. The result of a member
  * therefore depends neither on other members nor on the width of the registers. Arrays of vec8 values must be aligned;
  * vec8_alloc does this. */
-#ifndef HAMEL_COMPILE_VEC8_H
-#define HAMEL_COMPILE_VEC8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +44,4 @@ static inline bool vec8_fits_register(void) {
     static type name parameters {                        \
         return name##_body arguments;                    \
     }
-#endif
-
 #endif

@@ -14,8 +14,7 @@
  * because their rate would be infinite. Momenta and energy must not jump at a branch that coordinates or velocities
  * decide, because ∂L/∂q is infinite there. Velocities must not jump if forces contain the multipliers, as friction
  * does. */
-#ifndef HAMEL_DYNAMICS_BRANCH_CHANGE_H
-#define HAMEL_DYNAMICS_BRANCH_CHANGE_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -44,5 +43,3 @@ hamel_status branch_change_begin(branch_change *c, double t, const double *q, co
 /* Call after branch_change_begin, when nothing but the branches has changed: replaces v⁻ by v⁺. Returns HAMEL_OK,
  * HAMEL_INTEGRATION with an error, HAMEL_NOT_FINITE or HAMEL_SINGULAR. */
 hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, hamel_error *error) HAMEL_CHECKED;
-
-#endif

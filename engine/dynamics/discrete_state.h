@@ -1,7 +1,6 @@
 /* discrete_state.h — the part of the state that is constant between two events: active constraints and the branches of
  * nonsmooth operators (engine/mechanics/nonsmooth.h). */
-#ifndef HAMEL_DYNAMICS_DISCRETE_STATE_H
-#define HAMEL_DYNAMICS_DISCRETE_STATE_H
+#pragma once
 
 #include "engine/model/model.h"
 
@@ -35,5 +34,3 @@ void discrete_state_choose_branches(discrete_state *state, double t, const doubl
 /* Call after branches have changed. If the argument of an operator contains a nonsmooth operator, as in abs(mod(t, 2) -
  * 1), its branch is chosen at the time `moment` later, so that all branches after the instant are consistent. */
 void discrete_state_follow_inner(discrete_state *state, double t, const double *q, const double *v, double moment);
-
-#endif

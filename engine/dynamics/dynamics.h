@@ -2,8 +2,7 @@
  *
  * Owns the workspaces of the model's programs and the saddle-point systems of one run. Not thread-safe. Evaluations
  * allocate nothing after dynamics_create, except if a large sparse system loses rank (kkt.h). */
-#ifndef HAMEL_DYNAMICS_DYNAMICS_H
-#define HAMEL_DYNAMICS_DYNAMICS_H
+#pragma once
 
 #include "engine/dynamics/discrete_state.h"
 #include "engine/dynamics/dynamics_residual.h"
@@ -184,5 +183,3 @@ bool dynamics_dependent_names(const dynamics *k, double margin, char *names, siz
 /* Adds an error that explains a failure at the state evaluated last, except for HAMEL_CANCELED. Returns the status of
  * the error. */
 hamel_status dynamics_explain(dynamics *k, hamel_status status, hamel_error *error);
-
-#endif

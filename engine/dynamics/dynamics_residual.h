@@ -8,8 +8,7 @@
  * backward error (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1) and does not depend on
  * units. If all terms are rounding, as in uniform straight motion, the momentum divided by the duration of the run
  * counts as a term. */
-#ifndef HAMEL_DYNAMICS_DYNAMICS_RESIDUAL_H
-#define HAMEL_DYNAMICS_DYNAMICS_RESIDUAL_H
+#pragma once
 
 #include "engine/model/model.h"
 
@@ -28,5 +27,3 @@ typedef struct equation_residual {
  * if unknown. Returns INFINITY if a value is not finite. */
 equation_residual dynamics_residual_of(dynamics_residual *r, const double *values, const double *v, const double *Q,
                                        const double *R, const double *usual, const double *a, const double *lambda);
-
-#endif

@@ -1,8 +1,7 @@
 /* dynamics_vec8.h — accelerations of eight unconstrained sweep members in SIMD lanes.
  *
  * Owns the workspaces of the model's programs. Not thread-safe. Allocates nothing after dynamics_vec8_create. */
-#ifndef HAMEL_DYNAMICS_DYNAMICS_VEC8_H
-#define HAMEL_DYNAMICS_DYNAMICS_VEC8_H
+#pragma once
 
 #include "engine/model/model.h"
 
@@ -34,5 +33,3 @@ void dynamics_vec8_accelerations(dynamics_vec8 *k, const vec8 *t, const vec8 *q,
 
 /* Writes outputs, invariants, checks and energy at these states to k->observed. */
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, const vec8 *a);
-
-#endif

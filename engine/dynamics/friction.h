@@ -6,8 +6,7 @@
  * λ_j to a unit of the k-th friction force, the normal multipliers p satisfy p = p⁰ + T|p|, a linear complementarity
  * problem. If max_j Σ_k |T_jk| < 1, the map is a contraction: the solution exists and is unique. Otherwise rigid bodies
  * may have no motion or several (Painlevé, Leçons sur le frottement, 1895), and all patterns of signs are tried. */
-#ifndef HAMEL_DYNAMICS_FRICTION_H
-#define HAMEL_DYNAMICS_FRICTION_H
+#pragma once
 
 #include "engine/dynamics/motion_solver.h"
 
@@ -30,5 +29,3 @@ hamel_status friction_solve_along(friction *f, motion_solver *motion, const doub
 
 /* out[n] += F|λ|. */
 void friction_add_forces(const hamel_model *model, const double *values, const double *lambda, double *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* initial_values.h — the state nearest to a given one that satisfies all constraints. */
-#ifndef HAMEL_DYNAMICS_INITIAL_VALUES_H
-#define HAMEL_DYNAMICS_INITIAL_VALUES_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -35,5 +34,3 @@ hamel_status initial_velocities_along(dynamics *k, const double *v, const initia
  * evaluation fails, it adds no error; call dynamics_explain. */
 hamel_status initial_state(dynamics *k, double *q, double *v, double *a, double *lambda,
                            hamel_error *error) HAMEL_CHECKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* momentum_map.h — momenta p = ∂L/∂q' and velocity-level residuals ψ with their derivatives at any state.
  *
  * Does not change the state that the dynamics evaluated last. */
-#ifndef HAMEL_DYNAMICS_MOMENTUM_MAP_H
-#define HAMEL_DYNAMICS_MOMENTUM_MAP_H
+#pragma once
 
 #include "engine/dynamics/discrete_state.h"
 
@@ -55,5 +54,3 @@ hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, c
 /* Computes absolute tolerances out[n] of the momenta from atol[n] of the velocities: Σ_j |M_ij| atol_j at the state
  * evaluated last, with a lower bound. */
 void momentum_map_tolerances(const momentum_map *map, const double *atol, double *out);
-
-#endif

@@ -3,8 +3,7 @@
  *     M x − (Aᵀ + W) λ = g,     A x = r
  *
  * with multipliers (kkt.h) or without (null_space.h). */
-#ifndef HAMEL_DYNAMICS_MOTION_SOLVER_H
-#define HAMEL_DYNAMICS_MOTION_SOLVER_H
+#pragma once
 
 #include "engine/dynamics/null_space.h"
 #include "engine/linear/kkt.h"
@@ -47,5 +46,3 @@ size_t motion_rank(const motion_solver *s);
 /* Returns the rank margin after motion_factor, as kkt_margin does. The least-constraint solver measures angles between
  * rows in the Euclidean metric, not that of M⁻¹. With a velocity basis the margin is 1. */
 double motion_margin(const motion_solver *s);
-
-#endif

@@ -9,8 +9,7 @@
  * This system of n + m rows has the sparsity of the equations of motion, so its cost is O(N) if theirs is. R_q and R_v
  * are tangents of the residual program; columns without a common row share a seed (Curtis, Powell & Reid, J. Inst.
  * Math. Appl. 13 (1974) 117). R_a and R_λ are M, A, W and F with the signs of λ. No finite differences are used. */
-#ifndef HAMEL_DYNAMICS_NEWTON_MATRIX_H
-#define HAMEL_DYNAMICS_NEWTON_MATRIX_H
+#pragma once
 
 #include "engine/dynamics/discrete_state.h"
 #include "engine/model/model.h"
@@ -37,5 +36,3 @@ hamel_status newton_solve(newton_matrix *w, double *x) HAMEL_CHECKED;
 
 /* Returns δλ[m] of the last newton_solve: the change of the multipliers for its result x. Valid until the next call. */
 const double *newton_multipliers(const newton_matrix *w);
-
-#endif

@@ -8,8 +8,7 @@
  * Acceleration constraints restrict u' in the projected equations by Gauss's principle. Multipliers are solved from the
  * reaction M q'' − g = Aᵀλ and have least norm if the constraints are redundant. With W, the forces are g + W λ, as in
  * kkt.h. Matrices are dense; nothing is allocated after creation. */
-#ifndef HAMEL_DYNAMICS_NULL_SPACE_H
-#define HAMEL_DYNAMICS_NULL_SPACE_H
+#pragma once
 
 #include "engine/dynamics/discrete_state.h"
 #include "engine/dynamics/velocity_basis.h"
@@ -46,5 +45,3 @@ size_t null_space_rank(const null_space *s);
 /* Returns the rank margin of the least-constraint solver: the sine of the smallest angle between a row and the span of
  * those before it (rank_qr_margin). Returns 1 with a velocity basis. */
 double null_space_margin(const null_space *s);
-
-#endif

@@ -6,8 +6,7 @@
  * computed once, at random states on the constraints near the initial state (random evaluation, as in Schwartz, J. ACM
  * 27 (1980) 701), and used as an upper bound. Row lengths are compared with those at these states. The survey is not
  * updated later, so results do not depend on which states have been evaluated. */
-#ifndef HAMEL_DYNAMICS_RANK_SURVEY_H
-#define HAMEL_DYNAMICS_RANK_SURVEY_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -28,5 +27,3 @@ hamel_status rank_survey_find(struct dynamics *k, double t, const double *q, con
 
 /* Discards the result. Call when the active constraints change. */
 void rank_survey_drop(struct dynamics *k);
-
-#endif

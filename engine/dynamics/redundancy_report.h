@@ -1,6 +1,5 @@
 /* redundancy_report.h — names of redundant constraints and their dependent sets. */
-#ifndef HAMEL_DYNAMICS_REDUNDANCY_REPORT_H
-#define HAMEL_DYNAMICS_REDUNDANCY_REPORT_H
+#pragma once
 
 #include "engine/linear/redundancy.h"
 #include "engine/model/model.h"
@@ -10,5 +9,3 @@ hamel_redundancy *redundancy_report(const redundancy *r, const hamel_model *mode
 
 /* Writes the names of a set as "`a`, `b` and `c`", truncated to `size`. */
 void redundancy_names(const redundancy *r, const hamel_model *model, size_t set, char *text, size_t size);
-
-#endif

@@ -4,8 +4,7 @@
  * are much larger and cancel, as positions in millimetres of two points of one body, their rounding exceeds any fixed
  * fraction of that scale. The residual is then compared with a bound on the rounding error of the expression
  * (graph_evaluate). */
-#ifndef HAMEL_DYNAMICS_RESIDUAL_ROUNDING_H
-#define HAMEL_DYNAMICS_RESIDUAL_ROUNDING_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -13,5 +12,3 @@
  * after dynamics_residuals. If a residual exceeds `scaled`, the function evaluates the expressions and allocates
  * memory, so do not use it in right-hand sides. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status residuals_find_rounding(const dynamics *k, bool position, double scaled, bool *rounding) HAMEL_CHECKED;
-
-#endif

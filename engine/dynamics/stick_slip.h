@@ -9,8 +9,7 @@
  * The states of slips at rest are decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics with
  * Unilateral Contacts, 1996, ch. 5). At first all of them stick. Then the slip that exceeds its limit most is released
  * and slips against its friction force; a slip that would slip backwards sticks again. */
-#ifndef HAMEL_DYNAMICS_STICK_SLIP_H
-#define HAMEL_DYNAMICS_STICK_SLIP_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -54,5 +53,3 @@ double stick_slip_scale(const stick_slip *w, size_t j);
 
 /* Returns a bound on how far beyond 0 the root function of slip j was after the last decision. */
 double stick_slip_slack(const stick_slip *w, size_t j);
-
-#endif

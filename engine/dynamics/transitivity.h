@@ -8,8 +8,7 @@
  *     Σ_i Φ_ir ∂ℓ/∂q_i = Σ_i Φ_ir (∂L/∂q_i − Σ_j P_j ∂u_j/∂q_i)
  *
  * The terms − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t are therefore added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). */
-#ifndef HAMEL_DYNAMICS_TRANSITIVITY_H
-#define HAMEL_DYNAMICS_TRANSITIVITY_H
+#pragma once
 
 #include "engine/dynamics/discrete_state.h"
 #include "engine/dynamics/velocity_basis.h"
@@ -30,5 +29,3 @@ void transitivity_covector(transitivity *x, velocity_basis *b, const double *v, 
 /* Return γ^j_rl and γ^j_r at the state evaluated last; j < n, r and l < freedom are indices in the basis. */
 double transitivity_coefficient(transitivity *x, velocity_basis *b, size_t j, size_t r, size_t l);
 double transitivity_coefficient_of_time(transitivity *x, velocity_basis *b, size_t j, size_t r);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * All other modules use (q, q'); these functions convert between q' and w. Each kind of variables is a table of
  * functions (variables_int.h); a formulation selects its kind (engine/mechanics/formulation.h). */
-#ifndef HAMEL_DYNAMICS_VARIABLES_H
-#define HAMEL_DYNAMICS_VARIABLES_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -62,5 +61,3 @@ hamel_status variables_change(variables *x, const double *dq, const double *dv, 
 
 /* Computes absolute tolerances of w from those of the velocities, atol[n], at the state of the last conversion. */
 void variables_tolerances(const variables *x, const double *atol, double *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* variables_int.h — interface of a kind of velocity variables: a table of functions and a workspace.
  *
  * Each entry implements the function of the same name in variables.h at the state x->t, x->q, x->v. */
-#ifndef HAMEL_DYNAMICS_VARIABLES_INT_H
-#define HAMEL_DYNAMICS_VARIABLES_INT_H
+#pragma once
 
 #include "engine/dynamics/variables.h"
 
@@ -31,5 +30,3 @@ struct variables {
     arena memory;     /* holds q, v and the workspace */
     void *own;        /* workspace of the kind */
 };
-
-#endif

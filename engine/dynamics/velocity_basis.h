@@ -9,8 +9,7 @@
  * Accelerations and multipliers do not depend on the basis, so it is chosen again when Ψ becomes ill-conditioned. The
  * state of an integration is therefore (q, q'), never (q, u): q'(u) has a pole where Ψ is singular, and the error
  * estimate of a step does not detect it. Nothing is allocated after creation. */
-#ifndef HAMEL_DYNAMICS_VELOCITY_BASIS_H
-#define HAMEL_DYNAMICS_VELOCITY_BASIS_H
+#pragma once
 
 #include "engine/linear/rank_qr.h"
 #include "engine/model/model.h"
@@ -78,5 +77,3 @@ void velocity_basis_gather(velocity_basis *b, const double *all, size_t stride, 
 
 /* Converts multipliers z[row_count] of A_s to the multipliers all[m] of least norm with the same reaction. */
 void velocity_basis_scatter(velocity_basis *b, const double *z, double *all);
-
-#endif

@@ -4,8 +4,7 @@
  * residuals that are linear in the unknowns w' and λ. Extra symbols (quasi-velocities, momenta) are velocities with
  * indices n, n + 1, ... Their rates are accelerations of the same index, so that the graph differentiates them along
  * the motion like other velocities. */
-#ifndef HAMEL_EQUATIONS_WRITTEN_H
-#define HAMEL_EQUATIONS_WRITTEN_H
+#pragma once
 
 #include "engine/algebra/work_budget.h"
 #include "engine/mechanics/equations.h"
@@ -167,5 +166,3 @@ bool print_c(written *w, text_buffer *out); /* returns false after an error or i
 /* Prints the tables and the C function table(x, NUMBER, ORDER) that evaluates them. Prints nothing if the graph has
  * no tables. */
 void print_tables(const graph *g, text_buffer *out);
-
-#endif

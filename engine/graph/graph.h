@@ -6,8 +6,7 @@
  *
  * Errors are sticky. If memory or the node budget is exhausted, every constructor returns GRAPH_NONE, also for operands
  * that are GRAPH_NONE, and graph_status returns the reason. Check the status once after building. */
-#ifndef HAMEL_GRAPH_GRAPH_H
-#define HAMEL_GRAPH_GRAPH_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/text_buffer.h"
@@ -201,5 +200,3 @@ void graph_print_latex(const graph *g, graph_node node, graph_namer *name, void 
 
 /* Prints a C expression in double, which may call <math.h>, sign(x) and mod(x, y). */
 void graph_print_c(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
-
-#endif

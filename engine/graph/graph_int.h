@@ -1,6 +1,5 @@
 /* graph_int.h — declarations private to engine/graph. */
-#ifndef HAMEL_GRAPH_GRAPH_INT_H
-#define HAMEL_GRAPH_GRAPH_INT_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -66,5 +65,3 @@ int graph_arity(const graph_cell *cell); /* 0 for numbers and symbols */
 
 /* derivative.c: returns ∂node/∂operand k for any operator except `if`. */
 graph_node graph_derivative_by_operand(graph *g, graph_node node, int k);
-
-#endif

@@ -17,8 +17,7 @@
  * 0 * infinity if cosh overflows.
  *
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
-#ifndef HAMEL_GRAPH_OPERATORS_H
-#define HAMEL_GRAPH_OPERATORS_H
+#pragma once
 
 #include <math.h>
 
@@ -94,5 +93,3 @@ const graph_op_info *graph_op_get(graph_op op);
 
 /* Evaluates `op` (not TABLE) for numbers; unused operands are ignored. */
 double graph_op_value(graph_op op, double x, double y, double z);
-
-#endif

@@ -1,8 +1,7 @@
 /* table.h — functions defined by points: piecewise linear, or not-a-knot cubic splines.
  *
  * A table does not change after table_make, so any number of threads may read it. */
-#ifndef HAMEL_GRAPH_TABLE_H
-#define HAMEL_GRAPH_TABLE_H
+#pragma once
 
 #include "engine/base/arena.h"
 
@@ -28,5 +27,3 @@ double table_value(const graph_table *table, double x, int order);
 
 /* Returns the segment of x: i if x_i <= x < x_(i+1), −1 below the first point, count − 1 above the last point. */
 ptrdiff_t table_segment(const graph_table *table, double x);
-
-#endif

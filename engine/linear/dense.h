@@ -2,8 +2,7 @@
  *
  * Matrices are column-major with leading dimension = rows: a[i + rows * j]. Nothing is allocated; the caller owns all
  * memory. Entries that are not finite make a factorization fail. Golub & Van Loan, Matrix Computations, 4th ed. */
-#ifndef HAMEL_LINEAR_DENSE_H
-#define HAMEL_LINEAR_DENSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ size_t dense_qr(size_t rows, size_t columns, size_t most, double *a, double *tau
                 double *scratch /* 2*columns */);
 void dense_qr_apply_transpose(size_t rows, size_t rank, const double *qr, const double *tau, double *x); /* x := Qᵀ x */
 void dense_qr_apply(size_t rows, size_t rank, const double *qr, const double *tau, double *x);           /* x := Q x */
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Each run owns its systems. Memory is allocated at creation, when rows are selected, and if a large system needs dense
  * matrices. */
-#ifndef HAMEL_LINEAR_KKT_H
-#define HAMEL_LINEAR_KKT_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/linear/sparse_block.h"
@@ -77,5 +76,3 @@ void kkt_expect_singular(kkt *k);
 /* Writes the indices of the redundant constraints after kkt_factor to list[m] and returns their number; 0 unless QR
  * factored the system. */
 size_t kkt_dependent(const kkt *k, size_t *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* kkt_int.h — internal structures of saddle-point systems and the kinds of solvers. */
-#ifndef HAMEL_LINEAR_KKT_INT_H
-#define HAMEL_LINEAR_KKT_INT_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/linear/dense.h"
@@ -86,5 +85,3 @@ void kkt_dense_free(kkt_dense *d);
 bool kkt_sparse_create(kkt *k); /* creates k->sparse for the selected rows; false if out of memory */
 void kkt_sparse_free(kkt *k);
 size_t kkt_full_rank(const kkt *k); /* number of selected rows, their rank if they are independent */
-
-#endif

@@ -7,8 +7,7 @@
  * systems are ordered by minimum degree under this condition (CAMD; Amestoy, Davis & Duff, SIAM J. Matrix Anal. Appl.
  * 17 (1996) 886). The products and their targets are listed once, so a chain of N rods costs O(N) and a small system
  * costs only its multiplications. */
-#ifndef HAMEL_LINEAR_KKT_LDL_H
-#define HAMEL_LINEAR_KKT_LDL_H
+#pragma once
 
 #include "engine/linear/triplets.h"
 
@@ -40,5 +39,3 @@ double kkt_ldl_margin(const kkt_ldl *s);
 
 /* Returns the number of multiplications of a factorization, for tests of the growth of cost. */
 size_t kkt_ldl_operations(const kkt_ldl *s);
-
-#endif

@@ -7,8 +7,7 @@
  * Problems, 5.1.3): x = x_r + Z y, where x_r is the least-norm solution of E x = r, Z is a basis of the null space of
  * E, and ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices are dense and column-major; nothing is allocated after
  * creation. */
-#ifndef HAMEL_LINEAR_LEAST_CONSTRAINT_H
-#define HAMEL_LINEAR_LEAST_CONSTRAINT_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/linear/rank_qr.h"
@@ -35,5 +34,3 @@ hamel_status least_constraint_factor(least_constraint *s, size_t n, const double
 
 /* Computes x[n]. Returns the contradiction of redundant rows (rank_qr_coordinates). */
 double least_constraint_solve(least_constraint *s, const double *g, const double *r, double *x);
-
-#endif

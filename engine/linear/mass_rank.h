@@ -3,8 +3,7 @@
  * A quaternion has a mass matrix of rank three, and coordinates without inertia have zero rows; constraints compensate
  * for the missing rank. Plain elimination ends with a pivot that is rounding. Near states at which an earlier pivot is
  * small, it is mistaken for a regular pivot. */
-#ifndef HAMEL_LINEAR_MASS_RANK_H
-#define HAMEL_LINEAR_MASS_RANK_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/linear/sparse_block.h"
@@ -13,5 +12,3 @@
  * diagonal. Uncoupled parts of M are tested separately. Parts that are indefinite or too large for dense matrices count
  * as regular. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status mass_is_singular(const sparse_block *M, const double *values, bool *singular) HAMEL_CHECKED;
-
-#endif

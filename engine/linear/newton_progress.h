@@ -2,8 +2,7 @@
  *
  * The method squares relative errors, so the iteration ends when the next step would only change rounding. Rounding is
  * larger if terms cancel. An iteration therefore also ends when its error is small and no longer halves. */
-#ifndef HAMEL_LINEAR_NEWTON_PROGRESS_H
-#define HAMEL_LINEAR_NEWTON_PROGRESS_H
+#pragma once
 
 #include "engine/base/tolerances.h"
 
@@ -27,5 +26,3 @@ static inline bool newton_has_ended(double *before, double size, newton_toleranc
     *before = size;
     return size <= t.rounding || stalled;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * therefore Eᵀλ with the λ of least norm over all rows. The range of Eᵀ is that of Q₁ rotated by one step of subspace
  * iteration towards the largest singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Both vary with the
  * choice only by δ². */
-#ifndef HAMEL_LINEAR_RANK_QR_H
-#define HAMEL_LINEAR_RANK_QR_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/linear/dense.h"
@@ -68,5 +67,3 @@ void rank_qr_multipliers(rank_qr *s, const double *f, double *lambda);
 /* Compute orthonormal bases: n × rank for the range of Eᵀ, and n × (n − rank) for {x : E x = 0}. */
 void rank_qr_directions(rank_qr *s, double *basis);
 void rank_qr_free_directions(rank_qr *s, double *basis);
-
-#endif

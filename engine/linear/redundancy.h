@@ -6,8 +6,7 @@
  * if and only if no such combination contains row c, because λ + N y with N the null space of Aᵀ gives the same
  * reaction (Wojtyra, Multibody System Dynamics 14 (2005) 251; Frączek & Wojtyra, Mechanism and Machine Theory 46 (2011)
  * 1). */
-#ifndef HAMEL_LINEAR_REDUNDANCY_H
-#define HAMEL_LINEAR_REDUNDANCY_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/linear/sparse_block.h"
@@ -33,5 +32,3 @@ bool redundancy_holds(const redundancy *r, size_t set, size_t constraint);
 
 /* Returns |Σ w_i r_i| of a set: the contradiction of the right sides r[m]. */
 double redundancy_contradiction(const redundancy *r, size_t set, const double *right);
-
-#endif

@@ -3,8 +3,7 @@
  * The pattern is given once as (row, column) pairs in the caller's order; duplicates are summed. The caller then fills
  * values in that same order. Not thread-safe.
  * KLU: Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36. */
-#ifndef HAMEL_LINEAR_SPARSE_H
-#define HAMEL_LINEAR_SPARSE_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -29,5 +28,3 @@ hamel_status sparse_factor(sparse *s, const double *values) HAMEL_CHECKED;
 /* Replaces x by A⁻¹ x, with one step of iterative refinement. Returns HAMEL_SINGULAR if the last factorization failed,
  * or HAMEL_NOT_FINITE if the result is not finite; x is then unchanged. */
 hamel_status sparse_solve(sparse *s, double *x) HAMEL_CHECKED;
-
-#endif

@@ -3,8 +3,7 @@
  * Several blocks share the outputs of one program: entry e of a block is values[at + e], at (row[e], column[e]). A
  * pattern contains each position at most once. A symmetric block holds the lower triangle (row ≥ column). All sums run
  * in the order of the entries, so that results do not depend on the caller. */
-#ifndef HAMEL_LINEAR_SPARSE_BLOCK_H
-#define HAMEL_LINEAR_SPARSE_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void sparse_block_row_sizes(const sparse_block *b, const double *values, double 
  * they have the same root, that is, if a path of entries connects them. */
 size_t sparse_block_root(size_t *parent, size_t i);
 void sparse_block_join(const sparse_block *b, size_t *parent);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The list is built once for a pattern and filled with the values of a state in one pass. Entries at the same position
  * are summed. */
-#ifndef HAMEL_LINEAR_TRIPLETS_H
-#define HAMEL_LINEAR_TRIPLETS_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/linear/sparse_block.h"
@@ -31,5 +30,3 @@ void triplets_fill(const triplets *t, const double *values, double *out);
 
 /* Sets out[n × n], column-major, to the sum of the `entries` at each position. */
 void triplets_to_dense(const triplets *t, const double *entries, size_t n, double *out);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A coordinate is cyclic if it is absent from L, the forces and the constraints. Its momentum is conserved if it is absent
  * from L and no force or reaction acts on it. */
-#ifndef HAMEL_MECHANICS_CYCLIC_H
-#define HAMEL_MECHANICS_CYCLIC_H
+#pragma once
 
 #include "engine/mechanics/equations.h"
 
@@ -31,5 +30,3 @@ typedef struct cyclic_conditions {
 
 /* Lists the conditions of all coordinates in *out, which must be zeroed. Adds an error and returns false on failure. */
 bool cyclic_list(cyclic_conditions *out, const hamel_equations *e) HAMEL_CHECKED;
-
-#endif

@@ -11,8 +11,7 @@
  *
  * The solution in the graph has no multiplications by 0 or 1 and needs neither matrices nor loops; constant parts are
  * evaluated once. Expressions do not grow: each entry is one node, to which later entries refer. */
-#ifndef HAMEL_MECHANICS_ELIMINATION_H
-#define HAMEL_MECHANICS_ELIMINATION_H
+#pragma once
 
 #include "engine/graph/graph.h"
 
@@ -92,5 +91,3 @@ void elimination_substitute(elimination *x, uint32_t j, const elimination_factor
 
 /* Replaces the right-hand side by the solution. All unknowns must be eliminated. */
 void elimination_solve(elimination *x);
-
-#endif

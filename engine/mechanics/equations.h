@@ -6,8 +6,7 @@
  * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: each column is
  * multiplied by the |λ| of one constraint. M, A and F are lists of their structural nonzeros. All memory is from the
  * system's arena. */
-#ifndef HAMEL_MECHANICS_EQUATIONS_H
-#define HAMEL_MECHANICS_EQUATIONS_H
+#pragma once
 
 #include "engine/system/system.h"
 
@@ -177,5 +176,3 @@ hamel_status equations_status(hamel_system *s);
 /* Adds the error after a failed allocation or a missing node, and returns its status: that of the graph (its budget,
  * cancellation), or HAMEL_NO_MEMORY, which replaces earlier errors. */
 hamel_status equations_exhausted(hamel_system *s);
-
-#endif

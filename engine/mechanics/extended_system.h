@@ -17,8 +17,7 @@
  * determinant −1; then coordinates are pivots, which are those of Cholesky's factorization of M in this order. From the tips to
  * the base of a tree this is the articulated-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2), for a
  * star the elimination of a block arrow. */
-#ifndef HAMEL_MECHANICS_EXTENDED_SYSTEM_H
-#define HAMEL_MECHANICS_EXTENDED_SYSTEM_H
+#pragma once
 
 #include "engine/mechanics/elimination.h"
 
@@ -34,5 +33,3 @@ typedef struct extended_parts {
  * all of them. The caller sets right sides and calls elimination_solve. x->failed if the system is of another kind, has a
  * coordinate without inertia, or takes more products than x->products_most. */
 void extended_system_eliminate(elimination *x, const extended_parts *parts, uint32_t *first_constraint);
-
-#endif

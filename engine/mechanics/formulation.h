@@ -1,8 +1,7 @@
 /* formulation.h — formulations: ways to derive equations of motion, each with one file and one row in formulation.c.
  *
  * A formulation derives equations from the checked system and names the solver for them. All give the same motion. */
-#ifndef HAMEL_MECHANICS_FORMULATION_H
-#define HAMEL_MECHANICS_FORMULATION_H
+#pragma once
 
 #include "engine/mechanics/equations.h"
 
@@ -64,5 +63,3 @@ hamel_status formulation_serves(const formulation *f, hamel_system *s) HAMEL_CHE
 
 /* Adds the error of a formulation that rejects a system for another reason, after formulation_serves. */
 hamel_status formulation_refuse(const formulation *f, hamel_system *s, const char *reason) HAMEL_CHECKED;
-
-#endif

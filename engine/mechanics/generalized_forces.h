@@ -3,8 +3,7 @@
  *     δW = Σ Q_i δq_i,     Q_i = −∂V/∂q_i, F·∂r/∂q_i, −∂D/∂q'_i, C_i, F_ik |λ_k|          (Baruh 4.5; Udwadia 2000)
  *
  * Reactions of ideal constraints do no virtual work and are not included. */
-#ifndef HAMEL_MECHANICS_GENERALIZED_FORCES_H
-#define HAMEL_MECHANICS_GENERALIZED_FORCES_H
+#pragma once
 
 #include "engine/mechanics/equations.h"
 
@@ -21,5 +20,3 @@ typedef struct generalized_force {
  * `memory`. HAMEL_OK, or the error that stopped the graph, or HAMEL_NO_MEMORY without one. */
 hamel_status generalized_forces_list(hamel_equations *e, arena *memory, generalized_force **list,
                                      size_t *count) HAMEL_CHECKED;
-
-#endif

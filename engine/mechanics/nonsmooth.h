@@ -11,8 +11,7 @@
  * so that the right-hand side is smooth across a step even where the step goes over a kink; the instant is then found as
  * a root, the branch changed and the integration started again. (Restarting alone, with the operators as they are, would
  * let every step over a kink fail its error test down to a tiny size first.) */
-#ifndef HAMEL_MECHANICS_NONSMOOTH_H
-#define HAMEL_MECHANICS_NONSMOOTH_H
+#pragma once
 
 #include "engine/system/system.h"
 
@@ -36,5 +35,3 @@ double nonsmooth_distance(const system_nonsmooth *w, double branch, double z);
 
 /* The branch beyond the edge that z, outside or at it, is nearest to. */
 double nonsmooth_neighbour(const system_nonsmooth *w, double branch, double z);
-
-#endif

@@ -1,6 +1,5 @@
 /* outputs.h — outputs, invariants, checks and events bound to nodes. */
-#ifndef HAMEL_MECHANICS_OUTPUTS_H
-#define HAMEL_MECHANICS_OUTPUTS_H
+#pragma once
 
 #include "engine/mechanics/equations.h"
 
@@ -12,5 +11,3 @@ typedef struct hamel_observed {
 /* Binds them and the expressions of the system's events. If `e` is NULL, only syntax and names are checked. Errors are
  * added to the system's error. */
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);
-
-#endif

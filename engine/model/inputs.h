@@ -1,6 +1,5 @@
 /* inputs.h — look-up of inputs by name, and derivatives of parameters and nodes with respect to an input parameter. */
-#ifndef HAMEL_MODEL_INPUTS_H
-#define HAMEL_MODEL_INPUTS_H
+#pragma once
 
 #include "engine/system/system.h"
 
@@ -25,5 +24,3 @@ bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates);
 
 /* Returns the node d node/dp_input, given the rates dp_j/dp_input of all parameters; 0 for GRAPH_NONE. */
 graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rates);
-
-#endif

@@ -3,8 +3,7 @@
  * A model contains the programs, patterns, initial values, settings and names that a run needs. Its graph is closed. The
  * nodes are kept to print expressions that are not finite, to bound the rounding of residuals, and to compile values that
  * depend on the parameters of a sweep. The tables for creating nodes, five times as large, are freed. */
-#ifndef HAMEL_MODEL_MODEL_H
-#define HAMEL_MODEL_MODEL_H
+#pragma once
 
 #include "engine/compile/native.h"
 #include "engine/hamel.h"
@@ -317,5 +316,3 @@ static inline double *model_workspace(const hamel_model *model, const struct pro
  * the error only names `place`, the quantity being evaluated. */
 hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
                               double *workspace, double t, const char *pointer, const char *place, hamel_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* variation.h — the varied parameters and initial values of one member of a sweep, and all values that depend on them. A
  * member is a model that shares everything else with the original. */
-#ifndef HAMEL_MODEL_VARIATION_H
-#define HAMEL_MODEL_VARIATION_H
+#pragma once
 
 #include "engine/model/model.h"
 
@@ -23,5 +22,3 @@ void variation_member_free(variation_member *m);
  * HAMEL_INVALID if a value is not finite, or if a mass or another quantity that must not be negative is. */
 hamel_status variation_set(const hamel_variation *v, const double *values, variation_member *m,
                            hamel_error *error) HAMEL_CHECKED;
-
-#endif

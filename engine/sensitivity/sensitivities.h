@@ -13,8 +13,7 @@
  *
  * A sensitivity is 2n numbers (δq, δq'). Arrays of sensitivities are arrays of pointers, one per input. Each run owns
  * one `sensitivities`. */
-#ifndef HAMEL_SENSITIVITY_SENSITIVITIES_H
-#define HAMEL_SENSITIVITY_SENSITIVITIES_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -75,5 +74,3 @@ hamel_status sensitivities_strike(sensitivities *w, const model_event *event, co
 /* Ends the event: converts s back to sensitivities at fixed time. v and a are the velocities and accelerations after
  * the event. Does nothing if no event has begun. */
 void sensitivities_part(sensitivities *w, const double *v, const double *a, double *const *s);
-
-#endif

@@ -3,8 +3,7 @@
  * sensitivities.c        rates along the motion, and columns
  * sensitivities_start.c  sensitivities of consistent initial values
  * sensitivities_jump.c   sensitivities across events */
-#ifndef HAMEL_SENSITIVITY_SENSITIVITIES_INT_H
-#define HAMEL_SENSITIVITY_SENSITIVITIES_INT_H
+#pragma once
 
 #include "engine/sensitivity/sensitivities.h"
 
@@ -81,5 +80,3 @@ static inline void sensitivities_seed_solution(const sensitivities *w, program_i
 
 /* Defined in sensitivities_jump.c, for a model with roots. Returns NULL if out of memory. */
 struct sensitivities_jump *sensitivities_jump_create(const hamel_model *model, arena *memory);
-
-#endif

@@ -1,6 +1,5 @@
 /* energy.h — the effect of the tolerances of a run on its energy. */
-#ifndef HAMEL_SIMULATE_ENERGY_H
-#define HAMEL_SIMULATE_ENERGY_H
+#pragma once
 
 #include "engine/model/model.h"
 
@@ -14,5 +13,3 @@ double energy_at_rest(const hamel_model *model, const double *M);
 
 /* Returns true if an error of the work balance is far larger than the energy tolerance. */
 bool energy_is_unbalanced(double error, double tolerance);
-
-#endif

@@ -1,6 +1,5 @@
 /* events.h — effects of events on the state and the discrete state, at the times found by roots.h. */
-#ifndef HAMEL_SIMULATE_EVENTS_H
-#define HAMEL_SIMULATE_EVENTS_H
+#pragma once
 
 #include "engine/sensitivity/sensitivities.h"
 #include "engine/simulate/uncertainty.h"
@@ -51,5 +50,3 @@ hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAME
 
 /* Adds the error that event i, which happened at `since`, would happen again at t, too soon to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* impact_order.h — test whether the order of impacts at one instant affects the velocities. */
-#ifndef HAMEL_SIMULATE_IMPACT_ORDER_H
-#define HAMEL_SIMULATE_IMPACT_ORDER_H
+#pragma once
 
 #include "engine/simulate/events.h"
 #include "engine/simulate/roots.h"
@@ -11,5 +10,3 @@
  * HAMEL_OK, or HAMEL_NO_MEMORY with an error. */
 hamel_status impact_order_matters(events *e, const roots *w, const roots_state *at, const bool *closing, bool *matters,
                                   hamel_error *error) HAMEL_CHECKED;
-
-#endif

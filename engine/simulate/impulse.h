@@ -1,6 +1,5 @@
 /* impulse.h — jumps of velocities caused by impulsive constraints. */
-#ifndef HAMEL_SIMULATE_IMPULSE_H
-#define HAMEL_SIMULATE_IMPULSE_H
+#pragma once
 
 #include "engine/sensitivity/sensitivities.h"
 
@@ -29,5 +28,3 @@ typedef struct impulse_sensitivities {
 hamel_status impulse_apply(dynamics *k, double t, const double *q, double *v, const model_event *event,
                            const double *restitutions, const impulse_sensitivities *carried, double *multipliers,
                            double *gain, hamel_error *error) HAMEL_CHECKED;
-
-#endif

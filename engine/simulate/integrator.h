@@ -9,8 +9,7 @@
  * sensitivities, and changes to BDF if the system is stiff. Near singular configurations collocation replaces every method,
  * with velocities as states, until the constraints are regular again (singularity/singularity.h). If collocation fails or
  * is not available, `auto` changes to Adams, and to BDF if the steps keep shrinking. An integrator belongs to one thread. */
-#ifndef HAMEL_SIMULATE_INTEGRATOR_H
-#define HAMEL_SIMULATE_INTEGRATOR_H
+#pragma once
 
 #include "engine/sensitivity/sensitivities.h"
 #include "engine/simulate/methods/newton_solver.h"
@@ -142,5 +141,3 @@ int integrator_rates(void *user, double t, const double *y, double *out);
 int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
 int integrator_project(void *user, double t, const double *y, double *c, double *error);
 int integrator_weights(void *user, const double *y, double *weight);
-
-#endif

@@ -3,8 +3,7 @@
  * The rows of a member do not depend on the members in the other lanes, to the last bit. A member is rerun alone by hamel_run,
  * which reports the cause, if a value is not finite, steps are bounded by stability, the energy is unbalanced, or the member
  * exceeds a limit. */
-#ifndef HAMEL_SIMULATE_MEMBERS_VEC8_H
-#define HAMEL_SIMULATE_MEMBERS_VEC8_H
+#pragma once
 
 #include "engine/model/variation.h"
 
@@ -16,5 +15,3 @@ bool members_vec8_serves(const hamel_model *model);
 hamel_status members_vec8_run(const hamel_variation *v, const model_settings *settings,
                               const hamel_members_options *options, size_t count, const double *values,
                               const hamel_members_sink *sink, bool *left, hamel_error *error) HAMEL_CHECKED;
-
-#endif

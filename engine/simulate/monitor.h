@@ -1,6 +1,5 @@
 /* monitor.h — monitoring of residuals, invariants, checks, the work balance and the rank during a run. */
-#ifndef HAMEL_SIMULATE_MONITOR_H
-#define HAMEL_SIMULATE_MONITOR_H
+#pragma once
 
 #include "engine/simulate/trajectory.h"
 
@@ -44,5 +43,3 @@ bool monitor_has_drifted(const monitor *o);
 
 /* Evaluates invariants and checks at the end of the run. `completed`: checks of the final state are included. */
 void monitor_finish(monitor *o, const hamel_model *model, bool completed);
-
-#endif

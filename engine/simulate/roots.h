@@ -8,8 +8,7 @@
  * either side, and its rate decides the direction. Pairs of roots within one step must be found. Every method needs roots.
  *
  * Results depend on the integrator's steps only, not on output times. */
-#ifndef HAMEL_SIMULATE_ROOTS_H
-#define HAMEL_SIMULATE_ROOTS_H
+#pragma once
 
 #include "engine/dynamics/stick_slip.h"
 #include "engine/simulate/integrator.h"
@@ -107,5 +106,3 @@ bool roots_is_apart(const roots *w, size_t i, double before, double rate);
 bool roots_meet(roots *w, size_t i, double rate);
 /* Returns true if the contact i, which meets its zero (`meets`) or is at its zero, closes at this rate. */
 bool roots_is_closing(const roots *w, size_t i, bool meets, double rate);
-
-#endif

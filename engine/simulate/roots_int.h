@@ -1,6 +1,5 @@
 /* roots_int.h — declarations shared by roots.c (values and search) and roots_sides.c (sides at the start of a search). */
-#ifndef HAMEL_SIMULATE_ROOTS_INT_H
-#define HAMEL_SIMULATE_ROOTS_INT_H
+#pragma once
 
 #include "engine/simulate/roots.h"
 
@@ -34,5 +33,3 @@ double roots_of_slip(const roots *w, size_t i, double (*get)(const stick_slip *,
 
 /* Returns true if leaving the current side triggers an event or a change of branch. */
 bool roots_counts(const roots *w, size_t i);
-
-#endif

@@ -1,7 +1,6 @@
 /* trajectory.h — integration of one set of initial values: projected states with accelerations, multipliers and outputs, and
  * the events between them. */
-#ifndef HAMEL_SIMULATE_TRAJECTORY_H
-#define HAMEL_SIMULATE_TRAJECTORY_H
+#pragma once
 
 #include "engine/dynamics/branch_change.h"
 #include "engine/simulate/events.h"
@@ -103,5 +102,3 @@ static inline const double *trajectory_checks(const trajectory *l) {
 static inline double trajectory_jacobi(const trajectory *l) {
     return l->observed[l->model->observation.count - 1];
 }
-
-#endif

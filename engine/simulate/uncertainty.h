@@ -1,6 +1,5 @@
 /* uncertainty.h — first-order error bounds of the outputs of a program at a state that is accurate to the tolerances. */
-#ifndef HAMEL_SIMULATE_UNCERTAINTY_H
-#define HAMEL_SIMULATE_UNCERTAINTY_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/model/model.h"
@@ -24,5 +23,3 @@ bool uncertainty_create(uncertainty *u, arena *memory, const hamel_model *model,
  * Partial derivatives that are not finite are treated as 0. */
 void uncertainty_find(uncertainty *u, const program_inputs *in, const double *q, const double *v, const double *a,
                       double *value, double *rate, double *motion);
-
-#endif

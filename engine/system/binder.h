@@ -1,6 +1,5 @@
 /* binder.h — declarations shared by the files of engine/system: name spaces, slots, families. */
-#ifndef HAMEL_SYSTEM_BINDER_H
-#define HAMEL_SYSTEM_BINDER_H
+#pragma once
 
 #include "engine/system/system.h"
 
@@ -190,5 +189,3 @@ const char *family_member(hamel_system *s, const char *name, const char *pointer
 /* Runs postfix items whose results are integers (indices, bounds of ranges); defined in bind.c. */
 bool binder_integers(hamel_system *s, const syntax *code, size_t count, const loop_scope *scope, const char *pointer,
                      long long *values, size_t value_count);
-
-#endif

@@ -3,8 +3,7 @@
  * Every value keeps the JSON Pointer it came from (or whatever location the caller uses), so that errors found later
  * can be reported where they were written. All memory belongs to the caller and must outlive the description; all
  * texts are UTF-8 and NUL-terminated. Absent values have text NULL; lists of length 0 are absent. */
-#ifndef HAMEL_SYSTEM_DESCRIPTION_H
-#define HAMEL_SYSTEM_DESCRIPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -314,5 +313,3 @@ typedef struct hamel_description {
     hamel_expressions
         alternatives; /* values of inputs in other runs; contain only parameters, only names are checked */
 } hamel_description;
-
-#endif

@@ -1,8 +1,7 @@
 /* elements.h — elements with a position (particles, bodies, points, frames), and forces between them.
  *
  * Lowering turns each into energies, forces and constraints. Private to engine/system. */
-#ifndef HAMEL_SYSTEM_ELEMENTS_H
-#define HAMEL_SYSTEM_ELEMENTS_H
+#pragma once
 
 #include "engine/system/binder.h"
 
@@ -81,5 +80,3 @@ void warnings_check(hamel_system *s); /* adds warnings about the whole descripti
 /* --- scene.c ------------------------------------------------------------------------------------------------------------ */
 
 void scene_lower(hamel_system *s); /* checks the scene; if it is requested, its numbers become outputs */
-
-#endif

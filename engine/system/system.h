@@ -2,8 +2,7 @@
  *
  * system_create reports as many errors as it can find. The system refers to texts of the description until the model is
  * created; names that are needed later are copied. All memory is from the arena. */
-#ifndef HAMEL_SYSTEM_SYSTEM_H
-#define HAMEL_SYSTEM_SYSTEM_H
+#pragma once
 
 #include "engine/base/symbol_table.h"
 #include "engine/graph/graph.h"
@@ -300,5 +299,3 @@ const char *system_nearest_coordinate(const hamel_system *s, const char *name);
 
 /* Prints symbols by their names: a graph_namer whose context is the system. */
 void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* unit.h — units of measure as powers of the base units and a scale. */
-#ifndef HAMEL_SYSTEM_UNIT_H
-#define HAMEL_SYSTEM_UNIT_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/base/text_buffer.h"
@@ -30,5 +29,3 @@ bool unit_is_degree(const unit *u); /* true if the scale is that of a degree, wi
 
 /* Prints a unit in the notation of UDUNITS: "kg m^2/s^2", "0.01 m", "1" for a number. */
 void unit_print(const unit *u, text_buffer *out);
-
-#endif

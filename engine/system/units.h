@@ -6,8 +6,7 @@
  *
  * Expressions are noted with their required unit when they are bound. units_check then visits the nodes of the notes made
  * since its last call, each node once. */
-#ifndef HAMEL_SYSTEM_UNITS_H
-#define HAMEL_SYSTEM_UNITS_H
+#pragma once
 
 #include "engine/system/system.h"
 
@@ -45,5 +44,3 @@ void units_check(hamel_system *s);
 
 /* Returns the unit of a node as text in the arena: "" if unknown, "1" for a number. Call it after units_check. */
 const char *units_text(hamel_system *s, graph_node node);
-
-#endif

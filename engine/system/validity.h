@@ -4,8 +4,7 @@
  * Expressions of numbers and parameters are checked when they are bound. Expressions that depend on time or coordinates
  * become claims. All claims are checked together, at the initial state and at three random states, so that the cost is
  * linear in the size of the system. */
-#ifndef HAMEL_SYSTEM_VALIDITY_H
-#define HAMEL_SYSTEM_VALIDITY_H
+#pragma once
 
 #include "engine/system/elements.h"
 
@@ -27,5 +26,3 @@ void validity_side(hamel_system *s, const char *pointer, const char *name, const
 
 /* Checks all claims. Initial values and constraints must be bound. */
 void validity_check(hamel_system *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* constant.h — the value of an expression of numbers. */
-#ifndef HAMEL_TEXT_CONSTANT_H
-#define HAMEL_TEXT_CONSTANT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,5 +7,3 @@
 /* Evaluates text[length] if it is an expression of numbers, pi and functions of numbers with a finite value:
  * "pi/6", "2*sqrt(3)", "1e-3". False for everything else, also without memory. */
 bool syntax_constant(const char *text, size_t length, double *value);
-
-#endif

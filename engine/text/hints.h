@@ -1,7 +1,6 @@
 /* hints.h — suggestions for expressions in the notation of other languages. Private to engine/text. Each function
  * adds a suggestion to the last error, or returns its text. */
-#ifndef HAMEL_TEXT_HINTS_H
-#define HAMEL_TEXT_HINTS_H
+#pragma once
 
 #include "engine/text/lexer.h"
 #include "engine/text/parser.h"
@@ -17,5 +16,3 @@ void hint_for_function(hamel_error *error, const char *text, size_t length);
 
 /* A missing operator between `last` and `next`; `range`: in a range. */
 void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range);
-
-#endif

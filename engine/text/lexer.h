@@ -4,8 +4,7 @@
  * digits and '_', not starting with a digit; after the first letter a name may contain dots if lexer_next_dotted
  * reads it (arguments such as lambda(B.norm)). Columns count code points from 1. Invalid UTF-8 and control characters
  * are errors with their column. */
-#ifndef HAMEL_TEXT_LEXER_H
-#define HAMEL_TEXT_LEXER_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -46,5 +45,3 @@ token lexer_next_dotted(lexer *l); /* the same, but names may contain dots */
 /* The rest of a dotted name whose index has just been read: ".1" of J[2].1, without its point. Length 0 without such
  * a rest. */
 token lexer_next_suffix(lexer *l);
-
-#endif

@@ -1,6 +1,5 @@
 /* names_int.h — the words of the expression language: private to engine/text. */
-#ifndef HAMEL_TEXT_NAMES_INT_H
-#define HAMEL_TEXT_NAMES_INT_H
+#pragma once
 
 #include "engine/graph/operators.h"
 #include "engine/text/parser.h"
@@ -25,5 +24,3 @@ bool word_is(const char *text, size_t length, const char *word);
 
 /* The list of its arguments, for messages: "name, expression". */
 void quantity_arguments(syntax_quantity quantity, char *text, size_t size);
-
-#endif

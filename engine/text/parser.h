@@ -7,8 +7,7 @@
  *
  * Conditions (comparisons, and, or, not) are distinguished from numbers here and allowed only as the first argument
  * of if(). Function names are checked here, with the number of their arguments; the binder checks other names. */
-#ifndef HAMEL_TEXT_PARSER_H
-#define HAMEL_TEXT_PARSER_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/graph/operators.h"
@@ -118,5 +117,3 @@ bool syntax_is_reserved(const char *text, size_t length);
 
 /* The names of all functions, for suggestions and --help; NULL-terminated, static. */
 const char *const *syntax_function_names(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* parser_int.h — the state of the parser: its stacks, the code that it writes, its errors. */
-#ifndef HAMEL_TEXT_PARSER_INT_H
-#define HAMEL_TEXT_PARSER_INT_H
+#pragma once
 
 #include "engine/text/hints.h"
 #include "engine/text/lexer.h"
@@ -88,5 +87,3 @@ bool parser_emit(parser *p, syntax_item item, size_t pops, bool condition);
 value parser_last_value(const parser *p);
 bool parser_check_number(parser *p, value v);
 bool parser_check_condition(parser *p, value v, const char *who);
-
-#endif

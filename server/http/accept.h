@@ -1,6 +1,5 @@
 /* accept.h — content negotiation by Accept and Accept-Encoding (RFC 9110 12.4, 12.5). */
-#ifndef HAMEL_SERVER_HTTP_ACCEPT_H
-#define HAMEL_SERVER_HTTP_ACCEPT_H
+#pragma once
 
 #include "api/write/row_writer.h"
 
@@ -18,5 +17,3 @@ const row_format *accept_row_format(const char *header, const row_format *fallba
 
 /* Returns true if an Accept-Encoding header names this coding or `*`. Returns false if the header is NULL or empty. */
 bool accept_allows(const char *header, const char *offer);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The table has a fixed size, so its memory does not depend on the number of addresses. Addresses with the same keyed
  * hash share a row and its allowance. IPv6 addresses are counted by /64, the usual prefix of one customer. */
-#ifndef HAMEL_SERVER_HTTP_ADDRESS_LIMITS_H
-#define HAMEL_SERVER_HTTP_ADDRESS_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -26,5 +25,3 @@ bool address_limits_take(address_limits *a, address_cost cost, const struct sock
 bool address_limits_full(const address_limits *a, const struct sockaddr *address);
 address_row *address_limits_enter(address_limits *a, const struct sockaddr *address);
 void address_limits_leave(address_row *row); /* no-op for NULL */
-
-#endif

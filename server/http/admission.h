@@ -1,6 +1,5 @@
 /* admission.h — admission of a request before its body is read: checks token, scope, rate and quotas. */
-#ifndef HAMEL_SERVER_HTTP_ADMISSION_H
-#define HAMEL_SERVER_HTTP_ADMISSION_H
+#pragma once
 
 #include "server/http/request.h"
 
@@ -13,5 +12,3 @@ bool admission_change(request *r, access_resource kind);
 
 /* Releases the resources taken by admit. */
 void admission_end(request *r);
-
-#endif

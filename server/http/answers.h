@@ -1,8 +1,7 @@
 /* answers.h — common budget of answers that have not been read: whole answers, bytes that a stream keeps beyond its
  * ring, and rows that a format collects. Each token owner may use as much as remains free. Small answers are not
  * counted: the number of connections bounds their sum. */
-#ifndef HAMEL_SERVER_HTTP_ANSWERS_H
-#define HAMEL_SERVER_HTTP_ANSWERS_H
+#pragma once
 
 #include "server/access.h"
 
@@ -19,5 +18,3 @@ bool answers_take(answers_share *s,
                   size_t bytes); /* false if this would exceed the budget or the owner's share of it */
 void answers_give_back(answers_share *s, size_t bytes);
 void answers_leave(answers_share *s); /* releases all bytes */
-
-#endif

@@ -7,8 +7,7 @@
  *   - detects clients that disconnect while their connection is suspended, and cancels their runs.
  *
  * Lock order: the registry's lock first, a stream's lock after it. */
-#ifndef HAMEL_SERVER_HTTP_CONNECTIONS_H
-#define HAMEL_SERVER_HTTP_CONNECTIONS_H
+#pragma once
 
 #include "server/http/stream.h"
 
@@ -36,5 +35,3 @@ size_t connections_streaming(connections *set); /* number of connections with a 
 void connections_stop_streams(connections *set,
                               bool all); /* with `all` false, only streams without stream_finish_first */
 void connections_abandon_streams(connections *set);
-
-#endif

@@ -2,12 +2,9 @@
  *
  * The option is `*` or a comma-separated list of origins; if it is empty, no origin is allowed. Credentials are never
  * allowed. Tokens are sent in a header that the page itself sets, so `*` gives no page access that it does not have. */
-#ifndef HAMEL_SERVER_HTTP_CORS_H
-#define HAMEL_SERVER_HTTP_CORS_H
+#pragma once
 
 #include "server/http/response.h"
 
 /* Adds the CORS headers for the Origin of this request, and those of a preflight reply to OPTIONS. */
 void cors_add_headers(const request *r, response_headers *h);
-
-#endif

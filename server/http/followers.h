@@ -3,8 +3,7 @@
  * A follower has no thread and no run slot. It is a step function that is called repeatedly on one of a few threads. A
  * step never blocks: it writes as much as possible and reports the condition for its next call. Another thread watches
  * the store and calls the followers whose job has changed. */
-#ifndef HAMEL_SERVER_HTTP_FOLLOWERS_H
-#define HAMEL_SERVER_HTTP_FOLLOWERS_H
+#pragma once
 
 #include "server/access.h"
 #include "server/http/stream.h"
@@ -30,5 +29,3 @@ void followers_close(followers *set); /* waits until all followers have ended; c
 bool followers_add(followers *set, stream *s, token_owner *owner, follow_step *step, void *context);
 
 size_t followers_count(followers *set);
-
-#endif

@@ -1,6 +1,5 @@
 /* gzip.h — gzip compression of bodies, whole or in parts. */
-#ifndef HAMEL_SERVER_HTTP_GZIP_H
-#define HAMEL_SERVER_HTTP_GZIP_H
+#pragma once
 
 #include "api/write/row_writer.h"
 
@@ -18,5 +17,3 @@ bool gzip_end(gzip *z, byte_sink sink);
 /* Returns the compressed bytes; the caller frees them. Returns NULL if they would not be shorter, or if out of
  * memory. */
 char *gzip_whole(const char *bytes, size_t length, size_t *compressed);
-
-#endif

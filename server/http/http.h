@@ -1,6 +1,5 @@
 /* http.h — HTTP server: connections, dispatch of requests to handlers, replies. */
-#ifndef HAMEL_SERVER_HTTP_HTTP_H
-#define HAMEL_SERVER_HTTP_HTTP_H
+#pragma once
 
 #include "api/simulate.h"
 #include "server/access.h"
@@ -49,5 +48,3 @@ bool http_draining(const http_server *server);
  * that cannot be resumed elsewhere (live runs, checks, analyses, results being sent). After `seconds` it closes the
  * remaining connections. Returns when all connections are closed. */
 void http_stop(http_server *server, double seconds, double patience);
-
-#endif

@@ -1,6 +1,5 @@
 /* job_json.h — the JSON of jobs and batches in the API. */
-#ifndef HAMEL_SERVER_HTTP_JOB_JSON_H
-#define HAMEL_SERVER_HTTP_JOB_JSON_H
+#pragma once
 
 #include "engine/base/text_buffer.h"
 #include "server/jobs/store.h"
@@ -27,5 +26,3 @@ bool json_is_texts(const cJSON *list);
 
 /* Writes a strong validator, which changes with every change of the job. */
 void job_etag(const job *j, char *out, size_t room);
-
-#endif

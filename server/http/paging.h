@@ -1,6 +1,5 @@
 /* paging.h — pages of lists, newest items first: reads `limit` and `cursor`, writes {items, next}. */
-#ifndef HAMEL_SERVER_HTTP_PAGING_H
-#define HAMEL_SERVER_HTTP_PAGING_H
+#pragma once
 
 #include "server/http/request.h"
 
@@ -15,5 +14,3 @@ bool page_read(request *r, page *out);
 /* Returns {items, next} with `count` items, each made by item(context, k); NULL if out of memory. `last` is the number
  * of the last item, or 0 if the list ends with this page. */
 cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), const void *context, int64_t last);
-
-#endif

@@ -1,6 +1,5 @@
 /* prefer.h — Prefer: wait=N (RFC 7240, 4.3): delays the reply until the submitted job or batch has ended. */
-#ifndef HAMEL_SERVER_HTTP_PREFER_H
-#define HAMEL_SERVER_HTTP_PREFER_H
+#pragma once
 
 #include "server/http/request.h"
 
@@ -18,5 +17,3 @@ typedef struct awaited {
  * is requested, if the daemon is shutting down, or if there are too many followers. Holds no run slot while it
  * waits. */
 handled prefer_wait(request *r, const awaited *what);
-
-#endif

@@ -8,8 +8,7 @@
  * A handler fills request->reply and returns REPLY_READY, or calls request_stream and returns REPLY_STREAMED. After
  * request_stream the request belongs to the HTTP thread, and the handler may use only the stream. After request_follow
  * it belongs to the follower, and the handler returns REPLY_STREAMED, too. */
-#ifndef HAMEL_SERVER_HTTP_REQUEST_H
-#define HAMEL_SERVER_HTTP_REQUEST_H
+#pragma once
 
 #include "api/simulate.h"
 #include "server/http/connections.h"
@@ -131,5 +130,3 @@ handled reply_json(request *r, int status, cJSON *tree); /* takes ownership of t
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
 handled reply_bytes(request *r, int status, const char *media_type, char *bytes,
                     size_t length); /* takes ownership of the bytes */
-
-#endif

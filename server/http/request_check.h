@@ -3,8 +3,7 @@
  * The library uses the first of several Content-Length headers, prefers Transfer-Encoding if both are given, waits
  * forever after an unknown coding, and truncates a path at %00. In each case two parties may disagree on where a
  * request ends or what its target is. Such a request gets 400, and its connection is closed. */
-#ifndef HAMEL_SERVER_HTTP_REQUEST_CHECK_H
-#define HAMEL_SERVER_HTTP_REQUEST_CHECK_H
+#pragma once
 
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool request_id_sane(const char *text);
 
 /* Returns true for a traceparent of W3C Trace Context: VERSION-TRACE-PARENT-FLAGS in lower-case hexadecimal. */
 bool trace_parent_sane(const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* response.h — converts a reply to a response of libmicrohttpd. */
-#ifndef HAMEL_SERVER_HTTP_RESPONSE_H
-#define HAMEL_SERVER_HTTP_RESPONSE_H
+#pragma once
 
 #include "server/http/request.h"
 
@@ -23,5 +22,3 @@ void response_add(response_headers *h, const char *name, const char *value);
 
 /* Makes a response with all headers; NULL if out of memory. Called on the HTTP thread. */
 struct MHD_Response *response_make(request *r);
-
-#endif

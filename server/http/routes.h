@@ -1,6 +1,5 @@
 /* routes.h — table of routes, search by method and path, and helpers of the handlers. */
-#ifndef HAMEL_SERVER_HTTP_ROUTES_H
-#define HAMEL_SERVER_HTTP_ROUTES_H
+#pragma once
 
 #include "server/http/request.h"
 
@@ -78,5 +77,3 @@ bool request_key(request *r, const char **key);
 
 /* Replies to a run that failed before a byte was sent (routes_simulations.c). */
 handled reply_run_problem(request *r, const api_failure *failure);
-
-#endif

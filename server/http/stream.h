@@ -8,8 +8,7 @@
  *        └───────────┴──stream_abandon──> gone: writes of the producer fail, and its cancel flag is set
  *
  * A stream is shared by the request, the response and the producer; each holds a reference and releases it once. */
-#ifndef HAMEL_SERVER_HTTP_STREAM_H
-#define HAMEL_SERVER_HTTP_STREAM_H
+#pragma once
 
 #include "server/budget.h"
 #include "server/http/answers.h"
@@ -65,5 +64,3 @@ bool stream_stopped(const stream *s);
 void stream_abandon(stream *s); /* the client has disconnected: resumes the connection, so that it is closed */
 void stream_nudge(stream *s);   /* sends bytes that were held back for larger packets */
 double stream_stalled_seconds(stream *s); /* time for which bytes have waited for the reader; 0 if there are no bytes */
-
-#endif

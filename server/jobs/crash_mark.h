@@ -3,8 +3,7 @@
  * A job must not crash its daemon again and again. But a daemon may also be killed or lose power while jobs run that
  * did not cause it. So the handler of a fatal signal in a worker's thread writes the job of that thread to a file, and
  * the next start counts these marks. Nothing else counts as a crash of a job. */
-#ifndef HAMEL_SERVER_JOBS_CRASH_MARK_H
-#define HAMEL_SERVER_JOBS_CRASH_MARK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ void crash_mark_thread(int64_t number, int64_t attempt);
  * CRASH_STACK_BYTES and must outlive the thread. */
 enum { CRASH_STACK_BYTES = 64 * 1024 };
 void crash_stack_use(void *stack);
-
-#endif

@@ -1,6 +1,5 @@
 /* retention.h — deletes jobs that ended long ago, or the oldest if too much is stored, in the background. */
-#ifndef HAMEL_SERVER_JOBS_RETENTION_H
-#define HAMEL_SERVER_JOBS_RETENTION_H
+#pragma once
 
 #include "server/jobs/store.h"
 #include "server/log.h"
@@ -11,5 +10,3 @@ typedef struct retention retention;
  * bound, or if out of memory or threads. */
 retention *retention_start(store *s, server_log *log, double days, double bytes);
 void retention_stop(retention *r); /* no-op for NULL */
-
-#endif

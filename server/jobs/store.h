@@ -9,8 +9,7 @@
  *
  * A run is identified by (job, attempt). Writes of an attempt other than the current one return STORE_ABSENT: the job
  * has been assigned to another run or deleted. */
-#ifndef HAMEL_SERVER_JOBS_STORE_H
-#define HAMEL_SERVER_JOBS_STORE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -298,5 +297,3 @@ bool store_backup(const char *url, const char *path, char *message, size_t room)
 
 /* Opens the store at a URL. On failure returns NULL with a message. */
 store *store_open(const char *url, const store_options *options, char *message, size_t room);
-
-#endif

@@ -1,7 +1,6 @@
 /* store_postgres_int.h — declarations shared by the files of the PostgreSQL store; see store_postgres.c for the
  * design. */
-#ifndef HAMEL_SERVER_JOBS_STORE_POSTGRES_INT_H
-#define HAMEL_SERVER_JOBS_STORE_POSTGRES_INT_H
+#pragma once
 
 #include "server/jobs/store_postgres.h"
 #include "server/jobs/store_sql.h"
@@ -106,5 +105,3 @@ void pg_work_may_wait(postgres_store *s); /* after a submission: claim without d
 bool pg_lease_start(postgres_store *s);
 void pg_lease_stop(postgres_store *s);
 bool pg_take_lease(postgres_store *s); /* registers a node with a new lease */
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Statements, parameters and the conversion of rows are the same for both. A driver (sql_driver) executes statements
  * and implements the parts that differ: transactions, claims, the schema. */
-#ifndef HAMEL_SERVER_JOBS_STORE_SQL_H
-#define HAMEL_SERVER_JOBS_STORE_SQL_H
+#pragma once
 
 #include "server/jobs/statements.h"
 #include "server/jobs/store.h"
@@ -216,5 +215,3 @@ void sql_wait(store *s, uint64_t *seen, double seconds);
     .list_batches = sql_list_batches, .members = sql_members, .chunk_at = sql_chunk_at, .event_at = sql_event_at,      \
     .row_at_time = sql_row_at_time, .counts = sql_counts, .charge = sql_charge, .wait = sql_wait
 /* clang-format on */
-
-#endif

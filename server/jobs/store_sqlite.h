@@ -1,10 +1,7 @@
 /* store_sqlite.h — jobs in a SQLite file, or in memory until the process ends. */
-#ifndef HAMEL_SERVER_JOBS_STORE_SQLITE_H
-#define HAMEL_SERVER_JOBS_STORE_SQLITE_H
+#pragma once
 
 #include "server/jobs/store.h"
 
 extern const store_kind store_kind_sqlite; /* sqlite:PATH */
 extern const store_kind store_kind_memory; /* memory: */
-
-#endif

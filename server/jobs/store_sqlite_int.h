@@ -1,6 +1,5 @@
 /* store_sqlite_int.h — declarations shared by the files of the SQLite store; see store_sqlite.c for the design. */
-#ifndef HAMEL_SERVER_JOBS_STORE_SQLITE_INT_H
-#define HAMEL_SERVER_JOBS_STORE_SQLITE_INT_H
+#pragma once
 
 #include "server/jobs/store_sql.h"
 #include "server/jobs/store_sqlite.h"
@@ -82,5 +81,3 @@ int64_t sqlite_query(sqlite_connection *c,
 
 /* store_sqlite_backup.c */
 bool sqlite_backup(const char *url, const char *path, char *message, size_t room);
-
-#endif

@@ -1,6 +1,5 @@
 /* workers.h — threads that claim jobs from the store and run them. */
-#ifndef HAMEL_SERVER_JOBS_WORKERS_H
-#define HAMEL_SERVER_JOBS_WORKERS_H
+#pragma once
 
 #include "api/simulate.h"
 #include "server/budget.h"
@@ -35,5 +34,3 @@ double workers_idle_seconds(workers *w); /* time since the end of the last run; 
 /* Requeue running jobs, and end the threads. */
 void workers_requeue(workers *w); /* stops claiming; running jobs are requeued at their next poll */
 void workers_stop(workers *w);
-
-#endif

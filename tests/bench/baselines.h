@@ -1,6 +1,5 @@
 /* baselines.h — small systems, and a stiff one, for contests (contest.h). */
-#ifndef HAMEL_BENCH_BASELINES_H
-#define HAMEL_BENCH_BASELINES_H
+#pragma once
 
 #include "tests/bench/contest.h"
 
@@ -10,5 +9,3 @@ extern const size_t baseline_count;
 /* Those of them that have constraints, once more by hand in hamel's coordinates. */
 extern const baseline multiplier_baselines[];
 extern const size_t multiplier_baseline_count;
-
-#endif

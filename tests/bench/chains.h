@@ -3,8 +3,7 @@
  * In x and y: p_i'' = g − T_i d_i + T_{i+1} d_{i+1} with the link vectors d_i and multipliers T_i; the links' lengths,
  * differentiated twice, give a tridiagonal system for T, so that all is O(N). Drift is damped at 20/s (Baumgarte).
  * In angles: M_ij = (N − max(i, j)) cos(a_i − a_j), solved by Cholesky. */
-#ifndef HAMEL_BENCH_CHAINS_H
-#define HAMEL_BENCH_CHAINS_H
+#pragma once
 
 #include "tests/bench/contest.h"
 
@@ -19,5 +18,3 @@ baseline chain_in_angles(chain *c, double stop);
 
 /* A column on springs k and dampers k/100 under its weight: the stiffer, the sooner at rest. */
 extern const char stiff_column[];
-
-#endif

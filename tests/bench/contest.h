@@ -2,8 +2,7 @@
  * has derived the equations by hand. Both give ROWS rows of the same columns.
  *
  * Times are processor time of this thread: what else the machine does is not their doing. */
-#ifndef HAMEL_BENCH_CONTEST_H
-#define HAMEL_BENCH_CONTEST_H
+#pragma once
 
 #include "engine/hamel.h"
 
@@ -49,5 +48,3 @@ void run_hamel(const baseline *b, const hamel_model *model, table *out);
 
 /* With the vector operations that hamel uses itself, or SUNDIALS' serial ones as packaged. */
 void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out);
-
-#endif

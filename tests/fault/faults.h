@@ -4,8 +4,7 @@
  * those fail that a test has selected, shifts the clock, and keeps copies of files as last synchronized. It shares one
  * page of memory with the test, a mapped file named by HAMEL_FAULTS. Release builds only: sanitizers need the
  * allocator. */
-#ifndef HAMEL_TESTS_FAULT_FAULTS_H
-#define HAMEL_TESTS_FAULT_FAULTS_H
+#pragma once
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -51,5 +50,3 @@ void fault_order_every(faults *f, fault_kind kind, long every, int error);
 
 /* Stops faults of this kind; returns the number of calls since they were started. */
 long fault_cancel(faults *f, fault_kind kind);
-
-#endif

@@ -1,6 +1,5 @@
 /* store_files.h — for tests: the files of a store. Functions fail the running cmocka test. */
-#ifndef HAMEL_TESTS_FAULT_STORE_FILES_H
-#define HAMEL_TESTS_FAULT_STORE_FILES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ void check_sound(const char *file); /* the integrity check of SQLite, and the co
     "SELECT count(*) FROM (SELECT batch, status FROM (SELECT batch, status, count(*) AS n FROM jobs WHERE "    \
     "batch<>0 GROUP BY batch, status UNION ALL SELECT batch, status, -members FROM member_counts) AS counted " \
     "GROUP BY batch, status HAVING sum(n)<>0) AS wrong"
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The program is $HAMELD, else build/hameld. Functions fail the running cmocka test if a step fails that must
  * succeed. */
-#ifndef HAMEL_TESTS_HTTP_DAEMON_H
-#define HAMEL_TESTS_HTTP_DAEMON_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -86,5 +85,3 @@ double now_seconds(void);
 double hang_time(void); /* by now_seconds: however busy the machine is, what has not come until then does not come */
 bool long_tests(void);  /* HAMEL_TEST_LONG is set */
 double slowness(void);  /* of the daemon's build: factor for bounds on time; sanitizers cost some */
-
-#endif

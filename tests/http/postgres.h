@@ -1,7 +1,6 @@
 /* postgres.h — for tests: a PostgreSQL server for one test (tests/tools/postgres.sh). Functions fail the running cmocka
  * test if a step fails that must succeed. */
-#ifndef HAMEL_TESTS_HTTP_POSTGRES_H
-#define HAMEL_TESTS_HTTP_POSTGRES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ void postgres_again(test_postgres *p); /* after that */
 /* Makes an empty database and writes its URL to `url`. */
 void postgres_database(test_postgres *p, const char *name, char url[POSTGRES_URL_BYTES]);
 int64_t postgres_ask(test_postgres *p, const char *database, const char *sql); /* the number that it answers, else 0 */
-
-#endif

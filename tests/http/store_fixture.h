@@ -1,6 +1,5 @@
 /* store_fixture.h — a store under test, in memory, in a SQLite file or in PostgreSQL. */
-#ifndef HAMEL_TESTS_HTTP_STORE_FIXTURE_H
-#define HAMEL_TESTS_HTTP_STORE_FIXTURE_H
+#pragma once
 
 #include "server/jobs/store_sql.h"
 #include "server/log.h"
@@ -34,5 +33,3 @@ int stop_server(void **state);
         }                                                                \
     }
 #define ON_EACH(test) ON(memory, test), ON(sqlite, test), ON(postgresql, test)
-
-#endif

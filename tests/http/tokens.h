@@ -1,7 +1,6 @@
 /* tokens.h — for tests: tokens, and files of them for a daemon. Functions fail the running cmocka test when something that
  * must work does not. */
-#ifndef HAMEL_TESTS_HTTP_TOKENS_H
-#define HAMEL_TESTS_HTTP_TOKENS_H
+#pragma once
 
 #include "server/access.h"
 #include "tests/http/daemon.h"
@@ -22,5 +21,3 @@ void token_file_write(const char *path, const test_token *tokens, size_t count);
 
 answer ask_with(const test_daemon *d, const test_token *t, const char *method, const char *path, const char *body);
 long status_with(const test_daemon *d, const test_token *t, const char *method, const char *path, const char *body);
-
-#endif

@@ -1,6 +1,5 @@
 /* child.h — runs a program to its end and keeps what it wrote. For tests that check the command line from outside. */
-#ifndef HAMEL_TESTS_REFERENCE_CHILD_H
-#define HAMEL_TESTS_REFERENCE_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ typedef struct child_result {
  * not be started or watched, with a reason in errno. *result is to be cleared in either case. */
 bool child_run(child_result *result, const char *const *argv, double seconds);
 void child_result_clear(child_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* csv_table.h — the CSV that hamel writes, read back: one header row, then rows of finite numbers. */
-#ifndef HAMEL_TESTS_REFERENCE_CSV_TABLE_H
-#define HAMEL_TESTS_REFERENCE_CSV_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ ptrdiff_t csv_table_column(const csv_table *table, const char *name);
 static inline double csv_table_value(const csv_table *table, size_t row, size_t column) {
     return table->values[row * table->column_count + column];
 }
-
-#endif

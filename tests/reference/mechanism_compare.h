@@ -1,6 +1,5 @@
 /* mechanism_compare.h — the rows of a run against a mechanism of newton_euler.h. */
-#ifndef HAMEL_TESTS_REFERENCE_MECHANISM_COMPARE_H
-#define HAMEL_TESTS_REFERENCE_MECHANISM_COMPARE_H
+#pragma once
 
 #include "tests/reference/newton_euler.h"
 #include "tests/unit/motion.h"
@@ -12,5 +11,3 @@ double mechanism_span(const ne_system *start, double span);
 /* Places, velocities and angular velocities of all bodies in a row agree with the state `s` at its time to 1e-7 of their
  * sizes. Fails the running test otherwise; `by`: the method that computed the state. */
 void mechanism_compare(const char *what, const char *by, const motion *m, size_t row, const ne_system *s);
-
-#endif

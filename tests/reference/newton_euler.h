@@ -4,8 +4,7 @@
  * J (v, ω) = 0 written down with their accelerations J (v', ω') = γ; reactions follow from J M⁻¹ Jᵀ; steps are taken by
  * Runge and Kutta's method of order 4, doubled and extrapolated. Vectors have inertial components unless a name
  * contains body. */
-#ifndef HAMEL_TESTS_REFERENCE_NEWTON_EULER_H
-#define HAMEL_TESTS_REFERENCE_NEWTON_EULER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ bool ne_advance(ne_system *s, double t, double tolerance);
 
 /* Σ ½ m v² + ½ ω·I ω − m g·r + ½ k (d − l)² */
 double ne_energy(const ne_system *s);
-
-#endif

@@ -3,8 +3,7 @@
  * precision.json holds the systems: elementary functions of t that coordinates, velocities or what is made of them must
  * equal, as differences (`error`); the span; and the `size` of what is compared, with the growth of errors along the
  * span where the motion is unstable. */
-#ifndef HAMEL_TESTS_REFERENCE_PRECISION_H
-#define HAMEL_TESTS_REFERENCE_PRECISION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ cJSON *precision_cases(void);
 
 /* One case by one method at a tolerance. False with the reason on stderr. */
 bool precision_measure(const cJSON *c, const char *method, double tolerance, precision_run *out);
-
-#endif

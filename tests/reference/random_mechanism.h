@@ -1,6 +1,5 @@
 /* random_mechanism.h — random mechanisms, as descriptions and for newton_euler.h, from a seed. */
-#ifndef HAMEL_TESTS_REFERENCE_RANDOM_MECHANISM_H
-#define HAMEL_TESTS_REFERENCE_RANDOM_MECHANISM_H
+#pragma once
 
 #include "tests/reference/newton_euler.h"
 
@@ -29,5 +28,3 @@ void mechanism_draw(ne_system *s, mechanism_kind kind, uint64_t seed);
  * wx1 wy1 wz1 are place, velocity and angular velocity of the first body, and so on. */
 void mechanism_describe(const ne_system *s, mechanism_kind kind, uint64_t seed, double stop, int samples,
                         const char *formulation, const char *method, char text[MECHANISM_TEXT]);
-
-#endif

@@ -1,6 +1,5 @@
 /* simbody_tree.h — a tree of bodies of newton_euler.h, moved by Simbody (Sherman, Seth & Delp, Procedia IUTAM 2 (2011) 241). */
-#ifndef HAMEL_TESTS_SIMBODY_TREE_H
-#define HAMEL_TESTS_SIMBODY_TREE_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +14,4 @@ bool simbody_advance(const ne_system *s, const double *times, size_t count, doub
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/../.." || exit 2
 
 max_function=80  # lines
-max_file=615     # lines
+max_file=600     # lines
 max_cyclomatic=25
 sources() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && echo "$f"; done; }
 

@@ -1,7 +1,6 @@
 /* agreement.h — all formulations give the same motion: accelerations and reactions at random consistent states, and whole
  * trajectories. A failure fails the running cmocka test and names the system. */
-#ifndef HAMEL_TESTS_UNIT_AGREEMENT_H
-#define HAMEL_TESTS_UNIT_AGREEMENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ void assert_accelerations_agree(const char *wanted, unsigned without);
 
 /* The same for the motions, by each method; tolerances of integration are 1e-10. */
 void assert_motions_agree(const char *wanted, unsigned without);
-
-#endif

@@ -1,6 +1,5 @@
 /* elliptic.h — Jacobi's elliptic functions, for motions with a closed form. */
-#ifndef HAMEL_TESTS_UNIT_ELLIPTIC_H
-#define HAMEL_TESTS_UNIT_ELLIPTIC_H
+#pragma once
 
 typedef struct jacobi {
     double sn, cn, dn;
@@ -11,5 +10,3 @@ jacobi jacobi_functions(double u, double k);
 
 /* K(k), a quarter of the period of sn. */
 double jacobi_quarter(double k);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * In descriptions given here a backquote stands for a double quote, so that they can be read in C. A failure
  * where it must not fails the running cmocka test with the reason. */
-#ifndef HAMEL_TESTS_UNIT_FIXTURE_H
-#define HAMEL_TESTS_UNIT_FIXTURE_H
+#pragma once
 
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
@@ -60,5 +59,3 @@ bool fixture_says(const fixture *f, const char *text);
 
 /* |x − y| within `bound` of the larger of 1, |x|, |y|. */
 void assert_near(const char *what, double x, double y, double bound);
-
-#endif

@@ -1,6 +1,5 @@
 /* graph_fixture.h — an empty graph, for the tests of graphs and of programs made of them. */
-#ifndef HAMEL_TESTS_UNIT_GRAPH_FIXTURE_H
-#define HAMEL_TESTS_UNIT_GRAPH_FIXTURE_H
+#pragma once
 
 #include "engine/compile/program.h"
 #include "tests/unit/random.h"
@@ -21,5 +20,3 @@ graph_node number(graph_fixture *f, double value);
 
 /* Compiles without error. */
 program *compile(graph_fixture *f, const graph_node *nodes, size_t count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * In descriptions given here a backquote stands for a double quote, so that they can be read in C. A failure
  * fails the running cmocka test with the reason. */
-#ifndef HAMEL_TESTS_UNIT_MOTION_H
-#define HAMEL_TESTS_UNIT_MOTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ double motion_difference(const motion *a, const motion *b);
 void assert_formulations_agree(const char *system, const char *simulation, double work, double difference);
 
 void assert_below(const char *what, double value, double bound);
-
-#endif

@@ -1,6 +1,5 @@
 /* polls.h — polls that stop work by a flag or by a clock. */
-#ifndef HAMEL_TESTS_UNIT_POLLS_H
-#define HAMEL_TESTS_UNIT_POLLS_H
+#pragma once
 
 #include "engine/base/monotonic.h"
 #include "engine/base/poll.h"
@@ -33,5 +32,3 @@ static inline hamel_status clock_poll_ask(hamel_poll *poll) {
 static inline clock_poll clock_poll_of(double seconds) {
     return (clock_poll){.poll = {.ask = clock_poll_ask, .spent = "patience"}, .until = monotonic() + seconds};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* record.h — a run with its rows, events and errors, for tests of what happens in it. */
-#ifndef HAMEL_TESTS_UNIT_RECORD_H
-#define HAMEL_TESTS_UNIT_RECORD_H
+#pragma once
 
 #include "tests/unit/fixture.h"
 
@@ -30,5 +29,3 @@ hamel_sink record_sink(record *r);                   /* for runs of the test's o
 bool record_says(const record *r, const char *text); /* an error or its suggestion contains the text */
 bool record_warns(const record *r, const char *text);
 const double *record_end(const record *r); /* the last row */
-
-#endif

@@ -1,6 +1,5 @@
 /* written_c.h — C that was written for a description, compiled and loaded. */
-#ifndef HAMEL_TESTS_WRITTEN_C_H
-#define HAMEL_TESTS_WRITTEN_C_H
+#pragma once
 
 typedef int rates_function(double t, const double *q, const double *w, double *q_dot, double *w_dot, double *lambda);
 typedef void velocities_function(double t, const double *q, const double *v, double *w);
@@ -14,5 +13,3 @@ typedef struct program_of_c {
 /* Compiles the text without warnings; fails the test otherwise. */
 void program_of_c_open(program_of_c *p, const char *text);
 void program_of_c_close(program_of_c *p);
-
-#endif

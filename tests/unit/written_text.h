@@ -1,6 +1,5 @@
 /* written_text.h — equations written out for a description, and their text read back by the parser. */
-#ifndef HAMEL_TESTS_WRITTEN_TEXT_H
-#define HAMEL_TESTS_WRITTEN_TEXT_H
+#pragma once
 
 #include "api/read/describe.h"
 #include "engine/model/model.h"
@@ -24,5 +23,3 @@ char *written_equations_within(written_example *e, hamel_notation notation, doub
 
 /* An expression as written in a text, with multipliers for lambda(c). */
 graph_node written_read(hamel_system *s, char *text);
-
-#endif

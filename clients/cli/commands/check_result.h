@@ -1,6 +1,5 @@
 /* check_result.h — prints the warnings of a run and determines its exit code, from the summary. */
-#ifndef HAMEL_CLI_COMMANDS_CHECK_RESULT_H
-#define HAMEL_CLI_COMMANDS_CHECK_RESULT_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -8,5 +7,3 @@
  * ended early. Return CLI_RUN_FAILED for an incomplete run, otherwise CLI_OK. */
 int check_result_print(const cJSON *summary, const char *file);
 int check_result_print_text(const char *json, const char *file);
-
-#endif

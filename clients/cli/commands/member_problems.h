@@ -1,6 +1,5 @@
 /* member_problems.h — messages about the first incomplete or failed members of a sweep. */
-#ifndef HAMEL_CLI_COMMANDS_MEMBER_PROBLEMS_H
-#define HAMEL_CLI_COMMANDS_MEMBER_PROBLEMS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ typedef struct member_problems {
 /* Prints the problem of a member. After 20 problems, one message refers to the table; further problems are not printed.
  * `inputs` lists the member's inputs: "l=1, a.initial=0.5". */
 void member_problems_say(member_problems *p, size_t member, const char *inputs, const char *problem);
-
-#endif

@@ -1,7 +1,6 @@
 /* rows_out.h — output of a run. Rows are written in --format to stdout or the file --output, the summary to the file
  * --summary, warnings and progress to stderr. */
-#ifndef HAMEL_CLI_COMMANDS_ROWS_OUT_H
-#define HAMEL_CLI_COMMANDS_ROWS_OUT_H
+#pragma once
 
 #include "api/simulate.h"
 #include "clients/cli/options.h"
@@ -33,5 +32,3 @@ int rows_out_finish(rows_out *o, int exit_code);
     {"output", "FILE", NULL, "write rows to FILE (standard output)"},                                              \
     {"summary", "FILE", NULL, "write the summary as JSON to FILE"}
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* simulation.h — runs and analyses of a description, in this process or on a server. The observer receives the same
  * calls in both cases, except that `summary` is called with a NULL hamel_summary for a run on a server. */
-#ifndef HAMEL_CLI_COMMANDS_SIMULATION_H
-#define HAMEL_CLI_COMMANDS_SIMULATION_H
+#pragma once
 
 #include "api/analyze.h"
 #include "api/simulate.h"
@@ -48,5 +47,3 @@ void cli_print_linearization(const cJSON *linearization);
     {"jit", "WHEN", NULL, "compile the equations to machine code: auto, on or off (auto: if it saves time)"},               \
     CLI_SERVER_OPTION
 /* clang-format on */
-
-#endif

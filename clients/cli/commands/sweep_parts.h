@@ -3,8 +3,7 @@
  * The name of a part consists of the hash of the description, the first member and the number of members. A part is
  * written under a temporary name, flushed to the disk and renamed, so that every part with a final name is complete.
  * A digest at the end detects damage. Several processes and machines may write parts to one directory. */
-#ifndef HAMEL_CLI_COMMANDS_SWEEP_PARTS_H
-#define HAMEL_CLI_COMMANDS_SWEEP_PARTS_H
+#pragma once
 
 #include "api/sweep/sweep_run.h"
 #include "clients/cli/cli.h"
@@ -33,5 +32,3 @@ int sweep_parts_join(const char *directory, const sweep_part_span *wanted, FILE 
 
 /* Deletes the parts of this sweep, and the directory if it is empty. */
 void sweep_parts_remove(const char *directory, const sweep_part_span *span);
-
-#endif

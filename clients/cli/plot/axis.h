@@ -1,6 +1,5 @@
 /* axis.h — axis of a drawing: range, tick marks at round numbers, labels. */
-#ifndef HAMEL_CLI_PLOT_AXIS_H
-#define HAMEL_CLI_PLOT_AXIS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ size_t plot_axis_label_length(const plot_axis *a); /* length of the longest labe
 
 /* Returns the relative position of a value on the axis: 0 at the low end, 1 at the high end. */
 double plot_axis_part(const plot_axis *a, double value);
-
-#endif

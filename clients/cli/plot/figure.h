@@ -1,6 +1,5 @@
 /* figure.h — drawing of a table on a surface (a file), or as characters on a terminal. */
-#ifndef HAMEL_CLI_PLOT_FIGURE_H
-#define HAMEL_CLI_PLOT_FIGURE_H
+#pragma once
 
 #include "clients/cli/plot/axis.h"
 #include "clients/cli/plot/surface.h"
@@ -20,5 +19,3 @@ typedef struct plot_terminal {
 
 /* Draws to `out`. Returns false if out of memory. */
 bool plot_terminal_draw(const plot_table *t, const plot_terminal *terminal, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* plot_table.h — stores the columns to draw until the run ends. */
-#ifndef HAMEL_CLI_PLOT_PLOT_TABLE_H
-#define HAMEL_CLI_PLOT_PLOT_TABLE_H
+#pragma once
 
 #include "api/write/row_writer.h"
 
@@ -39,5 +38,3 @@ void plot_table_clear(plot_table *t);
  * `points` has room for row_count points. Returns the number of points. */
 size_t plot_table_line(const plot_table *t, size_t k, plot_point (*map)(const void *context, double x, double y),
                        const void *context, plot_point *points);
-
-#endif

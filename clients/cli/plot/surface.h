@@ -1,7 +1,6 @@
 /* surface.h — drawing functions for each kind of image file. Coordinates are in units of the figure, with x to the right
  * and y down. */
-#ifndef HAMEL_CLI_PLOT_SURFACE_H
-#define HAMEL_CLI_PLOT_SURFACE_H
+#pragma once
 
 #include "clients/cli/plot/plot_table.h"
 
@@ -32,5 +31,3 @@ extern const plot_surface_kind plot_svg, plot_png;
 
 /* Returns the kind for the suffix of the file name, or NULL if the suffix is unknown. */
 const plot_surface_kind *plot_surface_named(const char *path);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * An answer of the requested type can be received line by line, with no limit on its length. Other answers are
  * collected in memory, up to a limit. Answers are not trusted: JSON documents are parsed by json_parse. */
-#ifndef HAMEL_CLI_REMOTE_EXCHANGE_H
-#define HAMEL_CLI_REMOTE_EXCHANGE_H
+#pragma once
 
 #include "api/json/strict_json.h"
 #include "clients/cli/options.h"
@@ -49,5 +48,3 @@ cJSON *exchange_json(const exchange *x);
 
 /* Reports a missing or unexpected answer. Returns CLI_SERVER. */
 int exchange_failed(const exchange *x, const cli_server *server);
-
-#endif

@@ -1,6 +1,5 @@
 /* job_client.h — requests of the commands for jobs on a server. */
-#ifndef HAMEL_CLI_REMOTE_JOB_CLIENT_H
-#define HAMEL_CLI_REMOTE_JOB_CLIENT_H
+#pragma once
 
 #include "clients/cli/remote/exchange.h"
 
@@ -29,5 +28,3 @@ void job_query_add(text_buffer *query, const char *name, const char *value);
 /* clang-format off */
 #define JOB_OPTIONS {"server", "URL", NULL, "use the jobs of this server (HAMEL_SERVER); token: HAMEL_TOKEN"}
 /* clang-format on */
-
-#endif

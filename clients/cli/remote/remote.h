@@ -1,8 +1,7 @@
 /* remote.h — requests to a daemon. An observer receives the answers through the same calls as for a run in this
  * process; it must set every callback that can be called. The functions return CLI_OK if the observer has received the
  * summary or problem. Otherwise they report why there is no valid answer and return an exit code. */
-#ifndef HAMEL_CLI_REMOTE_REMOTE_H
-#define HAMEL_CLI_REMOTE_REMOTE_H
+#pragma once
 
 #include "api/analyze.h"
 #include "api/simulate.h"
@@ -28,5 +27,3 @@ cJSON *remote_tree(const cli_input *input, const cli_arguments *arguments, const
  * are printed. Returns the exit code. */
 int remote_refusal(const exchange *x, const cli_server *server, const api_observer *observer, const char *file,
                    const cJSON *tree);
-
-#endif

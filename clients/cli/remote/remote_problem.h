@@ -1,6 +1,5 @@
 /* remote_problem.h — converts the problem document of a server to the failure that a local run would have. */
-#ifndef HAMEL_CLI_REMOTE_REMOTE_PROBLEM_H
-#define HAMEL_CLI_REMOTE_REMOTE_PROBLEM_H
+#pragma once
 
 #include "api/simulate.h"
 
@@ -9,5 +8,3 @@ bool remote_problem_is_of_description(const cJSON *problem);
 
 /* Fills *failure (text, exit code, status) from the document; `tree` is the description that was sent. */
 void remote_failure(api_failure *failure, const cJSON *problem, const cJSON *tree, const char *file);
-
-#endif

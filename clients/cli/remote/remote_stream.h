@@ -1,7 +1,6 @@
 /* remote_stream.h — forwards the NDJSON stream of a daemon to an observer: header, rows, events and progress, then the
  * summary or a problem. The command formats the output itself, so that local and remote runs print the same. */
-#ifndef HAMEL_CLI_REMOTE_REMOTE_STREAM_H
-#define HAMEL_CLI_REMOTE_REMOTE_STREAM_H
+#pragma once
 
 #include "api/simulate.h"
 #include "clients/cli/remote/exchange.h"
@@ -27,5 +26,3 @@ void remote_stream_clear(remote_stream *s);
 /* Forward an answer that is one document to the observer, as the end of a stream. */
 void remote_stream_problem(remote_stream *s, const cJSON *problem);
 void remote_stream_summary(remote_stream *s, const cJSON *summary);
-
-#endif

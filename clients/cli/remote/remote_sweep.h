@@ -1,6 +1,5 @@
 /* remote_sweep.h — runs a sweep as a batch on a daemon. The table has the same form as that of a local sweep. */
-#ifndef HAMEL_CLI_REMOTE_REMOTE_SWEEP_H
-#define HAMEL_CLI_REMOTE_REMOTE_SWEEP_H
+#pragma once
 
 #include "api/sweep/sweep_table.h"
 #include "clients/cli/input.h"
@@ -10,5 +9,3 @@
  * Returns the exit code after reporting errors. */
 int cli_sweep_remote(const cli_server *server, const cli_input *input, const cli_arguments *arguments, table_form form,
                      const char *output);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The method is by Dormand and Prince, the program by Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations
  * I, Springer 1993, II.5 and II.6. A step costs 12 evaluations: the last one belongs to the next step as well. */
-#ifndef HAMEL_SIMULATE_METHODS_DOP853_H
-#define HAMEL_SIMULATE_METHODS_DOP853_H
+#pragma once
 
 /* k_i = f(t + c_i h, y + h Σ_j a_ij k_j). Stage 12 is at the new state, whose weights are row 12; the three stages after
  * it serve the continuous extension only. Rows are padded with zeros. */
@@ -31,5 +30,3 @@ extern const double dop853_dense[4][DOP853_ALL];
 static inline double dop853_probe(double state, double rate) {
     return state < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * state / rate;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* dop853_vec8.h — DOP853 (dop853_template.h) for eight members of a sweep in SIMD lanes, with error estimate and stiffness.
  *
  * Each lane has its own time and step and does not depend on the others. The caller accepts or rejects steps. */
-#ifndef HAMEL_SIMULATE_METHODS_DOP853_VEC8_H
-#define HAMEL_SIMULATE_METHODS_DOP853_VEC8_H
+#pragma once
 
 #include "engine/compile/vec8.h"
 
@@ -64,5 +63,3 @@ static inline void dop853_vec8_stiffness(const dop853_vec8 *d, vec8 *product) {
     for (int k = 0; k < VEC8_SIZE; k++) values[k] = states[k] > 0 ? fabs(d->h[k]) * sqrt(slopes[k] / states[k]) : 0;
     *product = values;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * solver (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). Sensitivities take part in error control; each has
  * the weight of the change of the state when its input changes by its own size. Vectors have the state's length; their
  * entries after (q, q') stay 0. */
-#ifndef HAMEL_SIMULATE_METHODS_FORWARD_SENSITIVITY_H
-#define HAMEL_SIMULATE_METHODS_FORWARD_SENSITIVITY_H
+#pragma once
 
 #include "engine/base/arena.h"
 
@@ -37,5 +36,3 @@ hamel_status forward_rates(forward *f, double t, const double *q, const double *
 
 /* Sets s to the sensitivities at a time within the last step, or, if cvode is NULL, to those saved last. */
 bool forward_interpolate(forward *f, void *cvode, double t, double *const *s);
-
-#endif

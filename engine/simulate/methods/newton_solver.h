@@ -1,8 +1,7 @@
 /* newton_solver.h — solver for the Newton systems of BDF, with SUNDIALS' matrix and linear solver interfaces.
  *
  * CVODE decides when to linearize and when to factor; the mathematics is in engine/dynamics/newton_matrix.h. */
-#ifndef HAMEL_SIMULATE_METHODS_NEWTON_SOLVER_H
-#define HAMEL_SIMULATE_METHODS_NEWTON_SOLVER_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/dynamics/variables.h"
@@ -17,5 +16,3 @@ typedef struct newton_solver newton_solver;
 newton_solver *newton_solver_attach(arena *memory, void *cvode, variables *x, dynamics *k, const double *v,
                                     SUNContext context);
 void newton_solver_free(newton_solver *s); /* call it after CVodeFree and before `memory` is freed */
-
-#endif

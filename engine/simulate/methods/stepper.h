@@ -2,8 +2,7 @@
  *
  * A stepper integrates y' = f(t, y) and uses no mechanics. The functions of its problem supply rates, weights, projections
  * and the linear solver of an implicit method. A new method needs a file and a table. */
-#ifndef HAMEL_SIMULATE_METHODS_STEPPER_H
-#define HAMEL_SIMULATE_METHODS_STEPPER_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/simulate/methods/forward_sensitivity.h"
@@ -105,5 +104,3 @@ extern const stepper_kind stepper_collocation;        /* collocation.c */
 
 /* Returns the time within the last step of stepper_collocation at which the constraints are singular, or NAN. */
 double collocation_instant(const stepper *s);
-
-#endif

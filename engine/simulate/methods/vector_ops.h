@@ -2,13 +2,10 @@
  *
  * Debian's libsundials is built without optimization, and its vector loops then dominate the cost of a step. The data
  * are those of a serial N_Vector; only the operations in which CVODE spends its time are replaced. */
-#ifndef HAMEL_SIMULATE_METHODS_VECTOR_OPS_H
-#define HAMEL_SIMULATE_METHODS_VECTOR_OPS_H
+#pragma once
 
 #include <nvector/nvector_serial.h>
 
 /* Creates a serial vector of `length` zeros with these operations, which its clones inherit. Free it by N_VDestroy. Returns
  * NULL if out of memory. */
 N_Vector vector_create(sunindextype length, SUNContext context);
-
-#endif

@@ -11,8 +11,7 @@
  *     branch_check.c   check that the motion stays on its branch across it
  *
  * methods/collocation.c takes the step across a singular configuration. */
-#ifndef HAMEL_SIMULATE_SINGULARITY_H
-#define HAMEL_SIMULATE_SINGULARITY_H
+#pragma once
 
 #include "engine/dynamics/dynamics.h"
 
@@ -125,5 +124,3 @@ bool branch_check_is_deep(const branch_check *p, const trajectory *l);
 
 /* Discards the saved state because an event has changed the motion. */
 void branch_check_reset(branch_check *p);
-
-#endif
