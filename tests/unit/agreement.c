@@ -1,5 +1,4 @@
-/* agreement.c — the systems, chosen so that each kind of term and constraint is there, and so that nothing is so
- * symmetric that an error could hide. */
+/* agreement.c — the systems: each kind of term and constraint occurs, without symmetries that could hide an error. */
 #include "tests/unit/agreement.h"
 
 #include "engine/dynamics/dynamics.h"
@@ -157,7 +156,7 @@ static solution solution_create(const hamel_model *model) {
     return s;
 }
 
-/* Accelerations at a state, and what the constraints exert: Aᵀλ, or with prescribed parts their sum. */
+/* Computes accelerations and total constraint forces at a state: Aᵀλ, or the sum with prescribed parts. */
 static void solve(dynamics *k, double t, const double *q, const double *v, const char *name, solution *out) {
     const hamel_model *model = k->model;
     hamel_error error = {0};
@@ -172,7 +171,8 @@ static void solve(dynamics *k, double t, const double *q, const double *v, const
         out->exerted[i] = k->ideal[i] + k->nonideal[i];
 }
 
-/* A consistent state near the initial one: along the constraints first, lest redundant ones be pulled apart. */
+/* Finds a consistent state near the initial one. The random change is projected onto the constraints first, so that
+ * redundant constraints stay consistent. */
 static void random_state(dynamics *k, uint64_t *seed, double *t, double *q, double *v, const char *name) {
     const hamel_model *model = k->model;
     size_t n = model->n;

@@ -1,5 +1,5 @@
-/* agreement.h — all formulations give the same motion: accelerations and reactions at random consistent states, and whole
- * trajectories. A failure fails the running cmocka test and names the system. */
+/* agreement.h — checks that all formulations give the same accelerations and reactions at random consistent states,
+ * and the same trajectories. A failure fails the running cmocka test and names the system. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,9 +14,9 @@ enum {
     HAS_ACCELERATION_ENERGY = 32
 };
 
-/* Compares the formulation `wanted` with Lagrange's equations at random states of every system that has nothing of `without`: q'',
- * what the constraints exert in all, and the least-norm multipliers. */
+/* Compares `wanted` with Lagrange's equations at random states of every system without the properties `without`:
+ * accelerations, total constraint forces, and least-norm multipliers. */
 void assert_accelerations_agree(const char *wanted, unsigned without);
 
-/* The same for the motions, by each method; tolerances of integration are 1e-10. */
+/* Compares the trajectories in the same way, by each method, with integration tolerances of 1e-10. */
 void assert_motions_agree(const char *wanted, unsigned without);

@@ -1,11 +1,12 @@
-/* elliptic.c — see elliptic.h. Both functions descend by the arithmetic-geometric mean. */
+/* elliptic.c — elliptic functions by the arithmetic-geometric mean. */
 #include "tests/unit/elliptic.h"
 
 #include <math.h>
 
 enum { MOST = 16 };
 
-/* Means a[0..n] and half differences c[0..n] from 1 and sqrt(1 - k^2); gives n, where c[n] no longer counts. */
+/* Computes the means a[0..n] and half differences c[0..n], starting from 1 and sqrt(1 - k^2). Returns n, at which
+ * c[n] is negligible. */
 static int means(double k, double a[MOST], double c[MOST]) {
     double b = sqrt(1 - k * k);
     int n = 0;

@@ -1,12 +1,12 @@
-/* elliptic.h — Jacobi's elliptic functions, for motions with a closed form. */
+/* elliptic.h — Jacobi's elliptic functions, for systems with a closed-form solution. */
 #pragma once
 
 typedef struct jacobi {
     double sn, cn, dn;
 } jacobi;
 
-/* sn, cn, dn of u with modulus k, 0 <= k < 1, to rounding (Abramowitz and Stegun 16.4). */
+/* Returns sn, cn and dn of u for the modulus k, 0 <= k < 1, accurate to rounding (Abramowitz and Stegun 16.4). */
 jacobi jacobi_functions(double u, double k);
 
-/* K(k), a quarter of the period of sn. */
+/* Returns K(k), a quarter of the period of sn. */
 double jacobi_quarter(double k);

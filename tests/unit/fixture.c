@@ -1,4 +1,4 @@
-/* fixture.c — see fixture.h. */
+/* fixture.c — descriptions, systems and models for unit tests. */
 #include "tests/unit/fixture.h"
 
 #include "api/json/strict_json.h"

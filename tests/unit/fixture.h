@@ -1,45 +1,45 @@
-/* fixture.h — descriptions, systems, equations and models for the tests of the engine's files.
+/* fixture.h — descriptions, systems, equations and models for unit tests of the engine.
  *
- * In descriptions given here a backquote stands for a double quote, so that they can be read in C. A failure
- * where it must not fails the running cmocka test with the reason. */
+ * Descriptions in C strings use backquotes instead of double quotes. An unexpected failure fails the running cmocka
+ * test and prints the reason. */
 #pragma once
 
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
 
 typedef struct fixture {
-    arena text_memory; /* of the description */
-    arena memory;      /* of the system */
+    arena text_memory; /* memory of the description */
+    arena memory;      /* memory of the system */
     hamel_description description;
     hamel_limits limits;
-    hamel_poll *poll; /* of the binding; may be NULL */
+    hamel_poll *poll; /* poll that binding uses; may be NULL */
     hamel_error error;
     hamel_system *system;
     hamel_equations equations;
 } fixture;
 
-/* Reads a description; `members` are those of the document but `hamel` and `simulation`, `simulation` the members of
- * that object. Nothing is bound yet. */
+/* Reads a description without binding it. `members` is its JSON text without `hamel` and `simulation`; `simulation`
+ * is the text inside that object. */
 void fixture_read(fixture *f, const char *members, const char *simulation);
 void fixture_close(fixture *f);
 
-hamel_status fixture_bind(fixture *f);                /* system_create; errors are kept in f->error */
-void fixture_open(fixture *f, const char *members);   /* read and bound without error */
-void fixture_derive(fixture *f, const char *members); /* and Lagrange's equations derived */
+hamel_status fixture_bind(fixture *f);                /* calls system_create and keeps the errors in f->error */
+void fixture_open(fixture *f, const char *members);   /* reads and binds; an error fails the test */
+void fixture_derive(fixture *f, const char *members); /* like fixture_open, and derives Lagrange's equations */
 
-/* A model; the caller frees it. */
+/* Returns a model, which the caller frees. */
 hamel_model *fixture_model(const char *members, const char *simulation);
 
-/* The report of a description that has one; the caller frees it. */
+/* Returns the report of a description that has one; the caller frees it. */
 hamel_report *fixture_report(const char *members);
 
-/* The node of an expression that may use anything an energy may, and accelerations. */
+/* Parses an expression, in which accelerations and all names of an energy are allowed, and returns its node. */
 graph_node fixture_node(fixture *f, const char *text);
 
-/* The value of a node by a loop over the graph, independent of compiled programs. Missing arrays are zeros. */
+/* Evaluates a node by a loop over the graph, independently of compiled programs. Missing arrays are read as zeros. */
 double fixture_value(const graph *g, graph_node node, const program_inputs *in);
 
-/* A state, and what nodes and entries of a matrix are there; parameters are those of the description. */
+/* A state and the values of nodes and matrix entries there. Parameters have the values of the description. */
 enum { FIXTURE_MOST = 12 };
 typedef struct fixture_point {
     double t, q[FIXTURE_MOST], v[FIXTURE_MOST], a[FIXTURE_MOST], lambda[FIXTURE_MOST];
@@ -48,14 +48,14 @@ fixture_point fixture_point_anywhere(uint64_t *seed);
 double fixture_value_at(const fixture *f, graph_node node, const fixture_point *p);
 double fixture_entry_at(const fixture *f, const matrix_pattern *m, int row, int column, const fixture_point *p);
 
-/* Both nodes have the same value at random states. */
+/* Checks that both nodes have the same value at random states. */
 void assert_same(const fixture *f, const char *what, graph_node found, graph_node expected);
 
-/* Binding fails with exactly one error, which contains `text`. */
+/* Checks that binding fails with exactly one error, whose message contains `text`. */
 void assert_fault(const char *members, const char *text);
 
-/* True when some error's message or suggestion contains `text`. */
+/* Returns true if an error message or its suggestion contains `text`. */
 bool fixture_says(const fixture *f, const char *text);
 
-/* |x − y| within `bound` of the larger of 1, |x|, |y|. */
+/* Checks that |x − y| is at most `bound` times the largest of 1, |x| and |y|. */
 void assert_near(const char *what, double x, double y, double bound);

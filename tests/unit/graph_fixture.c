@@ -1,4 +1,4 @@
-/* graph_fixture.c — see graph_fixture.h. */
+/* graph_fixture.c — graphs and programs for unit tests. */
 #include "tests/unit/graph_fixture.h"
 
 #include <setjmp.h>

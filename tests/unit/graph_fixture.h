@@ -1,4 +1,4 @@
-/* graph_fixture.h — an empty graph, for the tests of graphs and of programs made of them. */
+/* graph_fixture.h — an empty graph, for tests of graphs and of programs compiled from them. */
 #pragma once
 
 #include "engine/compile/program.h"
@@ -8,15 +8,15 @@ typedef struct graph_fixture {
     arena memory;
     graph *g;
     hamel_error error;
-    uint64_t seed; /* for random.h */
+    uint64_t seed; /* state of random.h */
 } graph_fixture;
 
-/* cmocka's fixtures of a test; its state is the graph_fixture. */
+/* Setup and teardown functions for cmocka. The state is a graph_fixture. */
 int open_graph(void **state);
 int close_graph(void **state);
 
-graph_node q(graph_fixture *f, int i); /* the coordinate */
+graph_node q(graph_fixture *f, int i); /* returns the node of a coordinate */
 graph_node number(graph_fixture *f, double value);
 
-/* Compiles without error. */
+/* Compiles the nodes; an error fails the test. */
 program *compile(graph_fixture *f, const graph_node *nodes, size_t count);

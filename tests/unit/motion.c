@@ -1,4 +1,4 @@
-/* motion.c — see motion.h. */
+/* motion.c — runs of descriptions for tests that compare trajectories. */
 #include "tests/unit/motion.h"
 
 #include "api/simulate.h"

@@ -1,29 +1,29 @@
-/* motion.h — runs a description in this process and keeps the rows, for tests that compare motions.
+/* motion.h — runs a description in this process and keeps the rows, for tests that compare trajectories.
  *
- * In descriptions given here a backquote stands for a double quote, so that they can be read in C. A failure
- * fails the running cmocka test with the reason. */
+ * Descriptions in C strings use backquotes instead of double quotes. A failure fails the running cmocka test and
+ * prints the reason. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A run: its rows, and the values of the summary that tests use. */
+/* The rows of a run and the values of the summary that tests use. */
 typedef struct motion {
     char **columns;
     size_t column_count, row_count, capacity;
-    double *values;         /* row by row */
-    double *error_estimate; /* per column, with certify; else NULL */
+    double *values;         /* all rows, in row-major order */
+    double *error_estimate; /* one value per column if `certify` is set, otherwise NULL */
     double steps, position_residual, velocity_residual, work_balance_error;
     size_t redundant_count;
     int rank_changes;
-    double event_records; /* events, and branches that changed */
+    double event_records; /* number of events and of branch changes */
     char failure[1000];
 } motion;
 
-/* Runs a system until it is completed. `system` and `simulation` are the members of these two objects. Free the result
- * with motion_free. */
+/* Runs a system to completion. `system` and `simulation` are the texts inside these two JSON objects. Free the
+ * result with motion_free. */
 motion motion_run(const char *system, const char *simulation);
-motion motion_of(const char *text); /* of a whole description, as JSON */
+motion motion_of(const char *text); /* runs a complete description, a JSON text */
 void motion_free(motion *m);
 
 size_t motion_column(const motion *m, const char *name);
@@ -32,16 +32,17 @@ static inline double motion_value(const motion *m, size_t row, size_t column) {
     return m->values[row * m->column_count + column];
 }
 
-/* Largest distance of a column from f(t, p) over all rows. */
+/* Returns the largest distance of a column from f(t, p) over all rows. */
 double motion_distance(const motion *m, const char *column, double (*f)(double t, const double *p), const double *p);
 
-/* Largest change of a column from its first row. */
+/* Returns the largest change of a column from its value in the first row. */
 double motion_drift(const motion *m, const char *column);
 
-/* Largest difference of the columns that both have, row by row. */
+/* Returns the largest difference, row by row, of the columns that both runs have. */
 double motion_difference(const motion *a, const motion *b);
 
-/* Runs it in every formulation: the work is balanced within `work`, and the motions differ by `difference` at most. */
+/* Runs the system in every formulation. Checks that the work balance error is at most `work` and that the
+ * trajectories differ by at most `difference`. */
 void assert_formulations_agree(const char *system, const char *simulation, double work, double difference);
 
 void assert_below(const char *what, double value, double bound);

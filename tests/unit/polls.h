@@ -1,4 +1,4 @@
-/* polls.h — polls that stop work by a flag or by a clock. */
+/* polls.h — polls that stop work when a flag is set or a time limit is reached. */
 #pragma once
 
 #include "engine/base/monotonic.h"
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 typedef struct flag_poll {
-    hamel_poll poll; /* first */
+    hamel_poll poll; /* must be the first member */
     atomic_bool canceled;
 } flag_poll;
 
@@ -21,8 +21,8 @@ static inline flag_poll flag_poll_of(bool canceled) {
 }
 
 typedef struct clock_poll {
-    hamel_poll poll; /* first */
-    double until;    /* by monotonic() */
+    hamel_poll poll; /* must be the first member */
+    double until;    /* deadline on the clock of monotonic() */
 } clock_poll;
 
 static inline hamel_status clock_poll_ask(hamel_poll *poll) {

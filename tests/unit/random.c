@@ -1,7 +1,7 @@
-/* random.c — see random.h. */
+/* random.c — SplitMix64 and derived distributions. */
 #include "tests/unit/random.h"
 
-/* Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), mixed by variant 13 of Stafford. */
+/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), with Stafford's mix 13. */
 uint64_t random_bits(uint64_t *seed) {
     uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

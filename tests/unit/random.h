@@ -1,9 +1,10 @@
-/* random.h — for tests: numbers that are the same in every run, so that a failure can be repeated. */
+/* random.h — random numbers for tests; a seed gives the same numbers in every run, so that failures are
+ * reproducible. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t random_bits(uint64_t *seed); /* SplitMix64; any seed will do */
+uint64_t random_bits(uint64_t *seed); /* SplitMix64; any seed is valid */
 double random_between(uint64_t *seed, double low, double high);
 void random_fill(uint64_t *seed, double *x, size_t count, double low, double high);

@@ -1,4 +1,4 @@
-/* record.c — see the header. */
+/* record.c — runs of descriptions with their rows, events and errors. */
 #include "tests/unit/record.h"
 
 #include <math.h>

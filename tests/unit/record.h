@@ -1,4 +1,4 @@
-/* record.h — a run with its rows, events and errors, for tests of what happens in it. */
+/* record.h — runs a description and keeps its rows, events and errors. */
 #pragma once
 
 #include "tests/unit/fixture.h"
@@ -7,25 +7,27 @@ enum { RECORD_ROWS = 4000, RECORD_COLUMNS = 16, RECORD_EVENTS = 400, RECORD_IMPU
 
 typedef struct event_record {
     char name[32];
-    double t, before[RECORD_COLUMNS], after[RECORD_COLUMNS], impulses[RECORD_IMPULSES]; /* NAN: none */
-    size_t rows;                                                                        /* that came before it */
+    double t, before[RECORD_COLUMNS], after[RECORD_COLUMNS], impulses[RECORD_IMPULSES]; /* NAN if not reported */
+    /* number of rows before the event */
+    size_t rows;
 } event_record;
 
 typedef struct record {
     hamel_summary summary;
     hamel_error error;
     hamel_status status;
-    size_t columns, rows, count; /* of event_records, also those not kept */
+    size_t columns, rows, count; /* `count` includes events that are not stored */
     double values[RECORD_ROWS][RECORD_COLUMNS];
     event_record event_records[RECORD_EVENTS];
 } record;
 
-/* Runs a description as fixture_model takes it. Names in the summary must not be looked at; free with record_free. */
+/* Runs a description, passed as to fixture_model. The names in the summary are invalid afterwards. Free the result
+ * with record_free. */
 record *record_run(const char *members, const char *simulation);
-record *record_run_well(const char *members, const char *simulation); /* an error fails the test */
+record *record_run_well(const char *members, const char *simulation); /* like record_run; an error fails the test */
 void record_free(record *r);
 
-hamel_sink record_sink(record *r);                   /* for runs of the test's own */
-bool record_says(const record *r, const char *text); /* an error or its suggestion contains the text */
+hamel_sink record_sink(record *r);                   /* a sink that records, for tests that call hamel_run */
+bool record_says(const record *r, const char *text); /* true if an error or its suggestion contains the text */
 bool record_warns(const record *r, const char *text);
-const double *record_end(const record *r); /* the last row */
+const double *record_end(const record *r); /* returns the last row */

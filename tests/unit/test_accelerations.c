@@ -1,6 +1,8 @@
-/* test_accelerations.c — engine/model/accelerations.c, and dynamics_rates, which trusts it or not.
+/* test_accelerations.c — engine/model/accelerations.c, and the decision of dynamics_rates whether to trust its
+ * program.
  *
- * A solution is put into the equations as the dynamics program has them: that is independent of how it was found. */
+ * The solution is substituted into the equations of the dynamics program, so the check does not depend on how it was
+ * found. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/reference/example_model.h"
 #include "tests/unit/fixture.h"
@@ -15,11 +17,11 @@
 #include <cmocka.h>
 
 static const double ALPHA = 3, BETA = 2;
-/* Of sums of some hundred terms. */
+/* Rounding error of sums of some hundred terms. */
 static const double ROUNDING = 1e-12;
 
 typedef struct sums {
-    double rest, size; /* of a row: what is left, and the largest term in it */
+    double rest, size; /* sum and largest absolute value of the terms of a row */
     double diagonal;   /* M_ii */
 } sums;
 
@@ -28,9 +30,10 @@ static void add(sums *s, double term) {
     s->size = fmax(s->size, fabs(term));
 }
 
-/* M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 (α dΦ/dt for velocities): the largest rest, relative to the terms of
- * its row and to accelerations that the row takes back, at the state evaluated last. Factors of M are those of a matrix whose entries are off by ε √(M_ii M_jj) (Higham,
- * Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.5). */
+/* Returns the largest residual of M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 (α dΦ/dt for velocity
+ * constraints) at the last evaluated state. Each residual is relative to the largest term of its row, to the
+ * accelerations that cancel in the row, and to the backward error of a Cholesky factorization: entries of M off by ε
+ * √(M_ii M_jj) (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.5). */
 static double rest_of(const dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
     const double *values = k->values;
@@ -72,7 +75,7 @@ static double rest_of(const dynamics *k, const double *a, const double *lambda) 
 
 /* --- every example --------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the program was trusted at a state near the start, where it then must be right. */
+/* Returns true if the program was trusted at a state near the start; checks its solution in that case. */
 static bool check_at(const char *name, dynamics *k, uint64_t *seed) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
@@ -93,7 +96,7 @@ static bool check_at(const char *name, dynamics *k, uint64_t *seed) {
     return trusted;
 }
 
-static void every_example_that_is_solved_at_once_is_solved(void **state) {
+static void programs_of_the_examples_solve_the_equations_of_motion(void **state) {
     (void)state;
     enum { STATES = 10 };
     uint64_t seed = 19;
@@ -110,12 +113,12 @@ static void every_example_that_is_solved_at_once_is_solved(void **state) {
         hamel_model_free(model);
     }
     assert_true(programs > 100);
-    assert_true(trusted > 9 * programs); /* but for singular masses and redundant constraints */
+    assert_true(trusted > 9 * programs); /* exceptions: singular mass matrices and redundant constraints */
 }
 
-/* --- what is trusted ---------------------------------------------------------------------------------------------------- */
+/* --- when the program is trusted ---------------------------------------------------------------------------------------- */
 
-/* Rates at the start; *at_once: by the program. */
+/* Computes the rates at the start. *at_once is set to true if the program computed them. */
 static void rates_at_start(const char *members, double *a, double *lambda, double *margin, bool *at_once) {
     hamel_model *model = fixture_model(members, "`stop`: 1");
     dynamics *k = dynamics_create(model);
@@ -137,7 +140,7 @@ static void the_angle_between_rows_is_their_rank_margin(void **state) {
                    a, lambda, &margin, &at_once);
     assert_true(at_once);
     assert_near("margin", margin, sqrt(0.5), 1e-15);
-    /* both fixed: 0 = −3 + λ₂, 0 = λ₁ + λ₂ */
+    /* both coordinates are fixed: 0 = −3 + λ₂, 0 = λ₁ + λ₂ */
     assert_near("a", fabs(a[0]) + fabs(a[1]), 0, 1e-15);
     assert_near("first", lambda[0], -3, 1e-14);
     assert_near("second", lambda[1], 3, 1e-14);
@@ -152,9 +155,9 @@ static void redundant_rows_and_singular_masses_use_the_matrices(void **state) {
                    "`equation`: `k*y = k^2*x`}]",
                    a, lambda, &margin, &at_once);
     assert_false(at_once);
-    assert_near("along the line", a[0], -0.4, 1e-14); /* gravity 1 along (1, 2)/√5 */
+    assert_near("along the line", a[0], -0.4, 1e-14); /* gravity has the component 1 along (1, 2)/√5 */
     assert_near("along the line", a[1], -0.8, 1e-14);
-    /* y has no mass, but a constraint: x'' = y'' = −3/2 of the force on both */
+    /* y has no mass but is constrained: x'' = y'' = −3/2 of the total force */
     rates_at_start("`coordinates`: [`x`, `y`], `parameters`: {`massless`: 0},"
                    "`kinetic_energy`: `x'^2 + massless*y'^2`, `potential_energy`: `2*x + y`, `constraints`: [{`name`: "
                    "`c`, `equation`: `y = x`}]",
@@ -176,7 +179,7 @@ static void a_value_that_is_not_finite_is_reported(void **state) {
     hamel_model_free(model);
 }
 
-/* --- what is written ------------------------------------------------------------------------------------------------------ */
+/* --- the generated program ------------------------------------------------------------------------------------------------ */
 
 static size_t instructions_of(const char *members, const char *simulation) {
     hamel_model *model = fixture_model(members, simulation);
@@ -185,14 +188,14 @@ static size_t instructions_of(const char *members, const char *simulation) {
     return count;
 }
 
-static void nothing_is_done_for_zeros_and_ones(void **state) {
+static void zeros_and_ones_cost_no_operations(void **state) {
     (void)state;
     /* −9.81 sin(a) */
     assert_int_equal(
         instructions_of("`coordinates`: [`a`], `kinetic_energy`: `a'^2/2`, `potential_energy`: `-9.81*cos(a)`",
                         "`stop`: 1"),
         2);
-    /* constant pivots are taken first: of psi 1/I, which leaves of phi sin²(theta), and one division */
+    /* Constant pivots come first: psi has 1/I, then phi has sin²(theta), so one division suffices. */
     hamel_model *top =
         fixture_model("`coordinates`: [`phi`, {`name`: `theta`, `initial`: 1}, `psi`],"
                       "`kinetic_energy`: `(theta'^2 + phi'^2*sin(theta)^2 + (psi' + phi'*cos(theta))^2)/2`",
@@ -215,7 +218,7 @@ static void unsupported_models_have_no_program(void **state) {
         {"`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2+y'^2)/2`,"
          "`constraints`: [{`name`: `c`, `equation`: `y = 0`}]",
          "`stop`: 1, `formulation`: `maggi`"},
-        /* full, and no sums are shared */
+        /* a full mass matrix without common subexpressions */
         {"`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..60`}],"
          "`kinetic_energy`: `sum(i, 1, 60, sum(j, 1, 60, (cos(i*x[j])*x[j]' + sin(j*x[i])*x[i]')^2))`",
          "`stop`: 1"},
@@ -226,31 +229,31 @@ static void unsupported_models_have_no_program(void **state) {
 
 /* --- the extended system ------------------------------------------------------------------------------------------------ */
 
-/* Links are N, angles are absolute (a) or relative (s, their sums). */
+/* Systems of N links, with absolute angles (a) or relative angles (s are their sums). */
 #define ANGLES "`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`, `initial`: `0.3 + 0.1*sin(i)`}],"
 #define SUM_OF(body) "sum(j, 1, i, " body ")"
 #define RELATIVE(function) "sum(k, 1, j, a[k]')*" function "(sum(k, 1, j, a[k]))"
 
 static const char *const trees[] = {
-    /* a chain in absolute angles, moved at its base */
+    /* a chain in absolute angles whose base is moved */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (cos(t) + " SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
         "a[j]'*sin(a[j])") ")^2)/2`, `potential_energy`: `-9.81*sum(i, 1, N, " SUM_OF("cos(a[j])") ")`",
-    /* in relative angles, links with moments of inertia */
+    /* a chain in relative angles; the links have moments of inertia */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF(RELATIVE("cos")) ")^2 + (" SUM_OF(
         RELATIVE("sin")) ")^2 + 0.1*(" SUM_OF("a[j]'") ")^2)/2`",
-    /* all mass in the tip, and a little in each link */
+    /* the mass is concentrated at the tip, with a little in each link */
     ANGLES
     "`kinetic_energy`: `(sum(i, 1, N, a[i]'*cos(a[i])))^2 + (sum(i, 1, N, a[i]'*sin(a[i])))^2 + 0.3*sum(i, 1, N, "
     "a[i]'^2)`",
-    /* mass and shape that change */
+    /* mass and dimensions vary with time */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, if(t < 5, 2, 3)*(" SUM_OF(
         "if(a[j] < 0.3, a[j]'*cos(a[j]), 2*a[j]')") ")^2 + a[i]'^2)/2`",
-    /* closed to a loop */
+    /* a closed loop */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
         "a[j]'*sin(a[j])") ")^2)/2`, `constraints`: [{`name`: `x`, `equation`: `sum(i, 1, N, sin(a[i])) = 0.3*N`}, "
                            "{`name`: `y`, "
                            "`equation`: `sum(i, 1, N, cos(a[i])) = 0.9*N`}]",
-    /* the tip cannot move sideways, as a sleigh */
+    /* the tip cannot move sideways, like the blade of a sleigh */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
         "a[j]'*sin(a[j])") ")^2)/2`, `constraints`: [{`name`: `blade`, `equation`: `sum(i, 1, N, "
                            "a[i]'*sin(a[i]))*cos(a[N]) = "
@@ -264,7 +267,7 @@ static hamel_model *tree_model(const char *tree, int links) {
     return fixture_model(members, "`stop`: 1");
 }
 
-/* By random states: the program in linear time against M, A and Q, which do not depend on its order. */
+/* At random states, compares the linear-time program with M, A and Q, which do not depend on the elimination order. */
 static void trees_are_solved_by_the_extended_system(void **state) {
     (void)state;
     enum { LINKS = 40, STATES = 10 };
@@ -283,8 +286,8 @@ static void trees_are_solved_by_the_extended_system(void **state) {
     }
 }
 
-/* Instructions beyond those of the right sides, which are linear: twice the links, twice the work. */
-static void the_work_for_a_tree_grows_as_its_links(void **state) {
+/* Instruction counts without those of the right-hand sides must be linear: twice the links, twice the work. */
+static void the_work_for_a_tree_is_linear_in_its_links(void **state) {
     (void)state;
     for (size_t i = 0; i < TREES; i++) {
         size_t count[3];
@@ -294,21 +297,22 @@ static void the_work_for_a_tree_grows_as_its_links(void **state) {
             count[k] = program_instruction_count(model->dynamics.accelerations);
             hamel_model_free(model);
         }
-        size_t first = count[1] - count[0], second = count[2] - count[1]; /* linear: 1 to 2; quadratic: 1 to 4 */
+        /* ratio of the increments: 2 if linear, 4 if quadratic */
+        size_t first = count[1] - count[0], second = count[2] - count[1];
         if (10 * second > 22 * first) fail_msg("tree %zu: %zu, %zu, %zu instructions", i, count[0], count[1], count[2]);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_example_that_is_solved_at_once_is_solved),
+        cmocka_unit_test(programs_of_the_examples_solve_the_equations_of_motion),
         cmocka_unit_test(the_angle_between_rows_is_their_rank_margin),
         cmocka_unit_test(redundant_rows_and_singular_masses_use_the_matrices),
         cmocka_unit_test(a_value_that_is_not_finite_is_reported),
-        cmocka_unit_test(nothing_is_done_for_zeros_and_ones),
+        cmocka_unit_test(zeros_and_ones_cost_no_operations),
         cmocka_unit_test(unsupported_models_have_no_program),
         cmocka_unit_test(trees_are_solved_by_the_extended_system),
-        cmocka_unit_test(the_work_for_a_tree_grows_as_its_links),
+        cmocka_unit_test(the_work_for_a_tree_is_linear_in_its_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

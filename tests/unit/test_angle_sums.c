@@ -1,5 +1,5 @@
-/* test_angle_sums.c — engine/graph/angle_sums.c: sines and cosines of sums, from those of the terms where these
- * exist. */
+/* test_angle_sums.c — engine/graph/angle_sums.c: the sine or cosine of a sum is expanded if those of its terms are
+ * available. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -36,7 +36,7 @@ static graph_node cosine(bench *b, graph_node of) {
     return graph_unary(b->g, GRAPH_COS, of);
 }
 
-/* How many angles have a sine or cosine below the roots. */
+/* Counts the angles whose sine or cosine occurs below the roots. */
 static size_t angles_below(bench *b, const graph_node *roots, size_t count) {
     graph_node *nodes;
     size_t all = graph_below(b->g, roots, count, &b->memory, &nodes), angles = 0;
@@ -50,7 +50,7 @@ static size_t angles_below(bench *b, const graph_node *roots, size_t count) {
     return angles;
 }
 
-/* Rewrites the roots and compares their values with those before, at random angles: off by some roundings of 1. */
+/* Expands the roots and checks that their values at random angles change by rounding only. */
 static void turn(bench *b, graph_node *roots, size_t count) {
     enum { POINTS = 50 };
     graph_node before[32];
@@ -69,7 +69,7 @@ static void turn(bench *b, graph_node *roots, size_t count) {
     }
 }
 
-static void differences_of_many_angles_need_these_only(void **state) {
+static void differences_of_many_angles_need_only_the_angles(void **state) {
     (void)state;
     bench b;
     open_bench(&b);
@@ -86,7 +86,7 @@ static void differences_of_many_angles_need_these_only(void **state) {
     arena_free(&b.memory);
 }
 
-static void sums_of_sums_are_taken_apart_in_turn(void **state) {
+static void nested_sums_are_expanded(void **state) {
     (void)state;
     bench b;
     open_bench(&b);
@@ -104,11 +104,11 @@ static void a_constant_angle_costs_nothing(void **state) {
     graph_node roots[] = {cosine(&b, b.q[0]), cosine(&b, graph_add(b.g, b.q[0], b.p)),
                           cosine(&b, graph_sub(b.g, b.q[0], graph_number(b.g, 2)))};
     turn(&b, roots, 3);
-    assert_int_equal(angles_below(&b, roots, 3), 2); /* of the coordinate and the parameter */
+    assert_int_equal(angles_below(&b, roots, 3), 2); /* those of the coordinate and of the parameter */
     arena_free(&b.memory);
 }
 
-static void sums_without_the_other_terms_stay(void **state) {
+static void sums_are_kept_if_a_term_is_not_available(void **state) {
     (void)state;
     bench b;
     open_bench(&b);
@@ -136,10 +136,10 @@ static void surrounding_terms_are_rewritten(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(differences_of_many_angles_need_these_only),
-        cmocka_unit_test(sums_of_sums_are_taken_apart_in_turn),
+        cmocka_unit_test(differences_of_many_angles_need_only_the_angles),
+        cmocka_unit_test(nested_sums_are_expanded),
         cmocka_unit_test(a_constant_angle_costs_nothing),
-        cmocka_unit_test(sums_without_the_other_terms_stay),
+        cmocka_unit_test(sums_are_kept_if_a_term_is_not_available),
         cmocka_unit_test(surrounding_terms_are_rewritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

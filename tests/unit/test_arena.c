@@ -34,7 +34,7 @@ static void an_overflowing_size_is_refused(void **state) {
     assert_null(arena_alloc(&a, SIZE_MAX / 2, 3));
     assert_null(arena_alloc(&a, SIZE_MAX, 1));
     assert_null(arena_alloc(&a, PTRDIFF_MAX, 1));
-    assert_non_null(arena_alloc(&a, 1, 1)); /* and leaves the arena usable */
+    assert_non_null(arena_alloc(&a, 1, 1)); /* the arena remains usable */
     arena_free(&a);
 }
 
@@ -49,7 +49,7 @@ static void zero_bytes_give_a_valid_pointer(void **state) {
     arena_free(&a);
 }
 
-static void the_limit_bounds_what_is_held(void **state) {
+static void the_limit_bounds_the_allocated_memory(void **state) {
     (void)state;
     arena a;
     arena_init(&a, 100000);
@@ -60,7 +60,7 @@ static void the_limit_bounds_what_is_held(void **state) {
     assert_null(arena_alloc(&a, 100000, 1));
     arena_free(&a);
     assert_int_equal(a.used, 0);
-    assert_non_null(arena_alloc(&a, 1000, 1)); /* it may be used again, with its limit */
+    assert_non_null(arena_alloc(&a, 1000, 1)); /* reusable, with the same limit */
     assert_null(arena_alloc(&a, 100000, 1));
     arena_free(&a);
 }
@@ -92,7 +92,7 @@ static void a_grown_array_keeps_its_items(void **state) {
     arena_free(&a);
 }
 
-static void an_array_that_cannot_grow_still_holds(void **state) {
+static void an_array_that_cannot_grow_keeps_its_items(void **state) {
     (void)state;
     arena a;
     arena_init(&a, 8192);
@@ -108,7 +108,7 @@ static void an_array_that_cannot_grow_still_holds(void **state) {
     arena_free(&a);
 }
 
-static void texts_are_copied_and_ended(void **state) {
+static void texts_are_copied_with_a_terminator(void **state) {
     (void)state;
     arena a;
     arena_init(&a, 0);
@@ -124,11 +124,11 @@ int main(void) {
         cmocka_unit_test(memory_is_zeroed_aligned_and_disjoint),
         cmocka_unit_test(an_overflowing_size_is_refused),
         cmocka_unit_test(zero_bytes_give_a_valid_pointer),
-        cmocka_unit_test(the_limit_bounds_what_is_held),
+        cmocka_unit_test(the_limit_bounds_the_allocated_memory),
         cmocka_unit_test(a_large_request_leaves_the_rest_of_the_chunk_in_use),
         cmocka_unit_test(a_grown_array_keeps_its_items),
-        cmocka_unit_test(an_array_that_cannot_grow_still_holds),
-        cmocka_unit_test(texts_are_copied_and_ended),
+        cmocka_unit_test(an_array_that_cannot_grow_keeps_its_items),
+        cmocka_unit_test(texts_are_copied_with_a_terminator),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

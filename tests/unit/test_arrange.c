@@ -1,4 +1,4 @@
-/* test_arrange.c — engine/algebra: expressions in the form a book would print, equal to what they were. */
+/* test_arrange.c — engine/algebra: expressions are arranged as in a textbook, with unchanged values. */
 #include "engine/algebra/arrange.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
@@ -48,13 +48,13 @@ static void assert_arranged(const char *from, const char *expected) {
     fixture_close(&f);
 }
 
-static void terms_are_collected_by_what_moves(void **state) {
+static void terms_are_collected_by_coordinates(void **state) {
     (void)state;
     assert_arranged("m*l*x'' + M*l*x'' - m*g*sin(x)", "(m + M)*l*x'' - m*g*sin(x)");
     assert_arranged("x*(x' + y')*x' - y'*x*x'", "x*x'^2");
 }
 
-/* Their sums and products are exact there, and cannot be written as numbers: the expression stays as it is. */
+/* The sums and products of these coefficients overflow a double, so the expression must stay unchanged. */
 static void coefficients_beyond_a_double_are_left_alone(void **state) {
     (void)state;
     static const char *const texts[] = {"1e308*x'' + 1e308*x''", "1e308*(m*1e308*x'')", "1e-300*m*(1e-300*x'' + y)",
@@ -72,7 +72,7 @@ static void coefficients_beyond_a_double_are_left_alone(void **state) {
     }
 }
 
-static void squares_of_sine_and_cosine_join(void **state) {
+static void squares_of_sine_and_cosine_are_combined(void **state) {
     (void)state;
     assert_arranged("m*(x'*sin(a) - y'*cos(a))^2 + m*(x'*cos(a) + y'*sin(a))^2", "m*x'^2 + m*y'^2");
     assert_arranged("(J*sin(a)^2 + J*cos(a)^2 + m*r^2)*a'' + 0.5*m*r^2*a''", "(3*m*r^2 + 2*J)*a''/2");
@@ -80,7 +80,7 @@ static void squares_of_sine_and_cosine_join(void **state) {
     assert_arranged("1 - sin(a)^2 - cos(a)^2", "0");
 }
 
-/* Of the forms of one value, that with the fewest terms, then the fewest factors. */
+/* Of the equal forms, the one with the fewest terms, then the fewest factors, is chosen. */
 static void even_powers_take_their_shortest_form(void **state) {
     (void)state;
     assert_arranged("(2*cos(a)^2 + sin(a)^2)*x''", "(cos(a)^2 + 1)*x''");
@@ -91,7 +91,8 @@ static void even_powers_take_their_shortest_form(void **state) {
     assert_arranged("(1 + cos(a))^2*x''", "(cos(a) + 1)^2*x''");
 }
 
-/* Papastavridis 2.13.7, the momentum of the disk's turn squared: without the relation both squares would stay. */
+/* Papastavridis 2.13.7, the squared momentum of the disk's rotation: without sin² + cos² = 1 both squares would
+ * remain. */
 static void quotients_cancel_by_sine_and_cosine(void **state) {
     (void)state;
     assert_arranged("(4*sin(a)^2 - 5)^2*x''/(4*cos(a)^2 + 1)^2", "x''");
@@ -101,7 +102,7 @@ static void quotients_cancel_by_sine_and_cosine(void **state) {
                     "x*y''/(m*sin(a)^2 + M*sin(b) + J)");
 }
 
-/* (m1 + m2) l², as books have it; differences turned so that they are positive; constants by variables. */
+/* Textbook forms: (m1 + m2) l², differences with positive sign, and constants per variable. */
 static void parameters_are_collected(void **state) {
     (void)state;
     assert_arranged("m*l*x'' + M*l*x'' - J*sin(a)*cos(a)*a' + m*sin(a)*cos(a)*a'",
@@ -112,7 +113,7 @@ static void parameters_are_collected(void **state) {
     assert_arranged("m*l*(l^2 + r^2)*x''", "m*l*(l^2 + r^2)*x''");
 }
 
-/* A sum with as many terms as the factors together is no gain. */
+/* An expanded sum with as many terms as the product has in all its factors is not simpler. */
 static void products_stay_products(void **state) {
     (void)state;
     assert_arranged("(sin(a)*cos(b) + cos(a)*sin(b)/2)*(cos(a)*cos(b) - sin(a)*sin(b)/2)*x'",
@@ -127,7 +128,7 @@ static void a_product_in_an_angle_has_no_order(void **state) {
     assert_arranged("sin(a*cos(b)*r)^2*a' + cos(r*a*cos(b))^2*a'", "a'");
 }
 
-static void sums_of_angles_are_put_together(void **state) {
+static void sums_of_angles_are_combined(void **state) {
     (void)state;
     assert_arranged("m*l^2*(cos(a)*cos(b) + sin(a)*sin(b))*x''", "m*l^2*cos(a - b)*x''");
     assert_arranged("m*l*(sin(2*a)*cos(a) - cos(2*a)*sin(a))*x'", "m*l*sin(a)*x'");
@@ -141,11 +142,11 @@ static void roots_quotients_and_numbers_stay_exact(void **state) {
     assert_arranged("0.4*m*r^2*x'' + 9.81*m*sin(pi*t) + tan(a)*cos(a)*y'",
                     "2*m*r^2*x''/5 + sin(a)*y' + 9.81*m*sin(pi*t)");
     assert_arranged("(m + M)*(x+y)^2/(x+y)", "(m + M)*(x + y)");
-    assert_arranged("(1/3)*m*l^2*x'' + m*r^2*x''", "m*(l^2 + 3*r^2)*x''/3"); /* folded to a double before */
-    assert_arranged("x/3 + x/6 - x/2", "0"); /* fractions, not the doubles nearest to them */
+    assert_arranged("(1/3)*m*l^2*x'' + m*r^2*x''", "m*(l^2 + 3*r^2)*x''/3"); /* folded to a double at parse time */
+    assert_arranged("x/3 + x/6 - x/2", "0"); /* computed with fractions, not with the nearest doubles */
 }
 
-/* Beyond its bounds an expression is left as it is: 2^40 terms would be the end. */
+/* Expressions beyond the size limits stay unchanged: expanding these would give 2^40 terms. */
 static void long_expressions_are_left_unchanged(void **state) {
     (void)state;
     fixture f;
@@ -159,7 +160,7 @@ static void long_expressions_are_left_unchanged(void **state) {
     fixture_close(&f);
 }
 
-/* On a sphere and a plane that turns about its axis: remainders that no condition alone has. */
+/* Motion on a sphere and on a plane that rotates about its axis: the simplification needs both conditions. */
 static void conditions_are_used(void **state) {
     (void)state;
     fixture f;
@@ -178,8 +179,8 @@ static void conditions_are_used(void **state) {
     fixture_close(&f);
 }
 
-/* Angles that are not written, and are no longer than the written ones: the wheels of a snakeboard are at x + a and
- * x + b. */
+/* The best angle may be one that does not occur in the input: the wheels of a snakeboard have the angles x + a and x
+ * + b. */
 static void angles_between_sums_are_found(void **state) {
     (void)state;
     assert_arranged("cos(x + a)*cos(a - b) + sin(x + a)*sin(a - b)", "cos(x + b)");
@@ -187,7 +188,7 @@ static void angles_between_sums_are_found(void **state) {
     assert_arranged("sin(x + a)*cos(x + b) - cos(x + a)*sin(x + b)", "sin(a - b)");
 }
 
-/* The same work each time; the rest stays unchanged. */
+/* Each expression costs the same work; those after the budget is used up stay unchanged. */
 static void one_work_budget_serves_many_expressions(void **state) {
     (void)state;
     const uint64_t plenty = 1000000;
@@ -219,7 +220,7 @@ static bool leaves_at_the_third_call(void *context) {
     return ++*(int *)context >= 3;
 }
 
-static void nothing_more_is_done_when_nobody_waits(void **state) {
+static void canceled_work_stops(void **state) {
     (void)state;
     int calls = 0;
     fixture f;
@@ -234,21 +235,21 @@ static void nothing_more_is_done_when_nobody_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_are_collected_by_what_moves),
+        cmocka_unit_test(terms_are_collected_by_coordinates),
         cmocka_unit_test(coefficients_beyond_a_double_are_left_alone),
-        cmocka_unit_test(squares_of_sine_and_cosine_join),
+        cmocka_unit_test(squares_of_sine_and_cosine_are_combined),
         cmocka_unit_test(even_powers_take_their_shortest_form),
         cmocka_unit_test(quotients_cancel_by_sine_and_cosine),
         cmocka_unit_test(parameters_are_collected),
         cmocka_unit_test(products_stay_products),
         cmocka_unit_test(a_product_in_an_angle_has_no_order),
-        cmocka_unit_test(sums_of_angles_are_put_together),
+        cmocka_unit_test(sums_of_angles_are_combined),
         cmocka_unit_test(roots_quotients_and_numbers_stay_exact),
         cmocka_unit_test(conditions_are_used),
         cmocka_unit_test(long_expressions_are_left_unchanged),
         cmocka_unit_test(angles_between_sums_are_found),
         cmocka_unit_test(one_work_budget_serves_many_expressions),
-        cmocka_unit_test(nothing_more_is_done_when_nobody_waits),
+        cmocka_unit_test(canceled_work_stops),
     };
     return cmocka_run_group_tests_name("arrange", tests, NULL, NULL);
 }

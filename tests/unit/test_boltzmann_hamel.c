@@ -1,5 +1,5 @@
-/* test_boltzmann_hamel.c — engine/mechanics/boltzmann_hamel.c: the same motion as Lagrange's equations; Hamel's
- * coefficients by hand. */
+/* test_boltzmann_hamel.c — engine/mechanics/boltzmann_hamel.c, compared with Lagrange's equations and with Hamel
+ * coefficients computed by hand. */
 #include "engine/dynamics/dynamics.h"
 #include "engine/dynamics/transitivity.h"
 #include "tests/unit/agreement.h"
@@ -14,17 +14,17 @@
 
 enum { CANNOT_SERVE = HAS_ACCELERATION_ENERGY | HAS_NONLINEAR_CONSTRAINT };
 
-static void accelerations_and_reactions_are_those_of_lagrange(void **state) {
+static void accelerations_and_reactions_agree_with_lagrange(void **state) {
     (void)state;
     assert_accelerations_agree("boltzmann-hamel", CANNOT_SERVE);
 }
 
-static void motions_are_those_of_lagrange(void **state) {
+static void trajectories_agree_with_lagrange(void **state) {
     (void)state;
     assert_motions_agree("boltzmann-hamel", CANNOT_SERVE);
 }
 
-/* Evaluates at a state and factors the frame there. */
+/* Evaluates the system at a state and factors the basis there. */
 static void take_state(transitivity *x, dynamics *k, double t, const double *q, const double *v) {
     const hamel_model *model = k->model;
     double a[3], lambda[3];
@@ -34,8 +34,8 @@ static void take_state(transitivity *x, dynamics *k, double t, const double *q, 
     assert_int_equal(transitivity_evaluate(x, t, q, v), HAMEL_OK);
 }
 
-/* Greenwood, example 4.13: the edge turns at the rate Ω against the rod. u_3 is the velocity across the edge; of all
- * coefficients γ^j_rl and γ^j_r with r, l ≤ 2 only these are not 0: γ³_12 = −1, γ³_21 = 1, γ³_1 = −Ω. */
+/* Greenwood, example 4.13: the edge rotates at the rate Ω relative to the rod, and u_3 is the velocity across the
+ * edge. Of the coefficients γ^j_rl and γ^j_r with r, l ≤ 2, only γ³_12 = −1, γ³_21 = 1 and γ³_1 = −Ω do not vanish. */
 static void coefficients_of_the_turning_knife_edge_are_those_of_greenwood(void **state) {
     (void)state;
     hamel_model *model =
@@ -65,7 +65,7 @@ static void coefficients_of_the_turning_knife_edge_are_those_of_greenwood(void *
     hamel_model_free(model);
 }
 
-/* Angular velocities of a body by its axes: γ¹_23 = 1 cyclically, antisymmetric (Papastavridis, Analytical Mechanics,
+/* Angular velocity of a body in body axes: γ¹_23 = 1 cyclically, antisymmetric (Papastavridis, Analytical Mechanics,
  * example 2.13.9). */
 static void coefficients_of_body_axes_are_those_of_the_rotation_group(void **state) {
     (void)state;
@@ -95,8 +95,8 @@ static void coefficients_of_body_axes_are_those_of_the_rotation_group(void **sta
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accelerations_and_reactions_are_those_of_lagrange),
-        cmocka_unit_test(motions_are_those_of_lagrange),
+        cmocka_unit_test(accelerations_and_reactions_agree_with_lagrange),
+        cmocka_unit_test(trajectories_agree_with_lagrange),
         cmocka_unit_test(coefficients_of_the_turning_knife_edge_are_those_of_greenwood),
         cmocka_unit_test(coefficients_of_body_axes_are_those_of_the_rotation_group),
     };

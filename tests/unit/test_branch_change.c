@@ -1,5 +1,5 @@
-/* test_branch_change.c — prescribed motion with kinks and jumps: every formulation has the same impacts, the balance
- * includes their work, and jumps of positions and momenta are refused. */
+/* test_branch_change.c — prescribed motion with kinks and jumps: every formulation computes the same impacts, the
+ * energy balance includes their work, and jumps of positions and momenta are rejected. */
 #include "engine/dynamics/branch_change.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -17,12 +17,15 @@ static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss"
                                            "kane",     "gibbs-appell",   "boltzmann-hamel", "hamilton"};
 enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
 
-/* --- a pendulum on a base with prescribed motion ----------------------------------------------------------------------------------
+/* --- a pendulum on a base with prescribed motion
+ * --------------------------------------------------------------------
  *
- * With the base at X(t) a pendulum of length 1 obeys θ'' = −g sin θ − X'' cos θ. At a kink of X, p = θ' + X' cos θ is continuous, so that θ' jumps by −cos θ ΔX'. Here it is integrated by the classical Runge–Kutta method between the kinks. */
+ * If the base moves by X(t), a pendulum of length 1 obeys θ'' = −g sin θ − X'' cos θ. At a kink of X, p = θ' + X'
+ * cos θ is continuous, so θ' jumps by −cos θ ΔX'. The reference solution uses the classical Runge–Kutta method
+ * between the kinks. */
 
 typedef struct led {
-    const char *X, *start; /* as an expression, and X'(0+) */
+    const char *X, *start; /* X as an expression, and the value of X'(0+) */
     size_t kinks;
     double kink[6];
     void (*motion)(size_t piece, double t, double *X1, double *X2); /* X', X'' */
@@ -92,7 +95,7 @@ static void integrate(const led *b, size_t piece, double from, double to, double
     }
 }
 
-/* θ and θ' at t = 3 from rest in θ at t = 0, after the kink at the start. */
+/* Computes θ and θ' at t = 3. The pendulum starts at t = 0 with θ constant, after the kink at the start. */
 static void expected(const led *b, double y[2]) {
     double t = 0, before, after, none;
     y[0] = 0.2, y[1] = 0;
@@ -138,7 +141,7 @@ static void a_kink_in_a_position_is_an_impact(void **state) {
         }
 }
 
-static void so_is_a_kink_in_a_constraint_and_a_jump_in_one_on_velocities(void **state) {
+static void kinks_of_positions_and_jumps_of_velocities_in_constraints_are_impacts(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "bdf", "adams"}, *const constraints[] = {"x = %s", "x' = der(%s)"};
     for (size_t i = 0; i < BASES; i++)
@@ -157,8 +160,9 @@ static void so_is_a_kink_in_a_constraint_and_a_jump_in_one_on_velocities(void **
 
 /* --- other systems ------------------------------------------------------------------------------------------------------- */
 
-/* The whole velocity jumps, (1, −2): a rod about its end has p = I θ' + m l (X' cos θ + Y' sin θ). */
-static void a_body_is_struck_in_both_directions(void **state) {
+/* The velocity of the base jumps by (1, −2). About its end, a rod has the momentum p = I θ' + m l (X' cos θ + Y' sin
+ * θ). */
+static void a_base_that_jumps_in_both_directions_strikes_the_body(void **state) {
     (void)state;
     static const char body[] =
         "`coordinates`: [{`name`: `th`, `initial`: 0.7, `velocity`: 0.4}], "
@@ -176,8 +180,9 @@ static void a_body_is_struck_in_both_directions(void **state) {
     }
 }
 
-/* A mass that trebles in time keeps its momentum, and so does a relativistic particle (c = 1): with x' prescribed from 0 to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 is constant. */
-static void momenta_stay_when_masses_jump_and_where_they_are_not_linear(void **state) {
+/* A mass that triples keeps its momentum, and so does a relativistic particle (c = 1): if x' is prescribed to jump
+ * from 0 to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 is constant. */
+static void momenta_are_continuous_when_masses_jump_and_when_not_linear_in_velocity(void **state) {
     (void)state;
     static const char *const exact[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "boltzmann-hamel", "hamilton"};
     for (size_t f = 0; f < sizeof exact / sizeof *exact; f++) {
@@ -201,7 +206,8 @@ static void momenta_stay_when_masses_jump_and_where_they_are_not_linear(void **s
     }
 }
 
-/* Two pendulums in a row on a base whose motion a table prescribes, in space with one plane of motion each, described by energies and by constraints, in all formulations. One event coincides with a kink. */
+/* A double pendulum on a base whose motion is prescribed by a table, described by energies and, in space, by bodies
+ * and constraints, in all formulations. One event coincides with a kink. */
 static void energies_and_constraints_give_the_same_motion_of_several_bodies(void **state) {
     (void)state;
     static const char simulation[] = "`stop`: 2, `samples`: 5, `rtol`: 1e-10, `atol`: 1e-12";
@@ -231,7 +237,8 @@ static void energies_and_constraints_give_the_same_motion_of_several_bodies(void
     motion_free(&first);
 }
 
-/* The prescribed velocity may change with the place, as from one belt to the next: a cart of mass 2 gives its load of mass 1 the impulse 1·(2 − 1). With p = θ' + x' cos θ of the pendulum, θ' jumps by −cos θ. */
+/* The prescribed velocity may depend on the position, like that of successive conveyor belts. A cart of mass 2
+ * exerts the impulse 1·(2 − 1) on its load of mass 1. For the pendulum p = θ' + x' cos θ, so θ' jumps by −cos θ. */
 static void a_prescribed_velocity_may_jump_at_a_position(void **state) {
     (void)state;
     static const char by_place[] = "`coordinates`: [{`name`: `x`, `velocity`: 1}, `th`], "
@@ -241,16 +248,16 @@ static void a_prescribed_velocity_may_jump_at_a_position(void **state) {
         char simulation[100];
         snprintf(simulation, sizeof simulation, "`stop`: 1.5, `samples`: 2, `rtol`: 1e-10, `formulation`: `%s`",
                  formulations[f]);
-        if (strcmp(formulations[f], "kane") == 0) continue; /* it needs masses */
+        if (strcmp(formulations[f], "kane") == 0) continue; /* this formulation needs masses */
         motion m = motion_run(by_place, simulation);
         assert_near(formulations[f], motion_last(&m, "x"), 2, 1e-8);
-        assert_near(formulations[f], motion_last(&m, "th"), -0.5, 1e-8); /* no gravity: θ' = −1 */
+        assert_near(formulations[f], motion_last(&m, "th"), -0.5, 1e-8); /* without gravity θ' stays −1 */
         assert_below(formulations[f], m.work_balance_error, 1e-8);
         motion_free(&m);
     }
 }
 
-/* --- refusals -------------------------------------------------------------------------------------------------------------- */
+/* --- rejected systems ------------------------------------------------------------------------------------------------------ */
 
 static hamel_status status_of(const char *members, const char *simulation, char *said, size_t size) {
     hamel_model *model = fixture_model(members, simulation);
@@ -268,7 +275,7 @@ static hamel_status status_of(const char *members, const char *simulation, char 
     "`coordinates`: [{`name`: `th`, `initial`: 1}], `gravity`: [0, -9.81], " more \
     "`particles`: [{`name`: `p`, `mass`: 1, `position`: [`" x " + sin(th)`, `-cos(th)`]}]"
 
-static void jumps_of_positions_and_momenta_are_refused(void **state) {
+static void jumps_of_positions_and_momenta_are_rejected(void **state) {
     (void)state;
     static const struct {
         const char *members;
@@ -311,15 +318,15 @@ static void jumps_of_positions_and_momenta_are_refused(void **state) {
     }
 }
 
-static void systems_that_only_seem_to_jump_run(void **state) {
+static void systems_without_a_jump_at_a_branch_are_accepted(void **state) {
     (void)state;
     static const char *const cases[] = {
-        MASS_AT("if(t < 1, 0, t - 1)", ""),                         /* a kink */
-        MASS_AT("if(t < 4, 0, 0.5)", ""),                           /* after the end */
-        MASS_AT("mod(t, 1)*(1 - mod(t, 1))", ""),                   /* 0 on both sides */
-        MASS_AT("0", "`outputs`: {`o`: `der(if(t < 1, 0, 1))`}, "), /* observed only */
+        MASS_AT("if(t < 1, 0, t - 1)", ""),                         /* a kink, without a jump */
+        MASS_AT("if(t < 4, 0, 0.5)", ""),                           /* a jump after the end of the run */
+        MASS_AT("mod(t, 1)*(1 - mod(t, 1))", ""),                   /* a branch with the value 0 on both sides */
+        MASS_AT("0", "`outputs`: {`o`: `der(if(t < 1, 0, 1))`}, "), /* used only in an output */
         ("`coordinates`: [`x`], `bodies`: [{`name`: `b`, `mass`: 1, `inertia`: 1, `position`: [`x`, 0], "
-         "`orientation`: {`angle`: `mod(3*t, 2*pi)`}}]"), /* a turn more or less */
+         "`orientation`: {`angle`: `mod(3*t, 2*pi)`}}]"), /* the angle jumps by a full turn */
         "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, `potential_energy`: `abs(x - 1)`",
         "`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `potential_energy`: `(x - if(t < 1, 0, 0.5))^2`",
     };
@@ -330,13 +337,13 @@ static void systems_that_only_seem_to_jump_run(void **state) {
     }
 }
 
-/* A motion that starts at a kink starts after it, without an impact. */
-static void a_run_starts_after_a_kink_at_its_start(void **state) {
+/* A run that starts at a kink starts with the velocity after the kink, without an impact. */
+static void a_run_that_starts_at_a_kink_has_no_impact(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`th`], `particles`: [{`name`: `p`, `mass`: 1, "
                           "`position`: [`abs(sin(t)) + th`, 0]}]",
                           "`stop`: 1, `samples`: 2");
-    assert_near("th'", motion_last(&m, "th'"), 1 - cos(1), 1e-6); /* X' + θ' stays 1 */
+    assert_near("th'", motion_last(&m, "th'"), 1 - cos(1), 1e-6); /* X' + θ' = 1 is conserved */
     motion_free(&m);
     m = motion_run("`parameters`: {`o`: `pi`}, `coordinates`: [`th`], `particles`: [{`name`: `p`, `mass`: 1, "
                    "`position`: [`abs(sin(t + o)) + th`, 0]}]",
@@ -345,7 +352,8 @@ static void a_run_starts_after_a_kink_at_its_start(void **state) {
     motion_free(&m);
 }
 
-/* A bead on a wire with a corner of slope 1/3 keeps the part of its momentum along the new direction: x' = 1/(1 + 1/9). */
+/* A bead on a wire with a corner of slope 1/3 keeps the component of its momentum along the new direction: x' = 1/(1
+ * + 1/9). */
 static void a_corner_of_a_constraint_is_an_impact_with_a_warning(void **state) {
     (void)state;
     static const char wire[] = "`tables`: {`u`: {`x`: [-10, 1, 10], `y`: [0, 0, 3]}}, "
@@ -374,15 +382,15 @@ static void a_corner_of_a_constraint_is_an_impact_with_a_warning(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kink_in_a_position_is_an_impact),
-        cmocka_unit_test(so_is_a_kink_in_a_constraint_and_a_jump_in_one_on_velocities),
-        cmocka_unit_test(a_body_is_struck_in_both_directions),
-        cmocka_unit_test(momenta_stay_when_masses_jump_and_where_they_are_not_linear),
+        cmocka_unit_test(kinks_of_positions_and_jumps_of_velocities_in_constraints_are_impacts),
+        cmocka_unit_test(a_base_that_jumps_in_both_directions_strikes_the_body),
+        cmocka_unit_test(momenta_are_continuous_when_masses_jump_and_when_not_linear_in_velocity),
         cmocka_unit_test(energies_and_constraints_give_the_same_motion_of_several_bodies),
         cmocka_unit_test(a_prescribed_velocity_may_jump_at_a_position),
-        cmocka_unit_test(jumps_of_positions_and_momenta_are_refused),
-        cmocka_unit_test(systems_that_only_seem_to_jump_run),
+        cmocka_unit_test(jumps_of_positions_and_momenta_are_rejected),
+        cmocka_unit_test(systems_without_a_jump_at_a_branch_are_accepted),
         cmocka_unit_test(a_corner_of_a_constraint_is_an_impact_with_a_warning),
-        cmocka_unit_test(a_run_starts_after_a_kink_at_its_start),
+        cmocka_unit_test(a_run_that_starts_at_a_kink_has_no_impact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* test_branch_check.c — no motion that took another branch where constraints are dependent for an instant is passed off as
- * right, and a run that misses its tolerances reports it.
+/* test_branch_check.c — a run that switches to another solution branch at a singular configuration must fail, and so
+ * must a run that misses its tolerances.
  *
- * A parallelogram linkage without forces turns at a constant rate, through its stretched position at t = a. There it can
- * fold into the antiparallelogram. */
+ * Without forces, a parallelogram linkage rotates at a constant rate through its stretched position at t = a. There
+ * it can fold into the antiparallelogram. */
 #include "engine/simulate/trajectory.h"
 #include "tests/unit/fixture.h"
 
@@ -37,7 +37,8 @@ static bool mentions(const hamel_error *error, const char *text) {
 
 static const char at_the_end[] = "`final`";
 
-/* Whether the run came to its end; then it has to be right, also when it is looked at, and else to name the constraints. */
+/* Returns true if the run is completed. A completed run must be correct, also at the requested instant; a failed run
+ * must name the constraints. */
 static bool passes(const char *name, const char *method, double rtol, const char *looked_at) {
     char members[2000], simulation[200];
     snprintf(members, sizeof members, parallelogram, 1e4 * rtol, 1e4 * rtol, looked_at, 1e4 * rtol);
@@ -67,15 +68,15 @@ static void every_formulation_continues_correctly_or_reports_the_constraints_tha
     for (size_t i = 0; hamel_formulation_name(i); i++) {
         const char *name = hamel_formulation_name(i);
         bool velocities = !strcmp(name, "lagrange") || !strcmp(name, "udwadia-kalaba") || !strcmp(name, "gauss");
-        if (!strcmp(name, "routh")) continue; /* no coordinate is cyclic */
+        if (!strcmp(name, "routh")) continue; /* no cyclic coordinates */
         for (size_t k = 0; k < 12; k++)
             if (!passes(name, methods[k % 4], tolerances[k / 4], at_the_end) && velocities &&
-                k % 4 < 3) /* stages may be too rough */
+                k % 4 < 3) /* the internal stages may be inaccurate */
                 fail_msg("%s by %s stops at rtol %g", name, methods[k % 4], tolerances[k / 4]);
     }
 }
 
-static void a_state_seen_at_the_instant_itself_is_right_or_refused(void **state) {
+static void a_state_requested_at_the_singularity_is_correct_or_rejected(void **state) {
     (void)state;
     static const char *const instants[] = {"1", "0.99999999", "4.141592653589793", "4.14159", "4.141", "4.135"};
     static const double tolerances[] = {1e-6, 1e-9};
@@ -92,8 +93,8 @@ static void a_state_seen_at_the_instant_itself_is_right_or_refused(void **state)
 
 typedef enum tampering { NOTHING, TURNED, ENERGY } tampering;
 
-/* Through the stretched position with a passage whose state before is tampered with, as if the method did not check
- * its own steps. */
+/* Integrates through the stretched position and falsifies the state recorded before it. The integrator's own checks
+ * do not apply. */
 static hamel_status follow(tampering what, hamel_error *error) {
     char members[2000];
     double q[4], v[4];
@@ -114,7 +115,7 @@ static hamel_status follow(tampering what, hamel_error *error) {
         was_inside = true;
         branch_check_note(&p, 1, "`left`, `right` and `bar`");
         p.rough = true;
-        if (what == TURNED) p.v[2] *= -1, p.v[3] *= -1; /* the right crank turned the other way */
+        if (what == TURNED) p.v[2] *= -1, p.v[3] *= -1; /* reverse the velocity of the right crank */
         if (what == ENERGY) p.balance += 1e-4;
     }
     assert_true(was_inside);
@@ -123,7 +124,7 @@ static hamel_status follow(tampering what, hamel_error *error) {
     return status;
 }
 
-static void velocities_that_turn_and_energy_that_jumps_end_the_run(void **state) {
+static void reversed_velocities_and_energy_jumps_end_the_run(void **state) {
     (void)state;
     static const hamel_status expected[] = {HAMEL_OK, HAMEL_INTEGRATION, HAMEL_INTEGRATION};
     for (size_t i = 0; i < 3; i++) {
@@ -134,8 +135,8 @@ static void velocities_that_turn_and_energy_that_jumps_end_the_run(void **state)
     }
 }
 
-/* Runs to the end; whether the run is denied there, by an error with this text. Its rows and verdicts are there all
- * the same. */
+/* Returns true if the run ends with an error that contains the text. All rows and check results must be present in
+ * both cases. */
 static bool denied(const char *members, const char *simulation, const char *text) {
     hamel_model *model = fixture_model(members, simulation);
     hamel_summary s;
@@ -153,7 +154,7 @@ static bool denied(const char *members, const char *simulation, const char *text
     return found;
 }
 
-/* Steps of a free motion go over a bump that they have not met; a row lies on it. */
+/* The integration steps of a free motion miss a narrow bump of the potential; an output row is on the bump. */
 static void a_large_balance_error_fails_the_run(void **state) {
     (void)state;
     static const char thrown[] = "`coordinates`: [{`name`: `x`, `velocity`: 4}], `kinetic_energy`: `x'^2/2`,"
@@ -162,8 +163,9 @@ static void a_large_balance_error_fails_the_run(void **state) {
     assert_false(denied(thrown, "`stop`: 1, `samples`: 3, `max_step`: 0.0001", "balance"));
 }
 
-/* Rows of van der Pol's oscillator miss the instants at which nearly all of the energy is there (μ = 1000: T up to 9e5). */
-static void peaks_between_rows_count(void **state) {
+/* Output rows of van der Pol's oscillator (μ = 1000) miss the short intervals with nearly all of the energy: T up to
+ * 9e5. */
+static void energy_peaks_between_rows_are_part_of_the_scale(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "bdf"};
     for (size_t i = 0; i < 2; i++) {
@@ -175,8 +177,8 @@ static void peaks_between_rows_count(void **state) {
     }
 }
 
-/* Led along a straight line, a mass needs no short steps; the work of what leads it through a wavy field does. */
-static void work_is_as_exact_as_the_motion(void **state) {
+/* A mass led along a straight line needs no short steps, but the work of the leading force in a wavy field does. */
+static void work_is_as_accurate_as_the_motion(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
     static const char led[] = "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`,"
@@ -203,11 +205,11 @@ static void large_residuals_fail_the_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_formulation_continues_correctly_or_reports_the_constraints_that_stop_it),
-        cmocka_unit_test(a_state_seen_at_the_instant_itself_is_right_or_refused),
-        cmocka_unit_test(velocities_that_turn_and_energy_that_jumps_end_the_run),
+        cmocka_unit_test(a_state_requested_at_the_singularity_is_correct_or_rejected),
+        cmocka_unit_test(reversed_velocities_and_energy_jumps_end_the_run),
         cmocka_unit_test(a_large_balance_error_fails_the_run),
-        cmocka_unit_test(peaks_between_rows_count),
-        cmocka_unit_test(work_is_as_exact_as_the_motion),
+        cmocka_unit_test(energy_peaks_between_rows_are_part_of_the_scale),
+        cmocka_unit_test(work_is_as_accurate_as_the_motion),
         cmocka_unit_test(large_residuals_fail_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

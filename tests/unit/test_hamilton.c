@@ -200,7 +200,7 @@ static const struct {
      6},
 };
 
-static void motions_are_those_of_lagrange(void **state) {
+static void trajectories_agree_with_lagrange(void **state) {
     (void)state;
     static const char *const methods[] = {"adams", "bdf", "erk"};
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
@@ -271,7 +271,7 @@ int main(void) {
         cmocka_unit_test(a_lagrangian_that_is_not_quadratic_is_inverted_by_newton),
         cmocka_unit_test(a_relativistic_rocket_is_met),
         cmocka_unit_test(velocities_meet_their_constraints_whatever_the_momenta),
-        cmocka_unit_test(motions_are_those_of_lagrange),
+        cmocka_unit_test(trajectories_agree_with_lagrange),
         cmocka_unit_test(the_hamiltonian_is_conserved),
         cmocka_unit_test(small_changes_follow_the_maps),
     };

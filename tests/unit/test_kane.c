@@ -10,20 +10,20 @@
 
 enum { CANNOT_SERVE = HAS_LAGRANGIAN | HAS_ACCELERATION_ENERGY };
 
-static void accelerations_and_reactions_are_those_of_lagrange(void **state) {
+static void accelerations_and_reactions_agree_with_lagrange(void **state) {
     (void)state;
     assert_accelerations_agree("kane", CANNOT_SERVE);
 }
 
-static void motions_are_those_of_lagrange(void **state) {
+static void trajectories_agree_with_lagrange(void **state) {
     (void)state;
     assert_motions_agree("kane", CANNOT_SERVE);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accelerations_and_reactions_are_those_of_lagrange),
-        cmocka_unit_test(motions_are_those_of_lagrange),
+        cmocka_unit_test(accelerations_and_reactions_agree_with_lagrange),
+        cmocka_unit_test(trajectories_agree_with_lagrange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
