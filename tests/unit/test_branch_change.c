@@ -17,8 +17,7 @@ static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss"
                                            "kane",     "gibbs-appell",   "boltzmann-hamel", "hamilton"};
 enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
 
-/* --- a pendulum on a base with prescribed motion
- * --------------------------------------------------------------------
+/* --- a pendulum on a base with prescribed motion ------------------------------------------------------------------
  *
  * If the base moves by X(t), a pendulum of length 1 obeys θ'' = −g sin θ − X'' cos θ. At a kink of X, p = θ' + X'
  * cos θ is continuous, so θ' jumps by −cos θ ΔX'. The reference solution uses the classical Runge–Kutta method

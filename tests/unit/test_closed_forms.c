@@ -1,9 +1,10 @@
-/* test_closed_forms.c — classical motions meet their closed forms to the tolerance that is requested.
+/* test_closed_forms.c — classical systems follow their closed-form solutions within the requested tolerance.
  *
- * Each system is run at several tolerances by both methods, from bodies, joints and constraints. A tolerance bounds the error of a step
- * relative to the size of what is integrated; along the run the errors of the steps add up. So a column of the size
- * `scale` may be off by tolerance × scale × span, the span in seconds, as all rates here are about one radian a second
- * or more. Nothing else is allowed for: an error that does not fall with the tolerance, or a small wrong term, fails. */
+ * Each system is run at several tolerances by both methods, described by bodies, joints and constraints. The
+ * tolerance bounds the error of one step relative to the size of the integrated variables; these errors add up along
+ * the run. All rates are about 1 rad/s or more, so a column of size `scale` may have an error of tolerance × scale ×
+ * span, with the span in seconds. There is no other allowance: an error that does not decrease with the tolerance,
+ * or a small wrong term, fails. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -18,15 +19,15 @@
 
 typedef double closed_form(double t, const double *p);
 
-/* A column and what it must be; without a form it must stay what it was. */
+/* A column and its expected value. Without a closed form, the column must stay constant. */
 typedef struct comparison {
     const char *column;
     closed_form *form;
     double scale;
 } comparison;
 
-/* A step's tolerance has a lower bound near rounding, above which the errors of BDF's many steps add up to more than
- * 1e-11. */
+/* The tolerance of a step has a lower bound near rounding. With it, the errors of BDF's many steps add up to more
+ * than 1e-11. */
 typedef struct demand {
     const char *method;
     double tolerance;
@@ -61,7 +62,7 @@ static void meets(const char *system, double span, const comparison *list, size_
 }
 #define MEETS(system, span, list, p) meets(system, span, list, sizeof list / sizeof list[0], p)
 
-/* The integral of f from 0 to t, by Gauss's rule with three points in each of `panels`. */
+/* Returns the integral of f from 0 to t by Gauss's rule with three points per panel. */
 static double integral(closed_form *f, double t, const double *p, int panels) {
     double h = t / panels, sum = 0;
     for (int i = 0; i < panels; i++) {
@@ -100,7 +101,7 @@ static double body_rate_3(double t, const double *p) {
     return w[2];
 }
 
-/* The third axis goes round the angular momentum at M (I1 w1^2 + I2 w2^2)/((I1 w1)^2 + (I2 w2)^2). */
+/* The third axis precesses about the angular momentum at the rate M (I1 w1^2 + I2 w2^2)/((I1 w1)^2 + (I2 w2)^2). */
 static double precession_rate(double t, const double *p) {
     double w[3];
     body_rates(t, p, w);
@@ -119,7 +120,7 @@ static double axis_y(double t, const double *p) {
     return -axis_across(t, p) * sin(integral(precession_rate, t, p, 1000));
 }
 
-/* The angular momentum is along z, the first body axis turned down by atan(I1 w1/(I3 w3)). */
+/* The angular momentum is along z; the first body axis is inclined downward by atan(I1 w1/(I3 w3)). */
 static void a_free_body_follows_euler_and_poinsot(void **state) {
     (void)state;
     static const char system[] =
@@ -142,11 +143,12 @@ static void a_free_body_follows_euler_and_poinsot(void **state) {
 
 /* --- Lagrange: the heavy symmetric top ----------------------------------------------------------------------------- */
 
-/* p: A1 (about the tip), momenta of precession and spin, weight times distance, u2 = cos of the first tilt, at rest.
- * With u = cos(tilt), u'^2 = 2 w/A1 (u - u1)(u - u2)(u - u3), u1 < u < u2 < u3: Goldstein, section 5.7. */
+/* p: moment of inertia A1 about the tip, momenta of precession and spin, weight times distance, u2 = cosine of the
+ * initial tilt, where the tilt rate is zero. With u = cos(tilt), u'^2 = 2 w/A1 (u - u1)(u - u2)(u - u3), u1 < u < u2
+ * < u3: Goldstein, section 5.7. */
 static double top_height(double t, const double *p) {
     double A = p[0], P = p[1], S = p[2], w = p[3], u2 = p[4];
-    /* 2E' from rest; the cubic's other roots from their sum and product */
+    /* twice the energy, from the start with zero tilt rate; the other roots of the cubic from their sum and product */
     double E2 = 2 * w * u2 + pow(P - S * u2, 2) / (A * (1 - u2 * u2));
     double sum = (A * E2 + S * S) / (2 * A * w) - u2;
     double product = P * S / (A * w) - 1 - sum * u2;
@@ -165,7 +167,7 @@ static double top_precession(double t, const double *p) {
     return integral(top_precession_rate, t, p, 1000);
 }
 
-static void a_heavy_top_nutates_by_elliptic_functions(void **state) {
+static void the_nutation_of_a_heavy_top_is_an_elliptic_function(void **state) {
     (void)state;
     static const char system[] =
         "`parameters`: {`l`: 0.08, `a`: 0.5, `w`: 2},"
@@ -202,8 +204,9 @@ static double disk_y(double t, const double *p) {
     return -p[0] / p[1] * (1 - cos(p[1] * t));
 }
 
-/* Steady: Om = (-(g/r) cos + phi'^2 sin cos/4)/(3/2 phi' sin), from Greenwood, Advanced Dynamics, equation 4.317. */
-static void a_disk_in_steady_precession_stays_so(void **state) {
+/* Steady precession: Om = (-(g/r) cos + phi'^2 sin cos/4)/(3/2 phi' sin), from Greenwood, Advanced Dynamics,
+ * equation 4.317. */
+static void a_disk_in_steady_precession_stays_in_steady_precession(void **state) {
     (void)state;
     static const char system[] = DISK("1.2", "1.5", "(-(g/r)*cos(th0) + ph1^2*sin(th0)*cos(th0)/4)/(3/2*ph1*sin(th0))");
     double spin = (-9.81 / 0.5 * cos(1.2) + 1.5 * 1.5 * sin(1.2) * cos(1.2) / 4) / (1.5 * 1.5 * sin(1.2));
@@ -213,10 +216,11 @@ static void a_disk_in_steady_precession_stays_so(void **state) {
     MEETS(system, 2, list, p);
 }
 
-/* Legendre's equation (1 - z^2) y'' - 2 z y' - 4/3 y = 0 in z = cos(tilt): its even and its odd series, and slopes. */
+/* Computes the even and odd series solutions of Legendre's equation (1 - z^2) y'' - 2 z y' - 4/3 y = 0 in z =
+ * cos(tilt), and their derivatives. */
 static void legendre(double z, double y[2], double slope[2]) {
     for (int odd = 0; odd < 2; odd++) {
-        double term = 1; /* coefficient times z^(n - 1), for n = 0 the coefficient */
+        double term = 1; /* coefficient times z^(n - 1); for n = 0 the coefficient alone */
         y[odd] = odd == 0 ? 1 : z;
         slope[odd] = odd;
         for (int n = odd + 2; n < 400; n += 2) {
@@ -227,9 +231,9 @@ static void legendre(double z, double y[2], double slope[2]) {
     }
 }
 
-/* d spin/d tilt = (2/3) turning and d turning/d tilt = 2 spin - turning/tan(tilt), which are Greenwood's 4.318 and 4.319
- * divided by the rate of the tilt, make the spin a solution of Legendre's equation, whatever else the disk does. */
-static void a_wobbling_disk_spins_by_legendre_functions(void **state) {
+/* Dividing Greenwood's 4.318 and 4.319 by the tilt rate gives d spin/d tilt = (2/3) turning and d turning/d tilt = 2
+ * spin - turning/tan(tilt). Hence, for every motion of the disk, the spin is a solution of Legendre's equation. */
+static void the_spin_of_a_wobbling_disk_is_a_legendre_function(void **state) {
     (void)state;
     double span = 2, y[2], slope[2];
     legendre(cos(1.3), y, slope);
@@ -256,7 +260,8 @@ static void a_wobbling_disk_spins_by_legendre_functions(void **state) {
 
 /* --- Chaplygin: the sleigh ----------------------------------------------------------------------------------------- */
 
-/* p: c, k, t1, sqrt(m/J). The blade runs at c tanh(k (t - t1)); the body turns at c sqrt(m/J)/cosh(k (t - t1)). */
+/* p: c, k, t1, sqrt(m/J). The speed of the blade is c tanh(k (t - t1)); the angular velocity of the body is c
+ * sqrt(m/J)/cosh(k (t - t1)). */
 static double sleigh_speed(double t, const double *p) {
     return p[0] * tanh(p[1] * (t - p[2]));
 }
@@ -267,8 +272,8 @@ static double sleigh_heading(double t, const double *p) {
     return p[0] * p[3] / p[1] * (gudermannian(p[1] * (t - p[2])) + gudermannian(p[1] * p[2]));
 }
 
-/* Slid backwards, the mass centre 0.25 ahead of the blade, it turns round. */
-static void a_sleigh_turns_round(void **state) {
+/* The sleigh starts backwards, with its mass centre 0.25 ahead of the blade, and reverses its direction. */
+static void a_sleigh_that_starts_backwards_reverses(void **state) {
     (void)state;
     static const char system[] =
         "`parameters`: {`b`: 0.25, `v`: -1.2, `w`: 0.05}, `coordinates`: [{`name`: `x`, `velocity`: `v`},"
@@ -283,7 +288,7 @@ static void a_sleigh_turns_round(void **state) {
     MEETS(system, 8, list, p);
 }
 
-/* --- Suslov: a body without spin about one of its axes ------------------------------------------------------------- */
+/* --- Suslov: a body without rotation about one of its axes -------------------------------------------------------- */
 
 /* p: W, k, c. */
 static double suslov_1(double t, const double *p) {
@@ -312,7 +317,7 @@ static void a_suslov_body_tends_to_a_steady_rotation(void **state) {
 
 /* --- a ball on a turntable ----------------------------------------------------------------------------------------- */
 
-/* p: rate k of the circle, speed v at the start, along y. */
+/* p: angular rate k of the circle; initial speed v along y. */
 static double ball_x(double t, const double *p) {
     return 1 - p[1] / p[0] * (1 - cos(p[0] * t));
 }
@@ -320,8 +325,8 @@ static double ball_y(double t, const double *p) {
     return p[1] / p[0] * sin(p[0] * t);
 }
 
-/* A uniform ball goes round at 2/7 of the rate of the table: Papastavridis, Analytical Mechanics, example 2.13.5. It
- * starts at (1, 0) without rotation, so with the velocity of the table. */
+/* A uniform ball moves in a circle at 2/7 of the angular rate of the table (Papastavridis, Analytical Mechanics,
+ * example 2.13.5). It starts at (1, 0) without rotation, so with the velocity of the table. */
 static void a_ball_on_a_turntable_runs_in_a_circle(void **state) {
     (void)state;
     static const char system[] =
@@ -340,10 +345,10 @@ static void a_ball_on_a_turntable_runs_in_a_circle(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_free_body_follows_euler_and_poinsot),
-        cmocka_unit_test(a_heavy_top_nutates_by_elliptic_functions),
-        cmocka_unit_test(a_disk_in_steady_precession_stays_so),
-        cmocka_unit_test(a_wobbling_disk_spins_by_legendre_functions),
-        cmocka_unit_test(a_sleigh_turns_round),
+        cmocka_unit_test(the_nutation_of_a_heavy_top_is_an_elliptic_function),
+        cmocka_unit_test(a_disk_in_steady_precession_stays_in_steady_precession),
+        cmocka_unit_test(the_spin_of_a_wobbling_disk_is_a_legendre_function),
+        cmocka_unit_test(a_sleigh_that_starts_backwards_reverses),
         cmocka_unit_test(a_suslov_body_tends_to_a_steady_rotation),
         cmocka_unit_test(a_ball_on_a_turntable_runs_in_a_circle),
     };

@@ -1,5 +1,5 @@
-/* test_constraints.c — engine/mechanics/constraints.c and energies.c: A, b and the levels of constraints against closed
- * forms; the Jacobi integral's rate. */
+/* test_constraints.c — engine/mechanics/constraints.c and energies.c: A, b, constraint residuals and the rate of the
+ * Jacobi integral against closed forms. */
 #include "tests/unit/fixture.h"
 
 #include "engine/dynamics/initial_values.h"
@@ -46,8 +46,9 @@ static void a_knife_edge_is_differentiated_once(void **state) {
     fixture_close(&f);
 }
 
-/* Appell and Hamel: z'² = k² (x'² + y'²); Chetaev's direction ∂f/∂q' = (−2k² x', −2k² y', 2 z'), b = 0. */
-static void a_nonlinear_constraint_pushes_along_chetaevs_direction(void **state) {
+/* Appell and Hamel's constraint z'² = k² (x'² + y'²): Chetaev's direction is ∂f/∂q' = (−2k² x', −2k² y', 2 z'), and
+ * b = 0. */
+static void the_force_of_a_nonlinear_constraint_has_chetaevs_direction(void **state) {
     (void)state;
     fixture f;
     fixture_derive(&f, PLANE
@@ -73,7 +74,7 @@ static void an_acceleration_constraint_is_unchanged(void **state) {
     fixture_close(&f);
 }
 
-static void constraints_not_linear_in_the_accelerations_are_refused(void **state) {
+static void constraints_not_linear_in_the_accelerations_are_rejected(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE "`constraints`: [{`name`: `c`, `equation`: `x''^2 = y''`}]");
@@ -85,7 +86,8 @@ static void constraints_not_linear_in_the_accelerations_are_refused(void **state
 
 /* --- energies ------------------------------------------------------------------------------------------------------ */
 
-/* h at a time dt later on a Taylor path with the accelerations of the model minus h earlier: dh/dt without integration. */
+/* Compares dh/dt with a central difference of h along a Taylor path with the model's accelerations, without
+ * integration. */
 static void expect_rate(const char *members) {
     hamel_model *model = fixture_model(members, "`stop`: 1, `initialization`: `project`");
     dynamics *k = dynamics_create(model);
@@ -129,7 +131,7 @@ static void expect_rate(const char *members) {
     hamel_model_free(model);
 }
 
-static void the_rate_of_the_jacobi_integral_is_what_differences_show(void **state) {
+static void the_rate_of_the_jacobi_integral_agrees_with_differences(void **state) {
     (void)state;
     expect_rate(PLANE
                 "`potential_energy`: `x^2*y*cos(t)`, `dissipation`: `f'^2*x'^2`, `generalized_forces`: {`y`: `x*f'`}");
@@ -146,7 +148,7 @@ static void the_rate_of_the_jacobi_integral_is_what_differences_show(void **stat
     expect_rate("`coordinates`: [`x`, `y`], `lagrangian`: `(x'^2 + y'^2*(2 + cos(t)))/2 + x*y'*t - x^2*y`");
 }
 
-static void a_conservative_system_has_no_rate_at_all(void **state) {
+static void the_rate_of_the_jacobi_integral_of_a_conservative_system_is_zero(void **state) {
     (void)state;
     hamel_model *model =
         fixture_model(PLANE "`potential_energy`: `x^2*y`, `constraints`: [{`name`: `c`, `equation`: `x^2 + y^2 = 1`},"
@@ -156,8 +158,9 @@ static void a_conservative_system_has_no_rate_at_all(void **state) {
     hamel_model_free(model);
 }
 
-/* T = T2 + T1 + T0: h = T2 − T0 + V (Greenwood 2.152), here a bead on a wire turning at the rate w. */
-static void the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0(void **state) {
+/* With T = T2 + T1 + T0, h = T2 − T0 + V (Greenwood 2.152). The system is a bead on a wire that rotates at the rate
+ * w. */
+static void the_jacobi_integral_of_a_rotating_wire_is_t2_minus_t0(void **state) {
     (void)state;
     fixture f;
     fixture_derive(
@@ -167,8 +170,8 @@ static void the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0(void **state) {
     fixture_close(&f);
 }
 
-/* S = m a·a/2 in polar coordinates against d'Alembert's: ∂S/∂q'' = d/dt ∂T/∂q' − ∂T/∂q. */
-static void the_gibbs_appell_function_gives_the_same_forces_of_inertia(void **state) {
+/* Compares S = m a·a/2 in polar coordinates with d'Alembert's principle: ∂S/∂q'' = d/dt ∂T/∂q' − ∂T/∂q. */
+static void the_gibbs_appell_function_gives_the_same_inertia_forces(void **state) {
     (void)state;
     static const char *const ways[] = {
         "`coordinates`: [`r`, `a`], `kinetic_energy`: `r'^2 + r^2*a'^2`",
@@ -213,14 +216,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_holonomic_constraint_is_differentiated_twice),
         cmocka_unit_test(a_knife_edge_is_differentiated_once),
-        cmocka_unit_test(a_nonlinear_constraint_pushes_along_chetaevs_direction),
+        cmocka_unit_test(the_force_of_a_nonlinear_constraint_has_chetaevs_direction),
         cmocka_unit_test(an_acceleration_constraint_is_unchanged),
-        cmocka_unit_test(constraints_not_linear_in_the_accelerations_are_refused),
-        cmocka_unit_test(the_rate_of_the_jacobi_integral_is_what_differences_show),
-        cmocka_unit_test(a_conservative_system_has_no_rate_at_all),
-        cmocka_unit_test(the_jacobi_integral_of_a_turning_wire_is_t2_minus_t0),
+        cmocka_unit_test(constraints_not_linear_in_the_accelerations_are_rejected),
+        cmocka_unit_test(the_rate_of_the_jacobi_integral_agrees_with_differences),
+        cmocka_unit_test(the_rate_of_the_jacobi_integral_of_a_conservative_system_is_zero),
+        cmocka_unit_test(the_jacobi_integral_of_a_rotating_wire_is_t2_minus_t0),
         cmocka_unit_test(many_constraints_need_linear_memory),
-        cmocka_unit_test(the_gibbs_appell_function_gives_the_same_forces_of_inertia),
+        cmocka_unit_test(the_gibbs_appell_function_gives_the_same_inertia_forces),
     };
     return cmocka_run_group_tests_name("constraints and energies", tests, NULL, NULL);
 }

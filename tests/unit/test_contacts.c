@@ -1,4 +1,4 @@
-/* test_contacts.c — impacts of contacts that are closed at the start or at the instant of another impact. */
+/* test_contacts.c — impacts of contacts that are closed at the start or at the time of another impact. */
 #include "tests/unit/random.h"
 #include "tests/unit/record.h"
 
@@ -14,13 +14,13 @@
 
 enum { BALLS = 6, TEXT = 3000 };
 
-/* --- balls in a row ---------------------------------------------------------------------------------------------------- */
+/* --- rows of balls ------------------------------------------------------------------------------------------------ */
 
 typedef struct row {
     int n;
     double mass[BALLS], velocity[BALLS], gap[BALLS], restitution;
     const char *direction;
-    bool reversed; /* the last contact is declared first */
+    bool reversed; /* declares the last contact first */
 } row;
 
 static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -58,8 +58,8 @@ static double closing(const double *v, int i) {
     return v[i - 1] - v[i];
 }
 
-/* Impacts of two balls each, in the order of declaration: those that approach, unless another one has parted them meanwhile,
- * and once more, until none approach. */
+/* Applies impacts of two balls each, in the order of declaration. Only pairs that still approach take part; repeats
+ * until no pair approaches. */
 static int collide(const row *b, double *v) {
     int count = 0;
     double before[BALLS] = {0};
@@ -96,11 +96,12 @@ static void assert_row(const row *b, const char *simulation) {
     int count = collide(b, v);
     describe(b, text);
     record *r = record_run_well(text, simulation);
-    if (b->restitution >= 0.5) assert_int_equal(r->count, count); /* else they only approach one speed */
+    /* with less restitution the velocities only converge */
+    if (b->restitution >= 0.5) assert_int_equal(r->count, count);
     for (int i = 0; i < b->n; i++) assert_near("velocity", record_end(r)[1 + b->n + i], v[i], 1e-8);
     for (size_t k = 0; k < r->count && k < RECORD_EVENTS; k++) {
         const event_record *h = &r->event_records[k];
-        assert_true(h->after[1 + 2 * b->n] <= h->before[1 + 2 * b->n] * (1 + 1e-14)); /* the energy */
+        assert_true(h->after[1 + 2 * b->n] <= h->before[1 + 2 * b->n] * (1 + 1e-14)); /* the energy must not increase */
         assert_true(h->t == r->event_records[0].t);
         assert_true(h->rows == r->event_records[0].rows);
     }
@@ -111,18 +112,18 @@ static void assert_row(const row *b, const char *simulation) {
 
 static const char short_run[] = "`stop`: 3, `samples`: 4";
 
-static void touching_balls_pass_the_whole_velocity_on(void **state) {
+static void touching_balls_transfer_the_whole_velocity(void **state) {
     (void)state;
     for (int n = 2; n <= BALLS; n++)
         for (int reversed = 0; reversed < 2; reversed++) {
             row b = {.n = n, .mass = {1, 1, 1, 1, 1, 1}, .velocity = {1}, .restitution = 1, .reversed = reversed};
             assert_row(&b, short_run);
-            b.gap[0] = 0.5; /* the others touch before they are struck */
+            b.gap[0] = 0.5; /* the other balls touch before the first impact */
             assert_row(&b, short_run);
         }
 }
 
-static void masses_and_restitution_give_the_sequence_of_impacts(void **state) {
+static void masses_and_restitution_determine_the_sequence_of_impacts(void **state) {
     (void)state;
     static const double masses[][BALLS] = {{1, 2, 3}, {1, 1, 5}, {5, 1, 1}, {0.1, 7, 0.3}};
     static const double restitutions[] = {1, 0.9, 0.5, 0.05, 0};
@@ -132,12 +133,13 @@ static void masses_and_restitution_give_the_sequence_of_impacts(void **state) {
             memcpy(b.mass, masses[i], sizeof b.mass);
             assert_row(&b, short_run);
         }
-    row b = {.n = 5, .mass = {1, 1, 1, 1, 1}, .velocity = {1, 1}, .restitution = 1}; /* two arrive, two leave */
+    /* two balls arrive and two leave */
+    row b = {.n = 5, .mass = {1, 1, 1, 1, 1}, .velocity = {1, 1}, .restitution = 1};
     assert_row(&b, short_run);
 }
 
-/* Two balls strike a third one from both sides, from the start or at the same instant later. */
-static void impacts_that_depend_on_their_order_are_named(void **state) {
+/* Two balls strike a third one from both sides, at the start or at the same later time. */
+static void impacts_that_depend_on_their_order_are_reported(void **state) {
     (void)state;
     static const double gaps[] = {0, 0.1, 0.3, 0.5, 0.7};
     for (size_t k = 0; k < 5; k++)
@@ -156,7 +158,7 @@ static void impacts_that_depend_on_their_order_are_named(void **state) {
         }
 }
 
-static void rows_at_random_collide_as_they_are_declared(void **state) {
+static void random_rows_collide_in_the_order_of_declaration(void **state) {
     (void)state;
     uint64_t seed = 11;
     int ordered = 0;
@@ -172,7 +174,7 @@ static void rows_at_random_collide_as_they_are_declared(void **state) {
     assert_true(ordered > 5 && ordered < 55);
 }
 
-/* A gap below what the tolerances resolve counts as closed, on either side of 0. */
+/* A gap smaller than the tolerance, positive or negative, counts as closed. */
 static void nearly_touching_balls_collide(void **state) {
     (void)state;
     static const double gaps[] = {1e-17, -1e-17, 1e-12, -1e-12, 1e-10};
@@ -183,7 +185,7 @@ static void nearly_touching_balls_collide(void **state) {
     }
 }
 
-static void every_method_and_formulation_sees_the_chain(void **state) {
+static void every_method_and_formulation_computes_the_chain_of_impacts(void **state) {
     (void)state;
     static const char *const ways[] = {"`method`: `adams`",
                                        "`method`: `bdf`",
@@ -205,9 +207,10 @@ static void every_method_and_formulation_sees_the_chain(void **state) {
         }
 }
 
-/* A heavy ball presses a light one against a wall: with the mass ratio 100^k there are as many impacts as π has first k + 1
- * digits (Galperin, Regular and Chaotic Dynamics 8 (2003) 375), also where all happen at one instant. */
-static void impacts_count_the_digits_of_pi(void **state) {
+/* A heavy ball presses a light one against a wall. With the mass ratio 100^k, the number of impacts is given by the
+ * first k + 1 digits of π (Galperin, Regular and Chaotic Dynamics 8 (2003) 375), even if all impacts happen at one
+ * time. */
+static void the_number_of_impacts_shows_digits_of_pi(void **state) {
     (void)state;
     static const size_t counts[] = {3, 31, 314};
     for (int k = 0; k < 3; k++) {
@@ -226,9 +229,9 @@ static void impacts_count_the_digits_of_pi(void **state) {
     }
 }
 
-/* Pendulums of length 1 that touch at rest: the outer ones swing in turn, each for half a period, with the amplitude that the
- * first was let go at. */
-static void a_hanging_row_swings_at_its_ends(void **state) {
+/* Pendulums of length 1 touch at rest. The outer ones swing alternately, each for half a period, with the initial
+ * amplitude of the first one. */
+static void only_the_outer_pendulums_of_a_row_swing(void **state) {
     (void)state;
     record *r = record_run_well(
         "`coordinates`: [{`name`: `a`, `initial`: -0.5}, `b`, `c`], "
@@ -252,7 +255,7 @@ static void a_hanging_row_swings_at_its_ends(void **state) {
 
 /* --- contacts ---------------------------------------------------------------------------------------------------------- */
 
-/* A ball at height y over a floor, where it slides with x' = 1. */
+/* A ball at height y above a floor, along which it slides with x' = 1. */
 static record *ball(const char *y, const char *velocity, const char *event, const char *more) {
     char text[900];
     snprintf(text, sizeof text,
@@ -267,7 +270,7 @@ static record *ball(const char *y, const char *velocity, const char *event, cons
 #define LAND "`when`: `y`, `direction`: `falling`, `impulse`: {`constraint`: `floor`}, `activate`: [`floor`]"
 #define FLOOR ", `constraints`: [{`name`: `floor`, `equation`: `y = 0`, `active`: false}]"
 
-static void a_ball_thrown_at_the_floor_it_lies_on_bounces(void **state) {
+static void a_ball_on_the_floor_with_a_downward_velocity_bounces(void **state) {
     (void)state;
     static const char *const events[] = {BOUNCE("0.8"), "`when`: `y`, `direction`: `falling`, `set`: {`y'`: `-0.8*y'`}",
                                          "`when`: `y`, `direction`: `falling`, `set`: {`y`: 0, `y'`: `-0.8*y'`}",
@@ -287,7 +290,7 @@ static void a_ball_thrown_at_the_floor_it_lies_on_bounces(void **state) {
         }
 }
 
-static void a_ball_at_rest_on_the_floor_is_held_or_refused(void **state) {
+static void a_ball_at_rest_on_the_floor_needs_a_constraint(void **state) {
     (void)state;
     static const char *const bounces[] = {BOUNCE("0"), BOUNCE("0.5"), BOUNCE("1"),
                                           "`when`: `y`, `direction`: `falling`, `set`: {`y'`: `-0.5*y'`}"};
@@ -299,7 +302,7 @@ static void a_ball_at_rest_on_the_floor_is_held_or_refused(void **state) {
         assert_string_equal(r->error.faults[0].pointer, "/events/0");
         record_free(r);
     }
-    record *r = ball("0", "-1", BOUNCE("0"), ""); /* nothing holds it after the impact either */
+    record *r = ball("0", "-1", BOUNCE("0"), ""); /* no constraint holds the ball after the impact either */
     assert_true(record_says(r, "leaves its contact closed, at rest and under load"));
     record_free(r);
     static const char *const velocities[] = {"0", "-1"};
@@ -314,7 +317,7 @@ static void a_ball_at_rest_on_the_floor_is_held_or_refused(void **state) {
 }
 
 /* On a plane inclined by 0.5 the acceleration is g sin 0.5. */
-static void a_ball_on_an_inclined_plane_is_held_or_refused(void **state) {
+static void a_ball_at_rest_on_an_inclined_plane_needs_a_constraint(void **state) {
     (void)state;
 #define PLANE "x*sin(0.5) + y*cos(0.5)"
     record *r = ball(
@@ -343,7 +346,7 @@ static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
     assert_int_equal(r->status, HAMEL_INVALID);
     assert_true(record_says(r, "give the event a direction"));
     record_free(r);
-    /* later, after another event */
+    /* the same at a later time, after another event */
     row b = {.n = 3, .mass = {1, 1, 1}, .velocity = {1}, .gap = {0.5}, .restitution = 1, .direction = "both"};
     char text[TEXT];
     describe(&b, text);
@@ -353,8 +356,8 @@ static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
     record_free(r);
 }
 
-/* Where the function leaves out the radius of the ball, for example. */
-static void a_contact_beyond_its_zero_is_named(void **state) {
+/* For example, the event function may omit the radius of the ball. */
+static void a_penetrating_contact_is_reported(void **state) {
     (void)state;
     record *r = ball(
         "0", "0", "`when`: `y - 0.1`, `direction`: `falling`, `impulse`: {`constraint`: `y`, `restitution`: 0.5}", "");
@@ -370,7 +373,7 @@ static void a_contact_beyond_its_zero_is_named(void **state) {
     record_free(r);
 }
 
-static void two_walls_act_at_one_instant(void **state) {
+static void two_walls_act_at_the_same_time(void **state) {
     (void)state;
     for (int flight = 0; flight < 2; flight++)
         for (int swap = 0; swap < 2; swap++) {
@@ -394,7 +397,7 @@ static void two_walls_act_at_one_instant(void **state) {
 
 /* --- forces and other events ------------------------------------------------------------------------------------------- */
 
-static void a_force_that_begins_to_press_is_met(void **state) {
+static void a_force_that_starts_to_press_is_detected(void **state) {
     (void)state;
     record *r =
         record_run("`coordinates`: [`y`], `kinetic_energy`: `y'^2/2`, "
@@ -417,7 +420,7 @@ static void a_force_that_begins_to_press_is_met(void **state) {
     record_free(r);
 }
 
-/* The event that closes the contact does not close it again where another one opens it. */
+/* The event that closes the contact must not close it again when another event opens it. */
 static void a_trapdoor_opens(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [`y`], `kinetic_energy`: `y'^2/2`, `generalized_forces`: {`y`: -1}, "
@@ -448,7 +451,7 @@ static void a_kick_starts_a_chain(void **state) {
     }
 }
 
-static void events_that_let_their_function_pass_happen_once(void **state) {
+static void events_that_do_not_stop_their_function_happen_once(void **state) {
     (void)state;
     static const char coordinates[] = "`coordinates`: [{`name`: `y`, `velocity`: -1}], `kinetic_energy`: `y'^2/2`, ";
     char text[500];
@@ -464,7 +467,7 @@ static void events_that_let_their_function_pass_happen_once(void **state) {
     assert_int_equal(r->count, 1);
     assert_near("y", record_end(r)[1], 6, 1e-9);
     record_free(r);
-    /* one that bounces and one that only notes it, at each bounce */
+    /* two events at each bounce: one changes the velocity, the other one only records */
     r = ball("0", "-0.3",
              BOUNCE("1") "}, {`name`: `note`, `when`: `y`, `direction`: `falling`, `set`: {`x'`: `x' + 1`}", "");
     assert_int_equal(r->status, HAMEL_OK);
@@ -473,7 +476,7 @@ static void events_that_let_their_function_pass_happen_once(void **state) {
     record_free(r);
 }
 
-static void an_event_that_only_ends_the_run_waits_for_a_crossing(void **state) {
+static void an_event_that_only_ends_the_run_needs_a_crossing(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
                                 "`potential_energy`: `x^2/2`, "
@@ -484,10 +487,11 @@ static void an_event_that_only_ends_the_run_waits_for_a_crossing(void **state) {
     record_free(r);
 }
 
-/* --- impulses at the same instant -------------------------------------------------------------------------------------- */
+/* --- simultaneous impulses ---------------------------------------------------------------------------------------- */
 
-/* Three touching balls of mass 1, both contacts with restitution e at once: v1 + v2 + v3 = 1, v2 - v1 = e, v3 - v2 = 0. */
-static void impulses_of_a_list_act_at_once(void **state) {
+/* Three touching balls of mass 1, both contacts with restitution e acting simultaneously: v1 + v2 + v3 = 1, v2 - v1
+ * = e, v3 - v2 = 0. */
+static void impulses_of_a_list_act_simultaneously(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "kane", "hamilton"};
     for (size_t k = 0; k < 6; k++) {
@@ -511,8 +515,8 @@ static void impulses_of_a_list_act_at_once(void **state) {
     }
 }
 
-/* A block of half sides 1 and 0.5 lands flat on two corners: as a whole it has the restitution of both. In a list neither
- * turns it; one after the other they do. */
+/* A block with half sides 1 and 0.5 lands flat on two corners. With simultaneous impulses it does not rotate and has
+ * the common restitution; with successive ones it rotates. */
 static void a_block_lands_on_two_corners(void **state) {
     (void)state;
 #define LEFT "`constraint`: `y - sin(p) - 0.5*cos(p)`, `restitution`: `e`"
@@ -538,9 +542,9 @@ static void a_block_lands_on_two_corners(void **state) {
     }
 }
 
-/* Two bars that hang from each other strike a rough floor: Newton's restitution e of the normal velocity and none of the
- * tangential one add energy for e = 0.5 and 0.7 (Kane & Levinson, Dynamics (1985), 5.8). */
-static void impulses_that_add_energy_are_refused(void **state) {
+/* Two bars that hang from each other strike a rough floor. Newton's restitution e for the normal velocity, with zero
+ * tangential velocity after the impact, adds energy for e = 0.5 and 0.7 (Kane & Levinson, Dynamics (1985), 5.8). */
+static void impulses_that_add_energy_are_rejected(void **state) {
     (void)state;
     static const double restitutions[] = {0, 0.5, 0.7, 1};
     for (size_t k = 0; k < 4; k++) {
@@ -561,8 +565,8 @@ static void impulses_that_add_energy_are_refused(void **state) {
     }
 }
 
-/* A wall that moves may add energy; a restitution above 1 does, and is named where it is met, unless it is constant: then the
- * description's own warnings name it. */
+/* A moving wall may add energy. A restitution above 1 always does: if it is constant, reading the description warns;
+ * otherwise the impact does. */
 static void moving_walls_and_large_restitutions_add_energy(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, "
@@ -591,7 +595,7 @@ static void impacts_at_the_start_have_derivatives(void **state) {
         "`direction`: `falling`, `impulse`: {`constraint`: `z - y`, `restitution`: 1}}]";
     record *r = record_run_well(text, "`stop`: 2, `samples`: 2, `sensitivities`: [`e`, `u`], `record`: "
                                       "[`t`, `z`, `d(z)/d(e)`, `d(z)/d(u)`, `d(x)/d(e)`]");
-    const double *end = record_end(r); /* z' = (1 + e)/2 u; after its second impact x' = (1 - e)^2/4 u */
+    const double *end = record_end(r); /* z' = (1 + e)/2 u; x' = (1 - e)^2/4 u after the second impact */
     assert_near("z", end[1], 2 + 1.8, 1e-9);
     assert_near("d(x)/d(e)", end[2], -0.2, 1e-9);
     assert_near("d(z)/d(e)", end[3], 1, 1e-9);
@@ -610,28 +614,28 @@ static void impacts_at_the_start_have_derivatives(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(touching_balls_pass_the_whole_velocity_on),
-        cmocka_unit_test(masses_and_restitution_give_the_sequence_of_impacts),
-        cmocka_unit_test(impacts_that_depend_on_their_order_are_named),
-        cmocka_unit_test(rows_at_random_collide_as_they_are_declared),
+        cmocka_unit_test(touching_balls_transfer_the_whole_velocity),
+        cmocka_unit_test(masses_and_restitution_determine_the_sequence_of_impacts),
+        cmocka_unit_test(impacts_that_depend_on_their_order_are_reported),
+        cmocka_unit_test(random_rows_collide_in_the_order_of_declaration),
         cmocka_unit_test(nearly_touching_balls_collide),
-        cmocka_unit_test(every_method_and_formulation_sees_the_chain),
-        cmocka_unit_test(impacts_count_the_digits_of_pi),
-        cmocka_unit_test(a_hanging_row_swings_at_its_ends),
-        cmocka_unit_test(a_ball_thrown_at_the_floor_it_lies_on_bounces),
-        cmocka_unit_test(a_ball_at_rest_on_the_floor_is_held_or_refused),
-        cmocka_unit_test(a_ball_on_an_inclined_plane_is_held_or_refused),
+        cmocka_unit_test(every_method_and_formulation_computes_the_chain_of_impacts),
+        cmocka_unit_test(the_number_of_impacts_shows_digits_of_pi),
+        cmocka_unit_test(only_the_outer_pendulums_of_a_row_swing),
+        cmocka_unit_test(a_ball_on_the_floor_with_a_downward_velocity_bounces),
+        cmocka_unit_test(a_ball_at_rest_on_the_floor_needs_a_constraint),
+        cmocka_unit_test(a_ball_at_rest_on_an_inclined_plane_needs_a_constraint),
         cmocka_unit_test(without_a_direction_a_contact_at_zero_may_only_open),
-        cmocka_unit_test(a_contact_beyond_its_zero_is_named),
-        cmocka_unit_test(two_walls_act_at_one_instant),
-        cmocka_unit_test(a_force_that_begins_to_press_is_met),
+        cmocka_unit_test(a_penetrating_contact_is_reported),
+        cmocka_unit_test(two_walls_act_at_the_same_time),
+        cmocka_unit_test(a_force_that_starts_to_press_is_detected),
         cmocka_unit_test(a_trapdoor_opens),
         cmocka_unit_test(a_kick_starts_a_chain),
-        cmocka_unit_test(events_that_let_their_function_pass_happen_once),
-        cmocka_unit_test(an_event_that_only_ends_the_run_waits_for_a_crossing),
-        cmocka_unit_test(impulses_of_a_list_act_at_once),
+        cmocka_unit_test(events_that_do_not_stop_their_function_happen_once),
+        cmocka_unit_test(an_event_that_only_ends_the_run_needs_a_crossing),
+        cmocka_unit_test(impulses_of_a_list_act_simultaneously),
         cmocka_unit_test(a_block_lands_on_two_corners),
-        cmocka_unit_test(impulses_that_add_energy_are_refused),
+        cmocka_unit_test(impulses_that_add_energy_are_rejected),
         cmocka_unit_test(moving_walls_and_large_restitutions_add_energy),
         cmocka_unit_test(impacts_at_the_start_have_derivatives),
     };

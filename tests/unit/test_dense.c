@@ -1,8 +1,8 @@
-/* test_dense.c — engine/linear/dense.c on random and on known matrices.
+/* test_dense.c — engine/linear/dense.c on random matrices and on matrices with known results.
  *
- * Bounds are backward errors: a residual of some c n ε (|A| |x| + |b|), where c allows for the textbook constant and
- * the growth of random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorems 9.4, 10.3,
- * 19.4); they hold for any condition number. */
+ * The bounds are backward errors: a residual of about c n ε (|A| |x| + |b|), where c includes the textbook constant
+ * and the growth for random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorems 9.4,
+ * 10.3, 19.4). These bounds are valid for any condition number. */
 #include "engine/linear/dense.h"
 #include "tests/unit/random.h"
 
@@ -17,7 +17,7 @@
 
 enum { MOST = 64 };
 
-/* G Gᵀ + shift I. */
+/* Computes a random positive definite matrix G Gᵀ + shift I. */
 static void positive_definite(size_t n, double *a, double shift, uint64_t *seed) {
     static double g[MOST * MOST];
     random_fill(seed, g, n * n, -1, 1);
@@ -29,7 +29,7 @@ static void positive_definite(size_t n, double *a, double shift, uint64_t *seed)
     }
 }
 
-/* Largest |b - A x|_i / (|A| |x| + |b|)_i. */
+/* Returns the largest |b - A x|_i / (|A| |x| + |b|)_i. */
 static double backward_error(size_t n, const double *a, const double *x, const double *b) {
     double worst = 0;
     for (size_t i = 0; i < n; i++) {
@@ -58,7 +58,7 @@ static void cholesky_solves_positive_definite_systems(void **state) {
         assert_true(dense_cholesky(n, l));
         dense_forward(n, l, x);
         dense_backward(n, l, x);
-        double size = 0; /* normwise: Cholesky's error is bounded by the diagonal, not by |A| row by row */
+        double size = 0; /* normwise, because Cholesky's error is bounded by the diagonal and not row by row by |A| */
         for (size_t i = 0; i < n; i++) size = fmax(size, a[i + n * i]);
         double most = 0;
         for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
@@ -70,7 +70,7 @@ static void cholesky_solves_positive_definite_systems(void **state) {
     }
 }
 
-static void cholesky_refuses_what_is_not_positive_definite(void **state) {
+static void cholesky_fails_if_the_matrix_is_not_positive_definite(void **state) {
     (void)state;
     uint64_t seed = 5;
     static double a[MOST * MOST];
@@ -79,7 +79,7 @@ static void cholesky_refuses_what_is_not_positive_definite(void **state) {
         a[n / 2 + n * (n / 2)] = -1e-3;
         assert_false(dense_cholesky(n, a));
     }
-    for (size_t n = 2; n <= 40; n++) { /* rank one: v vᵀ */
+    for (size_t n = 2; n <= 40; n++) { /* matrices v vᵀ of rank one */
         double v[MOST];
         random_fill(&seed, v, n, -1, 1);
         for (size_t i = 0; i < n * n; i++) a[i] = v[i % n] * v[i / n];
@@ -102,7 +102,7 @@ static void non_finite_entries_make_every_factorization_fail(void **state) {
                 memcpy(b, a, sizeof b);
                 memcpy(c, a, sizeof c);
                 a[at] = b[at] = c[at] = bad[k];
-                if (at % n >= at / n) assert_false(dense_cholesky(n, a)); /* lower triangle */
+                if (at % n >= at / n) assert_false(dense_cholesky(n, a)); /* only the lower triangle is read */
                 assert_false(dense_lu(n, b, pivot, scale));
                 assert_int_equal(dense_qr(n, n, n, c, tau, pivot, 1e-12, scratch), 0);
             }
@@ -120,7 +120,7 @@ static void lu_solves_general_and_indefinite_systems(void **state) {
             size_t pivot[MOST];
             random_fill(&seed, a, n * n, -1, 1);
             for (size_t i = 0; symmetric && i < n * n; i++) a[i] = a[i / n + n * (i % n)];
-            for (size_t i = 0; i < n; i++) a[i] *= 1e9; /* a bad column, and below a bad row */
+            for (size_t i = 0; i < n; i++) a[i] *= 1e9; /* a badly scaled column, and below a badly scaled row */
             for (size_t j = 0; j < n; j++) a[n - 1 + n * j] *= 1e-7;
             random_fill(&seed, b, n, -1, 1);
             memcpy(lu, a, n * n * sizeof *lu);
@@ -132,7 +132,7 @@ static void lu_solves_general_and_indefinite_systems(void **state) {
     }
 }
 
-/* [M -Aᵀ; A 0] with zeros on the diagonal needs the row exchanges. */
+/* [M -Aᵀ; A 0] has zeros on the diagonal, so row exchanges are necessary. */
 static void lu_solves_a_saddle_point_system(void **state) {
     (void)state;
     double a[] = {2, 0, 1, 0, 3, 1, -1, -1, 0}, lu[9], b[] = {1, 2, 3}, x[3], scale[3];
@@ -146,7 +146,7 @@ static void lu_solves_a_saddle_point_system(void **state) {
     assert_true(fabs(x[2] - multiplier) <= 8 * DBL_EPSILON * multiplier);
 }
 
-static void lu_refuses_singular_matrices(void **state) {
+static void lu_fails_if_the_matrix_is_singular(void **state) {
     (void)state;
     uint64_t seed = 23;
     static double a[MOST * MOST];
@@ -154,7 +154,7 @@ static void lu_refuses_singular_matrices(void **state) {
     size_t pivot[MOST];
     for (size_t n = 2; n <= 40; n++) {
         random_fill(&seed, a, n * n, -1, 1);
-        for (size_t i = 0; i < n; i++) /* last column: the mean of two others, so up to rounding dependent */
+        for (size_t i = 0; i < n; i++) /* last column: the mean of two others, so dependent up to rounding */
             a[i + n * (n - 1)] = n == 2 ? 3 * a[i] : (a[i] + a[i + n]) / 2;
         assert_false(dense_lu(n, a, pivot, scale));
     }
@@ -175,7 +175,7 @@ static void scaling_by_extreme_powers_of_two_changes_nothing(void **state) {
     }
 }
 
-/* A = B C with inner dimension r has rank r almost surely; columns graded over six decades do not hide it. */
+/* A = B C with inner dimension r has rank r almost surely, even if the columns differ in scale by six decades. */
 static void qr_finds_the_rank_of_products(void **state) {
     (void)state;
     uint64_t seed = 31;
@@ -198,7 +198,7 @@ static void qr_finds_the_rank_of_products(void **state) {
     }
 }
 
-/* Q R P⁻¹ = A with an orthogonal Q. */
+/* Checks Q R P⁻¹ = A with an orthogonal Q. */
 static void qr_reproduces_the_matrix(void **state) {
     (void)state;
     uint64_t seed = 37;
@@ -216,7 +216,7 @@ static void qr_reproduces_the_matrix(void **state) {
             for (size_t i = 0; i < rows; i++)
                 assert_true(fabs(x[i] - a[i + rows * pivot[j]]) <= 8 * (double)rows * DBL_EPSILON * sqrt((double)rows));
         }
-        for (size_t k = 1; k < rank; k++) /* column pivoting: a falling diagonal */
+        for (size_t k = 1; k < rank; k++) /* column pivoting makes the diagonal decrease */
             assert_true(fabs(qr[k + rows * k]) <= fabs(qr[k - 1 + rows * (k - 1)]) * (1 + 1e-8));
         random_fill(&seed, x, rows, -1, 1);
         double y[20];
@@ -227,8 +227,8 @@ static void qr_reproduces_the_matrix(void **state) {
     }
 }
 
-/* Kahan's matrix: norms that are downdated without care lose the order of its columns (Drmač & Bujanović 2008). */
-static void qr_keeps_its_diagonal_falling_on_kahans_matrix(void **state) {
+/* Kahan's matrix: careless downdating of the column norms gives a wrong column order (Drmač & Bujanović 2008). */
+static void the_diagonal_of_qr_decreases_for_kahans_matrix(void **state) {
     (void)state;
     enum { N = 60 };
     static double a[N * N];
@@ -264,15 +264,15 @@ static void a_zero_matrix_has_rank_zero(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cholesky_solves_positive_definite_systems),
-        cmocka_unit_test(cholesky_refuses_what_is_not_positive_definite),
+        cmocka_unit_test(cholesky_fails_if_the_matrix_is_not_positive_definite),
         cmocka_unit_test(non_finite_entries_make_every_factorization_fail),
         cmocka_unit_test(lu_solves_general_and_indefinite_systems),
         cmocka_unit_test(lu_solves_a_saddle_point_system),
-        cmocka_unit_test(lu_refuses_singular_matrices),
+        cmocka_unit_test(lu_fails_if_the_matrix_is_singular),
         cmocka_unit_test(scaling_by_extreme_powers_of_two_changes_nothing),
         cmocka_unit_test(qr_finds_the_rank_of_products),
         cmocka_unit_test(qr_reproduces_the_matrix),
-        cmocka_unit_test(qr_keeps_its_diagonal_falling_on_kahans_matrix),
+        cmocka_unit_test(the_diagonal_of_qr_decreases_for_kahans_matrix),
         cmocka_unit_test(qr_of_huge_and_tiny_numbers_neither_overflows_nor_underflows),
         cmocka_unit_test(a_zero_matrix_has_rank_zero),
     };

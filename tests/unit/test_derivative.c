@@ -1,4 +1,4 @@
-/* test_derivative.c — engine/graph/derivative.c: partial derivatives and rates along the motion. */
+/* test_derivative.c — engine/graph/derivative.c: partial and total time derivatives. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/graph_fixture.h"
 
@@ -33,7 +33,7 @@ static double at_point(const graph *g, graph_node node, const motion_point *p) {
     return fixture_value(g, node, &in);
 }
 
-/* The point a time h later on the path with constant accelerations. */
+/* Returns the point at the time t + h on the path with constant accelerations. */
 static motion_point later(const motion_point *p, double h) {
     motion_point next = *p;
     next.t += h;
@@ -49,13 +49,13 @@ static double difference_along_the_path(const graph *g, graph_node node, const m
     return (at_point(g, node, &above) - at_point(g, node, &below)) / (2 * h);
 }
 
-/* Richardson's extrapolation of central differences: error of the order of h⁴. */
+/* Returns the time derivative by Richardson extrapolation of central differences, with an error of order h⁴. */
 static double slope_along_the_path(const graph *g, graph_node node, const motion_point *p) {
     double h = 1e-3;
     return (4 * difference_along_the_path(g, node, p, h / 2) - difference_along_the_path(g, node, p, h)) / 3;
 }
 
-/* Operands inside every operator's domain and away from its kinks. */
+/* Returns operands in the domain of every operator and away from its kinks. */
 static graph_node operand_of(graph_fixture *f, graph_op op, int k) {
     graph *g = f->g;
     static const double middle[] = {0.45, 1.35, -0.7};
@@ -64,7 +64,7 @@ static graph_node operand_of(graph_fixture *f, graph_op op, int k) {
     return op == GRAPH_ACOSH ? graph_add(g, x, graph_number(g, 1.5)) : x;
 }
 
-static void every_operator_has_the_rate_that_differences_show(void **state) {
+static void the_rate_of_every_operator_agrees_with_differences(void **state) {
     graph_fixture *f = *state;
     uint64_t seed = 77;
     for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
@@ -83,8 +83,8 @@ static void every_operator_has_the_rate_that_differences_show(void **state) {
     }
 }
 
-/* First and second derivatives where 1 - x^2, x^2 - 1 or 1 - tanh^2 cancels, or where cosh overflows; from mpmath with 60
- * digits, at exactly these doubles. */
+/* First and second derivatives at points where 1 - x^2, x^2 - 1 or 1 - tanh^2 cancels, or where cosh overflows. The
+ * expected values are from mpmath with 60 digits, at exactly these doubles. */
 /* clang-format off */
 static const struct slope {
     graph_op op;
@@ -123,8 +123,9 @@ static const struct slope {
 };
 /* clang-format on */
 
-/* x as a coordinate, in the graph and by the program's tangent. tan and sech themselves cost the most rounding. */
-static void derivatives_keep_their_digits_next_to_edges(void **state) {
+/* x is a coordinate. Derivatives are computed in the graph and by the tangent program. tan and sech themselves have
+ * the largest rounding errors. */
+static void derivatives_are_accurate_next_to_edges_of_the_domain(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     for (size_t k = 0; k < sizeof slopes / sizeof *slopes; k++) {
@@ -171,7 +172,8 @@ static void partial_derivatives_sum_up_to_the_rate(void **state) {
     }
 }
 
-/* Of a sum of two roots that share a part, each operator with operands that depend on all symbols. */
+/* The gradient is that of a sum of two roots with a common part, for each operator; its operands depend on all
+ * symbols. */
 static void a_gradient_has_all_partial_derivatives(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -200,8 +202,9 @@ static void a_gradient_has_all_partial_derivatives(void **state) {
     }
 }
 
-/* Σ_i (Σ_{j ≤ i} x_j²)²: each sum contains the one before. By single derivatives the new nodes grow with N². */
-static void a_gradient_costs_as_much_as_its_expression(void **state) {
+/* Σ_i (Σ_{j ≤ i} x_j²)²: each inner sum contains the previous one. Separate partial derivatives would add O(N²)
+ * nodes. */
+static void a_gradient_costs_a_fixed_multiple_of_its_expression(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     enum { N = 400 };
@@ -242,7 +245,7 @@ static void an_expression_without_the_symbol_has_derivative_zero(void **state) {
     assert_int_equal(graph_partial(g, other, GRAPH_NONE), GRAPH_NONE);
 }
 
-/* x_(k+1) = x_k sin(x_k) + x_k: as a tree it would have 3^depth leaves. */
+/* Builds x_(k+1) = x_k sin(x_k) + x_k, which has 3^depth leaves as a tree. */
 static size_t nodes_of_nest(size_t depth, bool rate) {
     arena memory;
     arena_init(&memory, 0);
@@ -267,11 +270,11 @@ static void shared_parts_are_differentiated_once(void **state) {
 
 static double seconds_now(void) {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* of this thread: other work on the machine does not count */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* CPU time of this thread, which excludes other processes */
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The cost of differentiating `count` sines, as a multiple of the cost of creating them. */
+/* Returns the time to differentiate `count` sines divided by the time to create them. */
 static double cost_of_rates(size_t count) {
     arena memory;
     arena_init(&memory, 0);
@@ -292,9 +295,9 @@ static double cost_of_rates(size_t count) {
     return cost;
 }
 
-/* A rate here is three nodes more and an entry of the memo: some three times the cost of a sine, but twelve and more when
- * keys of the memo collide. */
-static void remembering_derivatives_costs_no_more_than_making_them(void **state) {
+/* A rate adds three nodes and an entry of the memo, which costs about three times as much as a sine. If the keys of
+ * the memo collided, it would cost at least twelve times as much. */
+static void storing_derivatives_costs_no_more_than_creating_them(void **state) {
     (void)state;
     double least = INFINITY;
     for (int i = 0; i < 5; i++) least = fmin(least, cost_of_rates(100000));
@@ -305,15 +308,15 @@ static void remembering_derivatives_costs_no_more_than_making_them(void **state)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_operator_has_the_rate_that_differences_show),
-        TEST(derivatives_keep_their_digits_next_to_edges),
+        TEST(the_rate_of_every_operator_agrees_with_differences),
+        TEST(derivatives_are_accurate_next_to_edges_of_the_domain),
         TEST(partial_derivatives_sum_up_to_the_rate),
         TEST(a_gradient_has_all_partial_derivatives),
-        TEST(a_gradient_costs_as_much_as_its_expression),
+        TEST(a_gradient_costs_a_fixed_multiple_of_its_expression),
         TEST(second_rates_contain_the_accelerations_once),
         TEST(an_expression_without_the_symbol_has_derivative_zero),
         cmocka_unit_test(shared_parts_are_differentiated_once),
-        cmocka_unit_test(remembering_derivatives_costs_no_more_than_making_them),
+        cmocka_unit_test(storing_derivatives_costs_no_more_than_creating_them),
     };
     return cmocka_run_group_tests_name("derivative", tests, NULL, NULL);
 }
