@@ -80,7 +80,6 @@ static bool plot_on_problem(void *context, const char *json, const api_failure *
 static bool draw_on(const drawing *d, FILE *out) {
     size_t width = d->width > 0 ? d->width : WIDTH, height = d->height > 0 ? d->height : HEIGHT;
     plot_surface *surface = d->kind->open((double)width, (double)height, d->table.title, out);
-    errno = ENOMEM;
     if (surface == NULL) return false;
     bool drawn = plot_figure_draw(&d->table, surface, (double)width, (double)height);
     return d->kind->close(surface) && drawn;

@@ -12,7 +12,7 @@ typedef struct plot_surface plot_surface;
 
 typedef struct plot_surface_kind {
     const char *suffix; /* suffix of the file name, with the dot */
-    /* Returns a white surface, or NULL if out of memory. */
+    /* Returns a white surface, or NULL with errno set. */
     plot_surface *(*open)(double width, double height, const char *title, FILE *out);
     /* Draws a line through at least one point. All points are inside the surface; colour is 0xRRGGBB. */
     void (*line)(plot_surface *s, const plot_point *points, size_t count, unsigned colour, double width);

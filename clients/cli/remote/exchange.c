@@ -1,5 +1,6 @@
 /* exchange.c — see exchange.h. */
 #include "clients/cli/remote/exchange.h"
+#include "clients/cli/library.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -16,8 +17,27 @@ cli_server cli_server_of(const cli_arguments *arguments) {
     return (cli_server){.url = url, .token = getenv("HAMEL_TOKEN")};
 }
 
+/* clang-format off */
+#define CURL_FUNCTIONS(F) \
+    F(easy_init) F(easy_cleanup) F(easy_getinfo) F(easy_perform) F(easy_setopt) F(easy_strerror) \
+    F(slist_append) F(slist_free_all)
+typedef struct curl_library {
+#define F(name) __typeof__(curl_##name) *name;
+    CURL_FUNCTIONS(F)
+#undef F
+} curl_library;
+
+static const char *load_curl(curl_library *library) {
+#define F(name) {"curl_" #name, (void **)&library->name},
+    const library_function functions[] = {CURL_FUNCTIONS(F)};
+#undef F
+    return library_load("libcurl.so.4", functions, sizeof functions / sizeof functions[0]);
+}
+/* clang-format on */
+
 /* Context of the libcurl write callback. */
 typedef struct receiver {
+    curl_library library;
     CURL *curl;
     exchange *x;
     bool known; /* HTTP status and media type have been read */
@@ -29,8 +49,8 @@ static void set_reason(exchange *x, const char *reason) {
 
 static void look_at_head(receiver *r) {
     const char *type = NULL;
-    curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &r->x->status);
-    curl_easy_getinfo(r->curl, CURLINFO_CONTENT_TYPE, &type);
+    r->library.easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &r->x->status);
+    r->library.easy_getinfo(r->curl, CURLINFO_CONTENT_TYPE, &type);
     r->known = true;
     r->x->streamed = r->x->line != NULL && r->x->status == 200 && type != NULL &&
                      strncasecmp(type, r->x->accept, strlen(r->x->accept)) == 0;
@@ -60,58 +80,58 @@ static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) 
 }
 
 /* Adds a header. On failure (out of memory, value too long) frees the list and returns false. */
-static bool add_header(struct curl_slist **list, const char *name, const char *value) {
+static bool add_header(const curl_library *library, struct curl_slist **list, const char *name, const char *value) {
     char text[TEXT_MAX_BYTES];
     int length = snprintf(text, sizeof text, "%s: %s", name, value);
     bool fits = length > 0 && (size_t)length < sizeof text;
-    struct curl_slist *longer = fits ? curl_slist_append(*list, text) : NULL;
-    if (longer == NULL) curl_slist_free_all(*list);
+    struct curl_slist *longer = fits ? library->slist_append(*list, text) : NULL;
+    if (longer == NULL) library->slist_free_all(*list);
     *list = longer;
     return longer != NULL;
 }
 
-static struct curl_slist *headers_of(const exchange *x, const cli_server *server) {
+static struct curl_slist *headers_of(const curl_library *library, const exchange *x, const cli_server *server) {
     struct curl_slist *list = NULL;
-    if (!add_header(&list, "Accept", x->accept)) return NULL;
-    if (x->body != NULL && !add_header(&list, "Content-Type", "application/json")) return NULL;
-    if (x->key != NULL && !add_header(&list, "Idempotency-Key", x->key)) return NULL;
+    if (!add_header(library, &list, "Accept", x->accept)) return NULL;
+    if (x->body != NULL && !add_header(library, &list, "Content-Type", "application/json")) return NULL;
+    if (x->key != NULL && !add_header(library, &list, "Idempotency-Key", x->key)) return NULL;
     if (server->token == NULL || server->token[0] == '\0') return list;
     char bearer[TEXT_MAX_BYTES];
     int length = snprintf(bearer, sizeof bearer, "Bearer %s", server->token);
-    if (length > 0 && (size_t)length < sizeof bearer && add_header(&list, "Authorization", bearer)) return list;
-    curl_slist_free_all(list);
+    if (length > 0 && (size_t)length < sizeof bearer && add_header(library, &list, "Authorization", bearer))
+        return list;
+    library->slist_free_all(list);
     return NULL;
 }
 
 /* Applies the environment variables for certificate authorities, which libcurl itself ignores. */
-static void set_authorities(CURL *curl) {
+static void set_authorities(const receiver *r) {
     const char *file = getenv("CURL_CA_BUNDLE"), *directory = getenv("SSL_CERT_DIR");
     if (file == NULL || *file == '\0') file = getenv("SSL_CERT_FILE");
-    if (file != NULL && *file != '\0') curl_easy_setopt(curl, CURLOPT_CAINFO, file);
-    if (directory != NULL && *directory != '\0') curl_easy_setopt(curl, CURLOPT_CAPATH, directory);
+    if (file != NULL && *file != '\0') r->library.easy_setopt(r->curl, CURLOPT_CAINFO, file);
+    if (directory != NULL && *directory != '\0') r->library.easy_setopt(r->curl, CURLOPT_CAPATH, directory);
 }
 
 static void set_request(receiver *r, const char *url, struct curl_slist *headers) {
-    CURL *curl = r->curl;
     const exchange *x = r->x;
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    r->library.easy_setopt(r->curl, CURLOPT_URL, url);
+    r->library.easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    r->library.easy_setopt(r->curl, CURLOPT_HTTPHEADER, headers);
     if (x->body != NULL || strcmp(x->method, "POST") == 0) {
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, x->body != NULL ? x->body : "");
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_length);
+        r->library.easy_setopt(r->curl, CURLOPT_POSTFIELDS, x->body != NULL ? x->body : "");
+        r->library.easy_setopt(r->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_length);
     }
-    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, x->method);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, r);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+    r->library.easy_setopt(r->curl, CURLOPT_CUSTOMREQUEST, x->method);
+    r->library.easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, take_bytes);
+    r->library.easy_setopt(r->curl, CURLOPT_WRITEDATA, r);
+    r->library.easy_setopt(r->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
     if (x->lively) {
-        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
+        r->library.easy_setopt(r->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        r->library.easy_setopt(r->curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
     }
-    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L); /* detects a dead server while no data arrive */
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    set_authorities(curl);
+    r->library.easy_setopt(r->curl, CURLOPT_TCP_KEEPALIVE, 1L); /* detects a dead server while no data arrive */
+    r->library.easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
+    set_authorities(r);
 }
 
 bool exchange_run(exchange *x, const cli_server *server) {
@@ -124,19 +144,25 @@ bool exchange_run(exchange *x, const cli_server *server) {
         return false;
     }
     snprintf(url, sizeof url, "%.*s%s", (int)length, server->url, x->path);
-    receiver r = {.curl = curl_easy_init(), .x = x};
-    struct curl_slist *headers = r.curl != NULL ? headers_of(x, server) : NULL;
+    receiver r = {.x = x};
+    const char *missing = load_curl(&r.library);
+    if (missing != NULL) {
+        set_reason(x, missing);
+        return false;
+    }
+    r.curl = r.library.easy_init();
+    struct curl_slist *headers = r.curl != NULL ? headers_of(&r.library, x, server) : NULL;
     if (headers != NULL) {
         set_request(&r, url, headers);
-        curl_easy_setopt(r.curl, CURLOPT_ERRORBUFFER, reason);
-        CURLcode code = curl_easy_perform(r.curl);
+        r.library.easy_setopt(r.curl, CURLOPT_ERRORBUFFER, reason);
+        CURLcode code = r.library.easy_perform(r.curl);
         if (code == CURLE_OK) look_at_head(&r); /* an answer without a body does not call take_bytes */
-        if (code != CURLE_OK && !x->ended) set_reason(x, reason[0] != '\0' ? reason : curl_easy_strerror(code));
+        if (code != CURLE_OK && !x->ended) set_reason(x, reason[0] != '\0' ? reason : r.library.easy_strerror(code));
     } else {
         set_reason(x, "the request could not be built: out of memory, or the token or key is too long");
     }
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(r.curl);
+    r.library.slist_free_all(headers);
+    r.library.easy_cleanup(r.curl);
     return x->reason[0] == '\0';
 }
 
