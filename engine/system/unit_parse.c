@@ -1,8 +1,8 @@
 /* unit_parse.c — reads the texts of units with UDUNITS-2.
  *
  * The library keeps its status, error handler and parser state in globals. Only this file calls it, under one lock, and
- * returns plain structs. The list of units is read once per process, at the first unit. The library's scanner exits the
- * process if an allocation fails, so free memory is checked first. */
+ * returns plain structs. The library's list of units is read once per process, at the first unit that is not common: reading
+ * takes 4 ms. The library's scanner exits the process if an allocation fails, so free memory is checked first. */
 #include "engine/base/memory_left.h"
 #include "engine/system/unit.h"
 
@@ -17,7 +17,21 @@ enum {
 }; /* TEXT_MAX: bytes of a unit's text. LIST_VALUES: free memory required to read the list, which needs less than 2 MB */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static ut_system *list; /* guarded by the lock; never freed */
+static ut_system *list, *common_list; /* guarded by the lock; never freed */
+
+/* Units that are read without the library's list; the base units first. Other names in a text exclude this: the prefix and
+ * unit "ft" would be a femtotonne, but is a foot in the list. */
+static const struct {
+    const char *symbol, *name, *definition;
+} common[] = {
+    {"kg", "kilogram", NULL}, {"m", "meter", NULL},   {"s", "second", NULL},
+    {"A", "ampere", NULL},    {"K", "kelvin", NULL},  {"mol", "mole", NULL},
+    {"cd", "candela", NULL},  {"rad", NULL, "1"},     {"deg", NULL, "(3.14159265358979323846264338327950288/180) rad"},
+    {"g", NULL, "1e-3 kg"},   {"mm", NULL, "1e-3 m"}, {"cm", NULL, "1e-2 m"},
+    {"km", NULL, "1e3 m"},    {"min", NULL, "60 s"},  {"h", NULL, "60 min"},
+    {"N", NULL, "kg m/s2"},   {"J", NULL, "N m"},     {"W", NULL, "J/s"},
+    {"Pa", NULL, "N/m2"},     {"Hz", NULL, "1/s"}};
+enum { COMMON_COUNT = sizeof common / sizeof common[0] };
 
 typedef struct reading {
     unit *out;
@@ -25,10 +39,9 @@ typedef struct reading {
 } reading;
 
 static int base_of(const ut_unit *basic) {
-    static const char *const names[UNIT_BASES] = {"kilogram", "meter", "second", "ampere", "kelvin", "mole", "candela"};
     const char *name = ut_get_name(basic, UT_ASCII);
     for (int k = 0; name && k < UNIT_BASES; k++)
-        if (strcmp(name, names[k]) == 0) return k;
+        if (strcmp(name, common[k].name) == 0) return k;
     return -1; /* the radian is a plain number */
 }
 
@@ -98,14 +111,40 @@ static ut_system *read_list(void) {
     return all;
 }
 
-static hamel_status parse(const char *text, reading *r) {
-    if (!memory_left(1, list ? 0 : LIST_VALUES)) return HAMEL_NO_MEMORY;
-    if (!list) {
-        ut_set_error_message_handler(ut_ignore);
-        list = read_list();
+static ut_system *make_common_list(void) {
+    ut_system *s = ut_new_system();
+    for (int k = 0; s && k < COMMON_COUNT; k++) {
+        const char *definition = common[k].definition;
+        ut_unit *u = definition ? ut_parse(s, definition, UT_ASCII) : ut_new_base_unit(s);
+        if (k < UNIT_BASES) (void)ut_map_unit_to_name(u, common[k].name, UT_ASCII);
+        (void)ut_map_symbol_to_unit(common[k].symbol, UT_ASCII, u);
+        ut_free(u);
     }
-    if (!list) return HAMEL_INTERNAL;
-    ut_unit *parsed = ut_parse(list, text, UT_UTF8);
+    return s;
+}
+
+/* Returns true if the text contains only common units, whole numbers and operators. */
+static bool is_common(const char *text) {
+    for (size_t length; *text; text += length) {
+        length = 1;
+        if (strchr("0123456789 .*/^+-()", *text)) continue;
+        while (isalpha((unsigned char)text[length])) length++;
+        int k = 0;
+        while (k < COMMON_COUNT && (strncmp(text, common[k].symbol, length) != 0 || common[k].symbol[length])) k++;
+        if (k == COMMON_COUNT) return false;
+    }
+    return true;
+}
+
+static hamel_status parse(const char *text, reading *r) {
+    ut_system **units = is_common(text) ? &common_list : &list;
+    if (!memory_left(1, *units ? 0 : LIST_VALUES)) return HAMEL_NO_MEMORY;
+    if (!*units) {
+        ut_set_error_message_handler(ut_ignore);
+        *units = units == &list ? read_list() : make_common_list();
+    }
+    if (!*units) return HAMEL_INTERNAL;
+    ut_unit *parsed = ut_parse(*units, text, UT_UTF8);
     if (!parsed) return ut_get_status() == UT_OS ? HAMEL_NO_MEMORY : HAMEL_INVALID;
     ut_status status = ut_accept_visitor(parsed, &visitor, r);
     bool starved = status != UT_SUCCESS && (status == UT_OS || ut_get_status() == UT_OS);

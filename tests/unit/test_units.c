@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,6 +41,24 @@ static void units_are_powers_of_base_units(void **state) {
         unit u = parsed(known[i].text);
         if (!unit_same(&u, &known[i].is)) fail_msg("%s", known[i].text);
     }
+}
+
+/* A henry is not common, so a text with H/H is read with the whole list of UDUNITS. */
+static void common_units_are_those_of_the_whole_list(void **state) {
+    (void)state;
+    const char *const texts[] = {"kg",         "m",      "s",     "A",      "K",      "mol", "cd",   "rad",
+                                 "deg",        "g",      "mm",    "cm",     "km",     "min", "h",    "N",
+                                 "J",          "W",      "Pa",    "Hz",     "1",      "m2",  "m/s2", "N m/rad",
+                                 "kg.m^2*s-2", "(N/m)2", "0.5 m", "m s^-1", "deg/min"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char longer[40];
+        snprintf(longer, sizeof longer, "(%s) H/H", texts[i]);
+        unit common = parsed(texts[i]), whole = parsed(longer);
+        if (memcmp(&common, &whole, sizeof common) != 0)
+            fail_msg("%s: %.17g, %.17g", texts[i], common.scale, whole.scale);
+    }
+    unit foot = parsed("ft");
+    assert_float_equal(foot.scale, 0.3048, 0);
 }
 
 static void units_without_products_are_rejected(void **state) {
@@ -181,6 +200,7 @@ static void elements_are_checked_as_what_they_become(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_are_powers_of_base_units),
+        cmocka_unit_test(common_units_are_those_of_the_whole_list),
         cmocka_unit_test(units_without_products_are_rejected),
         cmocka_unit_test(a_printed_unit_reads_back),
         cmocka_unit_test(threads_may_read_units_at_once),
