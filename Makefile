@@ -286,8 +286,8 @@ coverage: build/.setup-test $(call in_folders,$(coverage_tests),unit reference h
 	    tests/cli/run.sh $(call in_folders,$(coverage_tests),unit reference) --alone $(call in_folders,$(coverage_tests),http)
 	@tests/tools/coverage.sh build/coverage/obj
 
-bench: $(release_bench)
-	@for program in $^; do echo; echo "== $$program"; $$program || exit 1; done
+bench: all $(release_bench)
+	@for program in $(release_bench); do echo; echo "== $$program"; $$program || exit 1; done
 
 # ---- style ----
 
