@@ -1,7 +1,7 @@
-/* test_differences.c — engine/analyze/differences.c: an error in the derivation is found, whichever part it is in.
+/* test_differences.c — engine/analyze/differences.c: errors in any part of the derivation are found.
  *
- * A model is compiled; then one part of what it was derived from is changed by a tenth of a percent, as if the derivation had
- * lost that. */
+ * A model is compiled. Then one part of the description is changed by a tenth of a percent, as if the derivation
+ * contained this error. */
 #include "engine/analyze/differences.h"
 #include "tests/unit/fixture.h"
 
@@ -27,7 +27,7 @@ static const char *const everything =
     "{`name`: `rod`, `equation`: `z^2 + w^2 = 0.25*(1 + 0.1*t)^2`}, {`name`: `drive`, `equation`: `s'' + 0.3*x'' = "
     "cos(t)*w`}]";
 
-/* P slides on a wire that moves: friction of the regularized kind. */
+/* P slides with regularized friction on a moving wire. */
 static const char *const rubbing =
     "`coordinates`: [{`name`: `x`, `initial`: 0.5, `velocity`: 1}, {`name`: `y`, `initial`: 0.25, `velocity`: 1}],"
     "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
@@ -78,7 +78,8 @@ static graph_node lost(graph *g, graph_node node) {
     return graph_mul(g, graph_number(g, 1.001), node);
 }
 
-/* Changes part number `part` of the description and returns where the difference must show; NULL: no such part. */
+/* Changes part number `part` of the description. Returns where the difference must be reported, or NULL if the part
+ * does not exist. */
 static const char *change(hamel_system *s, int part) {
     graph *g = s->graph;
     switch (part) {
@@ -107,7 +108,7 @@ static void a_derivation_without_error_agrees(void **state) {
         assert_int_equal(d.undecided, 0);
         assert_true(d.decided >= 3 * (c.a.n + c.a.m));
         assert_true(d.motion < 1e-8 && d.gradients < 1e-9 &&
-                    d.rates < 1e-8); /* differences of second order: 8 digits */
+                    d.rates < 1e-8); /* second-order differences are accurate to 8 digits */
         close_analysis(&c);
     }
 }
@@ -132,7 +133,7 @@ static void an_error_in_any_part_is_found(void **state) {
             assert_true(d.gradients > 1e-5 && d.rates > 1e-5 && d.motion < 1e-8);
         close_analysis(&c);
     }
-    assert_true(found >= 10); /* the parts above and each force */
+    assert_true(found >= 10); /* the parts listed above and each force */
 }
 
 static void an_error_in_friction_is_found(void **state) {
@@ -147,8 +148,8 @@ static void an_error_in_friction_is_found(void **state) {
     close_analysis(&c);
 }
 
-/* The dynamics of a falsified description in place of the compiled ones. All formulations agree on them, as each is derived
- * from the same falsified description; only the differences of what is given show the error. */
+/* Replaces the compiled dynamics by those of a falsified description. All formulations are derived from it and
+ * therefore agree; only the comparison with differences of the original functions can show the error. */
 static void errors_on_which_all_formulations_agree_are_found(void **state) {
     (void)state;
     static const char *const bead =
@@ -158,7 +159,7 @@ static void errors_on_which_all_formulations_agree_are_found(void **state) {
         "`friction`: {`coefficient`: %s}}]";
     static const struct {
         const char *force, *slope, *friction;
-        bool gradients; /* whether the constraint's row is false */
+        bool gradients; /* the gradients of the constraint are falsified */
     } falsified[] = {{"2.002", "1", "0.3", false}, {"2", "1.001", "0.3", true}, {"2", "1", "0.3003", false}};
     for (size_t k = 0; k < sizeof falsified / sizeof *falsified; k++) {
         char given[600], false_one[600];
@@ -184,9 +185,9 @@ static void errors_on_which_all_formulations_agree_are_found(void **state) {
     }
 }
 
-/* |x| has no derivative at 0: a state nearby is checked by steps that stay on its side, one at the kink is left
- * undecided. */
-static void kinks_are_no_difference(void **state) {
+/* |x| has no derivative at 0. Near the kink the check must use differences on one side of it; at the kink it must
+ * remain undecided. */
+static void kinks_are_not_reported_as_differences(void **state) {
     (void)state;
     checked c;
     open_analysis(&c, "`coordinates`: [`x`, {`name`: `y`, `initial`: 0.1}], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -210,7 +211,7 @@ int main(void) {
         cmocka_unit_test(an_error_in_any_part_is_found),
         cmocka_unit_test(an_error_in_friction_is_found),
         cmocka_unit_test(errors_on_which_all_formulations_agree_are_found),
-        cmocka_unit_test(kinks_are_no_difference),
+        cmocka_unit_test(kinks_are_not_reported_as_differences),
     };
     return cmocka_run_group_tests_name("differences", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* test_divisors.c — engine/equations/divisors.c: C that is integrated past the zero of what its equations divide by.
+/* test_divisors.c — engine/equations/divisors.c: generated C whose equations contain divisions must stop where a
+ * divisor vanishes.
  *
- * The truth is the C of Lagrange's equations, which divide by nothing: an independent way through the same state. */
+ * The reference is the C of Lagrange's equations of the same system, which do not contain such divisions. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/written_c.h"
 #include "tests/unit/written_text.h"
@@ -22,8 +23,8 @@ static const char *const formulations[] = {"maggi", "kane", "gibbs-appell", "bol
 typedef struct passage {
     const char *description;
     double stop;
-    double zero;         /* when the divisor vanishes; HUGE_VAL: never before `stop` */
-    const char *divisor; /* in the comment; NULL: there is none */
+    double zero;         /* time at which the divisor vanishes; HUGE_VAL if it does not before `stop` */
+    const char *divisor; /* the divisor as named in a comment of the C; NULL if none */
 } passage;
 
 #define BLADE(quasi, start, rate, rows)                                                                          \
@@ -33,38 +34,38 @@ typedef struct passage {
     "], `simulation`: {`stop`: 1, `initialization`: `project`}}"
 
 static const passage passages[] = {
-    /* a blade that turns by 90 degrees, in the velocity of x and in a mixture */
+    /* a blade that rotates by 90 degrees, with the velocity of x and with a mixed quasi-velocity */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "0", "0",
            "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
      2.5, M_PI / 2, "cos(th), of y' (constraint edge)"},
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `2*x'`}, {`name`: `r`, `definition`: `th' + x'`}],", "0",
            "0", "{`name`: `edge`, `equation`: `3*x'*sin(th) = 3*y'*cos(th)`}"),
      2.5, M_PI / 2, "cos(th), of y' (constraint edge)"},
-    /* the same blade in the velocity along it divides by nothing */
+    /* the same blade with the velocity along the blade, which needs no division */
     {BLADE("", "0", "0", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"), 2.5, HUGE_VAL, NULL},
-    /* a wheel whose rate is solved for by the rate of x */
+    /* a wheel whose angular rate follows from the rate of x */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 0.5}, `y`, {`name`: `th`, `velocity`: 1}, {`name`: `p`, "
      "`velocity`: 1}], `quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],"
      "`kinetic_energy`: `x'^2 + y'^2 + th'^2 + 0.1*p'^2`, `potential_energy`: `0.3*y + 0.1*cos(p)`, `constraints`: ["
      "{`name`: `cx`, `equation`: `x' = 0.5*p'*cos(th)`}, {`name`: `cy`, `equation`: `y' = 0.5*p'*sin(th)`}],"
      "`simulation`: {`stop`: 1}}",
      2.5, M_PI / 2, "cos(th)"},
-    /* a pendulum on a sphere, over the equator: z² = 1 − x² − y² gives z' */
+    /* a pendulum on a sphere that crosses the equator: z² = 1 − x² − y² determines z' */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `initial`: 0.6, `velocity`: 0.8}, {`name`: `y`, `velocity`: 0.2},"
      "{`name`: `z`, `initial`: -0.8, `velocity`: 0.6}], `kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`,"
      "`potential_energy`: `0.1*z`, `constraints`: [{`name`: `sphere`, `equation`: `x^2 + y^2 + z^2 = 1`}],"
      "`simulation`: {`stop`: 1}}",
      1.6, 0.955, "z, of z' (constraint sphere)"},
-    /* the blade again, from the other side of the zero, where the divisor is negative */
+    /* the same blade approaching the zero from the other side, where the divisor is negative */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "2.5",
            "tan(2.5)", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
      3.5, 1.5 * M_PI - 2.5, "cos(th), of y' (constraint edge)"},
-    /* a blade that is turned by the clock */
+    /* a blade whose rotation is prescribed in time */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
      "`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}], `potential_energy`: `0.2*y`, `constraints`: ["
      "{`name`: `edge`, `equation`: `x'*sin(t) = y'*cos(t)`}], `simulation`: {`stop`: 1}}",
      2.5, M_PI / 2, "cos(t), of y' (constraint edge)"},
-    /* a crank that turns a longer rocker to and fro: the divisor stays away from 0 */
+    /* a crank that drives a longer rocker back and forth: the divisor has no zero */
     {"{`hamel`: 1, `coordinates`: [{`name`: `a`, `velocity`: 0.8}, {`name`: `b`, `velocity`: 1}],"
      "`kinetic_energy`: `(a'^2 + b'^2)/2`, `potential_energy`: `0.1*sin(b)`, `constraints`: ["
      "{`name`: `loop`, `equation`: `sin(a) = 0.8*sin(b)`}], `simulation`: {`stop`: 1}}",
@@ -98,7 +99,8 @@ static void end(integration *i) {
     written_close(&i->e);
 }
 
-/* The classical Runge–Kutta method; w has n numbers at most. Returns the status of `rates`. */
+/* Integrates one step with the classical Runge–Kutta method; w has at most n components. Returns the status of
+ * `rates`. */
 static int step(integration *i, double t, double h) {
     double k[4][2 * MOST] = {{0}}, at[2 * MOST], lambda[MOST];
     for (int s = 0; s < 4; s++) {
@@ -111,8 +113,8 @@ static int step(integration *i, double t, double h) {
     return 0;
 }
 
-/* Up to the zero positions are right to what steps next to it resolve, 2e-6 at worst here; beyond it no step succeeds.
- * Without the divisors' signs, steps across it succeed and positions are off by 1e-4 to 0.05 at the end. */
+/* Before the zero, the position error is at most 2e-6; beyond it every step must fail. Without the test of the
+ * divisors' signs, steps across the zero succeed, with errors from 1e-4 to 0.05 at the end. */
 static void follow(const passage *p, const char *as, integration *truth, integration *other, double h) {
     int status = 0;
     double t = 0, worst = 0;
@@ -128,8 +130,8 @@ static void follow(const passage *p, const char *as, integration *truth, integra
     if (!right || !(worst < 1e-5)) fail_msg("%s in steps of %g: status %d at %g, off by %g", as, h, status, t, worst);
 }
 
-/* Of several steps some end next to the zero and some leap over it. */
-static void c_stops_at_the_zero_of_a_divisor(void **state) {
+/* The step sizes are chosen so that some steps end close to the zero and some cross it. */
+static void generated_c_stops_at_the_zero_of_a_divisor(void **state) {
     static const double steps[] = {1e-3, 1.3e-3, 0.0171};
     (void)state;
     for (size_t k = 0; k < PASSAGES; k++) {
@@ -148,7 +150,7 @@ static void c_stops_at_the_zero_of_a_divisor(void **state) {
     }
 }
 
-/* The same equations as they were derived, before anything cancels. */
+/* The equations are written as derived, before terms cancel. */
 static void unsimplified_equations_have_their_divisors(void **state) {
     integration truth, other = {.n = 3};
     bool simplified;
@@ -164,8 +166,8 @@ static void unsimplified_equations_have_their_divisors(void **state) {
     end(&truth);
 }
 
-/* u = x' does not determine y' where the blade points along y. */
-static void a_start_at_the_zero_is_refused(void **state) {
+/* If the blade points along y, u = x' does not determine y'. */
+static void a_start_at_the_zero_is_rejected(void **state) {
     written_example e;
     char *text = NULL;
     hamel_error error = {0};
@@ -185,8 +187,8 @@ static void a_start_at_the_zero_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(c_stops_at_the_zero_of_a_divisor),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(generated_c_stops_at_the_zero_of_a_divisor),
                                        cmocka_unit_test(unsimplified_equations_have_their_divisors),
-                                       cmocka_unit_test(a_start_at_the_zero_is_refused)};
+                                       cmocka_unit_test(a_start_at_the_zero_is_rejected)};
     return cmocka_run_group_tests_name("divisors", tests, NULL, NULL);
 }

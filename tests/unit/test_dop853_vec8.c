@@ -1,4 +1,4 @@
-/* test_dop853_vec8.c — steps, error estimate and dense output in eight lanes against a motion in closed form. */
+/* test_dop853_vec8.c — steps, error estimate and dense output in eight lanes against a closed form. */
 #include "engine/simulate/methods/dop853_vec8.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* y'' = −w² y with another w in each lane; the third component depends on time: y' = cos t. */
+/* y'' = −w² y, with a different w in each lane. The third component depends on time: y' = cos t. */
 typedef struct oscillators {
     vec8 w;
 } oscillators;
@@ -33,7 +33,7 @@ static vec8 *create(dop853_vec8 *d, oscillators *o) {
     return memory;
 }
 
-/* A step, and the slope at its end. */
+/* Takes a step and evaluates the derivative at its end. */
 static void step(dop853_vec8 *d) {
     assert_int_equal(dop853_vec8_try(d), 0);
     vec8 end = d->t + d->h;
@@ -77,11 +77,11 @@ static void errors_fall_with_the_eighth_power_of_the_step(void **state) {
     coarse = worst_after(&d, &o, 6, &dense[0]);
     fine = worst_after(&d, &o, 12, &dense[1]);
     assert_true(coarse < 1e-4 && coarse / fine > 150);        /* 2^8 = 256 in the limit */
-    assert_true(dense[0] / dense[1] > 75 && dense[1] < 1e-5); /* of order 7: 2^7 */
+    assert_true(dense[0] / dense[1] > 75 && dense[1] < 1e-5); /* order 7: 2^7 in the limit */
     free(memory);
 }
 
-static void the_estimate_is_of_the_size_of_the_error(void **state) {
+static void the_estimate_has_the_magnitude_of_the_error(void **state) {
     (void)state;
     oscillators o;
     dop853_vec8 d;
@@ -99,7 +99,8 @@ static void the_estimate_is_of_the_size_of_the_error(void **state) {
     dop853_vec8_stiffness(&d, &product);
     for (int k = 0; k < VEC8_SIZE; k++) {
         double true_error = fabs(d.next[0][k] - sin(0.5 * o.w[k])) / 1e-6;
-        if (k > 1) assert_true(error[k] > true_error); /* the estimate is of a lower order: it errs on the safe side */
+        /* the estimate is of lower order, so it must be larger than the error */
+        if (k > 1) assert_true(error[k] > true_error);
         if (k > 0) assert_true(error[k] > error[k - 1]);
         assert_true(product[k] > 0.3 * 0.5 * o.w[k] && product[k] < 3 * fmax(1, 0.5 * o.w[k] * o.w[k]));
     }
@@ -109,7 +110,7 @@ static void the_estimate_is_of_the_size_of_the_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_fall_with_the_eighth_power_of_the_step),
-        cmocka_unit_test(the_estimate_is_of_the_size_of_the_error),
+        cmocka_unit_test(the_estimate_has_the_magnitude_of_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

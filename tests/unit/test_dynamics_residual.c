@@ -1,5 +1,5 @@
-/* test_dynamics_residual.c — engine/dynamics/dynamics_residual.c and dynamics_verified.c: the residual of a solution in
- * the equations of motion, whatever formulation found it. */
+/* test_dynamics_residual.c — engine/dynamics/dynamics_residual.c and dynamics_verified.c: the residual of a solution
+ * in the equations of motion, for every formulation. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/polls.h"
@@ -23,7 +23,7 @@ static hamel_model *pendulum(double m, double l, const char *more) {
     return fixture_model(text, more);
 }
 
-/* Along the circle the acceleration is −g sin θ; 2λ l is the weight's part along the rod. */
+/* The acceleration along the circle is −g sin θ; 2λ l is the component of the weight along the rod. */
 static void solution(double m, double l, double *a, double *lambda) {
     a[0] = -9.81 * 0.6 * 0.8;
     a[1] = -9.81 * 0.6 * 0.6;
@@ -31,7 +31,7 @@ static void solution(double m, double l, double *a, double *lambda) {
     lambda[0] = -m * 9.81 * 0.8 / (2 * l);
 }
 
-static void the_motion_of_a_pendulum_has_no_residual_in_any_units(void **state) {
+static void the_residual_of_a_pendulum_is_zero_in_any_units(void **state) {
     static const double sizes[][2] = {{1, 1}, {1e-9, 1e6}, {1e7, 1e-4}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -43,7 +43,7 @@ static void the_motion_of_a_pendulum_has_no_residual_in_any_units(void **state) 
         solution(m, l, a, lambda);
         equation_residual missed = dynamics_missed(k, a, lambda);
         assert_true(missed.motion < 1e-15 && missed.constraints < 1e-15);
-        a[0] *= 1 + 1e-6; /* off the motion, and off the circle */
+        a[0] *= 1 + 1e-6; /* not a motion of the pendulum, and not tangent to the circle */
         missed = dynamics_missed(k, a, lambda);
         assert_true(missed.motion > 1e-8 && missed.motion < 1e-6);
         assert_true(missed.constraints > 1e-8 && missed.constraints < 1e-6);
@@ -60,7 +60,7 @@ static void the_motion_of_a_pendulum_has_no_residual_in_any_units(void **state) 
     }
 }
 
-/* The particle without forces is an uncoupled part: the forces of the pendulum do not hide its residual. */
+/* The free particle is an uncoupled part. Its residual must not be hidden by the forces on the pendulum. */
 static void uncoupled_parts_are_checked_separately(void **state) {
     (void)state;
     double a[3], lambda[1], v[] = {0, 0, 2};
@@ -69,7 +69,7 @@ static void uncoupled_parts_are_checked_separately(void **state) {
     assert_non_null(k);
     assert_int_equal(dynamics_evaluate(k, 0, model->q0, v, NULL), HAMEL_OK);
     solution(1e6, 1, a, lambda);
-    a[2] = 1e-17; /* small against a change of its velocity within the run */
+    a[2] = 1e-17; /* small compared with the change of its velocity in the run */
     assert_true(dynamics_missed(k, a, lambda).motion < 1e-15);
     a[2] = 1e-6;
     assert_true(dynamics_missed(k, a, lambda).motion > 1e-7);
@@ -77,7 +77,7 @@ static void uncoupled_parts_are_checked_separately(void **state) {
     hamel_model_free(model);
 }
 
-/* The output is the right solution although the given one is wrong. */
+/* The output must be the correct solution although the input is wrong. */
 static void a_solution_with_a_residual_is_replaced(void **state) {
     static const char *const names[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "kane", "boltzmann-hamel"};
     (void)state;
@@ -102,7 +102,7 @@ static void a_solution_with_a_residual_is_replaced(void **state) {
     }
 }
 
-/* Not "the accelerations found miss the equations of motion". */
+/* The error must not be "the accelerations found miss the equations of motion". */
 static void a_check_that_is_canceled_reports_so(void **state) {
     (void)state;
     double a[3] = {0, 1, 0}, lambda[1] = {3};
@@ -128,8 +128,8 @@ static void a_check_that_is_canceled_reports_so(void **state) {
     "`points`: [{`name`: `Q`, `body`: `B`, `at`: [0.2, 0.1, 0.3]}],"                                           \
     "`joints`: [{`name`: `pin`, `type`: `coincident`, `between`: [[0, 0, 0], `Q`]}]"
 
-/* Kane's forces on a rotor are not those that the equations with multipliers need, so there is no other solver. */
-static void a_solution_with_a_residual_and_no_replacement_is_refused(void **state) {
+/* Kane's forces on a rotor differ from those in the equations with multipliers, so no other solver is available. */
+static void a_solution_with_a_residual_and_no_replacement_is_rejected(void **state) {
     (void)state;
     double a[7] = {1}, lambda[4] = {0};
     equation_residual missed;
@@ -149,8 +149,8 @@ static void a_solution_with_a_residual_and_no_replacement_is_refused(void **stat
     hamel_model_free(model);
 }
 
-/* Friction, forces that contain multipliers, and rotors, for which some formulations derive other terms than Lagrange: all of
- * them are in the equations that are checked. */
+/* The systems have friction, forces that contain multipliers, and rotors, for which some formulations derive other
+ * terms than Lagrange. */
 static void all_forces_are_in_the_checked_equations(void **state) {
     static const char *const names[] = {"lagrange", "udwadia-kalaba", "gauss",          "maggi",
                                         "kane",     "gibbs-appell",   "boltzmann-hamel"};
@@ -185,11 +185,11 @@ static void all_forces_are_in_the_checked_equations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_motion_of_a_pendulum_has_no_residual_in_any_units),
+        cmocka_unit_test(the_residual_of_a_pendulum_is_zero_in_any_units),
         cmocka_unit_test(uncoupled_parts_are_checked_separately),
         cmocka_unit_test(a_solution_with_a_residual_is_replaced),
         cmocka_unit_test(a_check_that_is_canceled_reports_so),
-        cmocka_unit_test(a_solution_with_a_residual_and_no_replacement_is_refused),
+        cmocka_unit_test(a_solution_with_a_residual_and_no_replacement_is_rejected),
         cmocka_unit_test(all_forces_are_in_the_checked_equations),
     };
     return cmocka_run_group_tests_name("dynamics_residual", tests, NULL, NULL);

@@ -1,7 +1,7 @@
-/* test_elements.c — bodies, points, frames, springs, dampers and loads against what is written out by hand.
+/* test_elements.c — bodies, points, frames, springs, dampers and loads against expressions derived by hand.
  *
- * Energies, forces and places are compared at random states with expressions of the same system, so nothing depends on
- * the integration. */
+ * Energies, forces and positions are compared at random states with expressions of the same system, without
+ * integration. */
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void expect_same(fixture *f, const char *found, const char *expected) {
     assert_same(f, found, fixture_node(f, found), fixture_node(f, expected));
 }
 
-/* --- bodies -------------------------------------------------------------------------------------------------------- */
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 static void a_planar_body_moves_and_turns(void **state) {
     (void)state;
@@ -95,7 +95,7 @@ static void a_body_without_inertia_is_a_particle_with_axes(void **state) {
     fixture_close(&f);
 }
 
-static void gravity_that_changes_is_a_force(void **state) {
+static void gravity_that_depends_on_time_is_a_force(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE ", `gravity`: [`sin(t)`, -9.81], `bodies`: [" PLANAR_BODY "]");
@@ -120,9 +120,9 @@ static void bodies_come_in_families(void **state) {
     fixture_close(&f);
 }
 
-/* --- places -------------------------------------------------------------------------------------------------------- */
+/* --- positions ---------------------------------------------------------------------------------------------------- */
 
-static void points_of_a_body_turn_with_it(void **state) {
+static void points_of_a_body_rotate_with_it(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE ", `points`: [{`name`: `P`, `body`: `B`, `at`: [0.5, `x`]}], `bodies`: [" PLANAR_BODY "]");
@@ -134,7 +134,7 @@ static void points_of_a_body_turn_with_it(void **state) {
     fixture_close(&f);
 }
 
-static void frames_lie_in_each_other_in_any_order(void **state) {
+static void frames_may_be_nested_in_any_order_of_declaration(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f,
@@ -152,7 +152,8 @@ static void frames_lie_in_each_other_in_any_order(void **state) {
     fixture_close(&f);
 }
 
-/* ω of the inner body by own axes: that of the frame turned into them, and its own. */
+/* ω of the inner body in its own axes: the angular velocity of the frame, transformed to these axes, plus that of
+ * the body relative to the frame. */
 static void angular_velocities_of_nested_frames_add(void **state) {
     (void)state;
     fixture f;
@@ -170,7 +171,7 @@ static void angular_velocities_of_nested_frames_add(void **state) {
     fixture_close(&f);
 }
 
-static void position_and_orientation_of_a_body_are_given_in_the_frame_it_is_in(void **state) {
+static void position_and_orientation_of_a_body_are_relative_to_its_frame(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE ", `frames`: [{`name`: `F`, `orientation`: {`angle`: `a`}}],"
@@ -183,7 +184,7 @@ static void position_and_orientation_of_a_body_are_given_in_the_frame_it_is_in(v
     fixture_close(&f);
 }
 
-static void a_body_in_another_body_turns_with_it(void **state) {
+static void a_body_attached_to_another_body_rotates_with_it(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE
@@ -194,7 +195,7 @@ static void a_body_in_another_body_turns_with_it(void **state) {
     fixture_close(&f);
 }
 
-/* A position in a frame does not define axes: they are those of `in`, or inertial. */
+/* A frame defined by a position only has the axes of the frame in `in`, or inertial axes. */
 static void a_position_in_a_frame_does_not_define_axes(void **state) {
     (void)state;
     fixture f;
@@ -213,7 +214,7 @@ static void a_position_in_a_frame_does_not_define_axes(void **state) {
 }
 
 #define IN_FRAME "`name`: `B`, `mass`: 1, `position`: {`frame`: `F`, `at`: [`x`, `y`]}"
-static void ambiguous_axes_are_refused(void **state) {
+static void ambiguous_axes_are_rejected(void **state) {
     (void)state;
     static const char F[] = PLANE ", `frames`: [{`name`: `F`, `orientation`: {`angle`: `a`}}], `bodies`: [{" IN_FRAME;
     static const char *const rest[] = {", `inertia`: 1}]", ", `orientation`: {`angle`: 0}}]",
@@ -276,7 +277,7 @@ static void a_spring_without_length_has_no_kink(void **state) {
     fixture_close(&f);
 }
 
-static void a_spring_whose_stiffness_moves_is_a_force(void **state) {
+static void a_spring_whose_stiffness_depends_on_time_is_a_force(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, PLANE ", `bodies`: [" PLANAR_BODY "],"
@@ -310,7 +311,7 @@ static void a_force_acts_where_its_element_is(void **state) {
     fixture_close(&f);
 }
 
-/* Papastavridis A70: Q = M·∂ω/∂q'; about the first axis 3, the line of nodes, and the body's own third axis. */
+/* Papastavridis A70: Q = M·∂ω/∂q'; torques about the first fixed axis, the line of nodes, and the third body axis. */
 static void a_torque_acts_on_the_angular_velocity(void **state) {
     (void)state;
     fixture f;
@@ -323,7 +324,7 @@ static void a_torque_acts_on_the_angular_velocity(void **state) {
     fixture_close(&f);
 }
 
-static void loads_that_cannot_act_are_refused(void **state) {
+static void loads_that_cannot_act_are_rejected(void **state) {
     (void)state;
     assert_fault(PLANE ", `particles`: [{`name`: `p`, `mass`: 1, `position`: [`x`, `y`]}], `kinetic_energy`: `a'^2`,"
                        "`loads`: [{`on`: `p`, `torque`: 1}]",
@@ -347,23 +348,23 @@ int main(void) {
         cmocka_unit_test(principal_moments_belong_to_the_body_axes),
         cmocka_unit_test(products_of_inertia_mix_the_components),
         cmocka_unit_test(a_body_without_inertia_is_a_particle_with_axes),
-        cmocka_unit_test(gravity_that_changes_is_a_force),
+        cmocka_unit_test(gravity_that_depends_on_time_is_a_force),
         cmocka_unit_test(bodies_come_in_families),
-        cmocka_unit_test(points_of_a_body_turn_with_it),
-        cmocka_unit_test(frames_lie_in_each_other_in_any_order),
+        cmocka_unit_test(points_of_a_body_rotate_with_it),
+        cmocka_unit_test(frames_may_be_nested_in_any_order_of_declaration),
         cmocka_unit_test(angular_velocities_of_nested_frames_add),
-        cmocka_unit_test(position_and_orientation_of_a_body_are_given_in_the_frame_it_is_in),
-        cmocka_unit_test(a_body_in_another_body_turns_with_it),
+        cmocka_unit_test(position_and_orientation_of_a_body_are_relative_to_its_frame),
+        cmocka_unit_test(a_body_attached_to_another_body_rotates_with_it),
         cmocka_unit_test(a_position_in_a_frame_does_not_define_axes),
-        cmocka_unit_test(ambiguous_axes_are_refused),
+        cmocka_unit_test(ambiguous_axes_are_rejected),
         cmocka_unit_test(invalid_positions_are_rejected),
         cmocka_unit_test(a_spring_stores_the_square_of_its_stretch),
         cmocka_unit_test(a_spring_without_length_has_no_kink),
-        cmocka_unit_test(a_spring_whose_stiffness_moves_is_a_force),
+        cmocka_unit_test(a_spring_whose_stiffness_depends_on_time_is_a_force),
         cmocka_unit_test(a_damper_acts_against_the_rate_of_its_length),
         cmocka_unit_test(a_force_acts_where_its_element_is),
         cmocka_unit_test(a_torque_acts_on_the_angular_velocity),
-        cmocka_unit_test(loads_that_cannot_act_are_refused),
+        cmocka_unit_test(loads_that_cannot_act_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,11 @@
-/* test_energies.c — engine/mechanics/energies.c: T and its parts, the Jacobi integral and its rate, what constraints do.
+/* test_energies.c — engine/mechanics/energies.c: the kinetic energy and its parts, the Jacobi integral and its rate,
+ * the power of constraints.
  *
- *   T = T2 + T1 + T0,  q'·∂L/∂q' − L = T2 − T0 + V                      Papastavridis 3.9
- *   dh/dt by Greenwood 4.379 is the derivative of h along the motion
- *   d(T + V)/dt = Σ Q q' + Σ power(c) + ∂V/∂t where T does not contain t    Greenwood 4.357 to 4.364 */
+ * T = T2 + T1 + T0 and q'·∂L/∂q' − L = T2 − T0 + V: Papastavridis 3.9.
+ *
+ * dh/dt by Greenwood 4.379 is the derivative of h along the motion.
+ *
+ * d(T + V)/dt = Σ Q q' + Σ power(c) + ∂V/∂t if T does not contain t: Greenwood 4.357 to 4.364. */
 #include "api/simulate.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -23,9 +26,9 @@ static void assert_column_zero(const motion *m, const char *what, const char *co
             fail_msg("%s: %s is %.3g in row %zu", what, column, motion_value(m, i, at), i);
 }
 
-/* Coordinates that move with time: T1 and T0 are not 0. */
+/* Systems whose coordinates are relative to a moving frame, so that T1 and T0 do not vanish. */
 static const char *const moving[] = {
-    /* Greenwood 4.12: a bead on a hoop that is turned at the rate W + a t */
+    /* Greenwood 4.12: a bead on a hoop that rotates at the rate W + a t */
     "`parameters`: {`W`: 2, `a`: 0.7, `g`: 9.81}, `coordinates`: [{`name`: `th`, `initial`: 1, `velocity`: 0.4}],"
     "`particles`: [{`name`: `P`, `mass`: 0.5, `position`: [`sin(th)*cos(W*t + a*t^2/2)`, `sin(th)*sin(W*t + a*t^2/2)`,"
     "`cos(th)`]}], `gravity`: [0, 0, `-g`],",
@@ -34,7 +37,7 @@ static const char *const moving[] = {
     "`definitions`: {`x`: `A*sin(w*t) + l*sin(ph)`, `y`: `A*cos(2*t) - l*cos(ph)`},"
     "`kinetic_energy`: `m*(der(x)^2 + der(y)^2)/2`, `potential_energy`: `m*g*y + t*ph^2`,"
     "`generalized_forces`: {`ph`: `-0.3*ph'`},",
-    /* two bodies in frames that turn, a spring between them */
+    /* two bodies in rotating frames, connected by a spring */
     "`parameters`: {`W`: 1.5}, `coordinates`: [{`name`: `r`, `initial`: 1}, {`name`: `s`, `initial`: 0.4, `velocity`: "
     "-1}],"
     "`frames`: [{`name`: `F`, `origin`: [`t^2/5`, 0], `orientation`: {`angle`: `W*t`}}],"
@@ -43,7 +46,7 @@ static const char *const moving[] = {
     "`orientation`: {`angle`: `s - W*t`}}], `springs`: [{`between`: [`P`, `B`], `stiffness`: 20, `length`: 1}],",
 };
 
-/* Rounding only: energies here are below 100, some hundred operations. */
+/* Only rounding errors are allowed: the energies are below 100 and take some hundred operations. */
 static void the_parts_of_the_kinetic_energy_add_up(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
@@ -58,12 +61,12 @@ static void the_parts_of_the_kinetic_energy_add_up(void **state) {
         assert_column_zero(&m, "parts", "sum", 1e-12);
         assert_column_zero(&m, "Jacobi integral", "h", 1e-12);
         assert_column_zero(&m, "rate", "rate", 1e-10);
-        assert_true(motion_last(&m, "T0") > 0.01); /* they are not all in T2 */
+        assert_true(motion_last(&m, "T0") > 0.01); /* T2 is not the whole kinetic energy */
         motion_free(&m);
     }
 }
 
-/* T = ½ m r² (θ'² + W² sin²θ): T2, T1 = 0, T0, and Greenwood 4.12's rate −m r² W W' sin²θ. */
+/* T = ½ m r² (θ'² + W² sin²θ), so T1 = 0, and the rate by Greenwood 4.12 is −m r² W W' sin²θ. */
 static void the_bead_on_a_hoop_has_its_published_rate(void **state) {
     (void)state;
     char text[4000];
@@ -91,24 +94,25 @@ static void an_energy_that_is_not_quadratic_has_no_parts(void **state) {
     fixture_close(&f);
 }
 
-/* Constraints that move: what they do is the rate of T + V beyond that of the forces (named `work`). */
+/* Systems with moving constraints. The power of the constraints is the rate of T + V minus the power of the forces,
+ * the column `work`. */
 static const char *const driven[] = {
-    /* Baruh 4.9: a bead on a hoop, turned by a constraint */
+    /* Baruh 4.9: a bead on a hoop whose rotation is a constraint */
     "`coordinates`: [{`name`: `th`, `initial`: 1}, {`name`: `ps`, `velocity`: 2}],"
     "`kinetic_energy`: `(th'^2 + ps'^2*sin(th)^2)/2`, `potential_energy`: `-9.81*cos(th)`,"
     "`constraints`: [{`name`: `c`, `equation`: `ps = 2*t + t^2/4`}], `definitions`: {`work`: 0},",
-    /* Greenwood 4.13: a knife edge that turns on its rod; catastatic, so it does no work */
+    /* Greenwood 4.13: a knife edge that rotates relative to its rod; catastatic, so its power is zero */
     "`coordinates`: [`x`, `y`, {`name`: `ph`, `velocity`: 1}], `parameters`: {`W`: 0.8},"
     "`kinetic_energy`: `(x'^2 + y'^2) + ph'^2/2 + ph'*(y'*cos(ph) - x'*sin(ph))`, `generalized_forces`: {`x`: `1 - "
     "x'`},"
     "`constraints`: [{`name`: `c`, `equation`: `-x'*sin(ph + W*t) + y'*cos(ph + W*t) = 0`}],"
     "`definitions`: {`work`: `(1 - x')*x'`},",
-    /* Baruh, exercise 4.40: a motor by an acatastatic velocity constraint, with friction in its bearing */
+    /* Baruh, exercise 4.40: a motor as an acatastatic velocity constraint, with bearing friction */
     "`coordinates`: [{`name`: `a`, `velocity`: 3}, {`name`: `b`, `initial`: 1}],"
     "`kinetic_energy`: `a'^2 + b'^2/2 + a'*b'*cos(a - b)/2`, `potential_energy`: `-5*cos(a) - 2*cos(b)`,"
     "`dissipation`: `0.2*(a' - b')^2/2`, `constraints`: [{`name`: `c`, `equation`: `a' = 3 + sin(t)`}],"
     "`definitions`: {`work`: `-0.2*(a' - b')^2`},",
-    /* Appell and Hamel: not linear in the velocities and homogeneous, so it does no work */
+    /* Appell and Hamel: nonlinear and homogeneous in the velocities, so its power is zero */
     "`coordinates`: [{`name`: `x`, `velocity`: 0.6}, {`name`: `y`, `velocity`: 0.8}, {`name`: `z`, `velocity`: 0.5}],"
     "`kinetic_energy`: `(x'^2 + y'^2 + 2*z'^2)/2`, `potential_energy`: `z`,"
     "`constraints`: [{`name`: `c`, `equation`: `x'^2 + y'^2 - 4*z'^2 = 0`}], `definitions`: {`work`: 0},",
@@ -124,13 +128,13 @@ static void powers_of_constraints_complete_the_balance(void **state) {
                  driven[i]);
         motion m = motion_run(text, "`stop`: 2, `samples`: 21, `rtol`: 1e-9, `atol`: 1e-11");
         assert_column_zero(&m, "balance", "balance", 1e-10);
-        assert_column_zero(&m, "rate", "rate", 1e-7); /* takes A q' for −a_t: to within the velocity residual */
+        assert_column_zero(&m, "rate", "rate", 1e-7); /* assumes A q' = −a_t, which the velocity residual limits */
         if (i == 1 || i == 3) assert_column_zero(&m, "power", "P", 1e-7);
         motion_free(&m);
     }
 }
 
-/* Every example, a twentieth of its span: the rate that is printed is the derivative of what is printed. */
+/* For a twentieth of the span of every example, compares the printed rate with the derivative of the printed h. */
 static void the_rate_is_the_derivative_in_every_example(void **state) {
     (void)state;
     size_t count = 0;
@@ -157,7 +161,8 @@ static void the_rate_is_the_derivative_in_every_example(void **state) {
         double scale = 1;
         size_t size = cJSON_HasObjectItem(d, "lagrangian") ? 0 : motion_column(&m, "speed of energies");
         for (size_t i = 0; size && i < m.row_count; i++) scale = fmax(scale, motion_value(&m, i, size));
-        assert_column_zero(&m, e->name, "difference of rates", 1e-6 * scale); /* velocity residuals times multipliers */
+        /* limited by the velocity residuals times the multipliers */
+        assert_column_zero(&m, e->name, "difference of rates", 1e-6 * scale);
         motion_free(&m);
         free(text);
         cJSON_Delete(d);
@@ -165,9 +170,9 @@ static void the_rate_is_the_derivative_in_every_example(void **state) {
     assert_true(count > 40);
 }
 
-/* Gauss's function is ½ Σ m |a − a_free|², also where the constraint rubs: a block on a floor with friction 0.2 deviates
- * from its free fall by (−0.2 g, g). */
-static void gauss_function_counts_the_whole_reaction(void **state) {
+/* Gauss's function ½ Σ m |a − a_free|² includes friction: a block on a floor with the coefficient 0.2 deviates from
+ * free fall by (−0.2 g, g). */
+static void gauss_function_includes_the_friction_force(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `3*(x'^2 + y'^2)/2`,"
                           "`potential_energy`: `3*9.81*y`, `constraints`: [{`name`: `floor`, `equation`: `y = 0`,"
@@ -185,7 +190,7 @@ int main(void) {
         cmocka_unit_test(an_energy_that_is_not_quadratic_has_no_parts),
         cmocka_unit_test(powers_of_constraints_complete_the_balance),
         cmocka_unit_test(the_rate_is_the_derivative_in_every_example),
-        cmocka_unit_test(gauss_function_counts_the_whole_reaction),
+        cmocka_unit_test(gauss_function_includes_the_friction_force),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

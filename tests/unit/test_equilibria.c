@@ -1,5 +1,5 @@
-/* test_equilibria.c — engine/analyze: equilibria, which of them are isolated, and their stability. Expected values are closed
- * forms; a verdict without a source follows from the sign of the potential near the equilibrium. */
+/* test_equilibria.c — engine/analyze: equilibria, whether they are isolated, and their stability. Expected values
+ * are closed forms. A verdict without a cited source follows from the sign of the potential near the equilibrium. */
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
@@ -11,16 +11,16 @@
 
 #include <math.h>
 
-/* undecided: no claim */
+/* UNDECIDED makes no claim */
 typedef enum verdict { UNDECIDED = -1, UNSTABLE = 0, STABLE = 1 } verdict;
 
 typedef struct expectation {
     const char *members;
-    double q[3]; /* of an equilibrium that is found */
+    double q[3]; /* coordinates of the equilibrium */
     verdict verdict;
-    const char *by;   /* NULL: undecided */
-    size_t dimension; /* of its family */
-    size_t count;     /* of all that are found; 0: not checked */
+    const char *by;   /* how the stability is decided; NULL if undecided */
+    size_t dimension; /* dimension of the family of equilibria */
+    size_t count;     /* number of equilibria found; 0 if not checked */
 } expectation;
 
 static const hamel_equilibrium *at(const hamel_equilibria *e, const double *q) {
@@ -40,7 +40,7 @@ static void expect(const expectation *x) {
         fail_msg("%s: %s", x->members, f.error.faults[0].message);
     const hamel_equilibrium *found = at(e, x->q);
     if (!found) fail_msg("%s: not found at %g %g %g", x->members, x->q[0], x->q[1], x->q[2]);
-    assert_non_null(found); /* for cppcheck: fail_msg never returns */
+    assert_non_null(found); /* for cppcheck, which does not see that fail_msg never returns */
     verdict got = !found->decided ? UNDECIDED : found->stable ? STABLE : UNSTABLE;
     if (got != x->verdict || found->family_dimension != x->dimension || (x->count > 0 && e->count != x->count))
         fail_msg("%s: verdict %d (%s), dimension %zu, %zu equilibria", x->members, got,
@@ -72,7 +72,7 @@ static void expect_all(const expectation *list, size_t count) {
 #define ORDER(k) "order " #k " of the potential"
 #define LINEAR "eigenvalues"
 
-static void powers_are_decided_by_their_order(void **state) {
+static void powers_are_decided_by_the_order_of_the_first_derivative(void **state) {
     (void)state;
     EXPECT({ONE("x^2"), {0}, STABLE, LEAST, 0, 1}, {ONE("-x^2"), {0}, UNSTABLE, LINEAR, 0, 1},
            {ONE("x^3"), {0}, UNSTABLE, ORDER(3), 0, 1}, {ONE("-x^3"), {0}, UNSTABLE, ORDER(3), 0, 1},
@@ -80,7 +80,7 @@ static void powers_are_decided_by_their_order(void **state) {
            {ONE("x^5"), {0}, UNSTABLE, ORDER(5), 0, 1}, {ONE("x^6"), {0}, STABLE, ORDER(6), 0, 1},
            {ONE("-x^6"), {0}, UNSTABLE, ORDER(6), 0, 1}, {ONE("-x^7"), {0}, UNSTABLE, ORDER(7), 0, 1},
            {ONE("x^8"), {0}, STABLE, ORDER(8), 0, 1}, {ONE("1e6*(x - 0.7)^6"), {0.7}, STABLE, ORDER(6), 0, 1},
-           /* as a sum, its root is known to the cube root of rounding only */
+           /* as a sum, the root is accurate only to the cube root of rounding */
            {ONE("x^4 - 1.2*x^3 + 0.54*x^2 - 0.108*x"), {0.3}, STABLE, ORDER(4), 0, 1},
            {ONE("(x - 0.3)^4"), {0.3}, STABLE, ORDER(4), 0, 1}, {ONE("x^4 - x^3"), {0.75}, STABLE, LEAST, 0, 2},
            {ONE("x^4 - x^3"), {0}, UNSTABLE, ORDER(3), 0, 2});
@@ -97,22 +97,22 @@ static void several_flat_directions_are_examined_together(void **state) {
            {THREE("(x - y)^4 + (y - z)^4 + (x + y + z)^4"), {0}, STABLE, ORDER(4), 0, 1});
 }
 
-/* x follows y: x = −y²/2 leaves −y⁴/4, and with y⁴ added 3y⁴/4; Peano's (x − y²)(x − 2y²) grows along every straight line,
- * and is −y⁴/4 on x = 3y²/2. */
-static void coordinates_that_follow_the_flat_direction_count(void **state) {
+/* If x follows y along the valley x = −y²/2, −y⁴/4 remains, and 3y⁴/4 with y⁴ added. Peano's (x − y²)(x − 2y²) grows
+ * along every straight line but is −y⁴/4 on x = 3y²/2. */
+static void the_potential_is_reduced_along_the_flat_direction(void **state) {
     (void)state;
     EXPECT({TWO("x^2 + x*y^2"), {0}, UNSTABLE, ORDER(4), 0, 1}, {TWO("x^2 + x*y^2 + y^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("(x - y^2)*(x - 2*y^2)"), {0}, UNSTABLE, ORDER(4), 0, 1},
            {TWO("(x - y)^2 + x^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("100*(x - y)^2 - x^4"), {0}, UNSTABLE, ORDER(4), 0, 1},
-           /* next to stiff terms rounding leaves only radii at which x⁴ is not yet seen alone */
+           /* Next to stiff terms, rounding leaves only radii at which x⁴ does not yet dominate. */
            {TWO("1e6*(x - y)^2 + x^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("1e9*(x - y)^2 + x^4"), {0}, UNDECIDED, NULL, 0, 1}, {TWO("x^2 - y^4"), {0}, UNSTABLE, ORDER(4), 0, 1});
 }
 
-static void families_are_not_isolated_points_and_the_reverse(void **state) {
+static void families_and_isolated_points_are_distinguished(void **state) {
     (void)state;
-    double c = 0.1 / sqrt(0.0325), s = 0.15 / sqrt(0.0325); /* of the ring, the point nearest to the start */
+    double c = 0.1 / sqrt(0.0325), s = 0.15 / sqrt(0.0325); /* the point of the ring nearest to the start */
     expectation ring[] = {{TWO("(x^2 + y^2 - 1)^2"), {c, s, 0}, STABLE, LEAST, 1, 2},
                           {TWO("(x^2 + y^2 - 1)^4"), {c, s, 0}, STABLE, ORDER(4), 1, 2},
                           {TWO("-(x^2 + y^2 - 1)^2"), {c, s, 0}, UNSTABLE, LINEAR, 1, 2}};
@@ -121,7 +121,7 @@ static void families_are_not_isolated_points_and_the_reverse(void **state) {
            {TWO("x^4"), {0, 0.15}, STABLE, ORDER(4), 1, 1}, {TWO("-x^4"), {0, 0.15}, UNSTABLE, ORDER(4), 1, 1},
            {TWO("(x - y)^2"), {0.125, 0.125}, STABLE, LEAST, 1, 1},
            {TWO("(x - y)^4"), {0.125, 0.125}, STABLE, ORDER(4), 1, 1},
-           /* two lines that cross at 0 */
+           /* two families, lines that intersect at 0 */
            {TWO("x^2*y^2"), {0}, UNDECIDED, NULL, 1, 0}, {TWO("(x^2 - y^2)^2"), {0}, UNDECIDED, NULL, 1, 0},
            {TWO("(x^2 - y^2)^2"), {0.125, 0.125}, STABLE, LEAST, 1, 0},
            {THREE("x^2*y^2 + z^4"), {0}, UNDECIDED, NULL, 1, 0},
@@ -134,8 +134,8 @@ static void families_are_not_isolated_points_and_the_reverse(void **state) {
             2});
 }
 
-/* A bead on a hoop that turns at w: U'' = g − w² at the bottom; at w² = g order 4 decides, 3g th⁴/24 · 3 > 0. Above, it rests
- * at cos th = g/w². */
+/* A bead on a hoop that rotates at w: U'' = g − w² at the bottom. If w² = g, order 4 decides: 3g th⁴/24 · 3 > 0. For
+ * larger w, the equilibrium is at cos th = g/w². */
 #define HOOP(w2)                                                                                         \
     "`coordinates`: [{`name`: `th`, `initial`: 0.3}], `kinetic_energy`: `(th'^2 + " w2 "*sin(th)^2)/2`," \
     "`potential_energy`: `-9.81*cos(th)`"
@@ -147,18 +147,19 @@ static void a_hoop_is_decided_at_its_critical_speed(void **state) {
            {HOOP("9.80999"), {0}, STABLE, LEAST, 0, 2});
 }
 
-/* The same bead as a particle on a hoop that is turned by w t: t occurs, and the equations are the same at all times. */
+/* The same bead as a particle on a hoop whose orientation is w t. Time occurs explicitly, but the equations of
+ * motion do not depend on it. */
 #define TURNED(w)                                                                                              \
     "`parameters`: {`w`: `" w "`}, `coordinates`: [{`name`: `th`, `initial`: 0.3}], `gravity`: [0, 0, -9.81]," \
     "`particles`: [{`name`: `bead`, `mass`: 2, `position`: [`sin(th)*cos(w*t)`, `sin(th)*sin(w*t)`, `-cos(th)`]}]"
-static void a_uniform_turn_is_no_change_with_time(void **state) {
+static void a_uniform_rotation_permits_relative_equilibria(void **state) {
     (void)state;
     EXPECT({TURNED("sqrt(9.81)"), {0}, STABLE, ORDER(4), 0, 2}, {TURNED("2"), {0}, STABLE, LEAST, 0, 2},
            {TURNED("sqrt(19.62)"), {M_PI / 3}, STABLE, LEAST, 0, 4},
            {TURNED("sqrt(19.62)"), {0}, UNSTABLE, LINEAR, 0, 4});
 }
 
-/* V may have a kink: what holds on one side of it does not decide. */
+/* V may have a kink, so both sides must be examined. */
 static void branches_are_found_on_both_sides(void **state) {
     (void)state;
     EXPECT({ONE("abs(x)^3"), {0}, STABLE, ORDER(3), 0, 1}, {ONE("if(x < 0, x^2, x^4)"), {0}, STABLE, ORDER(4), 0, 1},
@@ -167,7 +168,7 @@ static void branches_are_found_on_both_sides(void **state) {
            {ONE("max(x, 0)^2 + max(-x, 0)^4"), {0}, STABLE, ORDER(4), 0, 1});
 }
 
-/* Where forces have no potential, or do work, or could stabilize, the potential decides nothing alone. */
+/* The potential alone decides nothing if forces have no potential, dissipate energy, or could stabilize. */
 static void other_forces_are_taken_into_account(void **state) {
     (void)state;
 #define FORCE(x) ", `generalized_forces`: {`x`: `" x "`}"
@@ -177,7 +178,7 @@ static void other_forces_are_taken_into_account(void **state) {
         {ONE("x^3") FORCE("-x'"), {0}, UNSTABLE, ORDER(3), 0, 1}, {ONE("x^2") FORCE("-x'"), {0}, STABLE, LINEAR, 0, 1},
         {ONE("x^2") FORCE("-x'^3"), {0}, STABLE, LEAST, 0, 1}, {ONE("x^2") FORCE("x'^3"), {0}, UNDECIDED, NULL, 0, 1},
         {ONE("0") FORCE("-x^3"), {0}, STABLE, ORDER(4), 0, 1},
-        /* without damping a circulatory force makes one of two equal frequencies grow */
+        /* without damping, a circulatory force makes one of two equal frequencies unstable */
         {TWO("x^2 + y^2") FORCES("-0.5*y", "0.5*x"), {0}, UNSTABLE, LINEAR, 0, 1},
         {TWO("x^2 + y^2") FORCES("-0.1*y - x'", "0.1*x - y'"), {0}, STABLE, LINEAR, 0, 1},
         {TWO("0") FORCES("-x^3 - y^3", "x^3 - y^3"), {0}, UNDECIDED, NULL, 0, 1},
@@ -203,12 +204,13 @@ static void constraints_shape_the_potential(void **state) {
            {UNDER("9.81*y", CONSTRAINT("c", "y + 0.9296 = x^4")), {0, -0.9296}, STABLE, ORDER(4), 0, 1},
            {UNDER("-9.81*y", CONSTRAINT("c", "y + 0.9296 = x^4")), {0, -0.9296}, UNSTABLE, ORDER(4), 0, 1},
            {UNDER("9.81*y", CONSTRAINT("c", "y + 1.016 = x^3")), {0, -1.016}, UNSTABLE, ORDER(3), 0, 1},
-           /* rolling, a holonomic constraint in disguise: x = 0 and any angle */
+           /* rolling is a holonomic constraint written with velocities: equilibria have x = 0 and any angle */
            {UNDER("x^2", CONSTRAINT("c", "x' = 0.5*y'")), {0, -0.8}, STABLE, LEAST, 1, 1});
 }
 
-/* Blades (x' sin f = y' cos f): on a slope they rest across it, f = ±π/2, anywhere; the effect of a small rotation
- * is undecided. A sleigh whose centre of mass is ahead keeps its course, and does not when it is behind (Chaplygin). */
+/* Blades (x' sin f = y' cos f): on a slope they are in equilibrium across it, f = ±π/2, anywhere. The effect of a
+ * small rotation is undecided. A sleigh keeps its course if its mass centre is ahead of the blade, and not if it is
+ * behind (Chaplygin). */
 #define BLADE(vx, T, V)                                                                                                \
     "`coordinates`: [{`name`: `x`, `velocity`: " vx "}, `y`, `f`], `kinetic_energy`: `" T "`, `potential_energy`: `" V \
     "`, `constraints`: [" CONSTRAINT("k", "x'*sin(f) = y'*cos(f)") "]"
@@ -221,7 +223,7 @@ static void blades_rest_in_families_and_run_straight(void **state) {
            {BLADE("-1", SLEIGH, "0"), {0, 0, 0}, UNSTABLE, LINEAR, 1, 2});
 }
 
-/* Circular orbits in V = −1/(k r^k): stable below k = 2, and the amended potential is flat at k = 2. */
+/* Circular orbits in V = −1/(k r^k) are stable for k < 2; for k = 2 the amended potential is flat. */
 #define ORBIT(V)                                                                                                  \
     "`coordinates`: [{`name`: `r`, `initial`: 1}, {`name`: `f`, `velocity`: 1}], `kinetic_energy`: `(r'^2 + r^2*" \
     "f'^2)/2`, `potential_energy`: `" V "`"
@@ -241,8 +243,8 @@ static void expect_refusal(const char *members, const char *text) {
     fixture_close(&f);
 }
 
-/* Papastavridis, example 3.2.5: rest needs constraints that rest, and forces that stay. */
-static void moving_constraints_and_forces_are_named(void **state) {
+/* Papastavridis, example 3.2.5: an equilibrium requires time-independent constraints and forces. */
+static void moving_constraints_and_forces_are_reported(void **state) {
     (void)state;
     expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("floor", "y + 0.8 = 0.1*sin(2*t)")), "the constraint `floor` moves");
     expect_refusal(UNDER("x^2 + y^2", CONSTRAINT("drive", "x' = t")),
@@ -255,8 +257,9 @@ static void moving_constraints_and_forces_are_named(void **state) {
     expect_refusal(ONE("x^2 + x*cos(3*t)"), "the force on `x` depends on time");
 }
 
-/* Parts that move without disturbing rest: the blade's direction, without a force on it; a stiffness; a lever. */
-static void motion_that_permits_rest_is_accepted(void **state) {
+/* Time-dependent parts that do not disturb an equilibrium: the direction of a blade without a force on it, a
+ * stiffness, a lever. */
+static void time_dependence_that_permits_equilibrium_is_accepted(void **state) {
     (void)state;
     EXPECT({UNDER("x^2 + y^2", CONSTRAINT("c", "cos(t)*x' + sin(t)*y' = 0")), {0, 0}, STABLE, LEAST, 0, 1},
            {UNDER("(x - 1)^2 + y^2", CONSTRAINT("c", "cos(t)*x' + sin(t)*y' = 0")), {1, 0}, STABLE, LEAST, 0, 1},
@@ -277,7 +280,8 @@ static void a_search_reports_its_extent(void **state) {
         const char *members;
         bool complete;
         size_t unsolved;
-    } cases[] = {{ONE("x^2 - x"), true, 0}, {TWO("(x - y)^2"), true, 0}, {ONE("x"), true, 1}, /* there is none */
+        /* no equilibrium exists */
+    } cases[] = {{ONE("x^2 - x"), true, 0}, {TWO("(x - y)^2"), true, 0}, {ONE("x"), true, 1},
                  {ONE("x^4"), false, 0},    {ONE("exp(x)"), false, 17},  {ONE("cos(x)"), false, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         fixture f;
@@ -293,7 +297,8 @@ static void a_search_reports_its_extent(void **state) {
     }
 }
 
-/* A hanging chain of 14 links in x, y: 28 coordinates. It hangs straight, and that is its minimum. */
+/* A hanging chain of 14 links in x and y has 28 coordinates. The straight vertical chain is the minimum of the
+ * potential. */
 static void a_chain_of_28_coordinates_hangs_at_its_minimum(void **state) {
     (void)state;
     fixture f;
@@ -327,19 +332,19 @@ static void a_chain_of_28_coordinates_hangs_at_its_minimum(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(powers_are_decided_by_their_order),
+        cmocka_unit_test(powers_are_decided_by_the_order_of_the_first_derivative),
         cmocka_unit_test(several_flat_directions_are_examined_together),
-        cmocka_unit_test(coordinates_that_follow_the_flat_direction_count),
-        cmocka_unit_test(families_are_not_isolated_points_and_the_reverse),
+        cmocka_unit_test(the_potential_is_reduced_along_the_flat_direction),
+        cmocka_unit_test(families_and_isolated_points_are_distinguished),
         cmocka_unit_test(a_hoop_is_decided_at_its_critical_speed),
-        cmocka_unit_test(a_uniform_turn_is_no_change_with_time),
+        cmocka_unit_test(a_uniform_rotation_permits_relative_equilibria),
         cmocka_unit_test(branches_are_found_on_both_sides),
         cmocka_unit_test(other_forces_are_taken_into_account),
         cmocka_unit_test(constraints_shape_the_potential),
         cmocka_unit_test(blades_rest_in_families_and_run_straight),
         cmocka_unit_test(steady_motions_are_checked_at_constant_momenta),
-        cmocka_unit_test(moving_constraints_and_forces_are_named),
-        cmocka_unit_test(motion_that_permits_rest_is_accepted),
+        cmocka_unit_test(moving_constraints_and_forces_are_reported),
+        cmocka_unit_test(time_dependence_that_permits_equilibrium_is_accepted),
         cmocka_unit_test(a_search_reports_its_extent),
         cmocka_unit_test(a_chain_of_28_coordinates_hangs_at_its_minimum),
     };

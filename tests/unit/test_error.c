@@ -91,7 +91,7 @@ static void a_long_text_is_cut_between_code_points(void **state) {
     hamel_fail(&error, HAMEL_INVALID, "", 0, "%s", text);
     size_t length = strlen(error.faults[0].message);
     assert_true(length == 4095 || length == 4096);
-    assert_int_equal(length % 2, 1); /* x and whole θ */
+    assert_int_equal(length % 2, 1); /* an x and complete two-byte characters θ */
     hamel_error_clear(&error);
 }
 
@@ -122,7 +122,7 @@ static void every_status_has_a_slug_and_a_meaning(void **state) {
     }
 }
 
-/* "é" is C3 A9, "→" is E2 86 92: printf's precision cuts between their bytes. */
+/* "é" is C3 A9 and "→" is E2 86 92; the precision in printf cuts between their bytes. */
 static void an_incomplete_code_point_is_dropped(void **state) {
     (void)state;
     static const struct {

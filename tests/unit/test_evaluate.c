@@ -1,4 +1,4 @@
-/* test_evaluate.c — engine/graph/evaluate.c: values at a point, and bounds of their errors that hold. */
+/* test_evaluate.c — engine/graph/evaluate.c: values at a point and strict bounds of their errors. */
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ typedef struct outcome {
     double value, error;
 } outcome;
 
-/* Of an expression in x and y and in x', at x = 3, y = 0.1, x' = 2; coordinates are off by `error`. */
+/* Evaluates an expression in x, y and x' at x = 3, y = 0.1, x' = 2, with the error `error` in the coordinates. */
 static outcome evaluate(const char *text, double error) {
     fixture f;
     fixture_open(&f, "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -33,7 +33,7 @@ static outcome evaluate(const char *text, double error) {
     return o;
 }
 
-static void values_are_those_of_the_operators(void **state) {
+static void every_operator_has_its_value(void **state) {
     (void)state;
     assert_near("product", evaluate("x*x' + y", 0).value, 6.1, 1e-15);
     assert_near("function", evaluate("sin(x)^2 - if(x > 2, 1, 0)", 0).value, sin(3) * sin(3) - 1, 1e-15);
@@ -52,7 +52,7 @@ static void cancellation_is_within_the_bound(void **state) {
 }
 
 /* |∂/∂x x²| · 3e-6 = 18e-6 */
-static void errors_of_symbols_are_passed_on(void **state) {
+static void errors_of_symbols_are_propagated(void **state) {
     (void)state;
     outcome o = evaluate("x^2", 1e-6);
     assert_near("error", 1e6 * o.error, 18, 1e-5);
@@ -61,9 +61,9 @@ static void errors_of_symbols_are_passed_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_those_of_the_operators),
+        cmocka_unit_test(every_operator_has_its_value),
         cmocka_unit_test(cancellation_is_within_the_bound),
-        cmocka_unit_test(errors_of_symbols_are_passed_on),
+        cmocka_unit_test(errors_of_symbols_are_propagated),
     };
     return cmocka_run_group_tests_name("evaluate", tests, NULL, NULL);
 }

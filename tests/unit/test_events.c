@@ -1,4 +1,4 @@
-/* test_events.c — engine/simulate: roots, what happens at them, and what continues after. */
+/* test_events.c — engine/simulate: roots of event functions, the actions of events, and the motion after them. */
 #include "tests/unit/record.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static char *ball(double restitution) {
     return text;
 }
 
-/* Falling from height 1: bounce k at t0 (1 + 2e + ... + 2e^k), t0 = sqrt(2/g), with speed g t0 e^k. Heights down to the
- * thousandfold of atol are flown through with errors of its size in position, so of atol / speed in time. */
+/* A ball falls from height 1: bounce k is at t0 (1 + 2e + ... + 2e^k), t0 = sqrt(2/g), with speed g t0 e^k. For
+ * heights above 1000 atol, the error in position is about atol, and in time about atol / speed. */
 static void bounces_come_at_the_times_of_the_closed_form(void **state) {
     (void)state;
     for (double e = 0.5; e < 0.95; e += 0.1) {
@@ -39,7 +39,7 @@ static void bounces_come_at_the_times_of_the_closed_form(void **state) {
             t += 2 * speed / 9.81;
         }
         assert_true(k > 15);
-        assert_true(speed * speed / 19.62 <= 1e-12); /* no bounce is missing */
+        assert_true(speed * speed / 19.62 <= 1e-12); /* no bounce is missed */
         assert_int_equal(r->status, HAMEL_INTEGRATION);
         assert_true(record_says(r, "Zeno"));
         assert_near("the end", r->summary.t, fall * (1 + 2 * e / (1 - e)), 1e-6);
@@ -47,7 +47,7 @@ static void bounces_come_at_the_times_of_the_closed_form(void **state) {
     }
 }
 
-static void energy_that_events_take_is_no_error_of_the_work_balance(void **state) {
+static void the_work_balance_includes_energy_lost_in_events(void **state) {
     (void)state;
     record *r = record_run_well(ball(0.9), "`stop`: 5");
     assert_true(r->count > 5);
@@ -63,13 +63,13 @@ static void a_ball_in_a_box_bounces_off_every_wall(void **state) {
                         "`events`: [{`name`: `side`, `when`: `1 - x^2`, `direction`: `falling`, `set`: {`x'`: `-x'`}}, "
                         "{`name`: `top`, `when`: `1 - y^2`, `direction`: `falling`, `set`: {`y'`: `-y'`}}]",
                         "`stop`: 100, `samples`: 101, `rtol`: 1e-10");
-    /* unfolded: the triangle wave of period 4 with slope 1, at 3t and 2t */
+    /* Unfolded, each coordinate is the triangle wave of period 4 with slope 1, at 3t and 2t. */
     for (size_t i = 0; i < r->rows; i++)
         for (int k = 0; k < 2; k++) {
             double s = fmod((k ? 2 : 3) * r->values[i][0] + 1, 4), x = s < 2 ? s - 1 : 3 - s;
             assert_near("position", r->values[i][1 + k], x, 1e-7);
         }
-    assert_int_equal(r->count, 150 + 100); /* x turns at 3t = 1, 3, ..., 299; y at 2t = 1, 3, ..., 199 */
+    assert_int_equal(r->count, 150 + 100); /* x reverses at 3t = 1, 3, ..., 299; y at 2t = 1, 3, ..., 199 */
     record_free(r);
 }
 
@@ -77,7 +77,7 @@ static void a_ball_in_a_box_bounces_off_every_wall(void **state) {
 
 static const char falling[] = "`coordinates`: [{`name`: `y`, `velocity`: 1}], `kinetic_energy`: `y'^2/2`, ";
 
-static void a_sample_that_falls_on_an_event_has_the_values_after_it(void **state) {
+static void an_output_row_at_an_event_time_has_the_values_after_it(void **state) {
     (void)state;
     char members[400];
     snprintf(members, sizeof members, "%s`events`: [{`name`: `kick`, `when`: `t - 0.3`, `set`: {`y'`: 5}}]", falling);
@@ -138,7 +138,7 @@ static void an_event_may_end_the_run_with_a_last_row(void **state) {
     record_free(r);
 }
 
-static void a_start_on_the_zero_is_no_crossing(void **state) {
+static void a_start_on_the_zero_is_not_a_crossing(void **state) {
     (void)state;
     record *r =
         record_run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
@@ -166,7 +166,7 @@ static void directions_are_distinguished(void **state) {
     record_free(r);
 }
 
-/* A parabola is one long step for the integrator; its top is above the bar for 2 sqrt(2·1e-6/10) = 9e-4 only. */
+/* The integrator takes one long step along a parabola, which is above the bar only for 2 sqrt(2·1e-6/10) = 9e-4. */
 static void a_double_crossing_within_a_step_is_found(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `y`, `velocity`: 10}], `kinetic_energy`: `y'^2/2`, "
@@ -192,7 +192,7 @@ static void many_events_cost_in_proportion(void **state) {
 
 /* --- values ---------------------------------------------------------------------------------------------------------- */
 
-static void all_new_values_are_made_of_those_before(void **state) {
+static void all_new_values_are_computed_from_the_old_ones(void **state) {
     (void)state;
     record *r = record_run_well(
         "`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 2}, {`name`: `y`, `initial`: 3, `velocity`: 4}], "
@@ -204,7 +204,7 @@ static void all_new_values_are_made_of_those_before(void **state) {
     record_free(r);
 }
 
-static void values_that_miss_a_constraint_are_refused(void **state) {
+static void values_that_violate_a_constraint_are_rejected(void **state) {
     (void)state;
     record *r = record_run("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, "
                            "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}], "
@@ -216,10 +216,10 @@ static void values_that_miss_a_constraint_are_refused(void **state) {
     record_free(r);
 }
 
-/* --- constraints that come and go ------------------------------------------------------------------------------------- */
+/* --- constraints that become active and inactive ------------------------------------------------------------------ */
 
-/* A stone falls from (0.6, 0) next to the pivot until its string of length 1 is taut at (0.6, -0.8); the string
- * takes the radial part of its velocity, the rest swings on with the energy that is left. */
+/* A stone falls from (0.6, 0) next to the pivot until its string of length 1 is taut at (0.6, -0.8). The string
+ * removes the radial component of the velocity; the stone then swings with the remaining energy. */
 static const char string[] =
     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, "
     "`potential_energy`: `10*y`, `constraints`: [{`name`: `string`, `equation`: `x^2 + y^2 = 1`, `active`: false}], "
@@ -239,7 +239,8 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
         const event_record *taut = &r->event_records[0], *cut = &r->event_records[1];
         assert_near("time", taut->t, 0.4, 1e-9);
         assert_near("radial impulse", taut->impulses[0], -4 * 0.8 / 2, 1e-8); /* 2 r Λ = -(radial speed 3.2), r = 1 */
-        assert_near("x'", taut->after[3], -4 * 0.6 * 0.8, 1e-8);              /* the rest: 4·0.6 along (-0.8, -0.6) */
+        /* tangential component 4·0.6 along (-0.8, -0.6) */
+        assert_near("x'", taut->after[3], -4 * 0.6 * 0.8, 1e-8);
         assert_near("y'", taut->after[4], -4 * 0.6 * 0.6, 1e-8);
         assert_near("energy", taut->after[5], -8 + 0.5 * 2.4 * 2.4, 1e-8);
         assert_near("no tension before", taut->before[6], 0, 0);
@@ -247,7 +248,7 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
         assert_near("lowest point", cut->before[2], -1, 1e-8);
         assert_near("speed there", cut->before[3], -sqrt(2.4 * 2.4 + 4), 1e-7);
         assert_near("no tension after", cut->after[6], 0, 0);
-        double dt = 1 - cut->t; /* free again */
+        double dt = 1 - cut->t; /* free flight again */
         const double *end = r->values[r->rows - 1];
         assert_near("x", end[1], cut->after[1] + dt * cut->after[3], 1e-7);
         assert_near("y", end[2], -1 - 5 * dt * dt, 1e-7);
@@ -258,10 +259,11 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
     }
 }
 
-/* A weight swings up on a string that acts from the start, where the event's function is 0 and stays so. At α above the
- * pivot, v² = g l sin α, the string slackens: 3.4 g l - 2 g l (1 + sin α) = g l sin α, sin α = 1.4/3. The parabola meets the
- * circle after 4 v cos α/g, by the coefficients of t³ and t⁴ in x² + y² - l² (those before vanish). */
-static void a_string_that_is_taut_slackens_and_is_taut_again(void **state) {
+/* A weight swings up on a string that is active from the start, with an event function that stays 0. At the angle α
+ * above the pivot, with v² = g l sin α, the string becomes slack: 3.4 g l - 2 g l (1 + sin α) = g l sin α, so sin α
+ * = 1.4/3. The parabola meets the circle again after 4 v cos α/g: the coefficients of t³ and t⁴ in x² + y² - l²
+ * decide, because the lower ones vanish. */
+static void a_taut_string_becomes_slack_and_taut_again(void **state) {
     (void)state;
     const double g = 9.81, sine = 1.4 / 3, cosine = sqrt(1 - sine * sine), v = sqrt(g * sine);
     const char *methods[] = {"adams", "bdf", "erk"};
@@ -305,9 +307,9 @@ static void activation_needs_positions_and_velocities(void **state) {
     record_free(r);
 }
 
-static void an_impulse_keeps_the_constraints_that_act(void **state) {
+static void an_impulse_respects_the_active_constraints(void **state) {
     (void)state;
-    /* Two equal masses on a rigid rod, sliding along it; the first hits a wall: both turn round as one. */
+    /* Two equal masses slide along their rigid rod. The first hits a wall; both reverse together. */
     record *r = record_run_well(
         "`coordinates`: [{`name`: `a`, `velocity`: 1}, {`name`: `b`, `initial`: -1, `velocity`: 1}], "
         "`kinetic_energy`: `(a'^2 + 3*b'^2)/2`, "
@@ -317,7 +319,7 @@ static void an_impulse_keeps_the_constraints_that_act(void **state) {
     assert_int_equal(r->count, 1);
     assert_near("a'", r->event_records[0].after[3], -0.5, 1e-12);
     assert_near("b'", r->event_records[0].after[4], -0.5, 1e-12);
-    assert_near("impulse", r->event_records[0].impulses[0], -4 * 1.5, 1e-12); /* of the whole mass */
+    assert_near("impulse", r->event_records[0].impulses[0], -4 * 1.5, 1e-12); /* impulse for the total mass */
     record_free(r);
 }
 
@@ -331,13 +333,13 @@ static void a_force_that_jumps_in_time_is_integrated_exactly(void **state) {
     /* v = 2 + (4 - 2) + (9/2 + 1/2); x = 2 (1/2 + 3) + 2 + (27/6 + 9/2 + 1/6) */
     assert_near("v", r->values[1][2], 9, 1e-11);
     assert_near("x", r->values[1][1], 7 + 2 + 27. / 6 + 4.5 + 1. / 6, 1e-11);
-    assert_true(r->summary.branch_changes == 4); /* t = 1, 2, 3, 4: the last at the end of the run */
+    assert_true(r->summary.branch_changes == 4); /* at t = 1, 2, 3, 4; the last is at the end of the run */
     assert_int_equal(r->count, 0);
     record_free(r);
 }
 
-/* A mass on a bilinear spring: half periods of 1 and 2 rad/s alternate. */
-static void a_kink_in_a_spring_is_met_in_every_way_of_writing_it(void **state) {
+/* A mass on a bilinear spring alternates between half periods at 1 and 2 rad/s. */
+static void a_kink_in_a_spring_is_detected_in_every_notation(void **state) {
     (void)state;
     static const char *const springs[] = {"if(x < 0, -4*x, -x)", "-x - 3*min(x, 0)", "-4*x + 3*max(0, x)",
                                           "-2.5*x + 1.5*abs(x)", "-x*(2.5 - 1.5*sign(x))"};
@@ -375,8 +377,8 @@ static void the_knots_of_a_linear_table_are_kinks(void **state) {
     record_free(r);
 }
 
-/* Coulomb's friction against a spring takes 2 of the amplitude in each half period, until it holds the mass. */
-static void friction_that_sticks_is_a_clear_end(void **state) {
+/* Coulomb friction reduces the amplitude by 2 in each half period until the mass on the spring sticks. */
+static void sticking_of_friction_written_with_sign_ends_the_run(void **state) {
     (void)state;
     const char *members = "`coordinates`: [{`name`: `x`, `initial`: 10.5}], `kinetic_energy`: `x'^2/2`, "
                           "`potential_energy`: `x^2/2`, `generalized_forces`: {`x`: `-sign(x')`}";
@@ -395,9 +397,9 @@ static void friction_that_sticks_is_a_clear_end(void **state) {
     record_free(r);
 }
 
-static void branches_follow_a_jump(void **state) {
+static void branches_are_updated_after_a_jump(void **state) {
     (void)state;
-    /* The force has the sign of x', which the event turns round. */
+    /* The force has the sign of x', which the event reverses. */
     record *r = record_run_well("`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
                                 "`generalized_forces`: {`x`: `sign(x')`}, "
                                 "`events`: [{`name`: `turn`, `when`: `t - 1`, `set`: {`x'`: `-x'`}}]",
@@ -408,10 +410,9 @@ static void branches_follow_a_jump(void **state) {
     record_free(r);
 }
 
-/* Two masses on rods in Cartesian coordinates, so that rods are constraints; the lower mass hits a wall at x = 0.3. With the
- * rods' directions u1, u2 the two masses can only move along p1 ⊥ u1 and, relative to it, p2 ⊥ u2: two speeds a, b with
- * v1 = a p1, v2 = a p1 + b p2. Newton's rule x2'⁺ = −e x2'⁻, and momentum in the one combination that the wall leaves
- * alone, give a⁺ and b⁺ by hand. */
+/* A double pendulum in Cartesian coordinates, with the rods as constraints; the lower mass hits a wall at x = 0.3.
+ * With the rod directions u1, u2, p1 ⊥ u1 and p2 ⊥ u2, the velocities are v1 = a p1, v2 = a p1 + b p2. Newton's rule
+ * x2'⁺ = −e x2'⁻, and the momentum in the direction that the wall does not affect, determine a⁺ and b⁺. */
 static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
     (void)state;
     const double e = 0.6;
@@ -435,7 +436,7 @@ static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
         const double *x = h->before + 1, *v = h->before + 5, *after = h->after + 5;
         double p1[2] = {-x[1], x[0]}, p2[2] = {-(x[3] - x[1]), x[2] - x[0]}, c = p1[0] * p2[0] + p1[1] * p2[1];
         double a = v[0] * p1[0] + v[1] * p1[1], b = (v[2] - v[0]) * p2[0] + (v[3] - v[1]) * p2[1];
-        /* T = (3 a² + 2 c a b + b²)/2; impulse S along x2: 3 Δa + c Δb = S p1x, c Δa + Δb = S p2x */
+        /* T = (3 a² + 2 c a b + b²)/2; an impulse S along x2 gives 3 Δa + c Δb = S p1x, c Δa + Δb = S p2x */
         double determinant = 3 - c * c, da = (p1[0] - c * p2[0]) / determinant,
                db = (3 * p2[0] - c * p1[0]) / determinant;
         double S = -(1 + e) * v[2] / (da * p1[0] + db * p2[0]);
@@ -445,20 +446,20 @@ static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
         assert_near("y1'", after[1], a1 * p1[1], 1e-8);
         assert_near("y2'", after[3], a1 * p1[1] + b1 * p2[1], 1e-8);
         assert_near("impulse", h->impulses[0], S, 1e-8);
-        /* the energy lost by the impulse: S (v⁻ + v⁺)/2 on the struck velocity (Papastavridis A89) */
+        /* The work of the impulse is S (v⁻ + v⁺)/2, with the velocity of the struck mass (Papastavridis A89). */
         assert_near("energy", h->after[9] - h->before[9], S * (v[2] + after[2]) / 2, 1e-8);
         for (size_t c1 = 0; c1 < r->summary.residual_count; c1++) {
             assert_true(r->summary.residuals[c1].position < 1e-9);
             assert_true(r->summary.residuals[c1].velocity < 1e-9);
         }
-        assert_int_equal(r->summary.residual_count, 2); /* the wall is none of the constraints */
+        assert_int_equal(r->summary.residual_count, 2); /* the wall is not a constraint */
         record_free(r);
     }
 }
 
 static void the_error_of_event_times_is_estimated(void **state) {
     (void)state;
-    /* x = sin t passes 0.5 where t = π/6, and ends the run where t = 5π/6 */
+    /* x = sin t crosses 0.5 at t = π/6; the run ends at t = 5π/6. */
     const double pi = 3.14159265358979323846;
     hamel_model *model = fixture_model(
         "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "
@@ -471,7 +472,7 @@ static void the_error_of_event_times_is_estimated(void **state) {
     assert_int_equal(hamel_run(model, NULL, &sink, &r->summary, &r->error), HAMEL_OK);
     double error = fmax(fabs(r->event_records[0].t - pi / 6), fabs(r->event_records[1].t - 5 * pi / 6));
     assert_true(error > 0);
-    assert_true(r->summary.error_estimate[0] > 0.5 * error); /* the second trajectory's own error is far smaller */
+    assert_true(r->summary.error_estimate[0] > 0.5 * error); /* the error of the second trajectory is much smaller */
     assert_true(r->summary.error_estimate[0] < 2 * error);
     assert_true(r->summary.outcome == HAMEL_TERMINATED);
     hamel_model_free(model);
@@ -481,27 +482,27 @@ static void the_error_of_event_times_is_estimated(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounces_come_at_the_times_of_the_closed_form),
-        cmocka_unit_test(energy_that_events_take_is_no_error_of_the_work_balance),
+        cmocka_unit_test(the_work_balance_includes_energy_lost_in_events),
         cmocka_unit_test(a_ball_in_a_box_bounces_off_every_wall),
-        cmocka_unit_test(a_sample_that_falls_on_an_event_has_the_values_after_it),
+        cmocka_unit_test(an_output_row_at_an_event_time_has_the_values_after_it),
         cmocka_unit_test(a_jump_across_zero_is_a_crossing),
         cmocka_unit_test(output_times_do_not_influence_events),
         cmocka_unit_test(an_event_may_end_the_run_with_a_last_row),
-        cmocka_unit_test(a_start_on_the_zero_is_no_crossing),
+        cmocka_unit_test(a_start_on_the_zero_is_not_a_crossing),
         cmocka_unit_test(directions_are_distinguished),
         cmocka_unit_test(a_double_crossing_within_a_step_is_found),
         cmocka_unit_test(many_events_cost_in_proportion),
-        cmocka_unit_test(all_new_values_are_made_of_those_before),
-        cmocka_unit_test(values_that_miss_a_constraint_are_refused),
+        cmocka_unit_test(all_new_values_are_computed_from_the_old_ones),
+        cmocka_unit_test(values_that_violate_a_constraint_are_rejected),
         cmocka_unit_test(a_string_becomes_taut_and_is_cut),
-        cmocka_unit_test(a_string_that_is_taut_slackens_and_is_taut_again),
+        cmocka_unit_test(a_taut_string_becomes_slack_and_taut_again),
         cmocka_unit_test(activation_needs_positions_and_velocities),
-        cmocka_unit_test(an_impulse_keeps_the_constraints_that_act),
+        cmocka_unit_test(an_impulse_respects_the_active_constraints),
         cmocka_unit_test(a_force_that_jumps_in_time_is_integrated_exactly),
-        cmocka_unit_test(a_kink_in_a_spring_is_met_in_every_way_of_writing_it),
+        cmocka_unit_test(a_kink_in_a_spring_is_detected_in_every_notation),
         cmocka_unit_test(the_knots_of_a_linear_table_are_kinks),
-        cmocka_unit_test(friction_that_sticks_is_a_clear_end),
-        cmocka_unit_test(branches_follow_a_jump),
+        cmocka_unit_test(sticking_of_friction_written_with_sign_ends_the_run),
+        cmocka_unit_test(branches_are_updated_after_a_jump),
         cmocka_unit_test(the_error_of_event_times_is_estimated),
         cmocka_unit_test(a_double_pendulum_that_hits_a_wall_keeps_its_rods),
     };

@@ -1,5 +1,5 @@
-/* test_forces.c — multipliers and reactions in each place of a force: a block of mass 2 on
- * a floor, with N = 2 · 9.81 the reaction that it causes. */
+/* test_forces.c — multipliers and reactions in every kind of force. The system is a block of mass 2 on a floor with
+ * the normal reaction N = 2 · 9.81. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -17,7 +17,7 @@
     "`constraints`: [{`name`: `floor`, `equation`: `y = 0`}],"                                  \
     "`outputs`: {`a`: `x''`, `rate`: `der(jacobi_integral()) - energy_rate()`},"
 
-/* All at x = 0, x' = 3: the force is −μ N, or μ N times what is written there. */
+/* All systems have x = 0 and x' = 3. The force is −μ N, or the product of μ N and the given expression. */
 static const struct {
     const char *place;
     double factor;
@@ -47,7 +47,7 @@ static void reactions_may_occur_in_every_force(void **state) {
         }
 }
 
-static void a_reaction_is_refused_outside_forces(void **state) {
+static void a_reaction_is_rejected_outside_forces(void **state) {
     (void)state;
     static const char *const wrong[] = {"`potential_energy`: `reaction(floor, y)*x`",
                                         "`definitions`: {`N`: `reaction(floor, y)`}"};
@@ -61,7 +61,7 @@ static void a_reaction_is_refused_outside_forces(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reactions_may_occur_in_every_force),
-        cmocka_unit_test(a_reaction_is_refused_outside_forces),
+        cmocka_unit_test(a_reaction_is_rejected_outside_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

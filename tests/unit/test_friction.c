@@ -1,4 +1,5 @@
-/* test_friction.c — Coulomb friction against closed forms, against the same law written with lambda(), and states in which rigid bodies have no motion. */
+/* test_friction.c — Coulomb friction against closed forms and against the same law written with lambda(), and states
+ * at which the equations of rigid bodies have no solution. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -51,9 +52,10 @@ static void a_bead_on_a_vertical_ring_follows_its_closed_form(void **state) {
     "`nonideal(y)`,"                                                                                                \
     "`power`: `nonideal(x)*x' + nonideal(y)*y' + nonideal(h)*h'`}"
 
-/* Baruh, Analytical Dynamics, exercise 4.41: h'' and the normal force are those of the whole problem; with the ideal
- * normal force 7.982663 in the law h'' would be 3.69091. Values computed from the equation in h alone. */
-static void friction_changes_its_own_normal_force(void **state) {
+/* Baruh, Analytical Dynamics, exercise 4.41. The accelerations and the normal force must be solved together; with
+ * the ideal normal force 7.982663 in the friction law, h'' would be 3.69091. The expected values are computed from
+ * the equation in h alone. */
+static void friction_changes_the_normal_force(void **state) {
     (void)state;
     motion m = motion_run(LADDER(", `friction`: {`coefficient`: 0.1, `regularization`: 1e-7}", ""),
                           "`stop`: 0.4, `samples`: 41, " FINE);
@@ -69,8 +71,8 @@ static void friction_changes_its_own_normal_force(void **state) {
     motion_free(&m);
 }
 
-/* Friction at both ends. Equations of Newton and Euler with f = μN s, s and r = ±1 the directions of the forces on foot (along x) and top
- * (along y), N and R with the signs that solve m x'' = R + s μ|N| − k x_f, m y'' = N + r μ|R| − m g. */
+/* Friction at both ends of a ladder: s and r = ±1 are the directions of the friction forces on foot (along x) and
+ * top (along y). N and R must have consistent signs in m x'' = R + s μ|N| − k x_f, m y'' = N + r μ|R| − m g. */
 static void two_frictions_are_solved_for_together(void **state) {
     (void)state;
     motion m = motion_run(LADDER(", `friction`: {`coefficient`: 0.3, `regularization`: 1e-9}",
@@ -78,12 +80,11 @@ static void two_frictions_are_solved_for_together(void **state) {
                           "`stop`: 0.01, `samples`: 2");
     double h = 0.5, w = 1, g = 9.81, s = sin(h) / 2, c = cos(h) / 2, I = 1.0 / 12, found = 0;
     for (int pattern = 0; pattern < 4; pattern++) {
-        /* a = h'': x'' = c a − s w², y'' = −s a − c w²; foot moves to +x, top to −y.
-         *   x'' = R − 0.3|N| − 2s,  y'' = N + 0.5|R| − g,
-         *   I a = moments about the centre: R at (−s, c): −cR; 0.5|R| up at (−s, c): −s·0.5|R|;
-         *         N at (s, −c): sN; −(0.3|N| + 2s) along x at (s, −c): −c(0.3|N| + 2s) */
+        /* a = h'': x'' = c a − s w², y'' = −s a − c w²; the foot moves along +x, the top along −y. x'' = R − 0.3|N|
+         * − 2s, y'' = N + 0.5|R| − g. I a is the sum of the moments about the centre: R at (−s, c): −cR; 0.5|R| up
+         * at (−s, c): −s·0.5|R|; N at (s, −c): sN; −(0.3|N| + 2s) along x at (s, −c): −c(0.3|N| + 2s). */
         double n = pattern & 1 ? -1 : 1, r = pattern & 2 ? -1 : 1;
-        /* R = x'' + 0.3 n N + 2s and N = y'' − 0.5 r R + g, eliminated by Cramer's rule for each a = 0, 1 */
+        /* R = x'' + 0.3 n N + 2s and N = y'' − 0.5 r R + g are solved by Cramer's rule for a = 0 and 1. */
         double D = 1 + 0.15 * n * r, moment[2], N[2], R[2];
         for (int a = 0; a < 2; a++) {
             double p = c * a - s * w * w + 2 * s, q = -s * a - c * w * w + g;
@@ -110,8 +111,8 @@ static void two_frictions_are_solved_for_together(void **state) {
     "`particles`: [{`name`: `collar`, `mass`: 0.5, `position`: [`r*sin(a)`, `-r*cos(a)`]}],"       \
     "`constraints`: [{`name`: `slide`, `equation`: `a - b = 0`" law "}]" force
 
-/* Baruh, examples 4.12 and 4.13: the normal force is λ/r, and the collar slips along the rod, which turns. */
-static void a_collar_slips_along_the_rod_that_turns(void **state) {
+/* Baruh, examples 4.12 and 4.13: the normal force is λ/r; the collar slips along the rotating rod. */
+static void a_collar_slips_along_a_rotating_rod(void **state) {
     (void)state;
     static const char *const methods[] = {"`method`: `adams`, ", "`method`: `bdf`, ", "`method`: `erk`, "};
     motion written =
@@ -127,9 +128,9 @@ static void a_collar_slips_along_the_rod_that_turns(void **state) {
     motion_free(&written);
 }
 
-/* A block on a wedge that is free to slide on ice: N = m g cos α / (1 + (m/M) sin α (sin α − μ cos α)), the wedge bears
- * −N and the opposite friction, so the momentum along the ice stays 0. */
-static void the_other_body_bears_the_opposite_force(void **state) {
+/* A block on a wedge that slides on ice without friction: N = m g cos α / (1 + (m/M) sin α (sin α − μ cos α)). The
+ * wedge receives −N and the opposite friction force, so the momentum along the ice stays 0. */
+static void the_opposite_force_acts_on_the_other_body(void **state) {
     (void)state;
     motion m = motion_run(
         "`parameters`: {`al`: 0.6}, `coordinates`: [{`name`: `x`, `velocity`: `cos(al)*2/3`}, {`name`: `y`,"
@@ -168,8 +169,9 @@ static void friction_on_a_surface_opposes_the_velocity(void **state) {
     motion_free(&m);
 }
 
-/* A uniform rod of length 2l slides on a line with one end, the other trailing: with h from the line the force obeys
- * (1 + 3 cos²h − 3μ sin h cos h) N = m g at rest in h, whose left side is negative for tan h = 2 as soon as μ > 4/3 (Painlevé 1895). */
+/* A uniform rod of length 2l slides with one end on a line and trails the other end; h is its angle to the line. If
+ * h' = 0, (1 + 3 cos²h − 3μ sin h cos h) N = m g. For tan h = 2, the left factor is negative if μ > 4/3 (Painlevé
+ * 1895). */
 #define ROD(mu)                                                                                                        \
     "`parameters`: {`h0`: `atan(2)`}, `gravity`: [0, -9.81],"                                                          \
     "`coordinates`: [{`name`: `x`, `velocity`: -1}, {`name`: `y`, `initial`: `sin(h0)`}, {`name`: `h`, `initial`: "    \
@@ -179,11 +181,11 @@ static void friction_on_a_surface_opposes_the_velocity(void **state) {
     "`equation`: `position(tip, 2) = 0`, `friction`: {`coefficient`: " mu ", `regularization`: 1e-6}}],"               \
     "`outputs`: {`N`: `lambda(line)`}"
 
-static void a_rod_may_have_no_motion_at_all(void **state) {
+static void the_equations_of_a_rod_may_have_no_solution(void **state) {
     (void)state;
     motion m = motion_run(ROD("1.3"), "`stop`: 0.0001, `samples`: 2");
     double h = atan(2), factor = 1 + 3 * cos(h) * cos(h) - 3 * 1.3 * sin(h) * cos(h);
-    /* y'' = N − g, I h'' = −N (cos h − 1.3 sin h), and the tip stays: y'' = h'' cos h */
+    /* y'' = N − g, I h'' = −N (cos h − 1.3 sin h), and the tip stays on the line: y'' = h'' cos h. */
     assert_below("N", fabs(motion_value(&m, 0, motion_column(&m, "N")) * factor - 9.81), 1e-4);
     motion_free(&m);
     hamel_model *model = fixture_model(ROD("1.4"), "`stop`: 1");
@@ -197,8 +199,8 @@ static void a_rod_may_have_no_motion_at_all(void **state) {
     hamel_model_free(model);
 }
 
-/* A point on a line that moves up, dragged by a prescribed force of the line: h's rate is the power of both, the line's
- * reaction λ t' and C x'. */
+/* A point on a rising line is dragged by a prescribed force along the line. The rate of h is the power of both: λ t'
+ * of the reaction, and C x'. */
 static void a_moving_constraint_with_prescribed_work_keeps_its_balance(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 2}, {`name`: `y`, `velocity`: 1}],"
@@ -213,12 +215,12 @@ static void a_moving_constraint_with_prescribed_work_keeps_its_balance(void **st
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bead_on_a_vertical_ring_follows_its_closed_form),
-        cmocka_unit_test(friction_changes_its_own_normal_force),
+        cmocka_unit_test(friction_changes_the_normal_force),
         cmocka_unit_test(two_frictions_are_solved_for_together),
-        cmocka_unit_test(a_collar_slips_along_the_rod_that_turns),
-        cmocka_unit_test(the_other_body_bears_the_opposite_force),
+        cmocka_unit_test(a_collar_slips_along_a_rotating_rod),
+        cmocka_unit_test(the_opposite_force_acts_on_the_other_body),
         cmocka_unit_test(friction_on_a_surface_opposes_the_velocity),
-        cmocka_unit_test(a_rod_may_have_no_motion_at_all),
+        cmocka_unit_test(the_equations_of_a_rod_may_have_no_solution),
         cmocka_unit_test(a_moving_constraint_with_prescribed_work_keeps_its_balance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* test_gauss.c — engine/mechanics/gauss.c: the same motion as Lagrange's equations. */
+/* test_gauss.c — engine/mechanics/gauss.c, compared with Lagrange's equations. */
 #include "tests/unit/agreement.h"
 
 #include <setjmp.h>

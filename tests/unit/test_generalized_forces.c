@@ -1,4 +1,5 @@
-/* test_generalized_forces.c — engine/analyze/forces.c: the parts of the virtual work, and reactions by relaxation. */
+/* test_generalized_forces.c — engine/analyze/forces.c: the terms of the virtual work, and reactions by relaxation of
+ * constraints. */
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -52,13 +53,13 @@ static void forces_are_listed_by_origin(void **state) {
     expect(forces, "spring r[1]", "x", -0.5);
     expect(forces, "spring r[2]", "x", 0.5);
     expect(forces, "damper 1", "x", -1.4);
-    expect(forces, "load on P", "x", 4); /* the first of two */
+    expect(forces, "load on P", "x", 4); /* the first of two loads */
     expect(forces, "generalized_forces", "x", 6);
     expect(forces, "dissipation", "x", -0.35);
     hamel_forces_free(forces);
 }
 
-/* Baruh, example 4.7: uniform links, angles from the downward vertical, a force at the tip. */
+/* Baruh, example 4.7: uniform links, angles measured from the downward vertical, and a force at the tip. */
 static void the_virtual_work_of_a_force_at_the_tip(void **state) {
     (void)state;
     double L1 = 0.8, L2 = 0.6, m1 = 1.2, m2 = 0.7, g = 9.81, Fx = 1.5, Fy = -0.4, a = 0.3, b = -0.5;
@@ -76,7 +77,8 @@ static void the_virtual_work_of_a_force_at_the_tip(void **state) {
     hamel_forces_free(forces);
 }
 
-/* Baruh, example 4.13: a collar on a rod, the angle of the collar freed from that of the rod; its reaction is N r. */
+/* Baruh, example 4.13: a collar on a rod. In the relaxed system the collar's angle is independent of the rod's; the
+ * reaction is N r. */
 static const char *const collar =
     "`parameters`: {`m`: 0.5, `M`: 1.5, `L`: 2, `g`: 9.81}, `coordinates`: [{`name`: `r`, `initial`: 0.8, `velocity`: "
     "0.4},"
@@ -107,7 +109,8 @@ static void a_relaxed_constraint_shows_its_reaction(void **state) {
     fixture_close(&f);
 }
 
-/* A block of 2 kg on the level that is pulled by 3 along x: what slides is held back by μ N, what rests by the pull. */
+/* A block of 2 kg on a horizontal floor is pulled by 3 N along x. Friction is μ N if it slides, and opposes the pull
+ * if it sticks. */
 static void friction_acts_whether_it_slides_or_sticks(void **state) {
     (void)state;
     static const char *const velocities[] = {"0.5", "-0.5", "0"};
@@ -127,8 +130,9 @@ static void friction_acts_whether_it_slides_or_sticks(void **state) {
     }
 }
 
-/* A pendulum at rest, level: the rod pulls with m x'²/l = 0.7²·2 alone; the force across is a part of that. */
-static void prescribed_work_is_made_of_the_ideal_reaction(void **state) {
+/* A horizontal pendulum: the ideal reaction of the rod is the centripetal force m x'²/l = 0.7²·2, and the prescribed
+ * transverse force is a fraction of that. */
+static void prescribed_work_depends_on_the_ideal_reaction(void **state) {
     (void)state;
     hamel_forces *forces =
         forces_of("`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: 0.7}],"
@@ -164,7 +168,7 @@ int main(void) {
         cmocka_unit_test(the_virtual_work_of_a_force_at_the_tip),
         cmocka_unit_test(a_relaxed_constraint_shows_its_reaction),
         cmocka_unit_test(friction_acts_whether_it_slides_or_sticks),
-        cmocka_unit_test(prescribed_work_is_made_of_the_ideal_reaction),
+        cmocka_unit_test(prescribed_work_depends_on_the_ideal_reaction),
         cmocka_unit_test(constraints_that_cannot_be_relaxed_are_reported),
     };
     return cmocka_run_group_tests_name("generalized_forces", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* test_gibbs_appell.c — engine/mechanics/gibbs_appell.c: the same motion as Lagrange's equations. */
+/* test_gibbs_appell.c — engine/mechanics/gibbs_appell.c, compared with Lagrange's equations. */
 #include "tests/unit/agreement.h"
 
 #include <setjmp.h>
