@@ -1,7 +1,7 @@
 /* test_graph.c — engine/graph/graph.c, simplify.c, print.c and the terms of substitute.c.
  *
- * Values come from a loop over the graph by the operator table; simplification is checked by them, one operator at a
- * time, so that no expected form has to be written down. */
+ * Reference values are computed by a loop over the graph with the operator table. Simplification is checked by
+ * values, one operator after the other, so no expected forms are necessary. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/graph_fixture.h"
 
@@ -34,7 +34,7 @@ static void equal_expressions_are_one_node(void **state) {
     assert_int_not_equal(q(f, 0), graph_symbol(g, SYMBOL_VELOCITY, 0));
 }
 
-static void neutral_elements_and_like_terms_disappear(void **state) {
+static void neutral_elements_are_dropped_and_like_terms_are_combined(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     graph_node x = q(f, 0), y = q(f, 1), zero = graph_number(g, 0), one = graph_number(g, 1), two = graph_number(g, 2);
@@ -52,7 +52,7 @@ static void neutral_elements_and_like_terms_disappear(void **state) {
     assert_int_equal(graph_apply(g, GRAPH_IF, one, x, y), x);
 }
 
-/* Operators without a jump, so that a rounding more or less cannot change a branch. */
+/* Operators without jumps, so that rounding cannot select a different branch. */
 static const graph_op smooth[] = {GRAPH_ADD, GRAPH_SUB, GRAPH_MUL, GRAPH_DIV,  GRAPH_NEG,  GRAPH_POW,
                                   GRAPH_SIN, GRAPH_COS, GRAPH_TAN, GRAPH_ATAN, GRAPH_TANH, GRAPH_ABS,
                                   GRAPH_EXP, GRAPH_MIN, GRAPH_MAX, GRAPH_HYPOT};
@@ -94,7 +94,8 @@ static void simplification_keeps_values(void **state) {
                 expected = graph_op_value(op, a, b, 0);
                 got = value_at(f->g, pool[k], q);
                 if (!isfinite(expected) || fabs(expected) > 1e100) continue;
-                bool like_terms = op == GRAPH_ADD || op == GRAPH_SUB; /* cancel: rounding is of the terms' size */
+                /* terms may cancel, so rounding is relative to the terms */
+                bool like_terms = op == GRAPH_ADD || op == GRAPH_SUB;
                 double size = fabs(expected) + (like_terms ? fabs(a) + fabs(b) : 0);
                 if (!(fabs(got - expected) <= 1e-13 * size + DBL_MIN))
                     fail_msg("%s of %g, %g: %.17g instead of %.17g", graph_op_get(op)->text, a, b, got, expected);
@@ -123,7 +124,7 @@ static void coefficients_are_not_merged_beyond_the_range_of_numbers(void **state
     assert_true(fabs(quotient / 1e-100 - 1) < 1e-12);
 }
 
-static void values_that_are_not_finite_are_found_by_evaluation(void **state) {
+static void evaluation_reports_values_that_are_not_finite(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     double q[SYMBOLS] = {0};
@@ -148,7 +149,7 @@ static void constants_fold_as_in_the_operator_table(void **state) {
     }
 }
 
-static void a_sum_is_taken_apart_into_signed_terms(void **state) {
+static void a_sum_is_split_into_signed_terms(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     graph_node product = graph_mul(g, q(f, 0), q(f, 1)), sine = graph_unary(g, GRAPH_SIN, q(f, 2));
@@ -197,7 +198,7 @@ static void the_node_budget_is_sticky(void **state) {
     arena_free(&memory);
 }
 
-static void a_closed_graph_keeps_its_nodes_without_its_scratch(void **state) {
+static void a_closed_graph_keeps_its_nodes_and_frees_its_scratch_memory(void **state) {
     (void)state;
     static const double q[] = {0.3, 0.7};
     arena memory, scratch;
@@ -219,7 +220,7 @@ static void a_closed_graph_keeps_its_nodes_without_its_scratch(void **state) {
     arena_free(&memory);
 }
 
-static void memory_that_ends_is_reported_and_never_touched(void **state) {
+static void running_out_of_memory_is_reported(void **state) {
     (void)state;
     for (size_t limit = 5000; limit < 60000; limit += 1777) {
         arena memory;
@@ -252,7 +253,7 @@ static char *printed(fixture *f, graph_node node) {
 
 static void expect_round_trip(fixture *f, graph_node node, uint64_t *seed) {
     char *text = printed(f, node);
-    if (!text) return; /* a shared part repeated beyond a megabyte */
+    if (!text) return; /* common subexpressions are repeated, beyond a megabyte */
     if (strlen(text) < 5000) {
         graph_node again = fixture_node(f, text);
         double q[SYMBOLS];
@@ -281,7 +282,7 @@ static void printed_expressions_are_read_back_with_the_same_value(void **state) 
     fixture_close(&f);
 }
 
-static void every_operator_is_printed_so_that_it_can_be_read(void **state) {
+static void every_printed_operator_can_be_parsed(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, FREE_POINTS);
@@ -325,18 +326,18 @@ static void names_of_all_kinds_of_symbols_are_printed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(equal_expressions_are_one_node),
-        TEST(neutral_elements_and_like_terms_disappear),
+        TEST(neutral_elements_are_dropped_and_like_terms_are_combined),
         TEST(simplification_keeps_values),
         TEST(coefficients_are_not_merged_beyond_the_range_of_numbers),
-        TEST(values_that_are_not_finite_are_found_by_evaluation),
+        TEST(evaluation_reports_values_that_are_not_finite),
         TEST(constants_fold_as_in_the_operator_table),
-        TEST(a_sum_is_taken_apart_into_signed_terms),
+        TEST(a_sum_is_split_into_signed_terms),
         TEST(sums_of_a_hundred_thousand_terms_need_no_stack),
         cmocka_unit_test(the_node_budget_is_sticky),
-        cmocka_unit_test(a_closed_graph_keeps_its_nodes_without_its_scratch),
-        cmocka_unit_test(memory_that_ends_is_reported_and_never_touched),
+        cmocka_unit_test(a_closed_graph_keeps_its_nodes_and_frees_its_scratch_memory),
+        cmocka_unit_test(running_out_of_memory_is_reported),
         cmocka_unit_test(printed_expressions_are_read_back_with_the_same_value),
-        cmocka_unit_test(every_operator_is_printed_so_that_it_can_be_read),
+        cmocka_unit_test(every_printed_operator_can_be_parsed),
         cmocka_unit_test(names_of_all_kinds_of_symbols_are_printed),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_hamilton.c — engine/mechanics/hamilton.c and engine/dynamics/momenta.c: canonical equations against Hamiltonians
- * written out, and motions against those of Lagrange's equations. */
+/* test_hamilton.c — engine/mechanics/hamilton.c and engine/dynamics/momenta.c: canonical equations against explicit
+ * Hamiltonians, and trajectories against Lagrange's equations. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* A state of a system in canonical variables: p at (t, q, v), v again from p and a guess, and p' there. */
+/* A state in canonical variables: p at (t, q, v), v computed back from p and a guess, and p' there. */
 typedef struct canonical {
     double p[8], v[8], rates[8], a[8];
 } canonical;
@@ -58,9 +58,9 @@ static void a_spherical_pendulum_follows_its_hamiltonian(void **state) {
     assert_near("rate of the second", c.rates[1], 0, 1e-15);
 }
 
-/* A charge in a field that grows: L = v²/2 + t(x y' − y x')/2 − x², a damper on x; p = v + t(−y, x)/2,
- * H = (p − t(−y, x)/2)²/2 + x², so px' = t y'/2 − 2x − 0.1x', py' = −t x'/2. */
-static void terms_linear_in_the_velocities_and_time_enter_momenta(void **state) {
+/* A charge in a field that grows with time: L = v²/2 + t(x y' − y x')/2 − x², with a damper on x. Then p = v + t(−y,
+ * x)/2, H = (p − t(−y, x)/2)²/2 + x², px' = t y'/2 − 2x − 0.1x', py' = −t x'/2. */
+static void terms_linear_in_the_velocities_contribute_to_momenta(void **state) {
     (void)state;
     const char *system = "`coordinates`: [`x`, `y`], `dissipation`: `0.05*x'^2`,"
                          "`lagrangian`: `(x'^2 + y'^2)/2 + t*(x*y' - y*x')/2 - x^2`";
@@ -74,7 +74,7 @@ static void terms_linear_in_the_velocities_and_time_enter_momenta(void **state) 
     assert_near("rate of the second", c.rates[1], -3 * 1.5 / 2, 1e-15);
 }
 
-/* L = −9 √(1 − v²/9) − 2x, p = v/√(1 − v²/9): v = p/√(1 + p²/9) from any guess below the speed 3. */
+/* L = −9 √(1 − v²/9) − 2x, so p = v/√(1 − v²/9), with the inverse v = p/√(1 + p²/9) for any guess below the speed 3. */
 static void a_lagrangian_that_is_not_quadratic_is_inverted_by_newton(void **state) {
     (void)state;
     const char *system = "`coordinates`: [`x`, `y`], `lagrangian`: `-9*sqrt(1 - (x'^2 + y'^2)/9) - 2*x`";
@@ -91,12 +91,12 @@ static void a_lagrangian_that_is_not_quadratic_is_inverted_by_newton(void **stat
         }
 }
 
-/* Under the force 2 from rest: x = (c²/2) (√(1 + (2t/c)²) − 1) in units of mass 1, c = 3 (Goldstein 7.10). */
+/* Constant force 2 from rest: x = (c²/2) (√(1 + (2t/c)²) − 1) for mass 1 and c = 3 (Goldstein 7.10). */
 static double hyperbolic(double t, const double *p) {
     return p[0] * p[0] / 2 * (sqrt(1 + 4 * t * t / (p[0] * p[0])) - 1);
 }
 
-static void a_relativistic_rocket_is_met(void **state) {
+static void a_relativistic_rocket_follows_its_closed_form(void **state) {
     (void)state;
     static const char *const methods[] = {"adams", "bdf", "erk"};
     for (size_t i = 0; i < 3; i++) {
@@ -110,8 +110,9 @@ static void a_relativistic_rocket_is_met(void **state) {
     }
 }
 
-/* ∂H/∂p stays on the constraints for momenta that do not: a rod, and a quaternion whose mass matrix is singular. */
-static void velocities_meet_their_constraints_whatever_the_momenta(void **state) {
+/* ∂H/∂p satisfies the velocity constraints even if the momenta are inconsistent: a rod, and a quaternion whose mass
+ * matrix is singular. */
+static void velocities_satisfy_the_constraints_for_any_momenta(void **state) {
     (void)state;
     hamel_error error = {0};
     hamel_model *model = fixture_model(
@@ -135,7 +136,7 @@ static void velocities_meet_their_constraints_whatever_the_momenta(void **state)
     hamel_model_free(model);
 }
 
-/* Systems whose canonical equations differ from Lagrange's in every way that there is. */
+/* Systems whose canonical equations differ from Lagrange's in every possible way. */
 static const struct {
     const char *name, *system;
     double stop;
@@ -181,7 +182,7 @@ static const struct {
      "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: `9.81*z`,"
      "`constraints`: [{`name`: `a`, `equation`: `z'^2 = 0.25*(x'^2 + y'^2)`}]",
      2},
-    {"cubic constraint", /* along Newton's steps towards it momenta miss their target by more than before */
+    {"cubic constraint", /* some Newton steps increase the residual of the momenta */
      "`coordinates`: [{`name`: `x`, `initial`: -0.7, `velocity`: 1.125}, {`name`: `y`, `initial`: 0.2, `velocity`: "
      "0.5}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^2 + y`,"
@@ -227,8 +228,8 @@ static void the_hamiltonian_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* dq', the change of q' with q and p, and back; and q'' from p' — each against differences of the maps themselves. */
-static void small_changes_follow_the_maps(void **state) {
+/* Compares dq', the change of q' with q and p, its inverse, and q'' from p' with differences of the maps. */
+static void derivatives_of_the_maps_agree_with_differences(void **state) {
     (void)state;
     hamel_error error = {0};
     hamel_model *model = fixture_model("`coordinates`: [`x`, `y`],"
@@ -267,13 +268,13 @@ static void small_changes_follow_the_maps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spherical_pendulum_follows_its_hamiltonian),
-        cmocka_unit_test(terms_linear_in_the_velocities_and_time_enter_momenta),
+        cmocka_unit_test(terms_linear_in_the_velocities_contribute_to_momenta),
         cmocka_unit_test(a_lagrangian_that_is_not_quadratic_is_inverted_by_newton),
-        cmocka_unit_test(a_relativistic_rocket_is_met),
-        cmocka_unit_test(velocities_meet_their_constraints_whatever_the_momenta),
+        cmocka_unit_test(a_relativistic_rocket_follows_its_closed_form),
+        cmocka_unit_test(velocities_satisfy_the_constraints_for_any_momenta),
         cmocka_unit_test(trajectories_agree_with_lagrange),
         cmocka_unit_test(the_hamiltonian_is_conserved),
-        cmocka_unit_test(small_changes_follow_the_maps),
+        cmocka_unit_test(derivatives_of_the_maps_agree_with_differences),
     };
     return cmocka_run_group_tests_name("hamilton", tests, NULL, NULL);
 }

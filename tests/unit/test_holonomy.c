@@ -1,5 +1,5 @@
-/* test_holonomy.c — engine/analyze/holonomy.c: how many combinations of velocity constraints can be integrated, against
- * systems whose integrals, or whose growth under brackets, are known. */
+/* test_holonomy.c — engine/analyze/holonomy.c: the number of integrable combinations of velocity constraints, for
+ * systems whose integrals or growth vectors are known. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/polls.h"
 
@@ -25,7 +25,7 @@ static void expect(const char *members, expectation e) {
     hamel_report_free(r);
 }
 
-/* ω ∧ dω = −dx ∧ dy ∧ dphi: nowhere zero. */
+/* ω ∧ dω = −dx ∧ dy ∧ dphi does not vanish anywhere. */
 static void a_knife_edge_reaches_every_configuration(void **state) {
     (void)state;
     expect("`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}], `kinetic_energy`: `x'^2 + y'^2 + phi'^2`,"
@@ -33,7 +33,7 @@ static void a_knife_edge_reaches_every_configuration(void **state) {
            (expectation){1, 0, 3, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Baruh, example 4.3: integrating factor q1, integral q1³ sin q2 + q1 q2² + q1². */
+/* Baruh, example 4.3: the integrating factor is q1, the integral q1³ sin q2 + q1 q2² + q1². */
 static void one_form_in_two_variables_is_always_integrable(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `q1`, `initial`: 1.3}, {`name`: `q2`, `initial`: 0.4}],"
@@ -42,7 +42,7 @@ static void one_form_in_two_variables_is_always_integrable(void **state) {
            (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* Baruh, example 4.2: (x² + y²)^(3/2)/3 − C t. */
+/* Baruh, example 4.2: the integral is (x² + y²)^(3/2)/3 − C t. */
 static void time_counts_as_a_coordinate(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: -0.1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -50,8 +50,9 @@ static void time_counts_as_a_coordinate(void **state) {
            (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* The slope of the line is given, but turns: x' sin t = y' cos t has no integral (Papastavridis 2.3, pursuit). */
-static void a_turning_direction_makes_two_coordinates_free(void **state) {
+/* The direction of the line is prescribed and rotates: x' sin t = y' cos t has no integral (Papastavridis 2.3,
+ * pursuit). */
+static void a_rotating_direction_makes_two_coordinates_free(void **state) {
     (void)state;
     const char *turning = "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
                           "`constraints`: [{`name`: `c`, `equation`: `x'*sin(t) = y'*cos(t)`}]";
@@ -61,8 +62,8 @@ static void a_turning_direction_makes_two_coordinates_free(void **state) {
     expect(standing, (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* Combinations of d(x + y w) and d(z − x y) with coefficients that spoil each member. */
-static void a_pair_may_be_integrable_where_neither_member_is(void **state) {
+/* Combinations of d(x + y w) and d(z − x y), with coefficients that make each one nonintegrable alone. */
+static void a_pair_may_be_integrable_if_neither_member_is(void **state) {
     (void)state;
     const char *start =
         "`coordinates`: [{`name`: `x`, `initial`: 0.3}, {`name`: `y`, `initial`: -0.5}, {`name`: `z`,"
@@ -79,7 +80,7 @@ static void a_pair_may_be_integrable_where_neither_member_is(void **state) {
     expect(text, (expectation){2, 2, 2, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* Growth 2, 3, 4. */
+/* The growth vector is 2, 3, 4. */
 static const char coin[] =
     "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}, `psi`],"
     "`kinetic_energy`: `x'^2 + y'^2 + phi'^2 + psi'^2`, `constraints`: [{`name`: `cx`,"
@@ -92,7 +93,8 @@ static void a_coin_needs_brackets_of_brackets(void **state) {
     expect(text, (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Papastavridis 2.13: rolling in a fixed direction is holonomic. The third constraint is a combination of the others. */
+/* Papastavridis 2.13: rolling in a fixed direction is holonomic. The third constraint is a linear combination of the
+ * others. */
 static void a_given_holonomic_constraint_changes_the_verdict(void **state) {
     (void)state;
     char text[1000];
@@ -111,7 +113,7 @@ static void redundant_rows_count_once(void **state) {
            (expectation){0, 0, 1, HAMEL_VERDICT_NONE});
 }
 
-/* Neimark and Fufaev: 2 b th − r (p1 − p2) is the one integral. */
+/* Neimark and Fufaev: 2 b th − r (p1 − p2) is the only integral. */
 static void a_carriage_is_partially_holonomic(void **state) {
     (void)state;
     expect("`coordinates`: [`x`, `y`, {`name`: `th`, `initial`: 0.6}, `p1`, `p2`],"
@@ -122,7 +124,7 @@ static void a_carriage_is_partially_holonomic(void **state) {
            (expectation){3, 1, 4, HAMEL_VERDICT_PARTIALLY_HOLONOMIC});
 }
 
-/* Greenwood, example 4.11. Growth 3, 4, 5. */
+/* Greenwood, example 4.11: the growth vector is 3, 4, 5. */
 static void a_rolling_disk_reaches_every_configuration(void **state) {
     (void)state;
     expect("`coordinates`: [`X`, `Y`, {`name`: `phi`, `initial`: 0.7}, {`name`: `theta`, `initial`: 1.1}, `psi`],"
@@ -132,7 +134,7 @@ static void a_rolling_disk_reaches_every_configuration(void **state) {
            (expectation){2, 0, 5, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Papastavridis 2.13.4: Euler angles; growth 3, 5, and 2, 3, 5 without pivoting. */
+/* Papastavridis 2.13.4, with Euler angles: the growth vector is 3, 5; without pivoting it is 2, 3, 5. */
 static void a_rolling_sphere_reaches_every_configuration(void **state) {
     (void)state;
     const char *rolling =
@@ -145,7 +147,7 @@ static void a_rolling_sphere_reaches_every_configuration(void **state) {
     expect(text, (expectation){2, 0, 5, HAMEL_VERDICT_NONHOLONOMIC});
     snprintf(text, sizeof text, "%s, {`name`: `pivot`, `equation`: `ph' + cos(th)*ps' = 0`}]", rolling);
     expect(text, (expectation){3, 0, 5, HAMEL_VERDICT_NONHOLONOMIC});
-    /* and with th held the circle of example 2.13.4 is all that is left: one dimension */
+    /* If th is also held constant, only the circle of example 2.13.4 remains, with one dimension. */
     snprintf(text, sizeof text,
              "%s, {`name`: `pivot`, `equation`: `ph' + cos(th)*ps' = 0`},"
              "{`name`: `held`, `equation`: `th = 0.9`}]",
@@ -153,7 +155,7 @@ static void a_rolling_sphere_reaches_every_configuration(void **state) {
     expect(text, (expectation){3, 3, 1, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* A body with a quaternion: the norm is a holonomic constraint, and free rotation stays free. */
+/* A body with a quaternion: the norm is a holonomic constraint, and the rotation remains free. */
 static void a_quaternions_norm_is_a_holonomic_constraint(void **state) {
     (void)state;
     expect("`coordinates`: [`x`, {`name`: `a`, `initial`: 1}, `b`, `c`, `d`], `kinetic_energy`: `x'^2 + a'^2 + b'^2 + "
@@ -163,7 +165,8 @@ static void a_quaternions_norm_is_a_holonomic_constraint(void **state) {
            (expectation){1, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Axles of a train, the last one at (x, y), links of length 1: growth 2, 3, ..., and nothing but constants conserved. */
+/* A train of axles, the last one at (x, y), with links of length 1: growth vector 2, 3, ..., and only constants are
+ * integrals. */
 static void train(char *text, size_t size, int trailers) {
     text_buffer b;
     text_buffer_init(&b, size);
@@ -193,8 +196,8 @@ static void a_car_with_trailers_can_be_parked(void **state) {
     }
 }
 
-/* Differences below double precision are not decided: at worst undetermined, never wrong. */
-static void a_long_train_is_decided_rightly_or_not_at_all(void **state) {
+/* Differences below double precision may be undetermined but must not give a wrong verdict. */
+static void a_long_train_is_decided_correctly_or_undetermined(void **state) {
     (void)state;
     static char text[40000];
     train(text, sizeof text, 14);
@@ -206,8 +209,8 @@ static void a_long_train_is_decided_rightly_or_not_at_all(void **state) {
     hamel_report_free(r);
 }
 
-/* k copies of x_i' = f(y) x_i z' share nothing: verdicts add up. */
-static void groups_add_up(void **state) {
+/* k independent copies of x_i' = f(y) x_i z': the dimensions add up. */
+static void dimensions_of_independent_groups_add_up(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..40`}, {`name`: `y[i]`, `for`: `i = 1..40`},"
            "{`name`: `p[i]`, `for`: `i = 1..40`, `initial`: 0.3}],"
@@ -217,7 +220,7 @@ static void groups_add_up(void **state) {
            (expectation){40, 10, 110, HAMEL_VERDICT_PARTIALLY_HOLONOMIC});
 }
 
-/* Wheels in millimetres: brackets are small, not absent. */
+/* Wheel sizes in millimetres make the brackets small, but not zero. */
 static void units_do_not_matter(void **state) {
     (void)state;
     expect("`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}, `psi`],"
@@ -226,9 +229,9 @@ static void units_do_not_matter(void **state) {
            (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* ∫ dx/(1 + k x²) is an arc tangent where k > 0. By the name alone k could be so; with k = −2 it gives no number, and nothing is
- * shown. */
-static void an_integral_that_fails_its_test_is_not_shown(void **state) {
+/* ∫ dx/(1 + k x²) is an arc tangent if k > 0, which the name k does not exclude. With k = −2 it is not finite, so no
+ * integral may be reported. */
+static void an_integral_that_fails_its_test_is_not_reported(void **state) {
     (void)state;
     static const char with_sign[] =
         "`coordinates`: [{`name`: `x`, `initial`: 0.1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -258,9 +261,9 @@ static void expect_integrals(const char *members, const char *wanted) {
     hamel_report_free(r);
 }
 
-/* A disk that is led straight: x = r psi cos(0.6), by putting the angle in. Where the angle's rate is what is 0, it is an integral,
- * and stays in those of the others. */
-static void constant_coordinates_are_substituted_into_the_rest(void **state) {
+/* A disk led along a straight line: x = r psi cos(0.6) after substitution of the constant angle. If the constraint
+ * is that the angle's rate is 0, the angle is an integral and remains a variable in the other integrals. */
+static void constant_coordinates_are_substituted_into_the_other_integrals(void **state) {
     (void)state;
     char text[1000];
     snprintf(text, sizeof text, "%s, {`name`: `straight`, `equation`: `phi = 0.6`}]", coin);
@@ -270,14 +273,14 @@ static void constant_coordinates_are_substituted_into_the_rest(void **state) {
                            "y - psi*sin(phi)/2: (1)*cy (-psi*cos(phi)/2)*straight");
 }
 
-/* z' = g y' is nonholonomic where g depends on x; z' = z (x y' − y x') leaves the plane z = 0 to itself, and is a contact form
- * elsewhere; x2² x2' is integrable whatever the start is. */
-static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
+/* z' = g y' is nonholonomic where g depends on x. z' = z (x y' − y x') keeps the plane z = 0 invariant and is a
+ * contact form elsewhere. x2² x2' is integrable from any start. */
+static void a_different_verdict_from_the_start_is_reported(void **state) {
     static const struct {
         const char *equation;
         double x, z;
         size_t integrable, at_start;
-        const char *condition; /* NULL: none */
+        const char *condition; /* region in which the verdict applies; NULL if everywhere */
     } cases[] = {
         {"z' = if(x > 5, (x - 5)^3, 0)*y'", 0, 0, 0, 1, "x<5"},
         {"z' = if(x > 5, (x - 5)^3, 0)*y'", 6, 0, 0, 0, NULL},
@@ -285,17 +288,17 @@ static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
         {"z' = (x + abs(x - 1))*y'", 0.3, 0, 0, 1, "x<1"},
         {"z' = floor(0.1*x + 0.5)*y'", 0.3, 0, 1, 1, "floor(0.5 + 0.1*x)==0"},
         {"z' = if(t > 1, x, 0)*y'", 0.3, 0, 0, 1, "t<1"},
-        {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"},   /* z - 2 y, but z - y beyond */
-        {"z' = max(x - 0.5, 0)*y'", 0.3, 0, 0, 1, "x<0.5"}, /* next to the start */
+        {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"},   /* the integral is z - 2 y there, but z - y outside */
+        {"z' = max(x - 0.5, 0)*y'", 0.3, 0, 0, 1, "x<0.5"}, /* the region outside is close to the start */
         {"z' = x*x'", 0.3, 0, 1, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0, 0, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0.2, 0, 0, NULL},
         {"z' = sin(z)^2*x*y'", 0.3, 0, 0, 1, NULL},
         {"z' = (z - 0.1)*x*y'", 0.3, 0.1, 0, 1, NULL},
-        {"z' = exp(-30 - x)*y'", 0.3, 0, 0, 0, NULL}, /* small, and a bracket all the same */
+        {"z' = exp(-30 - x)*y'", 0.3, 0, 0, 0, NULL}, /* the coefficient is small, but the bracket is not zero */
         {"z' = 1e-15*x*y'", 0.3, 0, 0, 0, NULL},
-        {"z' = (0.1*x*y' + 0.2*x*y') - 0.3*x*y' + 0.7*x*x'", 0.3, 0, 1, 1, NULL}, /* 5.6e-17*x*y' is rounding */
-        {"z' = y^4*x'", 0, 0, 0, 0, NULL}, /* a singular start, from which all is reached all the same */
+        {"z' = (0.1*x*y' + 0.2*x*y') - 0.3*x*y' + 0.7*x*x'", 0.3, 0, 1, 1, NULL}, /* 5.6e-17*x*y' is a rounding error */
+        {"z' = y^4*x'", 0, 0, 0, 0, NULL}, /* the start is singular, but every configuration is reachable from it */
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -317,8 +320,9 @@ static void the_verdict_from_the_start_is_named_where_it_differs(void **state) {
     }
 }
 
-/* f(x2) dx2 has an integral with x1, the other form has none with anything: from every start, also where f is small. */
-static void a_small_coefficient_is_no_bracket(void **state) {
+/* f(x2) dx2 has an integral that depends on x1 as well, and the other form has no integral. The verdict must not
+ * depend on the start, even if f is small. */
+static void a_small_coefficient_is_not_a_bracket(void **state) {
     static const char *const functions[] = {"x2^2",      "x2^3",         "0.3*x2^4",    "(1 - cos(x2))",
                                             "sin(x2)^2", "x2^2*exp(x2)", "(x2 - 0.2)^2"};
     static const char *const others[] = {"x4' - x3*x2'", "x4' - x2*x3'", "x4' - x3*x2' + x2*x3'"};
@@ -335,7 +339,7 @@ static void a_small_coefficient_is_no_bracket(void **state) {
     }
 }
 
-/* d(0.1 x³ y + 0.7 z) by hand: 0.3 is not 3 times 0.1 in doubles, and yet meant. */
+/* d(0.1 x³ y + 0.7 z), differentiated by hand: in doubles, 0.3 is not 3 times 0.1, but the form must count as exact. */
 static void rounded_decimals_do_not_change_a_verdict(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `x`, `initial`: 0.4}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
@@ -343,7 +347,7 @@ static void rounded_decimals_do_not_change_a_verdict(void **state) {
            (expectation){1, 1, 2, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* Dimensions as "2, 3, 4". */
+/* The dimensions are compared as text, for example "2, 3, 4". */
 static void expect_dimensions(const size_t *found, size_t count, const char *wanted) {
     char text[200] = "";
     assert_non_null(found);
@@ -361,9 +365,9 @@ static void expect_flags(const char *members, const char *derived, const char *g
     hamel_report_free(r);
 }
 
-/* The polynomial fields X = ∂x and Y generate the algebra [X, Y] = W, [X, W] = P, [X, P] = R, [Y, R] = −2 S, [W, P] = 2 S:
- * S needs five fields one after the other, but is found with R where P and W meet. */
-static void brackets_of_brackets_are_faster_than_one_after_the_other(void **state) {
+/* The polynomial fields X = ∂x and Y generate an algebra with [X, Y] = W, [X, W] = P, [X, P] = R, [Y, R] = −2 S, [W,
+ * P] = 2 S. Brackets with X and Y alone reach S after five fields; the bracket of W and P gives it together with R. */
+static void brackets_of_brackets_need_fewer_steps_than_brackets_with_generators(void **state) {
     (void)state;
     expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `w`, `p`, `r`, `s`],"
                  "`kinetic_energy`: `x'^2 + y'^2 + w'^2 + p'^2 + r'^2 + s'^2`, `constraints`: ["
@@ -373,9 +377,9 @@ static void brackets_of_brackets_are_faster_than_one_after_the_other(void **stat
                  "4, 3, 2, 0", "2, 3, 4, 5, 6", true);
 }
 
-/* X = ∂x, Y = ∂y + x ∂z + x²/2 ∂a + g ∂b. With g = x³/6 + ε z, [Y, [X, Y]] = −ε ∂b: one step earlier than [X, [X, [X, Y]]]
- * = ∂b. An ε that is written counts, however small; one that rounding leaves does not. In doubles, 1e-10 was taken for
- * rounding, next to terms of the size of 1. */
+/* X = ∂x, Y = ∂y + x ∂z + x²/2 ∂a + g ∂b. With g = x³/6 + ε z, [Y, [X, Y]] = −ε ∂b is one step earlier than [X, [X,
+ * [X, Y]]] = ∂b. A written ε counts, however small; an ε caused by rounding does not. In doubles, 1e-10 next to
+ * terms of size 1 would be treated as rounding. */
 static void small_brackets_in_between_count(void **state) {
     static const struct {
         const char *g, *derived, *growth;
@@ -404,8 +408,8 @@ static void small_brackets_in_between_count(void **state) {
     }
 }
 
-/* The same in coordinates that hide it: functions that algebra cannot follow, and time. */
-static void small_brackets_count_where_algebra_gives_up(void **state) {
+/* The same fields in coordinates that algebra cannot simplify, and with time. */
+static void small_brackets_count_if_algebra_cannot_simplify_them(void **state) {
     static const char *const rates[] = {"2, 3, 5", "2, 3, 4, 5"};
     (void)state;
     for (int k = 0; k < 4; k++) {
@@ -424,8 +428,8 @@ static void small_brackets_count_where_algebra_gives_up(void **state) {
     }
 }
 
-/* The difference of the wheels' rates is free of the velocities whose coefficients turn with the cart; also where these
- * have factors. */
+/* The difference of the wheels' rates does not contain the velocities whose coefficients depend on the cart's
+ * heading, even if the constraints are multiplied by factors. */
 static void the_carriage_has_its_integral(void **state) {
     (void)state;
     expect_integrals(
@@ -437,9 +441,9 @@ static void the_carriage_has_its_integral(void **state) {
         "2*b*th - r*p1 + r*p2: (1)*right (-1/2)*left");
 }
 
-/* Papastavridis 2.13.4: the centre of a ball that rolls without pivoting at constant nutation runs on a circle of radius
- * r tan th0. The angle is put in by an integral that has a product in it. */
-static void a_ball_runs_on_a_circle(void **state) {
+/* Papastavridis 2.13.4: the centre of a ball that rolls without pivoting at constant nutation moves on a circle of
+ * radius r tan th0. The angle is eliminated by an integral that contains a product. */
+static void a_ball_that_rolls_without_pivoting_moves_on_a_circle(void **state) {
     (void)state;
     expect_integrals("`parameters`: {`r`: 0.3, `h`: 0.7},"
                      "`coordinates`: [`X`, `Y`, {`name`: `ph`, `initial`: 0.2}, {`name`: `th`, `initial`: `h`}, `ps`],"
@@ -452,7 +456,8 @@ static void a_ball_runs_on_a_circle(void **state) {
                      "(-r*cos(ph))*held");
 }
 
-/* cosh² = 1 + sinh² is not a relation of the algebra: w − z is an integral that only the states show. */
+/* cosh² = 1 + sinh² is not among the rules of the algebra. That w − z is an integral is found from random states
+ * only. */
 static void integrals_beyond_the_algebra_are_found_at_random_states(void **state) {
     (void)state;
     expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `z`, `w`],"
@@ -462,7 +467,7 @@ static void integrals_beyond_the_algebra_are_found_at_random_states(void **state
                  "2, 1", "2, 3", false);
 }
 
-/* dΦ is in every derived system; dependence through Φ = 0 alone is found at configurations only. */
+/* dΦ is in every derived system. Dependence through Φ = 0 is found only if the test points satisfy the constraint. */
 static void given_constraints_stay_in_the_flag(void **state) {
     (void)state;
     char text[1000];
@@ -478,7 +483,7 @@ static void given_constraints_stay_in_the_flag(void **state) {
         "1", "1", false);
 }
 
-/* Each of two groups that share no coordinate grows alone, and both with the same time. */
+/* Two groups without common coordinates have separate growth vectors, and each one depends on the same time. */
 static void flags_of_groups_add_up(void **state) {
     (void)state;
     char text[1200];
@@ -492,7 +497,7 @@ static void flags_of_groups_add_up(void **state) {
     expect_flags(text, "2, 0", "5, 7", true);
 }
 
-/* 14 coordinates and brackets twelve deep take more than a few seconds; five axles do not. */
+/* 14 coordinates and twelvefold brackets take more than a few seconds, so the train has five axles. */
 static void a_train_grows_by_one_dimension_a_step(void **state) {
     (void)state;
     static char text[20000];
@@ -526,7 +531,7 @@ static void contradictions_are_reported(void **state) {
     fixture_close(&f);
 }
 
-static void it_can_be_canceled(void **state) {
+static void the_analysis_can_be_canceled(void **state) {
     (void)state;
     static char text[20000];
     fixture f;
@@ -541,14 +546,14 @@ static void it_can_be_canceled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_verdict_from_the_start_is_named_where_it_differs),
-        cmocka_unit_test(a_small_coefficient_is_no_bracket),
+        cmocka_unit_test(a_different_verdict_from_the_start_is_reported),
+        cmocka_unit_test(a_small_coefficient_is_not_a_bracket),
         cmocka_unit_test(rounded_decimals_do_not_change_a_verdict),
         cmocka_unit_test(a_knife_edge_reaches_every_configuration),
         cmocka_unit_test(one_form_in_two_variables_is_always_integrable),
         cmocka_unit_test(time_counts_as_a_coordinate),
-        cmocka_unit_test(a_turning_direction_makes_two_coordinates_free),
-        cmocka_unit_test(a_pair_may_be_integrable_where_neither_member_is),
+        cmocka_unit_test(a_rotating_direction_makes_two_coordinates_free),
+        cmocka_unit_test(a_pair_may_be_integrable_if_neither_member_is),
         cmocka_unit_test(a_coin_needs_brackets_of_brackets),
         cmocka_unit_test(a_given_holonomic_constraint_changes_the_verdict),
         cmocka_unit_test(redundant_rows_count_once),
@@ -557,22 +562,22 @@ int main(void) {
         cmocka_unit_test(a_rolling_sphere_reaches_every_configuration),
         cmocka_unit_test(a_quaternions_norm_is_a_holonomic_constraint),
         cmocka_unit_test(a_car_with_trailers_can_be_parked),
-        cmocka_unit_test(a_long_train_is_decided_rightly_or_not_at_all),
-        cmocka_unit_test(groups_add_up),
+        cmocka_unit_test(a_long_train_is_decided_correctly_or_undetermined),
+        cmocka_unit_test(dimensions_of_independent_groups_add_up),
         cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(a_ball_runs_on_a_circle),
+        cmocka_unit_test(a_ball_that_rolls_without_pivoting_moves_on_a_circle),
         cmocka_unit_test(the_carriage_has_its_integral),
-        cmocka_unit_test(an_integral_that_fails_its_test_is_not_shown),
-        cmocka_unit_test(constant_coordinates_are_substituted_into_the_rest),
-        cmocka_unit_test(brackets_of_brackets_are_faster_than_one_after_the_other),
+        cmocka_unit_test(an_integral_that_fails_its_test_is_not_reported),
+        cmocka_unit_test(constant_coordinates_are_substituted_into_the_other_integrals),
+        cmocka_unit_test(brackets_of_brackets_need_fewer_steps_than_brackets_with_generators),
         cmocka_unit_test(small_brackets_in_between_count),
-        cmocka_unit_test(small_brackets_count_where_algebra_gives_up),
+        cmocka_unit_test(small_brackets_count_if_algebra_cannot_simplify_them),
         cmocka_unit_test(integrals_beyond_the_algebra_are_found_at_random_states),
         cmocka_unit_test(given_constraints_stay_in_the_flag),
         cmocka_unit_test(flags_of_groups_add_up),
         cmocka_unit_test(a_train_grows_by_one_dimension_a_step),
         cmocka_unit_test(contradictions_are_reported),
-        cmocka_unit_test(it_can_be_canceled),
+        cmocka_unit_test(the_analysis_can_be_canceled),
     };
     return cmocka_run_group_tests_name("holonomy", tests, NULL, NULL);
 }

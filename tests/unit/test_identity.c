@@ -1,4 +1,5 @@
-/* test_identity.c — engine/algebra/identity.c: what is 0 identically, and what only looks like it. */
+/* test_identity.c — engine/algebra/identity.c: expressions that vanish identically are distinguished from those that
+ * only nearly vanish. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/identity.h"
 #include "tests/unit/fixture.h"
@@ -87,7 +88,7 @@ static void identities_are_found(void **state) {
     check(zeros, sizeof zeros / sizeof *zeros, true);
 }
 
-static void a_difference_at_any_point_is_not_zero(void **state) {
+static void an_expression_that_differs_from_zero_at_any_point_is_not_zero(void **state) {
     (void)state;
     check(others, sizeof others / sizeof *others, false);
 }
@@ -103,7 +104,7 @@ static void each_of_many_is_decided_alone(void **state) {
     check(NULL, 0, true);
 }
 
-/* The result of arrange() equals its argument. */
+/* arrange() must return an expression equal to its argument. */
 static void forms_of_one_value_are_equal(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -127,7 +128,7 @@ static void forms_of_one_value_are_equal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identities_are_found),
-        cmocka_unit_test(a_difference_at_any_point_is_not_zero),
+        cmocka_unit_test(an_expression_that_differs_from_zero_at_any_point_is_not_zero),
         cmocka_unit_test(each_of_many_is_decided_alone),
         cmocka_unit_test(forms_of_one_value_are_equal),
     };

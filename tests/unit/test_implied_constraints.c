@@ -1,5 +1,5 @@
-/* test_implied_constraints.c — acceleration constraints that other constraints imply: their rates, written by hand, at
- * any scale, alone and mixed. They have no effect in any formulation. */
+/* test_implied_constraints.c — acceleration constraints that other constraints imply: derivatives written by hand,
+ * at any scale, alone and combined. They must have no effect in any formulation. */
 #include "tests/unit/motion.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static void run(const char *system, const char *constraints, const char *wanted,
     *out = motion_run(text, simulation);
 }
 
-/* The motion under `constraints` is the one under `implied`, too. */
+/* Checks that the trajectory with `constraints` equals the one with `implied` added. */
 static void assert_implied(const char *system, const char *constraints, const char *implied) {
     char both[2000];
     motion alone;
@@ -51,8 +51,8 @@ static void assert_implied(const char *system, const char *constraints, const ch
 #define SECOND "x' + (0.3 - y)*w' + 0.5*z'"
 #define HOLONOMIC "x + 0.4*w^2 + 0.2*y*z"
 
-/* z'' = 0.534 at t = 0.9 by Lagrange's equations with multipliers, which are independent of bases of velocities. */
-static void the_rate_of_a_velocity_constraint_changes_nothing(void **state) {
+/* z'' = 0.534 at t = 0.9 by Lagrange's equations with multipliers, which do not use a velocity basis. */
+static void the_derivative_of_a_velocity_constraint_changes_nothing(void **state) {
     (void)state;
     assert_implied(FOUR, "{`name`: `c`, `equation`: `" FIRST " = 0`}",
                    "{`name`: `r`, `equation`: `der(" FIRST ") = 0`}");
@@ -65,7 +65,7 @@ static void the_rate_of_a_velocity_constraint_changes_nothing(void **state) {
     motion_free(&m);
 }
 
-static void scales_of_the_rate_make_no_difference(void **state) {
+static void the_scale_of_the_derivative_does_not_matter(void **state) {
     static const char *const scales[] = {"1e-6", "1e6"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -76,7 +76,7 @@ static void scales_of_the_rate_make_no_difference(void **state) {
     }
 }
 
-static void mixtures_of_rates_change_nothing(void **state) {
+static void linear_combinations_of_derivatives_change_nothing(void **state) {
     (void)state;
     assert_implied(FOUR, "{`name`: `c`, `equation`: `" FIRST " = 0`}, {`name`: `d`, `equation`: `" SECOND " = 0`}",
                    "{`name`: `r`, `equation`: `der(3*(" FIRST ") - 20*(" SECOND ")) = 0`},"
@@ -90,7 +90,7 @@ static void a_holonomic_constraint_differentiated_by_hand_changes_nothing(void *
                    "{`name`: `s`, `equation`: `1e3*der(der(" HOLONOMIC ")) + der(" FIRST ") = 0`}");
 }
 
-/* Constraints that are not implied still act: the rate of one constraint and z'' held at 0.1. */
+/* Constraints that are not implied must still act: the derivative of one constraint, and z'' fixed at 0.1. */
 static void constraints_that_are_not_implied_still_act(void **state) {
     (void)state;
     const char *own = "{`name`: `c`, `equation`: `" FIRST " = 0`}, {`name`: `p`, `equation`: `z'' = 0.1`}";
@@ -100,9 +100,9 @@ static void constraints_that_are_not_implied_still_act(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rate_of_a_velocity_constraint_changes_nothing),
-        cmocka_unit_test(scales_of_the_rate_make_no_difference),
-        cmocka_unit_test(mixtures_of_rates_change_nothing),
+        cmocka_unit_test(the_derivative_of_a_velocity_constraint_changes_nothing),
+        cmocka_unit_test(the_scale_of_the_derivative_does_not_matter),
+        cmocka_unit_test(linear_combinations_of_derivatives_change_nothing),
         cmocka_unit_test(a_holonomic_constraint_differentiated_by_hand_changes_nothing),
         cmocka_unit_test(constraints_that_are_not_implied_still_act),
     };

@@ -34,8 +34,9 @@ static void close_start(start *s) {
     hamel_model_free(s->model);
 }
 
-/* min m₁(x − x₀)² + m₂(y − y₀)² with x + y = 1: x = x₀ + μ/m₁, y = y₀ + μ/m₂, μ = (1 − x₀ − y₀)/(1/m₁ + 1/m₂). */
-static void the_nearest_point_is_measured_by_the_masses(void **state) {
+/* The minimum of m₁(x − x₀)² + m₂(y − y₀)² with x + y = 1: x = x₀ + μ/m₁, y = y₀ + μ/m₂, μ = (1 − x₀ − y₀)/(1/m₁ +
+ * 1/m₂). */
+static void the_distance_to_the_nearest_point_is_weighted_by_the_masses(void **state) {
     (void)state;
     start s;
     assert_int_equal(
@@ -49,11 +50,11 @@ static void the_nearest_point_is_measured_by_the_masses(void **state) {
     assert_near("y", s.q[1], 3 + mu / 6, 1e-14);
     assert_near("x'", s.v[0], 1 + nu / 2, 1e-14);
     assert_near("y'", s.v[1], nu / 6, 1e-14);
-    assert_near("residual", s.residual, 4.0 / 5, 1e-14); /* against |A| max(1, |q|) = 2 + 3 */
+    assert_near("residual", s.residual, 4.0 / 5, 1e-14); /* relative to |A| max(1, |q|) = 2 + 3 */
     close_start(&s);
 }
 
-/* The foot of the perpendicular on a circle, far away: not just any point of it. */
+/* From a distant start the result must be the foot of the perpendicular on the circle, not any other point. */
 static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void **state) {
     (void)state;
     start s;
@@ -68,7 +69,9 @@ static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void *
     close_start(&s);
 }
 
-/* If the curvature is nearly that of the distance, the iteration converges slowly, but the constraint is satisfied. At the nearest point the step from the start is parallel to the gradient, here to 1e-4 after sixty slow steps. */
+/* If the curvature is nearly that of the distance, the iteration converges slowly, but the constraint is satisfied.
+ * At the nearest point the displacement from the start is parallel to the gradient, here to 1e-4 after sixty slow
+ * steps. */
 static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) {
     (void)state;
     start s;
@@ -89,7 +92,8 @@ static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) 
     close_start(&s);
 }
 
-/* tanh is flat far away, and Newton's steps leave the domain of the logarithm: the values as given are reported. */
+/* tanh is flat far away, and Newton's steps leave the domain of the logarithm. The message must report the values as
+ * given. */
 static void a_start_from_which_the_search_diverges_is_reported_as_given(void **state) {
     (void)state;
     start s;
@@ -104,7 +108,7 @@ static void a_start_from_which_the_search_diverges_is_reported_as_given(void **s
     close_start(&s);
 }
 
-static void velocities_meet_nonlinear_and_moving_constraints(void **state) {
+static void velocities_satisfy_nonlinear_and_moving_constraints(void **state) {
     (void)state;
     start s;
     assert_int_equal(
@@ -118,12 +122,12 @@ static void velocities_meet_nonlinear_and_moving_constraints(void **state) {
         HAMEL_OK);
     assert_near("x'", s.v[0], 1, 1e-12);
     assert_near("cone", s.v[2] * s.v[2], 1 + s.v[1] * s.v[1], 1e-11);
-    /* stationary in y', z' on the cone: (y' − 2)/(−y') = (z' − 5)/z' */
+    /* the stationary point in y', z' on the cone: (y' − 2)/(−y') = (z' − 5)/z' */
     assert_near("nearest", (s.v[1] - 2) * s.v[2], -(s.v[2] - 5) * s.v[1], 1e-5);
     close_start(&s);
 }
 
-static void consistent_values_are_not_touched(void **state) {
+static void consistent_values_are_not_changed(void **state) {
     (void)state;
     start s;
     assert_int_equal(make_consistent(&s,
@@ -154,7 +158,7 @@ static void strict_mode_names_each_constraint_and_the_nearest_values(void **stat
     close_start(&s);
 }
 
-static void small_misses_are_projected_away_in_strict_mode(void **state) {
+static void strict_mode_projects_small_residuals_away(void **state) {
     (void)state;
     start s;
     assert_int_equal(
@@ -193,9 +197,9 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
     close_start(&s);
 }
 
-/* A body that slides by s in another one, in millimetres; all axes are parallel to those of A. (Q − P)·(P − O) = 0 for points P
- * and Q of the slider and O of A is a condition on s alone, but its terms are differences of positions of some hundred and
- * velocities of some thousand. `more` is another constraint. */
+/* Starts with a body that slides by s on another one, in millimetres; all axes are parallel to those of A. (Q −
+ * P)·(P − O) = 0, for points P and Q of the slider and O of A, depends on s alone. But its terms contain differences
+ * of positions of some hundred and velocities of some thousand. `more` is an additional constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];
     double x = random_between(seed, -1000, 1000), y = random_between(seed, -1000, 1000),
@@ -220,7 +224,7 @@ static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *m
     return make_consistent(s, text, HAMEL_INITIALIZATION_STRICT);
 }
 
-static void rounding_of_large_terms_is_no_contradiction(void **state) {
+static void rounding_of_large_terms_is_not_a_contradiction(void **state) {
     (void)state;
     uint64_t seed = 5;
     for (int i = 0; i < 200; i++) {
@@ -232,7 +236,7 @@ static void rounding_of_large_terms_is_no_contradiction(void **state) {
 }
 
 /* The bead must slide as well, at 1e-9 of the other velocities. */
-static void a_contradiction_beyond_rounding_is_one(void **state) {
+static void a_contradiction_larger_than_rounding_is_reported(void **state) {
     (void)state;
     uint64_t seed = 5;
     for (int i = 0; i < 20; i++) {
@@ -245,16 +249,16 @@ static void a_contradiction_beyond_rounding_is_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounding_of_large_terms_is_no_contradiction),
-        cmocka_unit_test(a_contradiction_beyond_rounding_is_one),
-        cmocka_unit_test(the_nearest_point_is_measured_by_the_masses),
+        cmocka_unit_test(rounding_of_large_terms_is_not_a_contradiction),
+        cmocka_unit_test(a_contradiction_larger_than_rounding_is_reported),
+        cmocka_unit_test(the_distance_to_the_nearest_point_is_weighted_by_the_masses),
         cmocka_unit_test(the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular),
         cmocka_unit_test(a_nearest_point_that_is_approached_slowly_is_accepted),
         cmocka_unit_test(a_start_from_which_the_search_diverges_is_reported_as_given),
-        cmocka_unit_test(velocities_meet_nonlinear_and_moving_constraints),
-        cmocka_unit_test(consistent_values_are_not_touched),
+        cmocka_unit_test(velocities_satisfy_nonlinear_and_moving_constraints),
+        cmocka_unit_test(consistent_values_are_not_changed),
         cmocka_unit_test(strict_mode_names_each_constraint_and_the_nearest_values),
-        cmocka_unit_test(small_misses_are_projected_away_in_strict_mode),
+        cmocka_unit_test(strict_mode_projects_small_residuals_away),
         cmocka_unit_test(constraints_without_a_common_point_are_incompatible),
         cmocka_unit_test(a_constraint_that_is_not_finite_is_reported_with_its_expression),
     };

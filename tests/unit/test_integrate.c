@@ -1,5 +1,5 @@
-/* test_integrate.c — engine/algebra/integrate.c: what is found is checked by differentiation, what cannot be found with
- * its rules is left alone. */
+/* test_integrate.c — engine/algebra/integrate.c: antiderivatives are checked by differentiation, and integrands
+ * without a rule are left alone. */
 #include "engine/algebra/integrate.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
@@ -29,7 +29,7 @@ static void assert_same_value(fixture *f, const char *what, graph_node node, gra
     }
 }
 
-static void a_derivative_of_the_antiderivative_is_the_expression(void **state) {
+static void the_derivative_of_the_antiderivative_is_the_integrand(void **state) {
     (void)state;
     static const char *const expressions[] = {
         "0",
@@ -61,7 +61,7 @@ static void a_derivative_of_the_antiderivative_is_the_expression(void **state) {
     fixture_close(&f);
 }
 
-static void an_integrand_without_a_rule_is_left(void **state) {
+static void an_integrand_without_a_rule_is_left_alone(void **state) {
     (void)state;
     static const char *const expressions[] = {"exp(x^2)", "sqrt(1 + x^3)", "sin(x)/x",
                                               "x*sin(x)", "abs(x)",        "floor(x)"};
@@ -82,11 +82,11 @@ static void forms_are_integrated_after_a_factor_in_one_variable(void **state) {
     (void)state;
     static const case_of_form cases[] = {
         {{"y*z", "x*z", "x*y"}, true},
-        {{"3*x*sin(y) + y^2/x + 2", "x^2*cos(y) + 2*y", "0"}, true}, /* Baruh, example 4.3: factor x */
+        {{"3*x*sin(y) + y^2/x + 2", "x^2*cos(y) + 2*y", "0"}, true}, /* Baruh, example 4.3: the factor is x */
         {{"sin(x)*cos(y)", "cos(x)*sin(y)", "0"}, true},             /* separable */
         {{"x*(1 + y^2)", "(2 + x^2)*m", "0"}, true},
         {{"y", "-x", "0"}, true},  /* y/x */
-        {{"1", "k*x", "0"}, true}, /* exp(k y) */
+        {{"1", "k*x", "0"}, true}, /* the factor is exp(k y) */
         {{"1/(1 + x^2)", "m", "exp(z)"}, true},
         {{"sin(z)", "-cos(z)", "0"}, false}, /* a knife edge */
         {{"z", "z^2 + 0.25", "-1"}, false},  /* Papastavridis, example 2.3.1 */
@@ -111,8 +111,8 @@ static void forms_are_integrated_after_a_factor_in_one_variable(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_derivative_of_the_antiderivative_is_the_expression),
-        cmocka_unit_test(an_integrand_without_a_rule_is_left),
+        cmocka_unit_test(the_derivative_of_the_antiderivative_is_the_integrand),
+        cmocka_unit_test(an_integrand_without_a_rule_is_left_alone),
         cmocka_unit_test(forms_are_integrated_after_a_factor_in_one_variable),
     };
     return cmocka_run_group_tests_name("integrate", tests, NULL, NULL);

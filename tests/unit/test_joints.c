@@ -1,6 +1,6 @@
-/* test_joints.c — each type of joint against its equations written out, and in motions whose result is known.
+/* test_joints.c — each type of joint against explicit equations, and in motions with known results.
  *
- * Equations are compared at random states; NAME.1, NAME.2, ... in their order. */
+ * The equations NAME.1, NAME.2, ... are compared in this order at random states. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -32,7 +32,7 @@
     "{`name`: `B2`, `body`: `B`, `at`: [0, 1, 0]}, {`name`: `B3`, `body`: `B`, `at`: [0, 0, 1]}]," \
     "`definitions`: {" AXES "}, `joints`: [{`name`: `J`, " joint "}]"
 
-/* A1a is the first axis of A by inertial components, and so on. */
+/* A1a is the first axis of A in inertial components, and so on. */
 #define AXIS(name, point, centre)                                                                                 \
     "`" name "`: [`position(" point ", 1) - position(" centre ", 1)`, `position(" point ", 2) - position(" centre \
     ", 2)`, `position(" point ", 3) - position(" centre ", 3)`]"
@@ -43,7 +43,7 @@
 #define DOT(p, q) p "[1]*" q "[1] + " p "[2]*" q "[2] + " p "[3]*" q "[3]"
 #define ALONG(p) "(x - u)*" p "[1] + (y - v)*" p "[2] + (z - w)*" p "[3]"
 
-/* The joint stands for exactly these equations, J.1, J.2, ..., of this order. */
+/* Checks that the joint has exactly these equations J.1, J.2, ..., with these orders. */
 static void expect_equations(const char *members, constraint_order order, const char *const *texts, size_t count) {
     fixture f;
     char name[20];
@@ -85,14 +85,14 @@ static void a_revolute_joint_leaves_one_rotation(void **state) {
     (void)state;
     EXPECT(PLANE("`type`: `revolute`, `between`: [`P`, `B`]"), CONSTRAINT_HOLONOMIC, "x + cos(a) - u",
            "y + sin(a) - v");
-    /* axis e3: least along e1, so s is e3 × e1 = e2, then e3 × e2 = −e1 */
+    /* axis e3: the axis with the smallest component is e1, so s = e3 × e1 = e2; then e3 × e2 = −e1 */
     EXPECT(SPACE("`type`: `revolute`, `axis`: [0, 0, 1], `between`: [`A`, `B`]"), CONSTRAINT_HOLONOMIC, "x - u",
            "y - v", "z - w", DOT("j", "n"), "-(" DOT("i", "n") ")");
 }
 
-static void an_axis_may_lie_askew(void **state) {
+static void an_axis_may_be_oblique(void **state) {
     (void)state;
-    /* axis (1, 2, 2): least along e1; s = c × e1 = (0, 2, −2), c × s = (−8, 2, 2) */
+    /* axis (1, 2, 2): the smallest component is along e1; s = c × e1 = (0, 2, −2), c × s = (−8, 2, 2) */
     EXPECT(SPACE("`type`: `revolute`, `axis`: [1, 2, 2], `between`: [`A`, `B`]"), CONSTRAINT_HOLONOMIC, "x - u",
            "y - v", "z - w",
            "2*((" DOT("j", "l") ") + 2*(" DOT("j", "m") ") + 2*(" DOT(
@@ -113,7 +113,7 @@ static void a_prismatic_joint_leaves_one_translation(void **state) {
            "-(" ALONG("i") ")", DOT("j", "n"), DOT("k", "l"), DOT("i", "m"));
 }
 
-static void a_fixed_joint_leaves_nothing(void **state) {
+static void a_fixed_joint_leaves_no_freedom(void **state) {
     (void)state;
     EXPECT(PLANE("`type`: `fixed`, `between`: [`A`, `Q`]"), CONSTRAINT_HOLONOMIC, "x - u + 2*sin(b)",
            "y - v - 2*cos(b)", "sin(b - a)");
@@ -121,7 +121,7 @@ static void a_fixed_joint_leaves_nothing(void **state) {
            DOT("j", "n"), DOT("k", "l"), DOT("i", "m"));
 }
 
-static void a_wheel_rolls_on_a_surface_at_rest_whichever_end_it_is(void **state) {
+static void a_wheel_may_be_either_end_of_a_joint_with_a_surface_at_rest(void **state) {
     (void)state;
     EXPECT(PLANE("`type`: `rolling`, `radius`: 0.5, `normal`: [0, 1], `between`: [`A`, [7, 0]]"), CONSTRAINT_VELOCITY,
            "x' + 0.5*a'", "y'");
@@ -131,14 +131,15 @@ static void a_wheel_rolls_on_a_surface_at_rest_whichever_end_it_is(void **state)
            CONSTRAINT_VELOCITY, "x' - 2*angular_velocity(A, 2)", "y' + 2*angular_velocity(A, 1)", "z'");
 }
 
-/* Of two bodies the second rolls, on the surface that the first one's axes give: contact at Q = B − 0.5 (−sin a, cos a). */
-static void a_wheel_rolls_on_a_body_that_moves(void **state) {
+/* The second body rolls on a surface fixed to the axes of the first. The contact point is Q = B − 0.5 (−sin a, cos
+ * a). */
+static void a_wheel_rolls_on_a_moving_body(void **state) {
     (void)state;
     EXPECT(PLANE("`type`: `rolling`, `radius`: 0.5, `normal`: [0, 1], `between`: [`A`, `B`]"), CONSTRAINT_VELOCITY,
            "u' + b'*0.5*cos(a) - x' + a'*(v - 0.5*cos(a) - y)", "v' + b'*0.5*sin(a) - y' - a'*(u + 0.5*sin(a) - x)");
 }
 
-static void a_knife_edge_moves_along_itself(void **state) {
+static void a_knife_edge_moves_along_its_edge(void **state) {
     (void)state;
     EXPECT(PLANE("`type`: `knife_edge`, `direction`: [1, 0], `between`: [`P`]"), CONSTRAINT_VELOCITY,
            "-sin(a)*x' + cos(a)*y' + a'");
@@ -181,8 +182,8 @@ static void invalid_joints_are_rejected(void **state) {
 
 /* --- motions -------------------------------------------------------------------------------------------------------- */
 
-/* A particle that hangs at rest on a rod, and one on top of it. */
-static void the_multiplier_of_a_distance_is_the_thrust_of_the_rod(void **state) {
+/* A particle hangs at rest on a rod, or stands upright on it. */
+static void the_multiplier_of_a_distance_is_the_compression_of_the_rod(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, {`name`: `y`, `initial`: -2}], `gravity`: [0, -9.81],"
                           "`particles`: [{`name`: `p`, `mass`: 3, `position`: [`x`, `y`]}],"
@@ -194,9 +195,9 @@ static void the_multiplier_of_a_distance_is_the_thrust_of_the_rod(void **state) 
     motion_free(&m);
 }
 
-/* A door on an upright hinge that leans by 0.3: a pendulum of moment I about the hinge, in a field g sin 0.3. The axis
- * has two components, so both directions square to it matter. */
-/* Two weights below each other at rest: the upper rod bears both. */
+/* A door on a hinge that is inclined by 0.3: a pendulum with moment of inertia I about the hinge, in the field g sin
+ * 0.3. The axis has two components, so both orthogonal directions matter. */
+/* Two weights hang below each other at rest: the upper rod carries both. */
 static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`g`: 10}, `gravity`: [0, `-g`],"
@@ -214,7 +215,7 @@ static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
     motion_free(&m);
 }
 
-static void a_leaning_door_swings_about_its_hinge(void **state) {
+static void an_inclined_door_swings_about_its_hinge(void **state) {
     (void)state;
     static const char *const rest = "`stop`: 2, `samples`: 21, `rtol`: 1e-10, `atol`: 1e-12";
     motion door = motion_run(
@@ -237,7 +238,7 @@ static void a_leaning_door_swings_about_its_hinge(void **state) {
     motion_free(&plain);
 }
 
-/* A collar on a guide that leans by 0.4 slides like a particle on an incline. */
+/* A collar on a guide inclined by 0.4 slides like a particle on an inclined plane. */
 static void a_collar_slides_along_its_guide(void **state) {
     (void)state;
     motion m = motion_run(
@@ -255,9 +256,9 @@ static void a_collar_slides_along_its_guide(void **state) {
     motion_free(&m);
 }
 
-/* A double pendulum of bodies in a plane of space: three equations of each joint hold whatever moves. In the plane there
- * are none of these. */
-static void a_plane_mechanism_may_be_written_in_space(void **state) {
+/* A double pendulum of bodies in a plane of space: three equations per joint are satisfied by every planar motion.
+ * In the planar description they do not occur. */
+static void a_planar_mechanism_may_be_described_in_space(void **state) {
     (void)state;
 #define LINKS \
     "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `a`, {`name`: `u`, `initial`: 3}, `v`, `b`], `bodies`: ["
@@ -289,8 +290,8 @@ static void a_plane_mechanism_may_be_written_in_space(void **state) {
     motion_free(&space);
 }
 
-/* Two welded bodies are one: masses 2 and 1 at distance 1 turn about their common centre at a constant rate. */
-static void welded_bodies_turn_as_one(void **state) {
+/* Two bodies of masses 2 and 1, welded at distance 1, rotate as one about their common centre at a constant rate. */
+static void welded_bodies_rotate_as_one(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [`x`, {`name`: `y`, `velocity`: -1}, {`name`: `a`, `velocity`: 3}, {`name`: `u`, `initial`: 1},"
@@ -308,8 +309,9 @@ static void welded_bodies_turn_as_one(void **state) {
     motion_free(&m);
 }
 
-/* A disk on an incline of 0.2: acceleration (2/3) g sin; the friction is a third of the weight's part along it. */
-static void a_disk_rolls_down(void **state) {
+/* A disk rolls down an incline of 0.2 with the acceleration (2/3) g sin 0.2; the friction force is a third of the
+ * weight's tangential component. */
+static void a_disk_rolls_down_an_incline(void **state) {
     (void)state;
     motion m =
         motion_run("`parameters`: {`g`: 9.81, `s`: 0.2, `r`: 0.5}, `gravity`: [`g*sin(s)`, `-g*cos(s)`],"
@@ -326,8 +328,8 @@ static void a_disk_rolls_down(void **state) {
     motion_free(&m);
 }
 
-/* A uniform ball on a turntable goes round at 2/7 of the table's rate; Papastavridis, example 2.13.5. */
-static void a_ball_on_a_turntable_goes_round(void **state) {
+/* A uniform ball on a turntable moves in a circle at 2/7 of the table's rate (Papastavridis, example 2.13.5). */
+static void a_ball_on_a_turntable_moves_in_a_circle(void **state) {
     (void)state;
     motion m = motion_run(
         "`parameters`: {`W`: 3.5, `r`: 0.1}, `coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 0}, "
@@ -346,8 +348,8 @@ static void a_ball_on_a_turntable_goes_round(void **state) {
     motion_free(&m);
 }
 
-/* A blade that turns at a constant rate runs in a circle. */
-static void a_turning_blade_runs_in_a_circle(void **state) {
+/* A blade that rotates at a constant rate moves in a circle. */
+static void a_rotating_blade_moves_in_a_circle(void **state) {
     (void)state;
     motion m =
         motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1.5}, `y`, {`name`: `a`, `velocity`: 2}],"
@@ -362,8 +364,8 @@ static void a_turning_blade_runs_in_a_circle(void **state) {
     motion_free(&m);
 }
 
-/* A particle at a height, and a place that it is kept at, in other sums: without a coordinate there is nothing to violate but
- * rounding. */
+/* Systems with a particle at a height, and a constraint that fixes its position, with the numbers summed in a
+ * different order. Without coordinates the residual is rounding only. */
 #define AT_HEIGHTS(height, place)                                                         \
     "`parameters`: {`l`: 0.1, `m`: 0.2}, `coordinates`: [`x`, `y`], `particles`: ["       \
     "{`name`: `P`, `mass`: 1, `position`: [`x`, `y`, " height "]}], `joints`: [{`name`: " \
@@ -395,24 +397,24 @@ int main(void) {
         cmocka_unit_test(coincident_ends_agree_by_component),
         cmocka_unit_test(a_distance_is_kept),
         cmocka_unit_test(a_revolute_joint_leaves_one_rotation),
-        cmocka_unit_test(an_axis_may_lie_askew),
+        cmocka_unit_test(an_axis_may_be_oblique),
         cmocka_unit_test(a_prismatic_joint_leaves_one_translation),
-        cmocka_unit_test(a_fixed_joint_leaves_nothing),
-        cmocka_unit_test(a_wheel_rolls_on_a_surface_at_rest_whichever_end_it_is),
-        cmocka_unit_test(a_wheel_rolls_on_a_body_that_moves),
-        cmocka_unit_test(a_knife_edge_moves_along_itself),
+        cmocka_unit_test(a_fixed_joint_leaves_no_freedom),
+        cmocka_unit_test(a_wheel_may_be_either_end_of_a_joint_with_a_surface_at_rest),
+        cmocka_unit_test(a_wheel_rolls_on_a_moving_body),
+        cmocka_unit_test(a_knife_edge_moves_along_its_edge),
         cmocka_unit_test(joints_come_in_families),
         cmocka_unit_test(invalid_joints_are_rejected),
-        cmocka_unit_test(the_multiplier_of_a_distance_is_the_thrust_of_the_rod),
+        cmocka_unit_test(the_multiplier_of_a_distance_is_the_compression_of_the_rod),
         cmocka_unit_test(the_multiplier_of_a_joint_of_a_family_is_available),
-        cmocka_unit_test(a_leaning_door_swings_about_its_hinge),
+        cmocka_unit_test(an_inclined_door_swings_about_its_hinge),
         cmocka_unit_test(a_collar_slides_along_its_guide),
-        cmocka_unit_test(a_plane_mechanism_may_be_written_in_space),
-        cmocka_unit_test(welded_bodies_turn_as_one),
-        cmocka_unit_test(a_disk_rolls_down),
-        cmocka_unit_test(a_ball_on_a_turntable_goes_round),
+        cmocka_unit_test(a_planar_mechanism_may_be_described_in_space),
+        cmocka_unit_test(welded_bodies_rotate_as_one),
+        cmocka_unit_test(a_disk_rolls_down_an_incline),
+        cmocka_unit_test(a_ball_on_a_turntable_moves_in_a_circle),
         cmocka_unit_test(equations_without_coordinates_hold_to_rounding),
-        cmocka_unit_test(a_turning_blade_runs_in_a_circle),
+        cmocka_unit_test(a_rotating_blade_moves_in_a_circle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_kane.c — engine/mechanics/kane.c: the same motion as Lagrange's equations. */
+/* test_kane.c — engine/mechanics/kane.c, compared with Lagrange's equations. */
 #include "tests/unit/agreement.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* test_kkt.c — engine/linear/kkt.c, kkt_dense.c and kkt_ldl.c: every method gives the same motion; for redundant,
- * singular and contradicting rows give. */
+/* test_kkt.c — engine/linear/kkt.c, kkt_dense.c and kkt_ldl.c: all methods give the same accelerations, also for
+ * redundant, singular and contradicting rows. */
 #include "tests/unit/fixture.h"
 
 #include "engine/dynamics/dynamics.h"
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* Six coordinates whose masses and three rows are all full, so that any values may be put there. */
+/* Six coordinates with a full mass matrix and three full constraint rows, so that any values can be stored there. */
 #define FULL(more)                                                                         \
     "`parameters`: {`e`: 0}, `coordinates`: [`a`, `b`, `c`, `d`, `f`, `g`],"               \
     "`kinetic_energy`: `(a'+b'+c'+d'+f'+g')^2 + a'^2 + b'^2 + c'^2 + d'^2 + f'^2 + g'^2`," \
@@ -35,7 +35,7 @@ static void fill(const hamel_model *model, double *values, uint64_t *seed) {
     for (size_t k = 0; k < model->dynamics.W.count; k++) values[model->dynamics.W.at + k] = 0;
 }
 
-/* Largest residual of M x − Aᵀλ = g, A x = r. */
+/* Returns the largest residual of M x − Aᵀλ = g, A x = r. */
 static double residual(const hamel_model *model, const double *values, const double *g, const double *r,
                        const double *x, const double *lambda) {
     size_t n = model->n, m = model->m;
@@ -108,7 +108,7 @@ static void methods_agree(void **state) {
     "`constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + y[1]^2 = 1`},"                                    \
     "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}"
 
-/* Of one factored system each way: x, then lambda, in `out`. */
+/* Solves one factored system in every way and stores x, then lambda, in `out`. */
 static void solve_by(kkt *k, const hamel_model *model, const double *values, double *out) {
     assert_int_equal(kkt_factor(k, values), HAMEL_OK);
     assert_int_equal(
@@ -118,7 +118,7 @@ static void solve_by(kkt *k, const hamel_model *model, const double *values, dou
                          out + model->n) < 1e-10);
 }
 
-/* A net of particles in space, six in a row: loops, so that the factor has entries that the matrix has not. */
+/* A net of particles in space with six in each row. It has loops, so the factor has fill-in. */
 #define NET                                                                                                       \
     "`parameters`: {`N`: 30}, `gravity`: [0, 0, -10], `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`},"       \
     "{`name`: `y[i]`, `for`: `i = 1..N`}, {`name`: `z[i]`, `for`: `i = 1..N`}], `particles`: [{`name`: `p[i]`, "  \
@@ -126,7 +126,7 @@ static void solve_by(kkt *k, const hamel_model *model, const double *values, dou
     "{`name`: `a[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 + (z[i]-z[i-1])^2 = 1`}," \
     "{`name`: `b[i]`, `for`: `i = 7..N`, `equation`: `(x[i]-x[i-6])^2 + (y[i]-y[i-6])^2 + (z[i]-z[i-6])^2 = 1`}]"
 
-static void all_ways_agree_on_particles(void **state) {
+static void all_methods_agree_for_a_net_of_particles(void **state) {
     (void)state;
     static const char *const systems[] = {CHAIN("60") "]", NET};
     for (int i = 0; i < 2; i++) {
@@ -155,7 +155,7 @@ static void all_ways_agree_on_particles(void **state) {
     }
 }
 
-/* Two rods in one line: the rows (−1, 1) and (1, 0) of unit masses, 45° apart whichever comes first. */
+/* Two rods in a straight line: with unit masses, the rows (−1, 1) and (1, 0) are 45° apart in either order. */
 static void the_margin_is_an_angle(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, `constraints`: "
@@ -185,9 +185,9 @@ static size_t operations_of_a_chain(const char *members) {
     return operations;
 }
 
-/* A rod has 3 pivots, 4 entries of A, 6 products to make its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it), an entry
- * there, and a product to eliminate that. The first rod has half of the entries, two products less on the diagonal, and
- * nothing next to it. */
+/* For each rod: 3 pivots, 4 entries of A, 6 products for its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it), one
+ * off-diagonal entry, and one product to eliminate it. The first rod has half of the entries, two products less on
+ * the diagonal, and no off-diagonal entry. */
 static void a_chain_costs_the_same_for_each_rod(void **state) {
     (void)state;
     assert_int_equal(operations_of_a_chain(CHAIN("60") "]"), 60 * 15 - 8);
@@ -207,7 +207,7 @@ static void rows_left_out_have_no_multipliers(void **state) {
     assert_non_null(x);
     random_fill(&seed, q, 2 * model->n, -1, 1);
     assert_int_equal(dynamics_evaluate(w, 0, q, q + model->n, NULL), HAMEL_OK);
-    solve_by(w->all, model, w->values, x); /* values of rows left out are zeros */
+    solve_by(w->all, model, w->values, x); /* the values of omitted rows are zero */
     assert_true((w->all->kind == &kkt_by_ldl));
     for (int c = 0; c < 60; c++) assert_int_equal(x[model->n + (size_t)c] != 0, active[c]);
     free(x);
@@ -263,7 +263,8 @@ static void free_small(small *w) {
     hamel_model_free(w->model);
 }
 
-/* x = 0 twice, once doubled: λ₁ + 2 λ₂ = −Q_x, of which (1, 2)/5 is the least. */
+/* x = 0 occurs twice, once multiplied by 2: λ₁ + 2 λ₂ = −Q_x, with the least-norm solution in the direction (1,
+ * 2)/5. */
 static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
     (void)state;
     static const char *const simulations[] = {"`stop`: 1", "`stop`: 1, `formulation`: `udwadia-kalaba`"};
@@ -277,7 +278,7 @@ static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
                         "`constraints`: [{`name`: `c`, `equation`: `x = 0`}, {`name`: `d`, `equation`: `2*x = 0`}]",
                         simulations[way]),
             HAMEL_OK);
-        /* x'' = 0: x' + 2 y' is p_y, 2 y'' = 2; y'' = Q_x + reaction */
+        /* x'' = 0. The constraint x' + 2 y' = p_y gives 2 y'' = 2; y'' = Q_x + reaction. */
         assert_near("x''", w.a[0], 0, 1e-14);
         assert_near("y''", w.a[1], 1, 1e-14);
         assert_near("lambda(c)", w.lambda[0], -4.0 / 5, 1e-13);
@@ -288,7 +289,7 @@ static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
     }
 }
 
-/* Too large for dense algebra: 1,600 rods, the first one given twice. */
+/* 1,600 rods, the first one given twice: too large for dense algebra. */
 #define LONG_CHAIN(more)                                                                                         \
     "`parameters`: {`N`: 1600}, `gravity`: [0, -9.81], `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`,"      \
     "`initial`: `i/N`}, {`name`: `y[i]`, `for`: `i = 1..N`}], `particles`: [{`name`: `p[i]`, `for`: `i = 1..N`," \
@@ -305,7 +306,7 @@ static void large_redundant_systems_share_the_reaction_too(void **state) {
         solve_small(&two, LONG_CHAIN(", {`name`: `again`, `equation`: `2*x[1]^2 + 2*y[1]^2 = 2/N^2`}"), "`stop`: 1"),
         HAMEL_OK);
     for (size_t i = 0; i < 2 * N; i++) assert_near("acceleration", two.a[i], one.a[i], 1e-9);
-    double pull = fabs(one.lambda[0]); /* the largest: seven rods hold the weight that is pulled */
+    double pull = fabs(one.lambda[0]); /* the largest: seven rods carry the weight that is pulled */
     assert_near("reaction", two.lambda[0] + 2 * two.lambda[N], one.lambda[0], 1e-9);
     assert_near("least norm", two.lambda[N], 2 * two.lambda[0], 1e-9);
     for (size_t i = 1; i < N; i++) assert_near("the others", two.lambda[i] / pull, one.lambda[i] / pull, 1e-9);
@@ -350,7 +351,7 @@ static void a_massless_coordinate_may_be_led_by_a_constraint(void **state) {
     free_small(&w);
 }
 
-static void a_massless_coordinate_left_free_is_singular(void **state) {
+static void an_unconstrained_massless_coordinate_is_singular(void **state) {
     (void)state;
     small w;
     assert_int_equal(solve_small(&w,
@@ -364,8 +365,8 @@ static void a_massless_coordinate_left_free_is_singular(void **state) {
     free_small(&w);
 }
 
-/* L = x' y' + ...: M is indefinite and regular; x'' = Q_y, y'' = Q_x. */
-static void an_indefinite_mass_matrix_is_no_obstacle(void **state) {
+/* L = x' y' + ...: M is indefinite and nonsingular; x'' = Q_y, y'' = Q_x. */
+static void an_indefinite_mass_matrix_is_solved(void **state) {
     (void)state;
     small w;
     assert_int_equal(
@@ -377,7 +378,7 @@ static void an_indefinite_mass_matrix_is_no_obstacle(void **state) {
     free_small(&w);
 }
 
-/* Coulomb friction |Q_x| = μ λ on a floor that must carry mg: a block sliding to the right. */
+/* A block slides to the right on a floor that carries m g; the Coulomb friction is |Q_x| = μ λ. */
 static void forces_that_contain_multipliers_are_solved_for(void **state) {
     (void)state;
     small w;
@@ -396,7 +397,7 @@ static void forces_that_contain_multipliers_are_solved_for(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_agree),
-        cmocka_unit_test(all_ways_agree_on_particles),
+        cmocka_unit_test(all_methods_agree_for_a_net_of_particles),
         cmocka_unit_test(the_margin_is_an_angle),
         cmocka_unit_test(a_chain_costs_the_same_for_each_rod),
         cmocka_unit_test(rows_left_out_have_no_multipliers),
@@ -405,8 +406,8 @@ int main(void) {
         cmocka_unit_test(large_redundant_systems_share_the_reaction_too),
         cmocka_unit_test(rows_that_contradict_are_incompatible),
         cmocka_unit_test(a_massless_coordinate_may_be_led_by_a_constraint),
-        cmocka_unit_test(a_massless_coordinate_left_free_is_singular),
-        cmocka_unit_test(an_indefinite_mass_matrix_is_no_obstacle),
+        cmocka_unit_test(an_unconstrained_massless_coordinate_is_singular),
+        cmocka_unit_test(an_indefinite_mass_matrix_is_solved),
         cmocka_unit_test(forces_that_contain_multipliers_are_solved_for),
     };
     return cmocka_run_group_tests_name("kkt", tests, NULL, NULL);

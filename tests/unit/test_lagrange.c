@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
-/* Two rods with masses at their ends, angles from the vertical: Greenwood, Principles of Dynamics, ch. 6, or any. */
-static void the_double_pendulum_is_that_of_the_textbooks(void **state) {
+/* Two rods with masses at their ends and angles from the vertical: a textbook example, for instance Greenwood,
+ * Principles of Dynamics, chapter 6. */
+static void the_double_pendulum_has_the_equations_of_the_textbooks(void **state) {
     (void)state;
     fixture f;
     fixture_derive(&f, "`parameters`: {`m`: 2, `n`: 3, `l`: 0.7, `k`: 1.1, `g`: 9.81}, `coordinates`: [`a`, `b`],"
@@ -36,7 +37,7 @@ static void the_double_pendulum_is_that_of_the_textbooks(void **state) {
 }
 
 /* A charge in a uniform magnetic field: L = m v²/2 + (e B/2)(x y' − y x'), so m x'' = e B y', m y'' = −e B x'. */
-static void terms_linear_in_the_velocities_turn_and_do_no_work(void **state) {
+static void terms_linear_in_the_velocities_do_no_work(void **state) {
     (void)state;
     fixture f;
     fixture_derive(&f, "`coordinates`: [`x`, `y`], `lagrangian`: `1.5*(x'^2 + y'^2) + 0.8*(x*y' - y*x')`");
@@ -49,7 +50,7 @@ static void terms_linear_in_the_velocities_turn_and_do_no_work(void **state) {
     fixture_close(&f);
 }
 
-/* L = −mc² √(1 − v²/c²), c = 3: M = m/(1 − v²/c²)^(3/2), a Lagrangian that is not quadratic in the velocity. */
+/* L = −mc² √(1 − v²/c²) with c = 3 is not quadratic in the velocity: M = m/(1 − v²/c²)^(3/2). */
 static void a_relativistic_particle_has_the_longitudinal_mass(void **state) {
     (void)state;
     fixture f;
@@ -60,8 +61,8 @@ static void a_relativistic_particle_has_the_longitudinal_mass(void **state) {
     fixture_close(&f);
 }
 
-/* A bead on a wire that turns with the angle s(t) = t²: T = m (r'² + r² s'²)/2; r'' = r s'². */
-static void a_rheonomic_bead_feels_the_centrifugal_force(void **state) {
+/* A bead on a wire whose angle is s(t) = t²: T = m (r'² + r² s'²)/2, r'' = r s'². */
+static void a_rheonomic_bead_has_the_centrifugal_acceleration(void **state) {
     (void)state;
     fixture f;
     fixture_derive(
@@ -89,11 +90,11 @@ static void forces_may_be_linear_in_multipliers(void **state) {
     fixture_close(&f);
 }
 
-/* --- energies that share most of what they contain ------------------------------------------------------------------ */
+/* --- energies with many common subexpressions --------------------------------------------------------------------- */
 
-/* Twenty links in absolute angles, with a moving support and masses that differ: T and V as one sum over sums, which are
- * differentiated in one sweep, and the same system as particles by Kane's equations, which are not. */
-static void long_energies_are_those_of_their_particles(void **state) {
+/* Twenty links in absolute angles, with a moving support and different masses. In one description, T and V are
+ * nested sums, which are differentiated in one sweep. The other one has particles and Kane's equations. */
+static void nested_energies_agree_with_those_of_particles(void **state) {
     (void)state;
     static const char links[] = "`parameters`: {`N`: 20}, `coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`,"
                                 "`initial`: `0.4 + 0.1*sin(7*i)`, `velocity`: `cos(3*i)/2`}],";
@@ -115,8 +116,8 @@ static void long_energies_are_those_of_their_particles(void **state) {
     motion_free(&other);
 }
 
-/* A block of mass 2 on a floor: the reaction is 2 g upward however the constraint is written, λ times the gradient of left
- * minus right. */
+/* A block of mass 2 on a floor: in any form of the constraint, λ times the gradient of left side minus right side is
+ * the upward reaction 2 g. */
 static void multipliers_have_the_sign_of_left_minus_right(void **state) {
     (void)state;
     static const struct {
@@ -190,13 +191,13 @@ static void residuals_are_the_equations_of_motion(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_double_pendulum_is_that_of_the_textbooks),
-        cmocka_unit_test(terms_linear_in_the_velocities_turn_and_do_no_work),
+        cmocka_unit_test(the_double_pendulum_has_the_equations_of_the_textbooks),
+        cmocka_unit_test(terms_linear_in_the_velocities_do_no_work),
         cmocka_unit_test(a_relativistic_particle_has_the_longitudinal_mass),
-        cmocka_unit_test(a_rheonomic_bead_feels_the_centrifugal_force),
+        cmocka_unit_test(a_rheonomic_bead_has_the_centrifugal_acceleration),
         cmocka_unit_test(forces_may_be_linear_in_multipliers),
         cmocka_unit_test(residuals_are_the_equations_of_motion),
-        cmocka_unit_test(long_energies_are_those_of_their_particles),
+        cmocka_unit_test(nested_energies_agree_with_those_of_particles),
         cmocka_unit_test(multipliers_have_the_sign_of_left_minus_right),
     };
     return cmocka_run_group_tests_name("lagrange", tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 enum { KINDS_MAX = 64 };
 
-/* The kinds of all tokens of `text`, without the end. */
+/* Reads the kinds of all tokens of `text`, without the end token. */
 static size_t read_kinds(const char *text, token_kind kinds[KINDS_MAX]) {
     lexer l;
     lexer_init(&l, text, strlen(text));
@@ -47,7 +47,7 @@ static void every_operator_has_its_token(void **state) {
     ASSERT_KINDS(" \t\r\nx\n", TOKEN_NAME);
 }
 
-static void a_range_is_no_decimal_point(void **state) {
+static void a_range_is_not_a_decimal_point(void **state) {
     (void)state;
     ASSERT_KINDS("1..N", TOKEN_NUMBER, TOKEN_RANGE, TOKEN_NAME);
     ASSERT_KINDS("1..10", TOKEN_NUMBER, TOKEN_RANGE, TOKEN_NUMBER);
@@ -109,14 +109,14 @@ static void numbers_without_a_double_are_errors(void **state) {
     assert_non_null(strstr(t.message, "300"));
 }
 
-static void names_may_be_written_in_any_script(void **state) {
+static void names_may_be_in_any_script(void **state) {
     (void)state;
     token t = first_token("θ_1'", 5);
     assert_int_equal(t.kind, TOKEN_NAME);
     assert_int_equal(t.length, 4);
     assert_int_equal(first_token("角度", 6).length, 6);
     assert_int_equal(first_token("_x9", 3).length, 3);
-    assert_int_equal(first_token("𝜔2", 5).length, 5); /* beyond the basic plane */
+    assert_int_equal(first_token("𝜔2", 5).length, 5); /* beyond the Basic Multilingual Plane */
 }
 
 static void columns_count_code_points(void **state) {
@@ -133,7 +133,7 @@ static void columns_count_code_points(void **state) {
     }
 }
 
-static void only_dotted_names_hold_dots(void **state) {
+static void only_dotted_names_contain_dots(void **state) {
     (void)state;
     lexer l;
     lexer_init(&l, "B.norm", 6);
@@ -149,7 +149,7 @@ static void only_dotted_names_hold_dots(void **state) {
     assert_int_equal(lexer_next(&l).kind, TOKEN_ERROR);
 }
 
-static void the_end_comes_again_and_again(void **state) {
+static void the_end_token_is_repeated(void **state) {
     (void)state;
     lexer l;
     lexer_init(&l, "x", 1);
@@ -166,13 +166,13 @@ static void the_end_comes_again_and_again(void **state) {
 static void invalid_utf8_is_an_error_with_its_column(void **state) {
     (void)state;
     static const char *const CASES[] = {
-        "xy\x80",             /* a continuation without its beginning */
+        "xy\x80",             /* a continuation byte without its first byte */
         "xy\xC0\xAF",         /* overlong '/' */
         "xy\xE0\x80\xAF",     /* overlong in three bytes */
         "xy\xED\xA0\x80",     /* a surrogate */
         "xy\xF4\x90\x80\x80", /* beyond U+10FFFF */
         "xy\xFF",
-        "xy\xCE", /* cut off */
+        "xy\xCE", /* truncated */
         "xy\xE8\xA7",
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -193,7 +193,7 @@ static void control_characters_are_errors(void **state) {
     assert_int_equal(first_token("\xC2\x85", 2).kind, TOKEN_ERROR);
 }
 
-static void look_alikes_are_named(void **state) {
+static void lookalike_characters_are_reported(void **state) {
     (void)state;
     static const struct {
         const char *text, *part;
@@ -224,8 +224,8 @@ static void look_alikes_are_named(void **state) {
     }
 }
 
-/* Reading on after errors must come to the end, whatever the bytes. */
-static void any_bytes_come_to_an_end(void **state) {
+/* For any bytes, reading on after errors must reach the end. */
+static void reading_any_bytes_reaches_the_end(void **state) {
     (void)state;
     uint32_t seed = 12345;
     for (int round = 0; round < 2000; round++) {
@@ -245,18 +245,18 @@ static void any_bytes_come_to_an_end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operator_has_its_token),
-        cmocka_unit_test(a_range_is_no_decimal_point),
+        cmocka_unit_test(a_range_is_not_a_decimal_point),
         cmocka_unit_test(numbers_have_the_forms_of_decimal_notation),
         cmocka_unit_test(a_number_is_not_read_beyond_the_end),
         cmocka_unit_test(numbers_without_a_double_are_errors),
-        cmocka_unit_test(names_may_be_written_in_any_script),
+        cmocka_unit_test(names_may_be_in_any_script),
         cmocka_unit_test(columns_count_code_points),
-        cmocka_unit_test(only_dotted_names_hold_dots),
-        cmocka_unit_test(the_end_comes_again_and_again),
+        cmocka_unit_test(only_dotted_names_contain_dots),
+        cmocka_unit_test(the_end_token_is_repeated),
         cmocka_unit_test(invalid_utf8_is_an_error_with_its_column),
         cmocka_unit_test(control_characters_are_errors),
-        cmocka_unit_test(look_alikes_are_named),
-        cmocka_unit_test(any_bytes_come_to_an_end),
+        cmocka_unit_test(lookalike_characters_are_reported),
+        cmocka_unit_test(reading_any_bytes_reaches_the_end),
     };
     return cmocka_run_group_tests_name("lexer", tests, NULL, NULL);
 }

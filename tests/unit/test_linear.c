@@ -29,8 +29,8 @@ static hamel_linearization *linearize(const char *members, bool about_equilibriu
     return l;
 }
 
-/* Expected: real and imaginary part of the modes, in the order of imaginary parts. A double-precision matrix of this
- * size gives simple eigenvalues to some 1e-14 of the largest; 1e-9 is what is requested. */
+/* Checks the real and imaginary parts of the modes, ordered by the imaginary part. Simple eigenvalues of a matrix of
+ * this size are accurate to about 1e-14 of the largest; 1e-9 is required. */
 static void expect_modes(const char *what, const char *members, bool about_equilibrium, const double (*expected)[2],
                          size_t count) {
     hamel_linearization *l = linearize(members, about_equilibrium, NULL);
@@ -63,7 +63,7 @@ static void pendulums_have_their_frequencies(void **state) {
                  "{`name`: `P`, `mass`: 1, `position`: [`sin(a)`, `-cos(a)`]},"
                  "{`name`: `Q`, `mass`: 1, `position`: [`sin(a) + sin(b)`, `-cos(a) - cos(b)`]}]",
                  true, two, 2);
-    /* A uniform rod about its end: ω² = 3g/(2l). Redundant constraints change nothing. */
+    /* a uniform rod about its end: ω² = 3g/(2l); redundant constraints have no effect */
     const double rod[][2] = {{0, sqrt(1.5 * g / 1.2)}};
     expect_modes(
         "physical pendulum, pinned twice",
@@ -101,8 +101,9 @@ static void springs_have_their_frequencies(void **state) {
         damped, 1);
 }
 
-/* A spring with play d acts with k beyond it and not at all within: x'' = -k (|x| - d) sign(x) - c x', where |x| > d. */
-static void an_operator_with_branches_is_linear_in_the_one_at_the_state(void **state) {
+/* A spring with play d exerts the force k (|x| − d) beyond the play and none within: x'' = -k (|x| - d) sign(x) - c
+ * x' if |x| > d. */
+static void an_operator_with_branches_is_linearized_on_the_current_branch(void **state) {
     (void)state;
     const double beyond[][2] = {{-0.1, sqrt(9 - 0.01)}}, within[][2] = {{-0.2, 0}, {0, 0}};
 #define PLAY(x)                                                                                                \
@@ -114,9 +115,9 @@ static void an_operator_with_branches_is_linear_in_the_one_at_the_state(void **s
     expect_modes("an equilibrium within the play", PLAY("0.1"), true, within, 2);
 }
 
-static void rolling_and_turning_change_frequencies(void **state) {
+static void rolling_and_rotation_change_frequencies(void **state) {
     (void)state;
-    /* A cylinder of radius r rolls in a trough of radius R: ω² = 2g/(3(R − r)); rolling as a velocity constraint. */
+    /* a cylinder of radius r rolls in a trough of radius R, as a velocity constraint: ω² = 2g/(3(R − r)) */
     const double trough[][2] = {{0, 0}, {0, sqrt(2 * g / (3 * 0.7))}};
     hamel_linearization *l =
         linearize("`parameters`: {`R`: 1, `r`: 0.3, `m`: 2}, `coordinates`: [`f`, `s`],"
@@ -127,13 +128,13 @@ static void rolling_and_turning_change_frequencies(void **state) {
     assert_int_equal(l->mode_count, 2);
     for (int k = 0; k < 2; k++) assert_near("trough", l->modes[k].eigenvalue[1], trough[k][1], 1e-9);
     hamel_linearization_free(l);
-    /* Foucault: seen from a frame turning at Ω the two circular motions have √(g/l) ± Ω. */
+    /* Foucault: in a frame that rotates at Ω the two circular motions have the frequencies √(g/l) ± Ω */
     const double foucault[][2] = {{0, sqrt(g / 2) - 0.4}, {0, sqrt(g / 2) + 0.4}};
     expect_modes("turning frame",
                  "`parameters`: {`W`: 0.4}, `coordinates`: [`x`, `y`],"
                  "`kinetic_energy`: `((x' - W*y)^2 + (y' + W*x)^2)/2`, `potential_energy`: `9.81/2*(x^2 + y^2)/2`",
                  true, foucault, 2);
-    /* Bead on a hoop that turns at w: about cos a = g/(w² R), ω² = w² sin²a (Greenwood, example 4.12). */
+    /* a bead on a hoop that rotates at w: about cos a = g/(w² R), ω² = w² sin²a (Greenwood, example 4.12) */
     const double hoop[][2] = {{0, 6 * sqrt(1 - pow(g / (36 * 0.5), 2))}};
     expect_modes("bead on a turning hoop",
                  "`coordinates`: [{`name`: `a`, `initial`: 0.9}],"
@@ -141,8 +142,8 @@ static void rolling_and_turning_change_frequencies(void **state) {
                  true, hoop, 1);
 }
 
-/* A top that sleeps: stable when (C s)² > 4 A m g h (Lagrange). */
-static void a_top_sleeps_when_it_is_fast(void **state) {
+/* A sleeping top is stable if (C s)² > 4 A m g h (Lagrange). */
+static void a_fast_sleeping_top_is_stable(void **state) {
     (void)state;
     const char *top =
         "`parameters`: {`s`: %s, `A`: 0.02, `C`: 0.01, `k`: 0.5}, `coordinates`: [`x`, `y`],"
@@ -157,8 +158,8 @@ static void a_top_sleeps_when_it_is_fast(void **state) {
     }
 }
 
-/* Baruh, example 4.8: two links with two vertical springs; sin θ1 = g(m1+m2)/(2 k1 L1),
- * sin θ2 = g m2/(2 k2 L2) − g(m1+m2)/(2 k1 L2), and the branches with cos θ_i = 0. */
+/* Baruh, example 4.8: two links with two vertical springs. Equilibria have sin θ1 = g(m1+m2)/(2 k1 L1) and sin θ2 =
+ * g m2/(2 k2 L2) − g(m1+m2)/(2 k1 L2), or cos θ_i = 0. */
 static void all_equilibria_of_two_links_are_found(void **state) {
     (void)state;
     fixture f;
@@ -180,19 +181,20 @@ static void all_equilibria_of_two_links_are_found(void **state) {
         assert_near("first link", sin(q[0]), g * 2 / 100, 1e-9);
         assert_near("second link", sin(q[1]), g / 100 - g * 2 / 100, 1e-9);
     }
-    assert_int_equal(tilted, 4); /* each link to the right or to the left */
-    /* Both upright: 4. First upright: sin b = g/(2k) − sin a lies in [−1, 1] for one of its two signs, two angles: 2.
-     * Second upright: sin a = (g(m1+m2) − k sin b)/(2k), both signs, two angles each: 4. */
+    assert_int_equal(tilted, 4); /* each link is inclined to the right or to the left */
+    /* Both links upright: 4. Only the first upright: sin b = g/(2k) − sin a is in [−1, 1] for one of the two signs,
+     * with two angles: 2. Only the second upright: sin a = (g(m1+m2) − k sin b)/(2k) for both signs, with two angles
+     * each: 4. */
     assert_int_equal(e->count, 14);
-    assert_int_equal(stable, 4); /* V is convex in the heights of the links: least where it is tilted */
+    assert_int_equal(stable, 4); /* V is convex in the heights of the links, with its minimum at inclined links */
     hamel_equilibria_free(e);
     fixture_close(&f);
 }
 
-/* An upright top turns about one axis, and which of its angles turns is not determined: M of psi' and ph' is singular. It
- * sleeps or not (Whittaker, art. 71), which these angles cannot show; steady precession at th = 2.0006 they can:
- * (A − C) w² cos th = C w s − m g l. */
-static void where_angles_lose_their_meaning_stability_is_undecided(void **state) {
+/* The Euler angles of an upright top are degenerate: M of psi' and ph' is singular. Its stability (Whittaker, art.
+ * 71) cannot be found in these angles. Steady precession at th = 2.0006 is regular: (A − C) w² cos th = C w s − m g
+ * l. */
+static void stability_is_undecided_where_angles_are_degenerate(void **state) {
     (void)state;
     fixture f;
     hamel_equilibria *e = NULL;
@@ -216,9 +218,10 @@ static void where_angles_lose_their_meaning_stability_is_undecided(void **state)
     fixture_close(&f);
 }
 
-/* Two rods as bodies, the second by a ball joint at the end of the first, let go horizontally: Newton's method finds
- * nothing from there, but they come to hang. They may turn about the vertical, so that this is one of a family. The
- * upper joint bears both weights: λ is the force on its first end, the place above. */
+/* Two rods as bodies; a ball joint connects the second to the end of the first. They are released horizontally,
+ * where Newton's method fails; the search must find them hanging. They may rotate about the vertical, so the
+ * equilibrium is one of a family. The upper joint carries both weights: λ is the force on its first end, the fixed
+ * point. */
 static void a_released_body_is_found_hanging(void **state) {
     (void)state;
 #define ROD(i)                                                                                                   \
@@ -250,7 +253,7 @@ static void a_released_body_is_found_hanging(void **state) {
     fixture_close(&f);
 }
 
-/* A spherical pendulum that goes round at w: cos a = g/(w² l), the tension m w² l. */
+/* A spherical pendulum that rotates at w: cos a = g/(w² l), with the tension m w² l. */
 static void cyclic_velocities_give_steady_motions(void **state) {
     (void)state;
     fixture f;
@@ -267,7 +270,7 @@ static void cyclic_velocities_give_steady_motions(void **state) {
         if (fabs(fabs(e->items[k].q[0]) - acos(g / 16)) > 1e-9) continue;
         found = true;
         assert_true(e->items[k].stable && e->items[k].isolated);
-        /* ω² = w²(1 + 3cos²a) of the cone's small oscillation: Whittaker, art. 55 */
+        /* for the conical motion, ω² = w²(1 + 3cos²a): Whittaker, art. 55 */
         double c = g / 16, largest = 0;
         for (size_t i = 0; i < e->items[k].eigenvalue_count; i++)
             largest = fmax(largest, e->items[k].eigenvalues[2 * i + 1]);
@@ -278,8 +281,8 @@ static void cyclic_velocities_give_steady_motions(void **state) {
     fixture_close(&f);
 }
 
-/* A wheel on a shaft turns steadily; a body that turns about its second axis does not for these angles, of which the second is
- * in the equations; nor does a pendulum that passes its lowest point; nor rests what is driven. */
+/* A wheel on a shaft is in steady motion. Not steady: a body rotating about its second axis, whose angle occurs in
+ * the equations; a pendulum at its lowest point with a velocity; a driven system. */
 static void stability_is_reported_only_for_steady_motions(void **state) {
     (void)state;
     static const struct {
@@ -304,8 +307,8 @@ static void stability_is_reported_only_for_steady_motions(void **state) {
     }
 }
 
-/* B = ∂f/∂p with parameters made of the input: x'' = −(k/m) x + F/m with m = 2 s³, about x = F/k. */
-static void inputs_reach_what_is_made_of_them(void **state) {
+/* B = ∂f/∂p includes parameters that depend on the input: x'' = −(k/m) x + F/m with m = 2 s³, about x = F/k. */
+static void inputs_include_parameters_that_depend_on_them(void **state) {
     (void)state;
     const char *members =
         "`parameters`: {`s`: 1.5, `m`: `2*s^3`, `k`: 7, `F`: 3}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
@@ -321,7 +324,7 @@ static void inputs_reach_what_is_made_of_them(void **state) {
     hamel_linearization_free(l);
 }
 
-static void an_unknown_input_is_named(void **state) {
+static void an_unknown_input_is_reported(void **state) {
     (void)state;
     fixture f;
     hamel_linearization *l = NULL;
@@ -333,7 +336,7 @@ static void an_unknown_input_is_named(void **state) {
     fixture_close(&f);
 }
 
-static void a_start_off_its_constraint_is_the_only_error(void **state) {
+static void a_start_that_violates_its_constraint_is_the_only_error(void **state) {
     (void)state;
     fixture f;
     hamel_linearization *l = NULL;
@@ -348,19 +351,19 @@ static void a_start_off_its_constraint_is_the_only_error(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_start_off_its_constraint_is_the_only_error),
+        cmocka_unit_test(a_start_that_violates_its_constraint_is_the_only_error),
         cmocka_unit_test(pendulums_have_their_frequencies),
         cmocka_unit_test(springs_have_their_frequencies),
-        cmocka_unit_test(an_operator_with_branches_is_linear_in_the_one_at_the_state),
-        cmocka_unit_test(rolling_and_turning_change_frequencies),
-        cmocka_unit_test(a_top_sleeps_when_it_is_fast),
+        cmocka_unit_test(an_operator_with_branches_is_linearized_on_the_current_branch),
+        cmocka_unit_test(rolling_and_rotation_change_frequencies),
+        cmocka_unit_test(a_fast_sleeping_top_is_stable),
         cmocka_unit_test(all_equilibria_of_two_links_are_found),
         cmocka_unit_test(a_released_body_is_found_hanging),
-        cmocka_unit_test(where_angles_lose_their_meaning_stability_is_undecided),
+        cmocka_unit_test(stability_is_undecided_where_angles_are_degenerate),
         cmocka_unit_test(cyclic_velocities_give_steady_motions),
         cmocka_unit_test(stability_is_reported_only_for_steady_motions),
-        cmocka_unit_test(inputs_reach_what_is_made_of_them),
-        cmocka_unit_test(an_unknown_input_is_named),
+        cmocka_unit_test(inputs_include_parameters_that_depend_on_them),
+        cmocka_unit_test(an_unknown_input_is_reported),
     };
     return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
 }

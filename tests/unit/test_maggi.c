@@ -1,4 +1,4 @@
-/* test_maggi.c — engine/mechanics/maggi.c: the same motion as Lagrange's equations. */
+/* test_maggi.c — engine/mechanics/maggi.c, compared with Lagrange's equations. */
 #include "tests/unit/agreement.h"
 
 #include <setjmp.h>
