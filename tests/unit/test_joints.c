@@ -182,7 +182,7 @@ static void invalid_joints_are_rejected(void **state) {
 
 /* --- motions -------------------------------------------------------------------------------------------------------- */
 
-/* A particle hangs at rest on a rod, or stands upright on it. */
+/* A particle at rest, below its rod or balanced on top of it. */
 static void the_multiplier_of_a_distance_is_the_compression_of_the_rod(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, {`name`: `y`, `initial`: -2}], `gravity`: [0, -9.81],"

@@ -1,4 +1,4 @@
-/* test_members.c — members of one model against models of their own. */
+/* test_members.c — members of one model give the same results as separate models. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -14,7 +14,7 @@
 
 enum { VALUES_MAX = 4000, MEMBERS_MAX = 64 };
 
-/* Rows of the members, one after the other in each. */
+/* Rows of all members, member by member. */
 typedef struct table {
     double values[MEMBERS_MAX][VALUES_MAX];
     size_t count[MEMBERS_MAX], begun[MEMBERS_MAX], width;
@@ -78,7 +78,7 @@ static hamel_status run_alone(const hamel_model *model, table *out) {
 
 static table members, alone;
 
-/* c is made of b and b of a, which follow it. */
+/* c depends on b, and b on a, which is declared last. */
 static const char chained[] =
     "`parameters`: {`c`: `b + 1`, `b`: `2*a`, `a`: %s, `m`: 1},"
     "`coordinates`: [{`name`: `x`, `initial`: `c/10`, `velocity`: `-b/10`}, {`name`: `y`, `initial`: %s}],"
@@ -108,7 +108,7 @@ static void derived_parameters_follow_their_parameter(void **state) {
     hamel_model_free(model);
 }
 
-static void a_member_that_fails_leaves_the_others(void **state) {
+static void a_member_that_fails_does_not_affect_the_others(void **state) {
     (void)state;
     const char *targets[] = {"m", "x.initial"};
     const double values[] = {1, 1, -1, 1, 1, 2, 1, 0.5};
@@ -139,7 +139,7 @@ static void expect_own_models(const char *text, const char *simulation, const ch
     hamel_model_free(model);
 }
 
-static void numbers_that_a_model_is_made_of_do_not_vary(void **state) {
+static void structural_parameters_cannot_vary(void **state) {
     (void)state;
     static const char family[] = "`parameters`: {`N`: `n`, `n`: 2, `T`: 1, `k`: 1}, `coordinates`: [{`name`: `x[i]`, "
                                  "`for`: `i = 1..N`}], `kinetic_energy`: `sum(i, 1, N, k*x[i]'^2)`";
@@ -153,7 +153,7 @@ static void numbers_that_a_model_is_made_of_do_not_vary(void **state) {
     expect_own_models(family, "`stop`: 1", "K", HAMEL_INVALID);
 }
 
-/* --- eight at a time ---------------------------------------------------------------------------------------------- */
+/* --- eight members in SIMD lanes ---------------------------------------------------------------------------------- */
 
 static const char double_pendulum[] =
     "`parameters`: {`l`: 1, `g`: 9.81}, `coordinates`: [{`name`: `a`, `initial`: 1}, {`name`: `b`, `initial`: 0.5}],"
@@ -164,16 +164,16 @@ static const char *const pendulum_targets[TARGETS] = {"a.initial", "b.velocity",
 
 static void draw(uint64_t *seed, double *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        values[TARGETS * i] = random_between(seed, -0.5, 0.5); /* regular motions, which keep errors as they are */
+        values[TARGETS * i] = random_between(seed, -0.5, 0.5); /* regular motions, which do not amplify errors */
         values[TARGETS * i + 1] = random_between(seed, -0.3, 0.3);
         values[TARGETS * i + 2] = random_between(seed, 0.5, 3);
     }
 }
 
-/* Members of the same numbers by method `adams` at 1e-12. */
+/* A reference solution with the same parameters, by method `adams` at 1e-12. */
 static table exact;
 
-static void each_member_meets_its_tolerance(void **state) {
+static void each_member_is_within_its_tolerance(void **state) {
     (void)state;
     uint64_t seed = 3;
     double values[TARGETS * CROWD];
@@ -191,13 +191,13 @@ static void each_member_meets_its_tolerance(void **state) {
         double worst = 0;
         for (size_t k = 0; k < CROWD; k++) {
             assert_int_equal(members.outcome[k], HAMEL_COMPLETED);
-            assert_int_equal(members.begun[k], 1); /* none was left over */
+            assert_int_equal(members.begun[k], 1); /* each member was started once */
             assert_int_equal(members.count[k], 5 * members.width);
             for (size_t i = 0; i < members.count[k]; i++) {
                 size_t column = i % members.width;
                 double x = members.values[k][i], y = exact.values[k][i];
                 if (column == 0) assert_true(x == y);
-                /* angles and velocities; functions of them may be steeper */
+                /* columns of angles and velocities; the others may be steeper functions of these */
                 if (column <= 4) worst = fmax(worst, fabs(x - y) / fmax(1, fabs(y)));
                 assert_true(fabs(x - y) < 1e4 * tolerances[r] * fmax(1, fabs(y)));
             }
@@ -208,13 +208,13 @@ static void each_member_meets_its_tolerance(void **state) {
     hamel_model_free(fine);
 }
 
-/* To the bit: alone, in another order, next to others. */
+/* Members must agree bit for bit alone, in another order, and next to others. */
 static void a_member_does_not_depend_on_its_neighbors(void **state) {
     (void)state;
     uint64_t seed = 4;
     double values[TARGETS * CROWD], turned[TARGETS * CROWD];
     draw(&seed, values, CROWD);
-    values[TARGETS * 5] = 3.1; /* one with far more steps */
+    values[TARGETS * 5] = 3.1; /* one that needs many more steps */
     for (size_t i = 0; i < CROWD; i++)
         memcpy(turned + TARGETS * i, values + TARGETS * (CROWD - 1 - i), TARGETS * sizeof *values);
     hamel_model *model = fixture_model(double_pendulum, "`stop`: 3, `samples`: 7");
@@ -230,7 +230,7 @@ static void a_member_does_not_depend_on_its_neighbors(void **state) {
     hamel_model_free(model);
 }
 
-/* Members that vec8 cannot check run alone, with the same result as alone. */
+/* Members that vec8 cannot check are rerun alone, with the same result as in a run of their own. */
 static void members_that_need_it_are_run_alone(void **state) {
     (void)state;
     static const char system[] = "`parameters`: {`m`: 1, `c`: 0}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
@@ -249,13 +249,13 @@ static void members_that_need_it_are_run_alone(void **state) {
     assert_int_equal(members.status[2], HAMEL_SINGULAR);
     assert_int_equal(members.status[3], HAMEL_NOT_FINITE);
     assert_int_equal(members.status[4], HAMEL_OK);
-    double slow = members.values[1][11 * members.width - 2]; /* x at the end: c x' = −x − 1/(200 √(x + 5)) */
+    double slow = members.values[1][11 * members.width - 2]; /* x at the end, from c x' = −x − 1/(200 √(x + 5)) */
     assert_true(fabs(slow - (1 - 10 * (1 + 0.005 / sqrt(6)) / 1e6)) < 1e-6);
     hamel_model_free(model);
 }
 
-/* x'' = −x + cos t from rest, with its resonance t sin(t)/2. */
-static void time_is_that_of_each_member(void **state) {
+/* x'' = −x + cos t from rest has the resonant solution t sin(t)/2. */
+static void each_member_has_its_own_time(void **state) {
     (void)state;
     const char *target = "x.initial";
     const double values[] = {0, 1, -1, 0.5, 0, 0, 2, 3, 4};
@@ -301,12 +301,12 @@ static void a_sink_ends_the_sweep(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derived_parameters_follow_their_parameter),
-        cmocka_unit_test(a_member_that_fails_leaves_the_others),
-        cmocka_unit_test(numbers_that_a_model_is_made_of_do_not_vary),
-        cmocka_unit_test(each_member_meets_its_tolerance),
+        cmocka_unit_test(a_member_that_fails_does_not_affect_the_others),
+        cmocka_unit_test(structural_parameters_cannot_vary),
+        cmocka_unit_test(each_member_is_within_its_tolerance),
         cmocka_unit_test(a_member_does_not_depend_on_its_neighbors),
         cmocka_unit_test(members_that_need_it_are_run_alone),
-        cmocka_unit_test(time_is_that_of_each_member),
+        cmocka_unit_test(each_member_has_its_own_time),
         cmocka_unit_test(a_sink_ends_the_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

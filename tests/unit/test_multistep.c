@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* y1' = −fast (y1 − cos t), y2' = −y2; the first is stiff. */
+/* y1' = −fast (y1 − cos t), y2' = −y2; the first equation is stiff. */
 static int decay(void *user, double t, const double *y, double *dy) {
     dy[0] = -*(const double *)user * (y[0] - cos(t));
     dy[1] = -y[1];
@@ -24,7 +24,7 @@ static int tolerances(void *user, const double *y, double *weights) {
     return 0;
 }
 
-/* The Jacobian is diagonal, and so is this linear solver of CVODE. */
+/* The Jacobian is diagonal, so CVODE's diagonal solver is sufficient. */
 static bool attach_diagonal(void *user, void *cvode, SUNContext context) {
     (void)user, (void)context;
     return CVDiag(cvode) == CV_SUCCESS;
@@ -50,7 +50,7 @@ static stepper_counts integrate(const stepper_kind *kind, double fast) {
         assert_near("dense output", middle[1], exp(-(before + t) / 2), 1e-5);
     }
     assert_true(t == 2);
-    /* y1 = (fast² cos t + fast sin t)/(fast² + 1) is the solution that does not decay */
+    /* the solution without the decaying part: y1 = (fast² cos t + fast sin t)/(fast² + 1) */
     assert_near("stiff component", y[0], (fast * fast * cos(2) + fast * sin(2)) / (fast * fast + 1), 1e-5);
     assert_near("slow component", y[1], exp(-2), 1e-5);
     stepper_counts counts = s->counts;
@@ -59,7 +59,7 @@ static stepper_counts integrate(const stepper_kind *kind, double fast) {
     return counts;
 }
 
-static void steppers_need_no_mechanics(void **state) {
+static void steppers_integrate_any_equations(void **state) {
     (void)state;
     stepper_counts adams = integrate(&stepper_adams, 2), bdf = integrate(&stepper_bdf, 2);
     assert_true(adams.steps > 10 && adams.rhs >= adams.steps && adams.jacobians == 0);
@@ -91,7 +91,7 @@ static void counts_continue_after_a_restart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steppers_need_no_mechanics),
+        cmocka_unit_test(steppers_integrate_any_equations),
         cmocka_unit_test(stiffness_shows_in_the_counts_of_adams_only),
         cmocka_unit_test(counts_continue_after_a_restart),
     };

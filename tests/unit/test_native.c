@@ -1,7 +1,8 @@
-/* test_native.c — engine/compile/native.c: machine code gives the interpreter's bits, and its memory is never writable.
+/* test_native.c — engine/compile/native.c: machine code gives the same bits as the interpreter, and its memory is
+ * never writable.
  *
- * The oracle is the interpreter; of a NaN only that it is one is compared. Where the machine cannot run the code, the
- * tests of what it computes are skipped. */
+ * The reference is the interpreter; NaNs are compared without their payload. Tests of results are skipped on
+ * machines that cannot run the code. */
 #include "engine/compile/native.h"
 
 #include "engine/compile/program_int.h"
@@ -30,7 +31,7 @@ static bool same_bits(double x, double y) {
     return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
 }
 
-/* Evaluates with a workspace of its own, filled with what is wrong if it is read. */
+/* Evaluates the program in a new workspace, filled with values that would give wrong results if read. */
 static void evaluate(const program *p, const program_inputs *in, double *out) {
     size_t count = program_workspace_doubles(p);
     double *w = malloc(count * sizeof *w);
@@ -41,7 +42,7 @@ static void evaluate(const program *p, const program_inputs *in, double *out) {
     free(w);
 }
 
-/* Values and the tangents by coordinates. */
+/* Translates the program of the values and of the tangents with respect to coordinates. */
 static void translate(native_code *code, program *p) {
     const native_task tasks[] = {{p, NATIVE_VALUES}, {p, SYMBOL_COORDINATE}};
     native_status status = native_translate(code, tasks, 2);
@@ -60,7 +61,8 @@ static void differentiate(const program *p, const program_inputs *in, const doub
     free(tw);
 }
 
-/* Values, then tangents of all outputs, at `points` sets of `count` values, which all kinds of symbols have. */
+/* Evaluates the values, then the tangents of all outputs, at `points` sets of `count` values, used for all kinds of
+ * symbols. */
 static void fill(const program *p, const double *values, size_t count, size_t points, const double *directions,
                  double *out) {
     size_t outputs = program_output_count(p);
@@ -72,7 +74,7 @@ static void fill(const program *p, const double *values, size_t count, size_t po
     }
 }
 
-/* Directions of ones, fractions, -0 and zeros; the second symbol and every fifth stand still. */
+/* Returns directions of ones, fractions, -0 and zeros. The second symbol and every fifth one have zero tangents. */
 static double *directions_of(size_t count) {
     double *d = calloc(count * PROGRAM_LANES + 1, sizeof *d);
     assert_non_null(d);
@@ -101,7 +103,7 @@ static void agrees(program *p, const double *values, size_t count, size_t points
     free(directions);
 }
 
-/* Where operators have kinks, no value, or values that are easily lost. */
+/* Values at which operators have kinks, are undefined, or are easily evaluated wrongly. */
 static const double special[] = {0,     -0.0,   1,      -1,       0.5,  -0.5,     2,         -2.5, 3,
                                  1e300, -1e300, 1e-310, -DBL_MIN, M_PI, INFINITY, -INFINITY, NAN};
 enum { SPECIAL = sizeof special / sizeof *special };
@@ -180,7 +182,8 @@ static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
     agrees(compile(f, NULL, 0), points[0], SYMBOLS, 2);
 }
 
-/* Any operator on any of the last 100 nodes: many values at once, many calls between their uses. */
+/* Applies random operators to any of the last 100 nodes, so that many values are alive at once, and across many
+ * calls. */
 static size_t random_nodes(graph_fixture *f, graph_node *nodes, size_t count) {
     enum { REACH = 100 };
     size_t made = 0;
@@ -217,8 +220,8 @@ static void random_programs_give_the_same_bits(void **state) {
     }
 }
 
-/* Twice the tape, twice the code: a sum of products of all pairs, of which no two are alike. */
-static void code_grows_as_the_tape_does(void **state) {
+/* A sum of distinct products of all pairs: twice the tape must give twice the code. */
+static void the_size_of_the_code_is_linear_in_the_tape(void **state) {
     graph_fixture *f = *state;
     double per_instruction[2];
     for (int k = 0; k < 2; k++) {
@@ -235,7 +238,7 @@ static void code_grows_as_the_tape_does(void **state) {
     assert_true(per_instruction[1] < 150);
 }
 
-/* The interpreter, which evaluates lanes that are not finite, has nothing left to run here. */
+/* Tangents must not use the interpreter, which evaluates only lanes that are not finite. */
 static void ordinary_tangents_need_no_interpreter(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -258,8 +261,8 @@ static void ordinary_tangents_need_no_interpreter(void **state) {
     free(directions);
 }
 
-/* A tape that reads what was never written, or writes a constant, is not translated. */
-static void invalid_programs_are_refused(void **state) {
+/* A tape that reads a slot before writing it, or writes a constant, must not be translated. */
+static void invalid_programs_are_rejected(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
     graph_node nodes[] = {graph_add(g, graph_unary(g, GRAPH_EXP, q(f, 0)), graph_number(g, 3)),
@@ -272,12 +275,15 @@ static void invalid_programs_are_refused(void **state) {
     for (size_t k = 0; k < good->instruction_count; k++) {
         program_instruction kept = i[k];
         program_instruction wrong[] = {
-            {kept.dst_a | high, kept.b_c},                                             /* operand outside */
+            /* the operand's slot does not exist */
+            {kept.dst_a | high, kept.b_c},
             {(kept.dst_a & ~high) | (uint64_t)(good->slot_count - 1) << 32, kept.b_c}, /* not written yet */
-            {kept.dst_a & high, kept.b_c},                                             /* result in a constant's slot */
-            {kept.dst_a | ~high, kept.b_c}};                                           /* result outside */
+            /* the result is in a constant's slot */
+            {kept.dst_a & high, kept.b_c},
+            /* the result's slot does not exist */
+            {kept.dst_a | ~high, kept.b_c}};
         for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-            if (w == 1 && k + 1 == good->instruction_count) continue; /* written by then */
+            if (w == 1 && k + 1 == good->instruction_count) continue; /* the slot has been written by then */
             i[k] = wrong[w];
             native_code code;
             native_status status = native_translate(&code, &task, 1);
@@ -294,7 +300,7 @@ static void invalid_programs_are_refused(void **state) {
 
 /* --- memory -------------------------------------------------------------------------------------------------------- */
 
-/* Mappings of this process: how many are of code, and whether any may be written and executed. */
+/* Returns the number of code mappings of this process; *both is true if one of them is writable and executable. */
 static int code_mappings(bool *both) {
     FILE *maps = fopen("/proc/self/maps", "r");
     assert_non_null(maps);
@@ -325,8 +331,8 @@ static void no_page_is_writable_and_executable(void **state) {
     assert_int_equal(code_mappings(&both), 0);
 }
 
-/* From now on the kernel refuses mappings with all of the rights `mapped`, and mprotect with PROT_EXEC: with
- * PROT_WRITE | PROT_EXEC the filter of systemd's MemoryDenyWriteExecute. */
+/* Makes the kernel refuse mappings with all of the rights `mapped`, and mprotect with PROT_EXEC. With PROT_WRITE |
+ * PROT_EXEC this is the filter of systemd's MemoryDenyWriteExecute. */
 static bool deny(unsigned mapped) {
     enum { RIGHTS = offsetof(struct seccomp_data, args[2]) };
     struct sock_filter filter[] = {
@@ -347,7 +353,7 @@ static bool deny(unsigned mapped) {
 
 enum { NO_FILTER = 100, WRONG_VALUE = 101 };
 
-/* In a separate process: the result of native_translate, and that 2 + 3 is 5 in both cases. */
+/* Returns the result of native_translate in a child process with such a filter; also checks that 2 + 3 is 5. */
 static int status_when_denied(program *p, unsigned mapped) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -367,7 +373,7 @@ static int status_when_denied(program *p, unsigned mapped) {
     return WEXITSTATUS(ended);
 }
 
-static void hardening_is_borne(void **state) {
+static void programs_run_without_machine_code_if_mappings_are_denied(void **state) {
     graph_fixture *f = *state;
     graph_node node = graph_add(f->g, q(f, 0), q(f, 1));
     program *p = compile(f, &node, 1);
@@ -386,11 +392,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(tables_are_looked_up, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(outputs_may_be_numbers_symbols_and_repeat, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(random_programs_give_the_same_bits, open_graph, close_graph),
-        cmocka_unit_test_setup_teardown(code_grows_as_the_tape_does, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(the_size_of_the_code_is_linear_in_the_tape, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(ordinary_tangents_need_no_interpreter, open_graph, close_graph),
-        cmocka_unit_test_setup_teardown(invalid_programs_are_refused, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(invalid_programs_are_rejected, open_graph, close_graph),
         cmocka_unit_test_setup_teardown(no_page_is_writable_and_executable, open_graph, close_graph),
-        cmocka_unit_test_setup_teardown(hardening_is_borne, open_graph, close_graph),
+        cmocka_unit_test_setup_teardown(programs_run_without_machine_code_if_mappings_are_denied, open_graph,
+                                        close_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ typedef struct bench {
     dynamics *k;
     newton_matrix *newton;
     size_t n, m;
-    double t, *y, *a, *lambda, *J; /* J: 2n × 2n by columns, from differences */
+    double t, *y, *a, *lambda, *J; /* J: 2n × 2n by columns, from central differences */
 } bench;
 
 static void accelerations(bench *w, const double *y, double *a, double *lambda) {
@@ -43,7 +43,8 @@ static void difference_column(bench *w, size_t j, double *column) {
     free(shifted);
 }
 
-/* At a random state near (q0, v0): accelerations are defined off the constraints, too. */
+/* Opens a random state near (q0, v0); it need not satisfy the constraints, because accelerations are defined there
+ * too. */
 static void open_bench(bench *w, const char *members, const char *simulation, double spread) {
     *w = (bench){.model = fixture_model(members, simulation), .t = 0.3};
     size_t n = w->n = w->model->n, m = w->m = w->model->m;
@@ -134,14 +135,14 @@ static void the_matrix_of_a_constrained_system_is_its_jacobian(void **state) {
     "y[1]^2 = 1`},"                                                                                                   \
     "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}]"
 
-static void columns_seeded_together_give_the_same_matrix(void **state) {
+static void columns_that_share_a_seed_give_the_same_matrix(void **state) {
     (void)state;
     expect_differences(CHAIN("8"), "`stop`: 1", 0.05, 1e-7);
     expect_differences(CHAIN("40"), "`stop`: 1", 0.05, 1e-6);
 }
 
-/* V of one term couples all: no two columns can share a seed. */
-/* The motion does not depend on the unit of mass, and neither does what is called singular: masses of atoms and of moons. */
+/* One term of V couples all coordinates, so no two columns can share a seed. */
+/* Neither the motion nor the criterion for singularity depends on the unit of mass: masses of atoms and of moons. */
 static void inertia_of_any_size_gives_the_same_matrix(void **state) {
     (void)state;
 #define SCALED(size)                                                                                             \
@@ -183,7 +184,7 @@ static void redundant_constraints_leave_the_directions_unchanged(void **state) {
     close_bench(&twice);
 }
 
-static void a_derivative_that_is_not_finite_is_refused(void **state) {
+static void a_derivative_that_is_not_finite_is_rejected(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
         "`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `generalized_forces`: {`x`: `sqrt(x)`}", "`stop`: 1");
@@ -200,11 +201,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_matrix_of_a_free_system_is_its_jacobian),
         cmocka_unit_test(the_matrix_of_a_constrained_system_is_its_jacobian),
-        cmocka_unit_test(columns_seeded_together_give_the_same_matrix),
+        cmocka_unit_test(columns_that_share_a_seed_give_the_same_matrix),
         cmocka_unit_test(inertia_of_any_size_gives_the_same_matrix),
         cmocka_unit_test(a_full_row_is_seeded_column_by_column),
         cmocka_unit_test(redundant_constraints_leave_the_directions_unchanged),
-        cmocka_unit_test(a_derivative_that_is_not_finite_is_refused),
+        cmocka_unit_test(a_derivative_that_is_not_finite_is_rejected),
     };
     return cmocka_run_group_tests_name("newton_matrix", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_null_space.c — engine/dynamics/null_space.c: accelerations without multipliers are those of the saddle-point
- * system, by projection and by Gauss's least constraint. */
+/* test_null_space.c — engine/dynamics/null_space.c: accelerations without multipliers agree with the saddle-point
+ * system, by projection and by Gauss's principle. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 
@@ -17,7 +17,7 @@ enum { N = 3, M = 2 };
 static const double Q0[N] = {0.6, -0.8, 0.3}, V0[N] = {0.8, 0.6, 0.8};
 static const char *const FORMULATIONS[] = {"maggi", "gauss"};
 
-/* A point on a circle that pulls another along: coupled masses, x² + y² = 1 and z' = x'. */
+/* A point on a circle that drags another one: coupled masses, x² + y² = 1 and z' = x'. */
 #define SYSTEM                                                                                   \
     "`coordinates`: [{`name`: `x`, `initial`: 0.6, `velocity`: 0.8},"                            \
     "  {`name`: `y`, `initial`: -0.8, `velocity`: 0.6}, {`name`: `z`, `velocity`: 0.8}],"        \
@@ -27,10 +27,10 @@ static const char *const FORMULATIONS[] = {"maggi", "gauss"};
 typedef struct solved {
     hamel_model *model;
     dynamics *k;
-    const double *g, *b; /* n, m: forces and right sides at (Q0, V0) */
+    const double *g, *b; /* forces and right-hand sides at (Q0, V0), with n and m components */
 } solved;
 
-/* The second constraint is `belt`. Everything is factored at (Q0, V0). */
+/* Solves the system with `belt` as second constraint, factored at (Q0, V0). */
 static solved solve_system(const char *belt, const char *name) {
     char system[1000], simulation[100];
     snprintf(system, sizeof system, SYSTEM, belt);
@@ -78,13 +78,13 @@ static void accelerations_and_multipliers_are_those_of_the_saddle_point_system(v
     assert_as_the_saddle_point_system("z' = x'");
 }
 
-/* The second constraint restricts z'' only: by Gauss's principle also in the projected equations. */
+/* The second constraint restricts z'' only. By Gauss's principle it also enters the projected equations. */
 static void acceleration_constraints_restrict_the_accelerations_alone(void **state) {
     (void)state;
     assert_as_the_saddle_point_system("z'' = x'' + 0.5");
 }
 
-/* Three times the first: multipliers of least norm share the reaction as 1 to 3. */
+/* The second row is three times the first: least-norm multipliers divide the reaction as 1 to 3. */
 static void multipliers_of_redundant_constraints_have_the_least_norm(void **state) {
     (void)state;
     assert_as_the_saddle_point_system("3*x^2 + 3*y^2 = 3");
@@ -125,7 +125,7 @@ static void the_reaction_is_orthogonal_to_admissible_directions(void **state) {
     close_system(&s);
 }
 
-/* The response to two forces minus that to one is the response to the other. */
+/* The difference of the responses to two forces and to one is the response to the other. */
 static void responses_are_the_linear_part_of_solutions(void **state) {
     const double more[N] = {0.3, -1.2, 0.7};
     (void)state;
@@ -146,7 +146,7 @@ static void responses_are_the_linear_part_of_solutions(void **state) {
     }
 }
 
-/* Without inertia of z, and with no constraint on it, M is singular in a free direction. */
+/* z has no inertia and no constraint, so M is singular in a free direction. */
 static void a_free_direction_without_inertia_is_singular(void **state) {
     (void)state;
     for (size_t f = 0; f < 2; f++) {
@@ -161,7 +161,7 @@ static void a_free_direction_without_inertia_is_singular(void **state) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define COUNTS_ALLOCATIONS 1
-/* Counts the allocations of this process; sanitizers replace the allocator themselves. */
+/* Counts the allocations of this process. Sanitizers replace the allocator, so the test is skipped with them. */
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_malloc(size_t size);
 void *calloc(size_t count, size_t size);
@@ -176,7 +176,8 @@ void *malloc(size_t size) {
     return __libc_malloc(size);
 }
 
-/* A full turn, along which the velocity basis is chosen again, with and without redundant constraints. */
+/* Evaluates along a full revolution, during which the velocity basis changes, with and without redundant
+ * constraints. */
 static void right_hand_sides_allocate_nothing(void **state) {
     static const char *const belts[] = {"z' = x'", "3*x^2 + 3*y^2 = 3", "z'' = x'' + 0.5"};
     (void)state;

@@ -1,8 +1,8 @@
 /* Tests of engine/text/parser.c and names.c.
  *
- * Postfix code is checked by evaluating it with a stack of exactly `depth` numbers: single letters are quantities with
- * the values below, and a quantity's primes and indices are folded into its value so that a lost one is found. Texts
- * that must not need a deep C stack are parsed on a thread with a stack of 64 KiB. */
+ * Postfix code is checked by evaluation with a stack of exactly `depth` numbers. Single letters are quantities with
+ * the values below; primes and indices change the value, so that a lost one is detected. Texts that must not need a
+ * deep C stack are parsed in a thread with a stack of 64 KiB. */
 #include "engine/text/parser.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ static double pop(machine *m) {
     return m->stack[--m->count];
 }
 
-/* a = 1, b = 2, ...; each index adds 1000 times itself, each prime doubles; a loop variable has its value. */
+/* Returns a = 1, b = 2, ...; each index adds 1000 times its value and each prime doubles. A loop variable has its
+ * own value. */
 static double name_value(machine *m, const syntax_item *item) {
     for (size_t i = m->loop_count; i-- > 0;) {
         const syntax_item *head = &m->code->items[m->loops[i].head];
@@ -59,7 +60,7 @@ static void run_operator(machine *m, graph_op op) {
     push(m, graph_op_value(op, operand[0], operand[1], operand[2]));
 }
 
-/* Returns where to continue. An empty sum jumps to its end with total 0. */
+/* Returns the position at which to continue. An empty sum jumps to its end with the total 0. */
 static size_t begin_loop(machine *m, size_t at) {
     double last = pop(m), first = pop(m);
     push(m, 0);
@@ -131,7 +132,7 @@ static void check_value(const char *text, double expected, const char *file, int
 }
 #define ASSERT_VALUE(text, expected) check_value(text, expected, __FILE__, __LINE__)
 
-/* The one error of `text`: its column and a part of its message or suggestion. */
+/* Checks that `text` has one error with this column, and that its message or suggestion contains the given part. */
 static void check_fault(const char *text, syntax_goal goal, int column, const char *part, const char *file, int line) {
     arena memory;
     arena_init(&memory, 0);
@@ -197,13 +198,13 @@ static void a_unary_minus_binds_tighter_than_a_product(void **state) {
     ASSERT_VALUE("8/-2/2", -2);
 }
 
-static void conditions_choose_in_if(void **state) {
+static void conditions_select_a_branch_of_if(void **state) {
     (void)state;
     ASSERT_VALUE("if(1 < 2, 10, 20)", 10);
     ASSERT_VALUE("if(1 > 2 or 2 >= 2 and not 1 == 2, 10, 20)", 10);
     ASSERT_VALUE("if(not (1 <= 1) or 1 != 1, 10, 20)", 20);
     ASSERT_VALUE("if(not not 1 < 2, 10, 20)", 10);
-    ASSERT_VALUE("if(1 == 1 or 1 == 2 and 1 == 3, 10, 20)", 10); /* and before or */
+    ASSERT_VALUE("if(1 == 1 or 1 == 2 and 1 == 3, 10, 20)", 10); /* `and` binds tighter than `or` */
     ASSERT_VALUE("if((((1 < 2))), if(2 < 1, 1, 2), 3)", 2);
     ASSERT_VALUE("if(1 + 1 < 3*1, 1, 0)", 1);
 }
@@ -219,7 +220,7 @@ static void functions_take_their_arguments_in_order(void **state) {
     ASSERT_VALUE("log(exp(1))", 1);
 }
 
-static void an_equation_is_left_minus_right(void **state) {
+static void an_equation_is_left_side_minus_right_side(void **state) {
     (void)state;
     ASSERT_VALUE("10 = 3 + 4", 3);
     ASSERT_VALUE("2*a = b", 0);
@@ -228,7 +229,7 @@ static void an_equation_is_left_minus_right(void **state) {
 
 /* --- names ------------------------------------------------------------------------------------------------------- */
 
-static void names_carry_primes_and_indices(void **state) {
+static void names_may_have_primes_and_indices(void **state) {
     (void)state;
     ASSERT_VALUE("c'", 6);
     ASSERT_VALUE("c''", 12);
@@ -249,14 +250,14 @@ static void columns_point_at_names_and_operators(void **state) {
     assert_int_equal(code.count, 5);
     assert_int_equal(code.items[0].column, 1);
     assert_int_equal(code.items[2].column, 9); /* φ */
-    assert_int_equal(code.items[3].column, 5); /* sin */
+    assert_int_equal(code.items[3].column, 5); /* column of `sin` */
     assert_int_equal(code.items[4].column, 3); /* + */
     assert_int_equal(code.items[2].length, 2);
     assert_ptr_equal(code.text, text);
     arena_free(&memory);
 }
 
-static void quantities_take_bare_names(void **state) {
+static void arguments_of_quantities_may_be_bare_names(void **state) {
     (void)state;
     arena memory;
     arena_init(&memory, 0);
@@ -273,7 +274,7 @@ static void quantities_take_bare_names(void **state) {
     assert_int_equal(code.items[7].op, QUANTITY_REACTION);
     assert_int_equal(code.items[7].count, 2);
     assert_int_equal(code.depth, 3);
-    text = "reaction(J[i].1, q) + lambda(J[1,2].norm.x)"; /* equations of joints in families */
+    text = "reaction(J[i].1, q) + lambda(J[1,2].norm.x)"; /* names of equations of joints in families */
     assert_int_equal(syntax_parse(&code, &memory, text, strlen(text), SYNTAX_EXPRESSION, "", NULL), HAMEL_OK);
     assert_int_equal(code.items[1].length, 1);
     assert_memory_equal(code.items[1].as.name + code.items[1].suffix, "1", 1);
@@ -292,7 +293,7 @@ static void quantities_take_the_arguments_of_their_signature(void **state) {
     ASSERT_VALUE("der(a*b')", 100 + QUANTITY_DER);
     ASSERT_VALUE("table(torque, a + 1)", 100 + QUANTITY_TABLE);
     ASSERT_VALUE("position(P, 1) - 100", QUANTITY_POSITION);
-    ASSERT_VALUE("lambda(sin)", 100 + QUANTITY_LAMBDA); /* constraints have a name space of their own */
+    ASSERT_VALUE("lambda(sin)", 100 + QUANTITY_LAMBDA); /* names of constraints may equal names of functions */
     ASSERT_VALUE("2*gauss()", 2 * (100 + QUANTITY_GAUSS));
 }
 
@@ -319,7 +320,7 @@ static void sums_nest_no_deeper_than_sixteen(void **state) {
     ASSERT_FAULT(text, 16 * 13 + 1, "16");
     ASSERT_VALUE("sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,"
                  "i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,"
-                 "1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)", /* eighteen side by side */
+                 "1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)", /* eighteen sums next to each other, which are not nested */
                  18);
 }
 
@@ -340,7 +341,7 @@ static void a_condition_outside_if_is_an_error(void **state) {
     ASSERT_EQUATION_FAULT("1 = a < b", 7, "condition");
 }
 
-static void a_number_where_a_condition_belongs_is_an_error(void **state) {
+static void a_number_in_place_of_a_condition_is_an_error(void **state) {
     (void)state;
     ASSERT_FAULT("if(a, 1, 2)", 4, "condition");
     ASSERT_FAULT("if(a and b < c, 1, 2)", 4, "\"and\" takes a condition");
@@ -464,7 +465,7 @@ static void other_errors_state_the_expectation(void **state) {
     ASSERT_FAULT("a\x01", 2, "control");
 }
 
-static void long_names_are_cut_in_messages(void **state) {
+static void long_names_are_truncated_in_messages(void **state) {
     (void)state;
     char text[400] = "";
     for (size_t i = 0; i < 300; i++) text[i] = "θ"[i % 2];
@@ -540,8 +541,8 @@ typedef struct deep_text {
     const char *open, *middle, *close;
     size_t repeats;
     hamel_status expected;
-    const char *part; /* of the message, when it is an error */
-    double value;     /* when it is not */
+    const char *part; /* part of the expected message; NULL if the text is valid */
+    double value;     /* expected value of a valid text */
 } deep_text;
 
 static char *write_deep(const deep_text *deep, size_t *length) {
@@ -557,7 +558,7 @@ static char *write_deep(const deep_text *deep, size_t *length) {
     return text;
 }
 
-/* cmocka's assertions jump, so the thread only keeps what it found. */
+/* A failing cmocka assertion jumps out of the function, so the thread only stores its result. */
 typedef struct deep_run {
     const char *text;
     size_t length;
@@ -624,7 +625,7 @@ static void deep_texts_need_no_deep_stack(void **state) {
     }
 }
 
-static void code_takes_the_memory_of_its_items_only(void **state) {
+static void code_needs_only_the_memory_of_its_items(void **state) {
     (void)state;
     arena memory;
     arena_init(&memory, 0);
@@ -683,7 +684,7 @@ static void every_function_is_listed_once(void **state) {
         assert_true(syntax_is_name(names[count], strlen(names[count])));
         for (size_t i = 0; i < count; i++) assert_string_not_equal(names[i], names[count]);
     }
-    size_t functions = 1; /* sum */
+    size_t functions = 1; /* starts with `sum` */
     for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
         const char *text = graph_op_get((graph_op)op)->text;
         if (!syntax_is_name(text, strlen(text)) || graph_op_get((graph_op)op)->condition) continue;
@@ -701,17 +702,17 @@ int main(void) {
         cmocka_unit_test(a_power_groups_to_the_right),
         cmocka_unit_test(a_power_binds_tighter_than_a_unary_minus),
         cmocka_unit_test(a_unary_minus_binds_tighter_than_a_product),
-        cmocka_unit_test(conditions_choose_in_if),
+        cmocka_unit_test(conditions_select_a_branch_of_if),
         cmocka_unit_test(functions_take_their_arguments_in_order),
-        cmocka_unit_test(an_equation_is_left_minus_right),
-        cmocka_unit_test(names_carry_primes_and_indices),
+        cmocka_unit_test(an_equation_is_left_side_minus_right_side),
+        cmocka_unit_test(names_may_have_primes_and_indices),
         cmocka_unit_test(columns_point_at_names_and_operators),
-        cmocka_unit_test(quantities_take_bare_names),
+        cmocka_unit_test(arguments_of_quantities_may_be_bare_names),
         cmocka_unit_test(quantities_take_the_arguments_of_their_signature),
         cmocka_unit_test(sums_run_over_their_range),
         cmocka_unit_test(sums_nest_no_deeper_than_sixteen),
         cmocka_unit_test(a_condition_outside_if_is_an_error),
-        cmocka_unit_test(a_number_where_a_condition_belongs_is_an_error),
+        cmocka_unit_test(a_number_in_place_of_a_condition_is_an_error),
         cmocka_unit_test(chained_comparisons_are_an_error),
         cmocka_unit_test(a_single_equal_sign_is_explained),
         cmocka_unit_test(unknown_functions_get_a_suggestion),
@@ -722,11 +723,11 @@ int main(void) {
         cmocka_unit_test(unbalanced_brackets_name_their_column),
         cmocka_unit_test(misplaced_primes_and_indices_are_errors),
         cmocka_unit_test(other_errors_state_the_expectation),
-        cmocka_unit_test(long_names_are_cut_in_messages),
+        cmocka_unit_test(long_names_are_truncated_in_messages),
         cmocka_unit_test(a_range_has_a_variable_and_two_ends),
         cmocka_unit_test(invalid_ranges_are_reported),
         cmocka_unit_test(deep_texts_need_no_deep_stack),
-        cmocka_unit_test(code_takes_the_memory_of_its_items_only),
+        cmocka_unit_test(code_needs_only_the_memory_of_its_items),
         cmocka_unit_test(an_arena_at_its_limit_is_reported),
         cmocka_unit_test(names_are_distinguished_from_other_texts),
         cmocka_unit_test(words_of_the_language_are_reserved),

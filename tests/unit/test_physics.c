@@ -1,7 +1,8 @@
-/* test_physics.c — motions that are known in closed form, and quantities that a motion must conserve.
+/* test_physics.c — motions with closed-form solutions, and conserved quantities.
  *
- * Expected values are computed here by the formula named next to them, never by the engine. Bounds on errors are about
- * a hundred times what a sound integrator makes at the tolerances requested. HAMEL_TEST_LONG lengthens the runs. */
+ * Expected values are computed here by the formula in the comment, not by the engine. Error bounds are about a
+ * hundred times the error that a correct integrator makes at the requested tolerances. HAMEL_TEST_LONG makes the
+ * runs longer. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -49,7 +50,7 @@ static double damped(double t, const double *p) {
     "`parameters`: {`m`: 2, `c`: 1.6, `k`: 18}, `coordinates`: [{`name`: `x`, `initial`: 0.7}]," \
     "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `k*x^2/2`,"
 
-static void a_damped_oscillator_decays_by_its_dissipation_and_by_its_force(void **state) {
+static void damping_by_a_dissipation_function_and_by_a_force_agree_with_the_closed_form(void **state) {
     (void)state;
     static const char *const ways[] = {DAMPED "`dissipation`: `c*x'^2/2`",
                                        DAMPED "`generalized_forces`: {`x`: `-c*x'`}"};
@@ -75,7 +76,8 @@ static void a_projectile_flies_a_parabola(void **state) {
     motion_free(&m);
 }
 
-/* Let go at the angle p[0], frequency of small swings p[1]: sin(theta/2) = k sn(K - w t, k), k = sin(p[0]/2). */
+/* Released at the angle p[0] with the small-amplitude frequency p[1]: sin(theta/2) = k sn(K - w t, k), k =
+ * sin(p[0]/2). */
 static double pendulum(double t, const double *p) {
     double k = sin(p[0] / 2);
     return 2 * asin(k * jacobi_functions(jacobi_quarter(k) - p[1] * t, k).sn);
@@ -104,8 +106,8 @@ static double wire_force(double t, const double *p) {
     return 2 * p[2] * p[1] * p[1] * p[0] * sinh(p[1] * t);
 }
 
-/* From rest on the wire: r = r0 cosh(w t), reaction 2 m w^2 r0 sinh(w t). */
-static void a_bead_on_a_turning_wire_flies_outward(void **state) {
+/* Starting at rest relative to the wire: r = r0 cosh(w t), with the reaction 2 m w^2 r0 sinh(w t). */
+static void a_bead_on_a_rotating_wire_moves_outward(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`m`: 0.3, `w`: 1.7, `r0`: 0.4},"
                           "`coordinates`: [{`name`: `x`, `initial`: `r0`}, {`name`: `y`, `velocity`: `w*r0`}],"
@@ -126,8 +128,9 @@ static double sleigh_turn(double t, const double *p) {
     return p[2] / cosh(p[1] * t);
 }
 
-/* Blade at (x, y), mass centre b ahead: v = c tanh(k t), phi' = w0 / cosh(k t) when v(0) = 0; k = m b c/(I + m b^2). */
-static void a_sleigh_turns_its_energy_into_straight_motion(void **state) {
+/* The blade is at (x, y), the mass centre b ahead of it. If v(0) = 0: v = c tanh(k t), phi' = w0 / cosh(k t), with k
+ * = m b c/(I + m b^2). */
+static void the_rotation_of_a_sleigh_becomes_straight_motion(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`m`: 2, `b`: 0.5, `I`: 0.5}, `coordinates`: [`x`, `y`,"
                           "{`name`: `phi`, `velocity`: 3}], `outputs`: {`v`: `x'*cos(phi) + y'*sin(phi)`},"
@@ -144,7 +147,8 @@ static double line(double t, const double *p) {
     return p[0] + p[1] * t;
 }
 
-/* x'^2 + y'^2 = a^2 z'^2 under gravity: the horizontal speed grows by g a/(1 + a^2), the direction stays. */
+/* x'^2 + y'^2 = a^2 z'^2 under gravity: the horizontal speed increases at the rate g a/(1 + a^2) in a constant
+ * direction. */
 static void chetaevs_rule_gives_the_appell_hamel_motion(void **state) {
     (void)state;
     motion m =
@@ -176,12 +180,12 @@ static void an_acceleration_constraint_is_not_differentiated(void **state) {
     motion_free(&m);
 }
 
-/* Rough ring without gravity, friction mu |N|: speed v0 exp(-mu s/R), s = R ln(1 + mu v0 t/R)/mu. */
+/* A rough ring without gravity, with friction mu |N|: speed v0 exp(-mu s/R), s = R ln(1 + mu v0 t/R)/mu. */
 static double slowed(double t, const double *p) {
     return p[1] / (1 + p[0] * p[1] * t / p[2]);
 }
 
-static void friction_takes_the_true_multiplier(void **state) {
+static void friction_uses_the_true_multiplier(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`mu`: 0.3, `R`: 2}, `coordinates`: [{`name`: `x`, `initial`: `R`},"
                           "{`name`: `y`, `velocity`: 5}], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
@@ -201,8 +205,8 @@ static void friction_takes_the_true_multiplier(void **state) {
     "`gravity`: [0, `-g`], `particles`: [{`name`: `bob`, `mass`: 1, `position`: [`x`, `y`]}],"
 #define ROD_OUTPUTS "`outputs`: {`r`: `hypot(x, y)`, `E`: `energy()`}"
 
-/* The energy is checked against its scale here, m g l = 9.81. */
-static void a_cartesian_pendulum_keeps_its_length_and_its_energy_for_1000_s(void **state) {
+/* The energy error is relative to m g l = 9.81. */
+static void a_cartesian_pendulum_conserves_length_and_energy_for_1000_s(void **state) {
     (void)state;
     char simulation[200];
     snprintf(simulation, sizeof simulation,
@@ -215,9 +219,9 @@ static void a_cartesian_pendulum_keeps_its_length_and_its_energy_for_1000_s(void
     motion_free(&m);
 }
 
-/* IFToMM benchmark A01: let go at the horizontal, x = -1; published (0.814603, -0.580019) after 2000 s, to be met within
- * 1e-3. sin(theta/2) = -k cd(w t, k), k = sin(pi/4), checked with 20 digits. */
-static void the_benchmark_pendulum_is_in_place_after_2000_s(void **state) {
+/* IFToMM benchmark A01: released from the horizontal, x = -1. The published position after 2000 s is (0.814603,
+ * -0.580019), within 1e-3. sin(theta/2) = -k cd(w t, k) with k = sin(pi/4), checked with 20 digits. */
+static void the_benchmark_pendulum_has_its_published_position_after_2000_s(void **state) {
     (void)state;
     double stop = long_tests() ? 2000 : 200;
     char simulation[200];
@@ -236,8 +240,8 @@ static void the_benchmark_pendulum_is_in_place_after_2000_s(void **state) {
     motion_free(&m);
 }
 
-/* Steep in both angles and chaotic: errors of the path grow, the energy must not. */
-static void a_chaotic_double_pendulum_keeps_its_energy(void **state) {
+/* A chaotic motion with large angles: position errors grow, but the energy must be conserved. */
+static void a_chaotic_double_pendulum_conserves_energy(void **state) {
     (void)state;
     motion m = motion_run(
         "`parameters`: {`g`: 9.81}, `coordinates`: [{`name`: `a`, `initial`: 2}, {`name`: `b`, `initial`: 2.5}],"
@@ -249,20 +253,20 @@ static void a_chaotic_double_pendulum_keeps_its_energy(void **state) {
     motion_free(&m);
 }
 
-/* An hour at rtol 1e-9. Errors of steps that have no direction in common add up as a random walk does, to the tolerance
- * times the root of their number; residuals do not add up at all (ten tolerances, as everywhere). */
-static void an_hour_leaves_no_drift(void **state) {
+/* One hour at rtol 1e-9. If step errors are independent, they add up like a random walk, to the tolerance times the
+ * square root of the number of steps. Constraint residuals must not accumulate (ten tolerances, as everywhere). */
+static void an_hour_causes_no_drift(void **state) {
     (void)state;
     static const struct {
         const char *what, *system;
-        double size; /* of the energies that are exchanged */
+        double size; /* amplitude of the exchanged energies */
     } hours[] = {
         {"double pendulum",
          "`coordinates`: [{`name`: `a`, `initial`: 2}, {`name`: `b`, `initial`: 2.5}], `gravity`: [0, -9.81],"
          "`particles`: [{`name`: `p`, `mass`: 1, `position`: [`sin(a)`, `-cos(a)`]},"
          "{`name`: `q`, `mass`: 1, `position`: [`sin(a) + sin(b)`, `-cos(a) - cos(b)`]}],",
          60},
-        /* Greenwood 4.11, wobbling */
+        /* Greenwood 4.11, a wobbling disk */
         {"rolling disk",
          "`parameters`: {`m`: 2, `r`: 0.5, `A`: `m*r^2/4`, `C`: `m*r^2/2`, `g`: 9.81},"
          "`coordinates`: [{`name`: `X`, `velocity`: -1.3}, {`name`: `Y`}, {`name`: `f`, `velocity`: 0.6},"
@@ -298,7 +302,7 @@ static void an_hour_leaves_no_drift(void **state) {
     }
 }
 
-/* Charged particle in a uniform magnetic field: a Lagrangian with a term linear in the velocities. */
+/* A charged particle in a uniform magnetic field; the Lagrangian has a term linear in the velocities. */
 static void a_term_linear_in_the_velocities_does_no_work(void **state) {
     (void)state;
     motion m = motion_run(
@@ -323,10 +327,11 @@ static void the_work_balance_holds_for_a_driven_and_damped_system(void **state) 
     motion_free(&m);
 }
 
-/* ---- accuracy as promised ---- */
+/* ---- requested accuracy ---- */
 
-/* Errors of two neighbouring tolerances may owe their ratio to luck, those two decades apart may not. */
-static void the_error_falls_with_the_tolerance_over_five_decades(void **state) {
+/* The ratio of the errors at neighbouring tolerances may be accidental, so tolerances two decades apart are
+ * compared. */
+static void the_error_decreases_with_the_tolerance_over_five_decades(void **state) {
     (void)state;
     double before[2] = {INFINITY, INFINITY};
     for (int digits = 4; digits <= 9; digits++) {
@@ -357,7 +362,7 @@ static void certify_bounds_the_true_error(void **state) {
     }
 }
 
-/* ---- what must not matter ---- */
+/* ---- invariance under formulation, method and output times ---- */
 
 static void formulations_give_the_same_motion(void **state) {
     (void)state;
@@ -391,8 +396,8 @@ static void methods_give_the_same_motion(void **state) {
     motion_free(&bdf);
 }
 
-/* The mass matrix of four Euler parameters is singular, and its leading minor vanishes whenever e3 passes 0: rounding
- * must not be taken for a mass there. A body that turns at about 1 rad/s needs hundreds of steps, not thousands. */
+/* The mass matrix of four Euler parameters is singular, and its leading minor vanishes whenever e3 crosses 0, where
+ * rounding must not act as a mass. For a body that rotates at about 1 rad/s, hundreds of steps suffice. */
 static void a_singular_mass_matrix_costs_no_steps(void **state) {
     (void)state;
     static const char system[] =
@@ -430,19 +435,20 @@ static void redundant_constraints_give_the_same_motion_and_reaction(void **state
     motion_free(&three);
 }
 
-/* Upright with the speed 1, a point at distance 1 goes round: with w = sqrt(1 + 4 g)/2 and k^2 = 4 g/(1 + 4 g) half its
- * angle from below is am(w t - K, k). */
+/* A pendulum of length 1 that starts upright with speed 1 revolves: with w = sqrt(1 + 4
+ * g)/2 and k^2 = 4 g/(1 + 4 g), half the angle from the bottom is am(w t - K, k). */
 static double going_round(double t, const double *p) {
     double k = sqrt(4 * p[0] / (1 + 4 * p[0]));
     jacobi j = jacobi_functions(sqrt(1 + 4 * p[0]) / 2 * t - jacobi_quarter(k), k);
     return -2 * j.sn * j.cn;
 }
 
-/* Three links and two bars, all of length 1, move as one pendulum. Whenever they are level the constraints are dependent
- * and the bars could fold. IFToMM benchmark A02 with the masses in the joints. The upper turning point magnifies errors
- * by the ratio of the speeds below and above, some ten times in each of its passages; so it does with rounding, which at a
- * distance of a thousandth from dependence, where accelerations begin to be interpolated, counts as ε/(1e-3)². */
-static void a_parallelogram_steps_across_its_level_positions(void **state) {
+/* Three links and two bars of length 1 move as one pendulum. When the bars are level with the links, the constraints
+ * are dependent and the bars could fold. This is IFToMM benchmark A02 with the masses in the joints. Each passage of
+ * the upper turning point amplifies errors about ten times, by the ratio of the speeds below and above. Rounding is
+ * amplified too: at a distance of 1e-3 from the singularity, where interpolation of accelerations begins, it is
+ * ε/(1e-3)². */
+static void a_parallelogram_passes_its_level_positions(void **state) {
     (void)state;
     static const double tolerances[] = {1e-6, 1e-8, 1e-10};
     for (size_t i = 0; i < sizeof tolerances / sizeof tolerances[0]; i++) {
@@ -467,7 +473,7 @@ static void a_parallelogram_steps_across_its_level_positions(void **state) {
     }
 }
 
-static void a_family_is_its_members_written_out(void **state) {
+static void a_family_equals_its_explicit_members(void **state) {
     (void)state;
     static const char simulation[] = "`stop`: 2, `samples`: 21, `rtol`: 1e-8, `atol`: 1e-10";
     motion family = motion_run(
@@ -512,7 +518,7 @@ static void output_times_do_not_change_the_values(void **state) {
     motion_free(&many);
 }
 
-static void a_motion_turned_round_returns_to_its_start(void **state) {
+static void a_reversed_motion_returns_to_its_start(void **state) {
     (void)state;
     static const char format[] = "`coordinates`: [{`name`: `theta`, `initial`: %.17g, `velocity`: %.17g}],"
                                  "`kinetic_energy`: `theta'^2/2`, `potential_energy`: `-9.81*cos(theta)`";
@@ -531,30 +537,30 @@ static void a_motion_turned_round_returns_to_its_start(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_oscillator_follows_the_cosine),
-        cmocka_unit_test(a_damped_oscillator_decays_by_its_dissipation_and_by_its_force),
+        cmocka_unit_test(damping_by_a_dissipation_function_and_by_a_force_agree_with_the_closed_form),
         cmocka_unit_test(a_projectile_flies_a_parabola),
         cmocka_unit_test(a_pendulum_follows_jacobis_elliptic_functions),
-        cmocka_unit_test(a_bead_on_a_turning_wire_flies_outward),
-        cmocka_unit_test(a_sleigh_turns_its_energy_into_straight_motion),
+        cmocka_unit_test(a_bead_on_a_rotating_wire_moves_outward),
+        cmocka_unit_test(the_rotation_of_a_sleigh_becomes_straight_motion),
         cmocka_unit_test(chetaevs_rule_gives_the_appell_hamel_motion),
         cmocka_unit_test(an_acceleration_constraint_is_not_differentiated),
-        cmocka_unit_test(friction_takes_the_true_multiplier),
-        cmocka_unit_test(a_cartesian_pendulum_keeps_its_length_and_its_energy_for_1000_s),
-        cmocka_unit_test(the_benchmark_pendulum_is_in_place_after_2000_s),
-        cmocka_unit_test(a_chaotic_double_pendulum_keeps_its_energy),
-        cmocka_unit_test(an_hour_leaves_no_drift),
+        cmocka_unit_test(friction_uses_the_true_multiplier),
+        cmocka_unit_test(a_cartesian_pendulum_conserves_length_and_energy_for_1000_s),
+        cmocka_unit_test(the_benchmark_pendulum_has_its_published_position_after_2000_s),
+        cmocka_unit_test(a_chaotic_double_pendulum_conserves_energy),
+        cmocka_unit_test(an_hour_causes_no_drift),
         cmocka_unit_test(a_term_linear_in_the_velocities_does_no_work),
         cmocka_unit_test(the_work_balance_holds_for_a_driven_and_damped_system),
-        cmocka_unit_test(the_error_falls_with_the_tolerance_over_five_decades),
+        cmocka_unit_test(the_error_decreases_with_the_tolerance_over_five_decades),
         cmocka_unit_test(certify_bounds_the_true_error),
         cmocka_unit_test(formulations_give_the_same_motion),
         cmocka_unit_test(methods_give_the_same_motion),
         cmocka_unit_test(a_singular_mass_matrix_costs_no_steps),
         cmocka_unit_test(redundant_constraints_give_the_same_motion_and_reaction),
-        cmocka_unit_test(a_parallelogram_steps_across_its_level_positions),
-        cmocka_unit_test(a_family_is_its_members_written_out),
+        cmocka_unit_test(a_parallelogram_passes_its_level_positions),
+        cmocka_unit_test(a_family_equals_its_explicit_members),
         cmocka_unit_test(output_times_do_not_change_the_values),
-        cmocka_unit_test(a_motion_turned_round_returns_to_its_start),
+        cmocka_unit_test(a_reversed_motion_returns_to_its_start),
     };
     return cmocka_run_group_tests_name("physics", tests, NULL, NULL);
 }

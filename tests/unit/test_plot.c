@@ -1,4 +1,5 @@
-/* test_plot.c — clients/cli/plot/axis.c and plot_table.c: round and distinct marks, and lines that lose no peak. */
+/* test_plot.c — clients/cli/plot/axis.c and plot_table.c: round and distinct axis labels, and reduced lines that
+ * keep every peak. */
 #include "clients/cli/plot/axis.h"
 #include "clients/cli/plot/plot_table.h"
 #include "tests/unit/random.h"
@@ -14,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* 1, 2 or 5 times a power of ten. */
+/* Returns true if the step is 1, 2 or 5 times a power of ten. */
 static bool is_round(double step) {
     double mantissa = step / pow(10, floor(log10(step) + 1e-9));
     return fabs(mantissa - 1) < 1e-9 || fabs(mantissa - 2) < 1e-9 || fabs(mantissa - 5) < 1e-9;
@@ -25,7 +26,7 @@ static void check_axis(double least, double most, size_t marks) {
     char before[PLOT_LABEL_BYTES] = "", label[PLOT_LABEL_BYTES];
     assert_true(a.low < least && a.high > most && isfinite(a.low) && isfinite(a.high));
     assert_true(is_round(a.step));
-    assert_in_range(a.count, marks / 3, 3 * marks + 2); /* steps are at most 2.5 times each other */
+    assert_in_range(a.count, marks / 3, 3 * marks + 2); /* consecutive step sizes differ by a factor of at most 2.5 */
     for (size_t k = 0; k < a.count; k++) {
         double mark = plot_axis_mark(&a, k), part = plot_axis_part(&a, mark);
         assert_true(part > -1e-6 && part < 1 + 1e-6);
@@ -133,9 +134,9 @@ static plot_point stretched(const void *context, double x, double y) {
     return (plot_point){x * ((const scale *)context)->across, y};
 }
 
-/* A random walk in both directions. In each unit of width, the reduced line has the same extremes and ends as the walk, and
- * at most four points. */
-static void a_line_loses_no_peak(void **state) {
+/* A random walk in both directions. In each unit of width, the reduced line has the same extremes and ends as the
+ * walk, and at most four points. */
+static void a_reduced_line_keeps_every_peak(void **state) {
     (void)state;
     enum { ROWS = 50000 };
     const scale narrow = {.across = 0.01};
@@ -183,7 +184,7 @@ int main(void) {
         cmocka_unit_test(the_coordinates_are_drawn_over_time),
         cmocka_unit_test(without_coordinates_all_columns_are_drawn),
         cmocka_unit_test(columns_are_chosen_by_name),
-        cmocka_unit_test(a_line_loses_no_peak),
+        cmocka_unit_test(a_reduced_line_keeps_every_peak),
     };
     return cmocka_run_group_tests_name("plot", tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void errors_beyond_the_list_are_counted(void **state) {
     hamel_error_clear(&error);
 }
 
-static void a_rebased_problem_repeats_the_moved_pointer_in_its_detail(void **state) {
+static void a_problem_with_a_prefixed_pointer_repeats_it_in_its_detail(void **state) {
     (void)state;
     hamel_error error = {0};
     (void)hamel_fail(&error, HAMEL_INVALID, "/coordinates/0", 0, "expected a name");
@@ -76,7 +76,7 @@ static void a_rebased_problem_repeats_the_moved_pointer_in_its_detail(void **sta
     hamel_error_clear(&error);
 }
 
-static void malformed_json_is_400_and_too_large_413(void **state) {
+static void malformed_json_is_400_and_large_json_is_413(void **state) {
     (void)state;
     json_fault fault = {.line = 3, .column = 7, .message = "expected `:`"};
     expect_json(api_problem_json(&fault, NULL),
@@ -128,7 +128,7 @@ static void a_caret_marks_the_error(void **state) {
     expect_text("a+", 99, "hamel: f.json: /a/0:99: wrong\n    a+\n      ^\n");
 }
 
-static void a_long_expression_is_cut_around_the_error(void **state) {
+static void a_long_expression_is_truncated_around_the_error(void **state) {
     (void)state;
     char expression[1001];
     memset(expression, 'a', sizeof expression - 1);
@@ -167,11 +167,11 @@ int main(void) {
         cmocka_unit_test(a_problem_lists_every_error),
         cmocka_unit_test(a_single_error_is_the_detail),
         cmocka_unit_test(errors_beyond_the_list_are_counted),
-        cmocka_unit_test(a_rebased_problem_repeats_the_moved_pointer_in_its_detail),
-        cmocka_unit_test(malformed_json_is_400_and_too_large_413),
+        cmocka_unit_test(a_problem_with_a_prefixed_pointer_repeats_it_in_its_detail),
+        cmocka_unit_test(malformed_json_is_400_and_large_json_is_413),
         cmocka_unit_test(each_status_has_its_codes),
         cmocka_unit_test(a_caret_marks_the_error),
-        cmocka_unit_test(a_long_expression_is_cut_around_the_error),
+        cmocka_unit_test(a_long_expression_is_truncated_around_the_error),
         cmocka_unit_test(an_error_of_the_whole_document_has_no_pointer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

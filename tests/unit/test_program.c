@@ -1,7 +1,8 @@
 /* test_program.c — engine/compile: a compiled program computes its expressions.
  *
- * The oracle is a plain walk over the graph with graph_op_value, one node at a time; a program must give the same bits
- * (fused operations are rounded like the two they stand for) except where powers are lowered to products. */
+ * The reference is a walk over the graph that calls graph_op_value for one node after the other. A program must give
+ * the same bits, except for powers that are lowered to products; fused operations are rounded like the two
+ * operations that they replace. */
 #include "engine/compile/program.h"
 #include "tests/unit/graph_fixture.h"
 
@@ -18,7 +19,7 @@ static double *workspace_of(const program *p) {
     return w;
 }
 
-/* Values of all nodes up to the largest, in id order. */
+/* Returns the values of all nodes up to the largest root, in the order of ids. */
 static double *walk_graph(const graph *g, const program_inputs *in) {
     size_t n = graph_count(g);
     double *v = malloc((n + 1) * sizeof *v);
@@ -87,7 +88,7 @@ static void every_operator_gives_the_value_of_the_table(void **state) {
     }
 }
 
-/* The table of the bounds: an n-fold product has at most n - 1 roundings, the inverse one more; pow itself has 1 ulp. */
+/* Error bounds: an n-fold product has at most n - 1 roundings, its inverse one more; pow has an error of 1 ulp. */
 static void powers_with_small_exponents_are_products(void **state) {
     graph_fixture *f = *state;
     static const double points[] = {1.7, -0.3, 12.5, 1e-3, 1};
@@ -148,7 +149,7 @@ static void expressions_of_parameters_are_evaluated_once(void **state) {
     double *w = workspace_of(p), parameters[] = {0.5, 3}, x = 2, out;
     program_inputs in = {{[SYMBOL_PARAMETER] = parameters, [SYMBOL_COORDINATE] = &x}};
     program_prepare(p, &in, w);
-    parameters[0] = NAN; /* not read again */
+    parameters[0] = NAN; /* must not be read again */
     in.values[SYMBOL_PARAMETER] = NULL;
     for (x = 2; x < 5; x++) {
         program_evaluate(p, &in, w, &out);
@@ -157,7 +158,7 @@ static void expressions_of_parameters_are_evaluated_once(void **state) {
     free(w);
 }
 
-static void a_later_prepare_takes_the_new_parameters(void **state) {
+static void preparing_again_uses_the_new_parameters(void **state) {
     graph_fixture *f = *state;
     graph_node node = graph_unary(f->g, GRAPH_EXP, parameter(f, 0));
     program *p = compile(f, &node, 1);
@@ -171,7 +172,8 @@ static void a_later_prepare_takes_the_new_parameters(void **state) {
     free(w);
 }
 
-/* A random graph over 3 coordinates, 3 parameters, time; operations that stay finite and are not lowered. */
+/* Builds a random graph over 3 coordinates, 3 parameters and time, with operations that stay finite and are not
+ * lowered. */
 static void grow_random(graph_fixture *f, graph_node *pool, size_t count, uint64_t *seed) {
     static const graph_op ops[] = {GRAPH_ADD, GRAPH_SUB, GRAPH_MUL,  GRAPH_ADD, GRAPH_MUL, GRAPH_SUB, GRAPH_NEG,
                                    GRAPH_SIN, GRAPH_COS, GRAPH_TANH, GRAPH_MIN, GRAPH_MAX, GRAPH_IF,  GRAPH_ATAN};
@@ -180,7 +182,8 @@ static void grow_random(graph_fixture *f, graph_node *pool, size_t count, uint64
     pool[7] = number(f, 1.25);
     for (size_t i = 8; i < count; i++) {
         graph_op op = ops[random_bits(seed) % (sizeof ops / sizeof *ops)];
-        size_t reach = i < 40 ? i : 40; /* mostly recent operands: deep graphs with some long-lived values */
+        /* mostly recent operands, which gives deep graphs with some long-lived values */
+        size_t reach = i < 40 ? i : 40;
         graph_node x = pool[i - 1 - random_bits(seed) % reach], y = pool[random_bits(seed) % i];
         graph_node z = pool[i - 1 - random_bits(seed) % reach];
         int arity = graph_op_get(op)->arity;
@@ -229,7 +232,7 @@ static void a_deep_chain_needs_no_stack_and_few_slots(void **state) {
     assert_true(program_workspace_doubles(p) <= 4);
 }
 
-static void a_small_cone_of_a_large_graph_compiles_small(void **state) {
+static void a_small_part_of_a_large_graph_gives_a_small_program(void **state) {
     graph_fixture *f = *state;
     graph_node node = q(f, 0);
     for (int i = 0; i < 50000; i++) node = graph_unary(f->g, i % 2 ? GRAPH_SIN : GRAPH_ATAN, node);
@@ -249,7 +252,7 @@ static void the_first_error_is_the_operation_that_lost_finiteness(void **state) 
     assert_int_equal(program_first_fault(p, &in, w), GRAPH_NONE);
     x[1] = 1000;
     assert_int_equal(program_first_fault(p, &in, w), graph_unary(f->g, GRAPH_EXP, q(f, 1)));
-    x[1] = NAN; /* came in: no operation is at fault */
+    x[1] = NAN; /* an input value: no operation is reported */
     assert_int_equal(program_first_fault(p, &in, w), GRAPH_NONE);
     free(w);
 }
@@ -279,7 +282,7 @@ static void the_branch_not_taken_is_not_an_error(void **state) {
     free(w);
 }
 
-static void a_node_that_could_not_be_built_is_refused_with_its_reason(void **state) {
+static void a_node_that_could_not_be_built_is_rejected_with_its_reason(void **state) {
     (void)state;
     arena memory;
     arena_init(&memory, 0);
@@ -318,14 +321,14 @@ int main(void) {
         TEST(a_product_used_once_is_fused_and_one_used_twice_is_not),
         TEST(sine_and_cosine_of_one_angle_are_one_operation),
         TEST(expressions_of_parameters_are_evaluated_once),
-        TEST(a_later_prepare_takes_the_new_parameters),
+        TEST(preparing_again_uses_the_new_parameters),
         TEST(random_graphs_evaluate_as_the_graph_does),
         TEST(a_deep_chain_needs_no_stack_and_few_slots),
-        TEST(a_small_cone_of_a_large_graph_compiles_small),
+        TEST(a_small_part_of_a_large_graph_gives_a_small_program),
         TEST(the_first_error_is_the_operation_that_lost_finiteness),
         TEST(an_error_among_the_parameters_is_found_in_a_prepared_workspace),
         TEST(the_branch_not_taken_is_not_an_error),
-        TEST(a_node_that_could_not_be_built_is_refused_with_its_reason),
+        TEST(a_node_that_could_not_be_built_is_rejected_with_its_reason),
         TEST(a_full_arena_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

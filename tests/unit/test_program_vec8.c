@@ -1,4 +1,4 @@
-/* test_program_vec8.c — programs for eight members at once against the same programs for one. */
+/* test_program_vec8.c — programs for eight members in SIMD lanes give the same results as for one member. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -13,7 +13,7 @@
 
 enum { Q = 3, P = 2 };
 
-/* The values of the program of these nodes for each member, by both methods. */
+/* Evaluates the program of the nodes for each member, in lanes and alone. */
 static void evaluate_both(const graph *g, const graph_node *nodes, size_t count, const vec8 *p, const vec8 *q,
                           vec8 *together, double *alone) {
     arena memory;
@@ -46,7 +46,7 @@ static void fill(uint64_t *seed, vec8 *x, size_t count, double low, double high)
         for (int k = 0; k < VEC8_SIZE; k++) x[i][k] = random_between(seed, low, high);
 }
 
-static void every_operator_gives_each_member_its_value(void **state) {
+static void every_operator_has_its_value_in_every_lane(void **state) {
     (void)state;
     graph *g;
     arena memory;
@@ -81,14 +81,14 @@ static void every_operator_gives_each_member_its_value(void **state) {
     arena_free(&memory);
 }
 
-/* In units in the last place of the value that the library gives, which is itself within 1 of the true one. */
+/* Returns the error in units in the last place of the library's value, which itself has an error of at most 1. */
 static double ulps(double found, double expected) {
     int exponent;
     (void)frexp(expected, &exponent);
     return fabs(found - expected) / ldexp(DBL_EPSILON / 2, exponent);
 }
 
-static void sines_and_cosines_are_within_an_ulp(void **state) {
+static void sine_and_cosine_are_within_one_ulp(void **state) {
     (void)state;
     static const double ranges[] = {1e-9, 0.7, 3, 30, 1e3, 5e5, 1e9};
     graph *g;
@@ -105,7 +105,7 @@ static void sines_and_cosines_are_within_an_ulp(void **state) {
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
         for (int round = 0; round < 3000; round++) {
             fill(&seed, q, Q, -ranges[r], ranges[r]);
-            q[1][0] = (double)round * M_PI_2; /* where the reduction cancels most */
+            q[1][0] = (double)round * M_PI_2; /* the argument reduction has the largest cancellation here */
             evaluate_both(g, nodes, 3, p, q, together, alone);
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < VEC8_SIZE; k++) {
@@ -121,7 +121,7 @@ static void sines_and_cosines_are_within_an_ulp(void **state) {
     arena_free(&memory);
 }
 
-static void values_that_are_not_finite_stay_with_their_member(void **state) {
+static void values_that_are_not_finite_affect_only_their_lane(void **state) {
     (void)state;
     graph *g;
     arena memory;
@@ -143,9 +143,9 @@ static void values_that_are_not_finite_stay_with_their_member(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operator_gives_each_member_its_value),
-        cmocka_unit_test(sines_and_cosines_are_within_an_ulp),
-        cmocka_unit_test(values_that_are_not_finite_stay_with_their_member),
+        cmocka_unit_test(every_operator_has_its_value_in_every_lane),
+        cmocka_unit_test(sine_and_cosine_are_within_one_ulp),
+        cmocka_unit_test(values_that_are_not_finite_affect_only_their_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

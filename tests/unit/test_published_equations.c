@@ -1,8 +1,8 @@
-/* test_published_equations.c — equations of motion and Hamel coefficients as the books print them, against those that
- * are written out here, at random states.
+/* test_published_equations.c — the generated equations of motion and Hamel coefficients agree with those printed in
+ * books, at random states.
  *
- * The right column is typed from the source, multiplied by what the source has divided by. Of an equation it is left
- * side minus right side. */
+ * The right column is copied from the source, multiplied by the factors by which the source has divided. An equation
+ * is compared as left side minus right side. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 #include "tests/unit/written_text.h"
@@ -19,9 +19,9 @@
 enum { LINES = 7, MOST = 64, STATES = 3 };
 
 typedef struct published {
-    const char *source, *example, *system; /* the name of a shipped example, or a description */
+    const char *source, *example, *system; /* a shipped example by name, or a description; the other one is NULL */
     const char *formulation;
-    const char *lines[LINES][2]; /* name, or "gamma[u; v, w]", and the value in the source */
+    const char *lines[LINES][2]; /* name, or "gamma[u; v, w]", and its value in the source */
 } published;
 
 #define PLANE(members) "{`hamel`: 1, `simulation`: {`stop`: 1, `initialization`: `project`}, " members "}"
@@ -91,7 +91,7 @@ static const published cases[] = {
     {"Baruh, exercise 4.35", "baruh_ex_4_35_paraboloid", NULL, "lagrange",
      {{"r", "m*(r'' - r*phi'^2) + 2*r/b*lambda(bowl)"}, {"z", "m*z'' + m*g - lambda(bowl)"},
       {"phi", "m*(r^2*phi'' + 2*r*r'*phi')"}}},
-    /* free of reactions, in quasi-velocities */
+    /* without reactions, in quasi-velocities */
     {"Greenwood, equations 4.317 to 4.319", "papastavridis_2_13_7_rolling_disk", NULL, "kane",
      {{"w1", "m*r^2*(5/4*w1' - w2^2/(4*tan(th)) + 3/2*w2*w3 + g/r*cos(th))"},
       {"w2", "m*r^2/4*(w2' + w1*w2/tan(th) - 2*w1*w3)"},
@@ -129,7 +129,7 @@ static const published cases[] = {
                 "{`name`: `w`, `definition`: `p'`}],"
                 "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(p) + y'*cos(p) = 0`}]"), "kane",
      {{"v", "m*(v' - b*w^2)"}, {"w", "(I + m*b^2)*w' + m*b*v*w"}}},
-    /* tables of coefficients: all indices, so without constraints */
+    /* complete tables of coefficients, so the systems have no constraints */
     {"Papastavridis, example 2.13.2", NULL,
      PLANE(BODY "`kinetic_energy`: `x'^2 + y'^2 + p'^2`, `quasi_velocities`: ["
                 "{`name`: `u1`, `definition`: `-sin(p)*x' + cos(p)*y'`},"
@@ -184,7 +184,7 @@ static const published cases[] = {
 /* clang-format on */
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* The sides of the line of this name, in the text, which is cut; left NULL for a definition. */
+/* Finds the line of this name in the text and splits it at its equal sign. The left side is NULL for a definition. */
 static bool find_line(char *text, const char *name, char **left, char **right) {
     size_t length = strlen(name);
     for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -229,7 +229,7 @@ static void compare_line(written_example *e, const char *text, const char *name,
     free(typed);
 }
 
-/* How many lines begin so. */
+/* Returns the number of lines that start with this text. */
 static size_t count_lines(const char *text, const char *start) {
     size_t count = 0;
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
@@ -237,7 +237,7 @@ static size_t count_lines(const char *text, const char *start) {
     return count;
 }
 
-static void is_what_the_source_prints(void **state) {
+static void the_equations_agree_with_the_source(void **state) {
     const published *p = *state;
     written_example e;
     hamel_error error = {0};
@@ -264,7 +264,7 @@ int main(void) {
     struct CMUnitTest tests[CASES] = {0};
     for (size_t i = 0; i < CASES; i++) {
         tests[i].name = cases[i].source;
-        tests[i].test_func = is_what_the_source_prints;
+        tests[i].test_func = the_equations_agree_with_the_source;
         tests[i].initial_state = (void *)&cases[i];
     }
     return cmocka_run_group_tests_name("published_equations", tests, NULL, NULL);

@@ -1,8 +1,10 @@
-/* test_quaternions.c — accelerations of bodies whose orientations are quaternions, against the equations of Newton and Euler
- * written out here in maximal coordinates and solved with long doubles: chains of bodies on ball joints, and free bodies.
+/* test_quaternions.c — accelerations of bodies with quaternions as orientations: chains of bodies on ball joints,
+ * and free bodies. The reference is Newton and Euler's equations in maximal coordinates, solved here with long
+ * doubles.
  *
- * The mass matrix of such bodies is singular at every state. Where components of a quaternion are small, so are leading
- * minors of that matrix, and an elimination in a fixed order meets pivots of rounding; the starts here seek such states. */
+ * The mass matrix of such bodies is singular at every state. If components of a quaternion are small, so are leading
+ * minors of this matrix, and an elimination in fixed order would use pivots that are rounding errors. The tests
+ * choose such states. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -21,12 +23,12 @@ enum { BODIES = 3, SEVEN = 7, UNKNOWNS = 9 * BODIES };
 
 typedef struct body {
     double mass, inertia[3];
-    double inner[3], outer[3]; /* points of the joints to the body before and after, in body axes */
+    double inner[3], outer[3]; /* positions of the joints to the previous and next body, in body axes */
 } body;
 
 typedef struct chain {
     size_t count;
-    bool free; /* no joints */
+    bool free; /* without joints */
     double gravity[3];
     body bodies[BODIES];
 } chain;
@@ -39,7 +41,7 @@ static void cross(const double *a, const double *b, double *out) {
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* The rows of R: body to inertial axes. */
+/* Computes the rotation matrix R, by rows, from body to inertial axes. */
 static void rotation(const double *e, double R[3][3]) {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -58,7 +60,7 @@ static void turn_back(double R[3][3], const double *x, double *out) {
     for (int i = 0; i < 3; i++) out[i] = R[0][i] * x[0] + R[1][i] * x[1] + R[2][i] * x[2];
 }
 
-/* out := e ∘ (0, w) / 2: the rate of a quaternion that turns with w in body axes. */
+/* Computes e ∘ (0, w) / 2, the rate of a quaternion with the angular velocity w in body axes. */
 static void rate(const double *e, const double *w, double *out) {
     out[0] = -(e[1] * w[0] + e[2] * w[1] + e[3] * w[2]) / 2;
     out[1] = (e[0] * w[0] + e[2] * w[2] - e[3] * w[1]) / 2;
@@ -66,7 +68,7 @@ static void rate(const double *e, const double *w, double *out) {
     out[3] = (e[0] * w[2] + e[1] * w[1] - e[2] * w[0]) / 2;
 }
 
-/* --- the equations of Newton and Euler ---------------------------------------------------------------------------------- */
+/* --- Newton and Euler's equations --------------------------------------------------------------------------------- */
 
 typedef long double big;
 
@@ -89,7 +91,7 @@ static void solve(size_t n, big a[UNKNOWNS][UNKNOWNS + 1]) {
     for (size_t k = 0; k < n; k++) a[k][n] /= a[k][k];
 }
 
-/* a[row + i][column + j] += factor · (x ×)_ij */
+/* Adds factor · (x ×)_ij to a[row + i][column + j]. */
 static void add_cross(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, const double *x, double factor) {
     for (size_t i = 0; i < 3; i++) {
         size_t j = (i + 1) % 3, k = (i + 2) % 3;
@@ -102,8 +104,8 @@ static void add_unit(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, d
     for (size_t i = 0; i < 3; i++) a[row + i][column + i] += (big)factor;
 }
 
-/* A joint's force, at column `force`, acts on a body at the arm, with this sign; in the joint's own rows the acceleration of
- * the point appears with the same sign. */
+/* Adds a joint's force, in column `force`, that acts on a body at `arm` with this sign. In the rows of the joint,
+ * the acceleration of the point has the same sign. */
 static void attach(big a[UNKNOWNS][UNKNOWNS + 1], size_t n, size_t at, size_t force, const double *arm,
                    const double *spin, double sign) {
     double once[3], twice[3];
@@ -116,7 +118,7 @@ static void attach(big a[UNKNOWNS][UNKNOWNS + 1], size_t n, size_t at, size_t fo
     for (size_t i = 0; i < 3; i++) a[force + i][n] -= (big)(sign * twice[i]);
 }
 
-/* q'' (seven a body) at a state whose angular velocities, in body axes, are w. */
+/* Computes q'', seven components per body, at a state with the angular velocities w in body axes. */
 static void newton_euler(const chain *c, const double *q, const double *v, double w[BODIES][3], double *out) {
     static big a[UNKNOWNS][UNKNOWNS + 1];
     size_t n = (c->free ? 6 : 9) * c->count, forces = 6 * c->count;
@@ -162,7 +164,7 @@ static void newton_euler(const chain *c, const double *q, const double *v, doubl
 
 /* --- states -------------------------------------------------------------------------------------------------------------- */
 
-/* Components of any size down to 1e-9, and zeros; the largest one of either sign. */
+/* Components may be zero or any size down to 1e-9; the largest one has a random sign. */
 static void random_quaternion(uint64_t *seed, double *e) {
     double length = 0;
     while (length < 1e-3) {
@@ -175,7 +177,7 @@ static void random_quaternion(uint64_t *seed, double *e) {
     for (size_t i = 0; i < 4; i++) e[i] /= length;
 }
 
-/* A state on the joints: positions and velocities follow from the body before. */
+/* Computes a state that satisfies the joints: positions and velocities follow from the previous body. */
 static void random_state(const chain *c, uint64_t *seed, double *q, double *v, double w[BODIES][3]) {
     double point[3] = {0.2, -0.1, 0.4}, velocity[3] = {0}, R[3][3], arm[3], spin[3], swing[3];
     for (size_t b = 0; b < c->count; b++) {
@@ -243,10 +245,10 @@ static double largest(const double *x, size_t count) {
     return most;
 }
 
-/* Of accelerations relative to the largest: ε times the ratio of the largest to the least mass or moment of inertia in one
- * system, 1e3 and 1e9, times what small components of quaternions cost. */
+/* Bounds of the error in accelerations relative to the largest one. They are ε times the ratio of the largest to the
+ * smallest mass or moment of inertia in one system (1e3 and 1e9), times a margin for small quaternion components. */
 static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
-/* Of the equations themselves, relative to their terms: the same solutions are backward stable. */
+/* Bound of the residual in the equations, relative to their terms: the solutions are backward stable. */
 static const double RESIDUAL = 1e-10;
 
 static void compare(const chain *c, const char *wanted, size_t starts, uint64_t seed, double agree) {
@@ -318,7 +320,7 @@ static void chains_of_bodies_agree_with_newton_and_euler(void **state) {
     compare_all(&c, 20, AGREE);
 }
 
-/* In millimetres and kilograms inertias are 1e5 times the masses; a light body hangs on a heavy one. */
+/* In millimetres and kilograms, moments of inertia are 1e5 times the masses; a light body hangs on a heavy one. */
 static void units_and_unequal_masses_make_no_difference(void **state) {
     chain c = {
         2,
@@ -335,7 +337,7 @@ static void units_and_unequal_masses_make_no_difference(void **state) {
     compare_all(&small, 40, AGREE);
 }
 
-/* --- free bodies over a long time ---------------------------------------------------------------------------------------- */
+/* --- long runs of free bodies ------------------------------------------------------------------------------------- */
 
 static double steps_of(const char *method, const double *J, const double *spin, double rtol) {
     char text[1500], simulation[200];
@@ -358,8 +360,8 @@ static double steps_of(const char *method, const double *J, const double *spin, 
     return steps;
 }
 
-/* Noise in accelerations looked like stiffness: `auto` went over to BDF, which took seven times the steps. */
-static void a_body_that_tumbles_for_long_is_not_taken_for_stiff(void **state) {
+/* Noise in the accelerations must not be taken for stiffness: with BDF, the run needs seven times as many steps. */
+static void a_tumbling_body_is_not_taken_for_stiff(void **state) {
     static const double cases[][7] = {
         {2, 1, 3, 1, 0.01, 0, 1e-6},       {2, 1, 3, 1, 1e-5, 1e-6, 1e-6},
         {0.7, 2, 1.5, 1, 0, -1.9, 1.5e-8}, {1, 1.2, 2.1, 3.9, -0.04, -0.003, 1e-6},
@@ -374,10 +376,10 @@ static void a_body_that_tumbles_for_long_is_not_taken_for_stiff(void **state) {
     }
 }
 
-/* --- positions that are written with components of the quaternion ------------------------------------------------------ */
+/* --- positions with components of the quaternion ------------------------------------------------------------------ */
 
-/* A body at the end of an arm, written so that M is regular except at e = (±1, 0, 0, 0): near there the mass of e0 vanishes as
- * e1² + e2² + e3², and the norm holds the force on it. */
+/* A body at the end of an arm, with equations for which M is regular except at e = (±1, 0, 0, 0). Near these points
+ * the mass of e0 vanishes like e1² + e2² + e3², and the norm constraint determines the force on it. */
 static motion written_out(double mass, double angle, const char *wanted, const char *method) {
     char text[1200], simulation[200];
     double e[] = {cos(angle), 0.36 * sin(angle), 0.48 * sin(angle), -0.8 * sin(angle)}, w[] = {0.7, -3.1, 2.2}, v[4];
@@ -398,7 +400,7 @@ static motion written_out(double mass, double angle, const char *wanted, const c
     return motion_run(text, simulation);
 }
 
-static void a_mass_that_nearly_vanishes_leaves_the_norm(void **state) {
+static void a_mass_that_nearly_vanishes_does_not_disturb_the_norm(void **state) {
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "hamilton", "gauss"};
     static const char *const methods[] = {"erk", "adams"};
     static const double masses[] = {0.02, 1, 30};
@@ -407,7 +409,7 @@ static void a_mass_that_nearly_vanishes_leaves_the_norm(void **state) {
         double angle = pow(10, -3 - 0.5 * (double)(i % 12)) + (i % 2 ? acos(-1) : 0);
         motion m = written_out(masses[i / 12 % 3], angle, formulations[i / 36], methods[i % 12 / 2 % 2]);
         size_t norm = motion_column(&m, "norm");
-        assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8); /* ten digits of terms of some 10 */
+        assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8); /* ten digits of terms of about 10 */
         assert_below("norm at the end", fabs(motion_last(&m, "norm")), 1e-8);
         assert_below("steps", m.steps, 500);
         motion_free(&m);
@@ -420,8 +422,8 @@ int main(void) {
         cmocka_unit_test(a_free_body_agrees_with_newton_and_euler),
         cmocka_unit_test(chains_of_bodies_agree_with_newton_and_euler),
         cmocka_unit_test(units_and_unequal_masses_make_no_difference),
-        cmocka_unit_test(a_body_that_tumbles_for_long_is_not_taken_for_stiff),
-        cmocka_unit_test(a_mass_that_nearly_vanishes_leaves_the_norm),
+        cmocka_unit_test(a_tumbling_body_is_not_taken_for_stiff),
+        cmocka_unit_test(a_mass_that_nearly_vanishes_does_not_disturb_the_norm),
     };
     return cmocka_run_group_tests_name("quaternions", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_rank_qr.c — engine/linear/rank_qr.c: least solutions, free directions and least multipliers of rows of any rank. */
+/* test_rank_qr.c — engine/linear/rank_qr.c: least-norm solutions, free directions and least-norm multipliers of rows
+ * of any rank. */
 #include "engine/linear/rank_qr.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
@@ -14,7 +15,8 @@
 
 enum { N = 5, ROWS = 4 };
 
-/* Three random rows of very different length, and the fourth is the sum of the first two: as columns. */
+/* Computes three random rows of very different norms and, as the fourth, the sum of the first two, stored as
+ * columns. */
 static void fill(double *rows, uint64_t *seed) {
     static const double length[3] = {1, 1e3, 1e-3};
     for (size_t c = 0; c < 3; c++) {
@@ -30,7 +32,7 @@ static double product(const double *x, const double *y) {
     return sum;
 }
 
-static void a_dependent_row_is_found_whatever_the_lengths(void **state) {
+static void a_dependent_row_is_found_for_any_row_norms(void **state) {
     (void)state;
     double rows[N * ROWS];
     uint64_t seed = 3;
@@ -43,7 +45,7 @@ static void a_dependent_row_is_found_whatever_the_lengths(void **state) {
     rank_qr_free(&s);
 }
 
-static void the_solution_satisfies_the_rows_and_is_orthogonal_to_what_they_leave_free(void **state) {
+static void the_solution_satisfies_the_rows_and_is_orthogonal_to_free_directions(void **state) {
     (void)state;
     double rows[N * ROWS], r[ROWS] = {0.5, -200, 3e-3, -199.5}, x[N], basis[N * 2];
     uint64_t seed = 4;
@@ -65,8 +67,8 @@ static void the_solution_satisfies_the_rows_and_is_orthogonal_to_what_they_leave
     rank_qr_free(&s);
 }
 
-/* f = Eᵀλ is given by many λ; the least is orthogonal to (1, 1, 0, −1), which gives nothing. */
-static void multipliers_give_the_reaction_and_are_the_least(void **state) {
+/* Many λ satisfy f = Eᵀλ. The one of least norm is orthogonal to (1, 1, 0, −1), which contributes nothing to f. */
+static void multipliers_give_the_reaction_with_the_least_norm(void **state) {
     (void)state;
     double rows[N * ROWS], f[N], lambda[ROWS];
     const double given[ROWS] = {2, -0.3, 50, 1};
@@ -87,12 +89,12 @@ static void multipliers_give_the_reaction_and_are_the_least(void **state) {
         assert_near("reaction", sum, f[i], 1e-12);
     }
     assert_near("the independent row", lambda[2], 50, 1e-9);
-    /* ε times the spread of the lengths, 1e6, times the largest λ, with a decimal to spare */
+    /* ε times the ratio of the row norms, 1e6, times the largest λ, with a margin of one digit */
     assert_near("least", lambda[0] + lambda[1] - lambda[3], 0, 1e-7);
     rank_qr_free(&s);
 }
 
-/* Two rows along one direction, as they turn: the first has shrunk to the rounding of its usual length 1. */
+/* Two parallel rows that rotate: the first one, usually of length 1, has shrunk to rounding size. */
 static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
     (void)state;
     const double rows[2 * N] = {1e-16, -2e-16, 0, 0, 1e-16, 0, 1, 0, 0, 0}, usual[2] = {1, 1}, r[2] = {0, 0.3};
@@ -114,9 +116,9 @@ static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
     rank_qr_free(&s);
 }
 
-/* Off their constraints by 1e-6, rows that usually depend on each other span more: solutions stay in one direction, and do
- * not jump where the longer row becomes the shorter one, at 45 degrees. */
-static void off_the_constraints_the_expected_rank_is_kept_without_jumps(void **state) {
+/* The state violates the constraints by 1e-6, so rows that are usually dependent span more directions. Solutions
+ * must stay in one direction. They must not jump at 45 degrees, where the other row becomes the longer one. */
+static void the_expected_rank_is_kept_without_jumps_at_inconsistent_states(void **state) {
     (void)state;
     const double off = 1e-6, usual[2] = {1, 1};
     double before[N] = {0}, free_before[N * (N - 1)];
@@ -134,7 +136,7 @@ static void off_the_constraints_the_expected_rank_is_kept_without_jumps(void **s
         assert_near("solution", x[1], 1, 1e-6);
         for (int j = 0; i && j < N; j++) assert_near("jump", x[j], before[j], 10 * off * off);
         for (int j = 0; i && j < N;
-             j++) { /* the same space: the other's basis has no part along the direction left out */
+             j++) { /* the spaces agree: the other basis has no component in the omitted direction */
             double along = 0;
             for (int k = 0; k < N - 1; k++) along += basis[j + N * k] * product(free_before + N * k, x);
             assert_near("free directions", along, 0, 10 * off * off);
@@ -147,11 +149,11 @@ static void off_the_constraints_the_expected_rank_is_kept_without_jumps(void **s
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dependent_row_is_found_whatever_the_lengths),
+        cmocka_unit_test(a_dependent_row_is_found_for_any_row_norms),
         cmocka_unit_test(the_rounding_of_a_vanishing_row_is_not_a_direction),
-        cmocka_unit_test(off_the_constraints_the_expected_rank_is_kept_without_jumps),
-        cmocka_unit_test(the_solution_satisfies_the_rows_and_is_orthogonal_to_what_they_leave_free),
-        cmocka_unit_test(multipliers_give_the_reaction_and_are_the_least),
+        cmocka_unit_test(the_expected_rank_is_kept_without_jumps_at_inconsistent_states),
+        cmocka_unit_test(the_solution_satisfies_the_rows_and_is_orthogonal_to_free_directions),
+        cmocka_unit_test(multipliers_give_the_reaction_with_the_least_norm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_read_system.c — every key of the format lands in its field, and every error of shape is reported with its
- * pointer, all at once. */
+/* test_read_system.c — every key of the format is stored in its field, and all errors of shape are reported together
+ * with their pointers. */
 #include "api/json/strict_json.h"
 #include "api/read/read_system.h"
 
@@ -19,7 +19,7 @@ typedef struct fixture {
     hamel_status status;
 } fixture;
 
-/* Single quotes in the texts below stand for double quotes; velocities are written with "`". */
+/* Single quotes in these texts stand for double quotes; backquotes mark velocities. */
 static cJSON *tree_of(const char *text) {
     char *json = strdup(text);
     assert_non_null(json);
@@ -41,7 +41,7 @@ static void read_tree(fixture *f, const cJSON *tree) {
 static void read_text(fixture *f, const char *text) {
     cJSON *tree = tree_of(text);
     read_tree(f, tree);
-    cJSON_Delete(tree); /* the description must not use it any more */
+    cJSON_Delete(tree); /* the description must not refer to the tree any more */
 }
 
 static void close_fixture(fixture *f) {
@@ -336,7 +336,7 @@ static void simulation_keys_are_read(void **state) {
     close_fixture(&f);
 }
 
-static void unknown_keys_suggest_the_nearest(void **state) {
+static void unknown_keys_get_the_nearest_key_as_suggestion(void **state) {
     (void)state;
     fixture f;
     read_text(&f, SYSTEM("'potental_energy':'x','stop':2,'a/b':1"));
@@ -348,7 +348,7 @@ static void unknown_keys_suggest_the_nearest(void **state) {
     close_fixture(&f);
 }
 
-static void structural_errors_name_what_was_found_and_expected(void **state) {
+static void structural_errors_report_found_and_expected(void **state) {
     (void)state;
     expect_fault("[]", "", "expected an object, found an empty list");
     expect_fault("{'coordinates':[],'simulation':{'stop':1}}", "", "needs the key `hamel`");
@@ -418,7 +418,7 @@ static void the_hash_does_not_depend_on_spelling(void **state) {
     expect_read(&c, "{'hamel':1,'coordinates':['x'],'simulation':{'stop':2}}");
     assert_string_equal(a.d.hash, b.d.hash);
     assert_string_not_equal(a.d.hash, c.d.hash);
-    /* sha256sum of {"coordinates":["x"],"hamel":1,"simulation":{"stop":1}} */
+    /* output of sha256sum for {"coordinates":["x"],"hamel":1,"simulation":{"stop":1}} */
     assert_string_equal(a.d.hash, "4f6477333b14abc1043ed2424aab140f8e2268185e89b9b9fbe5c52a925f9cba");
     close_fixture(&a);
     close_fixture(&b);
@@ -479,7 +479,7 @@ static void overrides_change_the_description(void **state) {
     close_fixture(&f);
 }
 
-static void wrong_overrides_are_refused(void **state) {
+static void invalid_overrides_are_rejected(void **state) {
     (void)state;
     static const struct {
         const char *assignment, *part, *suggestion;
@@ -516,14 +516,14 @@ int main(void) {
         cmocka_unit_test(errors_of_bodies_and_joints_are_found),
         cmocka_unit_test(invariants_and_checks_are_read),
         cmocka_unit_test(simulation_keys_are_read),
-        cmocka_unit_test(unknown_keys_suggest_the_nearest),
-        cmocka_unit_test(structural_errors_name_what_was_found_and_expected),
+        cmocka_unit_test(unknown_keys_get_the_nearest_key_as_suggestion),
+        cmocka_unit_test(structural_errors_report_found_and_expected),
         cmocka_unit_test(errors_of_the_simulation_are_found),
         cmocka_unit_test(all_errors_are_reported_together),
         cmocka_unit_test(the_hash_does_not_depend_on_spelling),
         cmocka_unit_test(a_small_arena_gives_an_error_status),
         cmocka_unit_test(overrides_change_the_description),
-        cmocka_unit_test(wrong_overrides_are_refused),
+        cmocka_unit_test(invalid_overrides_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
