@@ -1,11 +1,12 @@
 /* events.c — assignments, impulses and changes of active constraints by events, and the limit on the frequency of events. */
 #include "engine/simulate/events.h"
 
-#include "engine/simulate/impulse.h"
+#include "engine/base/tolerances.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A state that violates a constraint by at most this (scaled, as for initial values) is projected; more is an error. */
 static const double MISS = 1e-6;
@@ -14,39 +15,30 @@ static const double MISS = 1e-6;
 static const double ZENO_PART = 1e-6;
 /* Events at one time: n touching balls of equal mass collide n² / 2 times; other masses and losses need more. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
+static const double GAIN_ROUNDING = 1e-10; /* rounding of the energy gain, relative to its terms, which cancel */
 
-bool events_create(events *e, arena *memory, const hamel_model *model, dynamics *k, sensitivities *s,
-                   double *const *sensitive) {
-    size_t jumps = model->events.jump_count;
+bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive) {
+    const hamel_model *model = k->model;
+    size_t n = model->n, m = model->m, count = model->events.count, jumps = model->events.jump_count;
     *e = (events){.model = model, .dynamics = k, .sensitivities = s, .sensitive = sensitive, .last = NAN};
-    assert(jumps >= model->events.count && (s == NULL) == (sensitive == NULL));
-    e->values = arena_alloc(memory, jumps, sizeof *e->values);
-    e->bends = arena_alloc(memory, 2 * jumps, sizeof *e->bends);
-    e->bend_slack = e->bends + jumps;
-    e->before = arena_alloc(memory, model->events.count, sizeof *e->before);
-    e->impulses = arena_alloc(memory, model->m, sizeof *e->impulses);
-    return e->values && e->bends && e->before && e->impulses &&
-           uncertainty_create(&e->jumps, memory, model, model->events.jumps);
+    assert(jumps >= count && (s == NULL) == (sensitive == NULL));
+    e->values = arena_doubles(memory, jumps);
+    e->bends = arena_doubles(memory, jumps);
+    e->bend_slack = arena_doubles(memory, jumps);
+    e->before = arena_doubles(memory, count);
+    e->impulses = arena_doubles(memory, m);
+    e->scratch = arena_doubles(memory, 4 * n + 2 * m + count);
+    e->flags = arena_alloc(memory, 2 * m + count, sizeof *e->flags);
+    return uncertainty_create(&e->jumps, memory, k, model->events.jumps) && !memory->failed;
 }
 
-static program_inputs jump_inputs(const events *e, const double *t, const double *q, const double *v, const double *a,
-                                  const double *lambda, const double *free) {
-    program_inputs in = model_inputs(e->model, t, q, v, a, lambda, free);
-    in.values[SYMBOL_IDEAL] = e->dynamics->ideal;
-    in.values[SYMBOL_NONIDEAL] = e->dynamics->nonideal;
-    return in;
-}
-
-void events_evaluate(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
-                     const double *free) {
-    program_inputs in = jump_inputs(e, &t, q, v, a, lambda, free);
+void events_evaluate(events *e, const motion_state *at) {
+    program_inputs in = motion_inputs(e->dynamics, at);
     program_evaluate(e->model->events.jumps, &in, e->jumps.work, e->values);
 }
 
-void events_bend(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
-                 const double *free) {
-    program_inputs in = jump_inputs(e, &t, q, v, a, lambda, free);
-    uncertainty_find(&e->jumps, &in, q, v, a, NULL, e->bend_slack, e->bends);
+void events_bend(events *e, const motion_state *at) {
+    uncertainty_find(&e->jumps, at, NULL, e->bend_slack, e->bends);
     for (size_t i = 0; i < e->model->events.count; i++)
         if (!e->model->events.list[i].has_bend) e->bends[i] = e->bend_slack[i] = 0;
 }
@@ -60,33 +52,19 @@ static hamel_status switch_constraints(events *e, const int32_t *list, size_t co
     return hamel_out_of_memory(error);
 }
 
-static const char *target_name(const hamel_model *model, int32_t target, const char **prime) {
-    size_t i = (size_t)target;
-    *prime = i < model->n ? "" : "'";
-    return model->system->coordinates[i % model->n].name;
-}
-
 static hamel_status assign_values(events *e, const model_event *event, double t, double *q, double *v,
                                   hamel_error *error) {
     size_t n = e->model->n;
     for (size_t k = 0; k < event->set_count; k++) {
         size_t target = (size_t)event->targets[k];
         double value = e->values[event->at_set + k];
-        const char *prime, *name = target_name(e->model, event->targets[k], &prime);
         if (!isfinite(value))
             return hamel_fail(error, HAMEL_NOT_FINITE, event->pointer, 0,
                               "at t = %.9g the event `%s` sets `%s%s` to a value that is not finite", t, event->name,
-                              name, prime);
+                              e->model->system->coordinates[target % n].name, target < n ? "" : "'");
         *(target < n ? &q[target] : &v[target - n]) = value;
     }
     return HAMEL_OK;
-}
-
-/* Returns the larger scaled residual of the constraint. Sets *position to true if it is the one of the position level. */
-static double worst_residual(const dynamics *k, size_t c, bool *position) {
-    double at = dynamics_scaled(k, c, true), moving = dynamics_scaled(k, c, false);
-    *position = at >= moving;
-    return fmax(at, moving);
 }
 
 /* `before`: the residual before the assignment (without projection the state may have drifted). */
@@ -97,12 +75,14 @@ static hamel_status check_assigned(events *e, const model_event *event, double b
     dynamics_residuals(k, &position, &velocity);
     if (fmax(position, velocity) <= allowed) return HAMEL_OK;
     for (size_t c = 0; c < e->model->m; c++) {
-        bool where;
-        if (!(worst_residual(k, c, &where) > allowed)) continue;
+        position = dynamics_scaled(k, c, true);
+        velocity = dynamics_scaled(k, c, false);
+        if (!(fmax(position, velocity) > allowed)) continue;
+        bool level = position >= velocity;
         (void)hamel_fail(error, HAMEL_INTEGRATION, event->pointer, 0,
                          "at t = %.9g the values set by event `%s` violate the constraint `%s` by %.6g%s", t,
-                         event->name, e->model->system->constraints[c].name,
-                         where ? dynamics_position(k)[c] : dynamics_velocity(k)[c], where ? "" : " at velocity level");
+                         event->name, e->model->system->constraints[c].name, dynamics_level(k, level)[c],
+                         level ? "" : " at velocity level");
         if (first)
             hamel_suggest(error, "set every coordinate or velocity in the constraint, or deactivate it in the event");
         first = false;
@@ -137,17 +117,85 @@ static hamel_status check_restitutions(const model_event *event, const double *r
     return HAMEL_OK;
 }
 
+/* Returns the energy that the impulses add beyond the work of moving constraints: Σ Λ_c (ψ⁺ + ψ⁻)/2 with ψ⁺ = −e ψ⁻, or 0
+ * if the sum is rounding. An impulse on one constraint never adds energy if e ≤ 1; several impulses with different
+ * restitutions may (Kane & Levinson, Dynamics (1985), 5.8). */
+static double energy_gain(const dynamics *k, const model_event *event, const double *restitutions,
+                          const double *multipliers) {
+    double sum = 0, size = 0;
+    for (size_t i = 0; i < event->impulse_count; i++) {
+        double term = 0.5 * multipliers[event->impulses[i]] * dynamics_velocity(k)[event->impulses[i]];
+        sum += (1 - restitutions[i]) * term;
+        size += (1 + restitutions[i]) * fabs(term);
+    }
+    return fabs(sum) > GAIN_ROUNDING * size ? sum : 0;
+}
+
+/* Replaces v by the velocities after the simultaneous impulses of an event. Each impulse acts on a constraint c with Newton's
+ * restitution e_c, and all active constraints remain satisfied:
+ *
+ *     M (v⁺ − v⁻) = Aᵀ Λ,   A_k v⁺ + f_k = 0 of the active rows k,   A_c v⁺ + f_c = −e_c (A_c v⁻ + f_c)
+ *
+ * where f are the terms free of velocities (moving constraints) and Λ are the multipliers integrated over the impact.
+ * Configuration and given forces do not change during the impact (Papastavridis, Analytical Mechanics, ch. 4:
+ * Δ ∂T/∂q' = Aᵀ Λ, for persisting and new constraints alike). Active constraints that are not linear in the velocities act
+ * with their gradient before the impulse. */
+static hamel_status solve_impulses(events *e, const model_event *event, double t, const double *q, double *v,
+                                   double *gain, hamel_error *error) {
+    dynamics *k = e->dynamics;
+    size_t n = e->model->n, m = e->model->m;
+    const double *restitutions = e->values + event->at_restitution;
+    double *change = e->scratch, *target = change + n, *multipliers = target + m;
+    hamel_status status = dynamics_evaluate(k, t, q, v, error);
+    if (status != HAMEL_OK) return status;
+    for (size_t i = 0; i < m; i++) target[i] = -dynamics_velocity(k)[i];
+    for (size_t i = 0; i < event->impulse_count; i++) target[event->impulses[i]] *= 1 + restitutions[i];
+    status = kkt_factor(k->velocities, k->values);
+    if (status == HAMEL_OK) status = kkt_solve(k->velocities, NULL, target, JUMP_CONTRADICTION, change, multipliers);
+    if (status == HAMEL_INCOMPATIBLE) {
+        (void)hamel_fail(error, HAMEL_INTEGRATION, e->model->system->constraints[event->impulses[0]].pointer, 0,
+                         event->impulse_count == 1
+                             ? "at t = %.9g the active constraints do not let this impulse change any velocity"
+                             : "at t = %.9g the active constraints do not let these impulses give the velocities that "
+                               "their restitutions require",
+                         t);
+        hamel_suggest(error, "the constraint of the impulse depends on others; deactivate one of them in the event");
+        return HAMEL_INTEGRATION;
+    }
+    sensitivities_impulse at = {restitutions, change, multipliers};
+    if (status == HAMEL_OK && e->sensitivities)
+        status = sensitivities_strike(e->sensitivities, event, &at, e->sensitive);
+    if (status != HAMEL_OK) return dynamics_explain(k, status, error);
+    for (size_t i = 0; i < n; i++) v[i] += change[i];
+    for (size_t i = 0; i < event->impulse_count; i++) e->impulses[i] = multipliers[event->impulses[i]];
+    *gain = energy_gain(k, event, restitutions, multipliers);
+    return HAMEL_OK;
+}
+
+/* Activates the constraints of the impulses during the impulses only. */
+static hamel_status strike_constraints(events *e, const model_event *event, double t, const double *q, double *v,
+                                       double *gain, hamel_error *error) {
+    dynamics *k = e->dynamics;
+    bool *active = k->discrete_state.active;
+    assert(k->velocities && event->impulse_count > 0);
+    memcpy(e->flags, active, e->model->m * sizeof *active);
+    for (size_t i = 0; i < event->impulse_count; i++) active[event->impulses[i]] = true;
+    hamel_status status = dynamics_select(k, active);
+    if (status == HAMEL_OK) status = solve_impulses(e, event, t, q, v, gain, error);
+    memcpy(active, e->flags, e->model->m * sizeof *active);
+    hamel_status back = dynamics_select(k, active);
+    if (status == HAMEL_OK) status = back;
+    return status == HAMEL_NO_MEMORY ? hamel_out_of_memory(error) : status;
+}
+
 /* Energy that a restitution above 1 adds is intended by the user and is not an error. */
 static hamel_status apply_impulses(events *e, const model_event *event, double t, const double *q, double *v,
                                    hamel_error *error) {
-    const double *restitutions = e->values + event->at_restitution;
     bool adds_energy;
-    double gain;
+    double gain = 0;
     if (event->impulse_count == 0) return HAMEL_OK;
-    hamel_status status = check_restitutions(event, restitutions, t, &adds_energy, error);
-    impulse_sensitivities carried = {e->sensitivities, e->sensitive};
-    if (status == HAMEL_OK)
-        status = impulse_apply(e->dynamics, t, q, v, event, restitutions, &carried, e->impulses, &gain, error);
+    hamel_status status = check_restitutions(event, e->values + event->at_restitution, t, &adds_energy, error);
+    if (status == HAMEL_OK) status = strike_constraints(e, event, t, q, v, &gain, error);
     if (status != HAMEL_OK || !(gain > 0)) return status;
     if (adds_energy) {
         if (!e->gains && !event->named_gain) e->gains = event, e->gained_at = t;

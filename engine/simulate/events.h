@@ -6,42 +6,42 @@
 
 enum { EVENTS_RECENT = 100 };
 
+typedef struct roots roots;
+
 /* The events of one trajectory. */
 typedef struct events {
     const hamel_model *model;
     dynamics *dynamics;
     uncertainty jumps; /* error bounds of the program `jumps`, whose first outputs are the rates of the roots */
-    double *values;    /* jump_count: outputs of that program */
-    double *bends, *bend_slack; /* jump_count each: events_bend */
-    double *before;             /* per event: rate of its root function as it crosses zero */
+    double *values;    /* jump_count: outputs of the program `jumps` */
+    double *bends, *bend_slack; /* jump_count each: second rates of the roots (motion_state) */
+    double *before;             /* per event: rate of the event's root function as the function crosses zero */
     double *impulses;           /* m: multipliers of the impulses of the event applied last */
+    double *scratch;            /* n + 2m for impulses, then 3n + count for impact_order.c */
+    bool *flags;                /* m for impulses, then m + count for impact_order.c */
     double recent[EVENTS_RECENT];
     size_t count;             /* number of times at which events happened */
     double last;              /* the last of these times */
-    size_t together;          /* number of events at that time */
-    const model_event *gains; /* first event whose restitution above 1 has added energy; its time is gained_at */
-    double gained_at;
+    size_t together;          /* number of events at `last` */
+    const model_event *gains; /* first event whose restitution above 1 has added energy, or NULL */
+    double gained_at;         /* time of that event */
     sensitivities *sensitivities;
     double *const *sensitive;
 } events;
 
 /* Returns false if out of memory. `s` and `sensitive` are borrowed and updated; both are NULL without sensitivities. */
-bool events_create(events *e, arena *memory, const hamel_model *model, dynamics *k, sensitivities *s,
-                   double *const *sensitive);
+bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive);
 
-/* Evaluates rates and assignments at a state with its accelerations, multipliers and free accelerations. */
-void events_evaluate(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
-                     const double *free);
+/* Evaluates rates and assignments at a state, whose own rates are ignored. */
+void events_evaluate(events *e, const motion_state *at);
 
-/* Sets `bends` to the second rates of the roots at this state (0 if unknown), and `bend_slack` to the second rates that the
- * tolerances alone may cause. */
-void events_bend(events *e, double t, const double *q, const double *v, const double *a, const double *lambda,
-                 const double *free);
+/* Sets `bends` and `bend_slack` at a state, whose own rates are ignored; 0 if unknown. */
+void events_bend(events *e, const motion_state *at);
 
 /* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies impulses,
  * then activates constraints. Call events_evaluate before. Writes the multipliers of the impulses to `impulses`. Adds an
  * error if a value or a restitution is not finite, if set values violate a constraint, if the state violates an activated
- * constraint, or if impulses add energy although no restitution is above 1. */
+ * constraint, if the active constraints prevent an impulse, or if impulses add energy although no restitution is above 1. */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
 /* Records that root i passed at t; indices from the number of events on are branches. Returns HAMEL_INTEGRATION, with an
@@ -50,3 +50,10 @@ hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAME
 
 /* Adds the error that event i, which happened at `since`, would happen again at t, too soon to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
+
+/* Follows the impacts of the contacts with closing[event] = true (at least two), in the order of declaration and in the
+ * reverse order, until no contact approaches. Sets *matters to true if the final velocities differ by more than the
+ * tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated another state. Returns
+ * HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
+hamel_status impact_order_matters(const events *e, const roots *w, const motion_state *at, const bool *closing,
+                                  bool *matters, hamel_error *error) HAMEL_CHECKED;

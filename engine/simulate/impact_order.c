@@ -1,30 +1,32 @@
 /* impact_order.c — simulation of impacts in both orders. Other simultaneous events and friction are ignored. */
-#include "engine/simulate/impact_order.h"
+#include "engine/simulate/events.h"
+#include "engine/simulate/roots.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Bound on the rounds of impacts, in all and for each contact: inelastic chains gain a digit every few rounds, and Galperin's
  * ball (a mass ratio of 10,000 at a wall) needs 314. */
 static const size_t ROUNDS = 500, ROUNDS_EACH = 50;
-static const double DIFFERENT =
-    10; /* in tolerances: a chain ends when contacts approach by less than a thousandth of one */
+/* Least difference of velocities, in tolerances. A chain ends when contacts approach by less than a thousandth of one. */
+static const double DIFFERENT = 10;
 
 typedef struct trial {
     events *e;
     const roots *w;
-    const roots_state *at;
+    const motion_state *at;
     double *q, *v;
     const bool *closing; /* contacts that close at this state */
-    bool *pending;       /* contacts whose impact is next, of these and of closed ones */
+    bool *pending;       /* contacts, closing or closed, whose impact is next */
     bool reversed;
 } trial;
 
 static const double *contact_rates(const trial *x) {
-    const roots_state *at = x->at;
-    events_evaluate(x->e, at->t, x->q, x->v, at->a, at->lambda, at->free);
+    motion_state at = *x->at;
+    at.q = x->q;
+    at.v = x->v;
+    events_evaluate(x->e, &at);
     return x->e->values;
 }
 
@@ -89,28 +91,18 @@ static hamel_status compare_orders(trial *x, double *scratch, const bool *active
     return back == HAMEL_OK && status != HAMEL_NO_MEMORY ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 
-hamel_status impact_order_matters(events *e, const roots *w, const roots_state *at, const bool *closing, bool *matters,
-                                  hamel_error *error) {
-    size_t n = e->model->n, m = e->model->m, total = e->model->events.count;
-    double *scratch = calloc(3 * n + total + 1, sizeof *scratch);
-    bool *flags = calloc(m + total + 1, sizeof *flags);
-    sensitivities *saved = e->sensitivities;
-    const model_event *gains = e->gains;
+hamel_status impact_order_matters(const events *e, const roots *w, const motion_state *at, const bool *closing,
+                                  bool *matters, hamel_error *error) {
+    size_t n = e->model->n, m = e->model->m;
+    events own = *e;
+    double *scratch = e->scratch + n + 2 * m;
+    bool *active = e->flags + m;
+    trial x = {&own, w, at, scratch, scratch + n, closing, active + m, false};
     hamel_error unused = {0}; /* the real impacts report their errors later */
-    hamel_status status = HAMEL_NO_MEMORY;
     assert(e->model == w->model);
-    *matters = false;
-    if (scratch && flags) {
-        trial x = {e, w, at, scratch, scratch + n, closing, flags + m, false};
-        memcpy(flags, e->dynamics->discrete_state.active, m * sizeof *flags);
-        e->sensitivities = NULL;
-        status = compare_orders(&x, scratch + 2 * n, flags, matters, &unused);
-        e->sensitivities = saved;
-        e->gains = gains;
-    }
-    if (status != HAMEL_OK) (void)hamel_out_of_memory(error);
+    own.sensitivities = NULL;
+    memcpy(active, e->dynamics->discrete_state.active, m * sizeof *active);
+    hamel_status status = compare_orders(&x, scratch + 2 * n, active, matters, &unused);
     hamel_error_clear(&unused);
-    free(scratch);
-    free(flags);
-    return status;
+    return status == HAMEL_OK ? HAMEL_OK : hamel_out_of_memory(error);
 }

@@ -16,12 +16,13 @@ static const double STABILIZATION = 0.02;
 /* Near singular configurations rounding grows in the accelerations, and steps with a tolerance below it shrink without end:
  * BDF is started there with larger tolerances. */
 static const double SAFETY_NEAR_SINGULARITY = 0.1;
-/* The first step of collocation, relative to the last one of a Runge–Kutta method and of a multistep method; the part of
- * the largest margin above which the suspended method resumes. */
-static const double LONGER = 2, MUCH_LONGER = 20, LEFT = 0.15;
+/* First step of collocation, relative to the last one of a Runge–Kutta method and of a multistep method. */
+static const double LONGER = 2, MUCH_LONGER = 20;
+static const double LEFT = 0.15; /* part of the largest margin above which the suspended method resumes */
+/* Steps between two checks for stiffness; steps after a start in which a method reaches its order and step size. */
 enum { STIFF_WINDOW = 50, SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step indicate
- * a singularity ahead. After a step that failed for another reason the next few grow again. Near a singular configuration
+ * a singularity ahead. If a step failed for another reason, the next few steps grow again. Near a singular configuration
  * short steps are normal for longer. */
 static const double SHRUNK = 0.05, DECAY = 0.02;
 enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
@@ -121,16 +122,15 @@ static bool needs_multipliers(const integrator *w) {
 }
 
 /* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples, and at most the same
- * time unless there is next to nothing to integrate (tests/bench/bench_methods.c); with thousands of coordinates both take
+ * time unless there is next to nothing to integrate (tests/bench/bench_methods.c). With thousands of coordinates both take
  * the same time. */
 static const stepper_kind *first_method(const hamel_model *model) {
-    switch (model->settings.method) {
-    case HAMEL_METHOD_BDF: return &stepper_bdf;
-    case HAMEL_METHOD_ADAMS: return &stepper_adams;
-    case HAMEL_METHOD_ERK: return &stepper_erk;
-    case HAMEL_METHOD_AUTO: break;
-    }
-    return model->sensitivities ? &stepper_adams : &stepper_erk;
+    static const stepper_kind *const given[] = {[HAMEL_METHOD_AUTO] = NULL,
+                                                [HAMEL_METHOD_BDF] = &stepper_bdf,
+                                                [HAMEL_METHOD_ADAMS] = &stepper_adams,
+                                                [HAMEL_METHOD_ERK] = &stepper_erk};
+    const stepper_kind *kind = given[model->settings.method];
+    return kind ? kind : model->sensitivities ? &stepper_adams : &stepper_erk;
 }
 
 static void set_method(integrator *w, const stepper_kind *kind, double safety) {
@@ -182,11 +182,12 @@ static hamel_status open_at(integrator *w, const double *q, const double *v, dou
     return status != HAMEL_OK || start_method(w) ? status : HAMEL_NO_MEMORY;
 }
 
-hamel_status integrator_create(integrator **out, arena *memory, const hamel_model *model, dynamics *k, const double *q,
-                               const double *v, const integrator_options *options, hamel_error *error) {
-    integrator *w = arena_alloc(memory, 1, sizeof *w);
+hamel_status integrator_create(integrator **out, dynamics *k, const double *q, const double *v,
+                               const integrator_options *options, hamel_error *error) {
+    const hamel_model *model = k->model;
+    integrator *w = arena_alloc(&k->memory, 1, sizeof *w);
     *out = NULL;
-    assert(k->model == model && options->tolerance_factor > 0);
+    assert(options->tolerance_factor > 0);
     assert((options->sensitivities != NULL) == (model->sensitivities != NULL));
     if (!w) return hamel_out_of_memory(error);
     *w = (integrator){.model = model,
@@ -206,11 +207,9 @@ hamel_status integrator_create(integrator **out, arena *memory, const hamel_mode
                           : error->status != HAMEL_OK ? error->status
                           : integrator_stopped(w)     ? HAMEL_CANCELED
                                                       : HAMEL_NO_MEMORY;
-    if (status == HAMEL_OK) status = allocate_integrator(w, memory) ? open_at(w, q, v, 0) : HAMEL_NO_MEMORY;
-    if (status == HAMEL_OK) {
-        *out = w;
-        return status;
-    }
+    if (status == HAMEL_OK) status = allocate_integrator(w, &k->memory) ? open_at(w, q, v, 0) : HAMEL_NO_MEMORY;
+    if (status == HAMEL_OK) *out = w;
+    if (status == HAMEL_OK) return status;
     integrator_free(w);
     return explain_state(w, status, error);
 }
@@ -293,8 +292,8 @@ static bool approaches_singularity(integrator *w) {
     return w->shrunk_steps >= (w->near_singularity ? SHRUNK_STEPS_NEAR : SHRUNK_STEPS);
 }
 
-/* The rate of stabilization decreases with growing step size but never increases: otherwise a rate that limits the step would
- * shrink it without end. Stabilization starts when the method has reached its order and step size. */
+/* The rate of stabilization decreases with growing step size but never increases: otherwise a rate that limits the step size
+ * would shrink the steps without end. Stabilization starts when the method has reached its order and step size. */
 static void follow_step(integrator *w) {
     if (w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
     double h = w->stepper->last;
@@ -397,7 +396,7 @@ static void follow_margin(integrator *w) {
     w->start_margin = w->margin;
 }
 
-/* Starts or ends collocation between two steps. */
+/* Starts or ends collocation, if necessary, between two steps. */
 static hamel_status choose_collocation(integrator *w, hamel_error *error) {
     bool regular = w->margin > LEFT * w->largest_margin;
     if (regular) w->collocation_failed = false;

@@ -33,7 +33,7 @@ struct integrator {
     double t, previous; /* end and start of the last step */
     long steps;         /* number of steps since integrator_create */
     double *y, *dense;  /* state after the last step; scratch for dense output */
-    double *velocity;   /* n: q' of the right-hand side evaluated last */
+    double *velocity;   /* n: q' at the rates evaluated last */
 
     /* The current method. */
     const stepper_kind *kind;
@@ -69,7 +69,7 @@ struct integrator {
     hamel_status failure;
     double failed_t, *failed_state;
     bool canceled, timed_out;
-    bool evaluating_dense; /* set during dense output, whose evaluations must not be canceled */
+    bool evaluating_dense; /* dense output is being evaluated, which must not be canceled */
 
     /* Singular configurations. */
     const stepper_kind *suspended; /* method that collocation replaces; NULL if collocation is not in use */
@@ -90,11 +90,11 @@ struct integrator {
 };
 typedef struct integrator integrator;
 
-/* Creates an integrator in `memory` and starts it from the consistent state (q, v) at settings.start. `k` is borrowed. On
- * failure *out is NULL and, unless canceled, an error is added. */
-hamel_status integrator_create(integrator **out, arena *memory, const hamel_model *model, dynamics *k, const double *q,
-                               const double *v, const integrator_options *options, hamel_error *error) HAMEL_CHECKED;
-void integrator_free(integrator *w); /* frees resources outside that arena; does nothing for NULL */
+/* Creates an integrator in the arena of `k` and starts it from the consistent state (q, v) at settings.start. `k` is borrowed.
+ * On failure *out is NULL and, unless canceled, an error is added. */
+hamel_status integrator_create(integrator **out, dynamics *k, const double *q, const double *v,
+                               const integrator_options *options, hamel_error *error) HAMEL_CHECKED;
+void integrator_free(integrator *w); /* frees resources outside the arena; does nothing for NULL */
 
 /* Takes one internal step. Returns HAMEL_CANCELED without an error if canceled or past the deadline. On failure returns
  * HAMEL_NOT_FINITE, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_INTEGRATION or HAMEL_NO_MEMORY, with an error that contains
@@ -121,7 +121,7 @@ bool integrator_stopped(integrator *w);
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
                                     hamel_error *error) HAMEL_CHECKED;
 
-/* Sets s to the sensitivities at such a time. */
+/* Sets s to the sensitivities at a time within the last step. */
 hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s,
                                                   hamel_error *error) HAMEL_CHECKED;
 
@@ -134,7 +134,7 @@ hamel_status integrator_evaluate(integrator *w, double t, const double *y, doubl
                                  hamel_error *error) HAMEL_CHECKED;
 
 stepper_counts integrator_count(const integrator *w);
-const char *integrator_method(const integrator *w); /* methods used so far, as "adams" or "adams, bdf" */
+const char *integrator_method(const integrator *w); /* methods used so far, such as "adams" or "adams, bdf" */
 
 /* Functions of the stepper_problem; `user` is the integrator (integrator_rates.c). */
 int integrator_rates(void *user, double t, const double *y, double *out);

@@ -24,8 +24,8 @@ bool integrator_stopped(integrator *w) {
 static int note_failure(integrator *w, hamel_status status, double t, const double *y) {
     double sum = 0;
     for (size_t i = 0; i < w->state_count; i++) sum += 0 * y[i];
-    if (!isfinite(t)) return -1; /* the step size is invalid; the earlier failure explains it */
-    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* so is the state */
+    if (!isfinite(t)) return -1; /* the step size is invalid; the earlier failure explains this one */
+    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* the same holds for the state */
     w->failure = status;
     w->failed_evaluations++;
     w->failed_t = t;
@@ -40,7 +40,7 @@ static double approach_rate(const integrator *w) {
     return a > b ? a - sqrt(a * a - b * b) : a;
 }
 
-/* Does the same as integrator_evaluate for w = q', without copies, which dominate the cost of small systems. */
+/* Does the same as integrator_evaluate for w = q', without copies: they would dominate the cost of small systems. */
 static hamel_status rates_of_velocities(integrator *w, double t, const double *y, double *out, hamel_error *error) {
     for (size_t i = 0; i < w->n; i++) out[i] = w->velocity[i] = y[w->n + i];
     return dynamics_rates(w->dynamics, t, y, w->velocity, w->alpha, w->beta, out + w->n, w->wanted_lambda, error);
@@ -64,7 +64,7 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
     integrator *w = user;
     if (!w->evaluating_dense && integrator_stopped(w)) return -1;
     hamel_status status = integrator_evaluate(w, t, y, out, NULL);
-    status = singularity_correct_rates(w, t, y, out, status);
+    if (w->model->m > 0) status = singularity_correct_rates(w, t, y, out, status);
     if (w->too_near) return -1;
     if (status != HAMEL_OK) return note_failure(w, status, t, y);
     if (!w->model->dynamics.energy_rate) return 0;
@@ -73,8 +73,8 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
     return isfinite(*power) ? 0 : note_failure(w, HAMEL_NOT_FINITE, t, y);
 }
 
-/* The linearized constraints are stabilized as those of the motion. BDF projects states but not sensitivities: there the
- * stabilization acts on the sensitivities only; it vanishes along the constraints. */
+/* The linearized constraints are stabilized like the constraints of the motion. BDF projects states but not sensitivities, so
+ * the stabilization with BDF acts on the sensitivities only. It vanishes along the constraints. */
 int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
     integrator *w = user;
     double alpha = w->forward_rate > 0 ? w->forward_rate : w->alpha;
@@ -86,7 +86,7 @@ int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s,
 
 /* --- projection and weights ------------------------------------------------------------------------------------------- */
 
-/* Removes the part off the manifold from a change (dq, dw) of the state given last to w->variables. */
+/* Removes the part off the manifold from a change (dq, dw) of the state passed last to w->variables. */
 static hamel_status project_change(integrator *w, double *change) {
     double *dv = w->scratch;
     hamel_status status = variables_velocity_change(w->variables, change, change + w->n, dv);
@@ -94,9 +94,9 @@ static hamel_status project_change(integrator *w, double *change) {
     return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
 }
 
-/* Only the error along the constraints counts. Including the part off them would halve the error at the ninth decile of 105
- * constrained examples (rtol 1e-9). But near singular configurations that part grows without bound, and the rounding of a
- * projection stops systems whose components differ by four powers of ten (Andrews' mechanism). */
+/* Only the error along the constraints counts. Including the part off the constraints would halve the error at the ninth
+ * decile of 105 constrained examples (rtol 1e-9). But near singular configurations that part grows without bound, and the
+ * rounding of a projection stops systems whose components differ by four powers of ten (Andrews' mechanism). */
 int integrator_project(void *user, double t, const double *y, double *c, double *error) {
     integrator *w = user;
     assert(y != w->scratch && w->model->m > 0);

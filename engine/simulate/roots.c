@@ -6,76 +6,62 @@
 #include <math.h>
 #include <string.h>
 
-/* Parts into which a step is divided; fewer if a value needs accelerations. Iterations for the minimum of a function between
- * three samples. Bound on the iterations of a bracket, every eighth of which halves it: doubles allow some 60 halvings. */
+/* A step is divided into PARTS, or into EXPENSIVE_PARTS if a value needs accelerations. DIP_STEPS bounds the iterations for
+ * the minimum of a function between three samples. BRACKET_STEPS bounds the iterations that narrow a bracket: every eighth
+ * one halves it, and doubles allow some 60 halvings. */
 enum { PARTS = 4, EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
-/* First sampling interval of forces on sticking contacts, relative to the span; relative extrapolation error of the force
- * above which the interval is halved, and below which it is doubled; intervals in a step. */
+/* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
+ * extrapolation error of the force exceeds ERROR_MOST, and doubled below ERROR_LEAST. A step has INTERVALS at most. */
 static const double FIRST_INTERVAL = 1e-6, ERROR_MOST = 0.2, ERROR_LEAST = 0.05, INTERVALS = 10;
 
-roots *roots_create(arena *memory, const hamel_model *model, dynamics *k, stick_slip *slips) {
+roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
     const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER) |
                             GRAPH_DEPENDS(SYMBOL_FREE) | GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
+    const hamel_model *model = k->model;
     size_t n = model->n, count = model->events.root_count;
     roots *w = arena_alloc(memory, 1, sizeof *w);
-    root *of = arena_alloc(memory, count, sizeof *of);
-    double *numbers = arena_alloc(memory, 8 * count + 4 * n + model->m, sizeof *numbers);
-    assert(k->model == model && count >= model->events.count && (slips || model->friction.slip_count == 0));
-    if (!w || !of || !numbers || !uncertainty_create(&w->uncertain, memory, model, model->events.roots)) return NULL;
-    w->model = model;
-    w->dynamics = k;
-    w->slips = slips;
-    w->n = n;
-    w->count = count;
-    w->of = of;
+    assert(count >= model->events.count && (slips || model->friction.slip_count == 0));
+    if (!w) return NULL;
+    *w = (roots){.model = model, .dynamics = k, .slips = slips, .count = count};
     w->needs_motion = (program_depends(model->events.roots) & motion) != 0;
+    w->of = arena_alloc(memory, count, sizeof *w->of);
     double **values[] = {&w->noise, &w->last_noise, &w->slack, &w->first, &w->low, &w->high, &w->older, &w->trial};
-    for (size_t j = 0; j < sizeof values / sizeof *values; j++, numbers += count) *values[j] = numbers;
-    w->q = numbers;
-    w->v = w->q + n;
-    w->a = w->v + n;
-    w->free = w->a + n;
-    w->lambda = w->free + n;
-    return w;
+    for (size_t j = 0; j < sizeof values / sizeof *values; j++) *values[j] = arena_doubles(memory, count);
+    double **vectors[] = {&w->q, &w->v, &w->a, &w->free};
+    for (size_t j = 0; j < sizeof vectors / sizeof *vectors; j++) *vectors[j] = arena_doubles(memory, n);
+    w->lambda = arena_doubles(memory, model->m);
+    return uncertainty_create(&w->uncertain, memory, k, model->events.roots) && !memory->failed ? w : NULL;
 }
 
 /* --- values ---------------------------------------------------------------------------------------------------------- */
-
-program_inputs roots_inputs(const roots *w, const double *t, const double *q, const double *v, const double *a,
-                            const double *lambda, const double *free) {
-    program_inputs in = model_inputs(w->model, t, q, v, a, lambda, free);
-    in.values[SYMBOL_IDEAL] = w->dynamics->ideal;
-    in.values[SYMBOL_NONIDEAL] = w->dynamics->nonideal;
-    in.values[SYMBOL_BRANCH] = w->dynamics->discrete_state.branches;
-    return in;
-}
 
 static double *branch_at(const roots *w, size_t i) {
     return &w->dynamics->discrete_state.branches[i - w->model->events.count];
 }
 
-/* Only component 0 of a slip has a root function; the others give `otherwise`. */
 double roots_of_slip(const roots *w, size_t i, double (*get)(const stick_slip *, size_t), double otherwise) {
     const system_nonsmooth *at = roots_operator(w, i);
     return at->part == 0 ? get(w->slips, (size_t)at->slip) : otherwise;
 }
 
-/* The outputs of the program: of an operator its argument. */
-static hamel_status raw_values_at(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
+/* Computes the outputs of the program: the functions of events, and the arguments of operators. */
+static hamel_status raw_values_at(roots *w, const motion_state *at, double *values, hamel_error *error) {
     const hamel_model *model = w->model;
-    program_evaluate(model->events.roots, in, w->uncertain.work, values);
+    program_inputs in = motion_inputs(w->dynamics, at);
+    program_evaluate(model->events.roots, &in, w->uncertain.work, values);
     for (size_t i = 0; i < w->count; i++)
         if (!isfinite(values[i]))
-            return model_not_finite(model, model->events.roots, in, w->uncertain.work, t,
+            return model_not_finite(model, model->events.roots, &in, w->uncertain.work, at->t,
                                     roots_is_branch(w, i) ? "" : model->events.list[i].pointer,
                                     "the function of an event", error);
     return HAMEL_OK;
 }
 
-hamel_status roots_evaluate(roots *w, const program_inputs *in, double t, double *values, hamel_error *error) {
-    hamel_status status = raw_values_at(w, in, t, values, error);
-    if (status == HAMEL_OK && w->slips && stick_slip_any_sticks(w->slips)) stick_slip_evaluate(w->slips, in);
+hamel_status roots_evaluate(roots *w, const motion_state *state, double *values, hamel_error *error) {
+    hamel_status status = raw_values_at(w, state, values, error);
     if (status != HAMEL_OK) return status;
+    program_inputs in = motion_inputs(w->dynamics, state);
+    if (w->slips && stick_slip_any_sticks(w->slips)) stick_slip_evaluate(w->slips, &in);
     for (size_t i = w->model->events.count; i < w->count; i++) {
         const system_nonsmooth *at = roots_operator(w, i);
         if (roots_is_slip(w, i))
@@ -103,9 +89,8 @@ static hamel_status interpolate_values(roots *w, integrator *steps, double t, do
         if (status == HAMEL_OK && w->model->observation.needs_free)
             status = dynamics_free_accelerations(w->dynamics, w->free);
     }
-    if (status != HAMEL_OK) return status;
-    program_inputs in = roots_inputs(w, &t, w->q, w->v, w->a, w->lambda, w->free);
-    return roots_evaluate(w, &in, t, values, error);
+    motion_state at = {.t = t, .q = w->q, .v = w->v, .a = w->a, .lambda = w->lambda, .free = w->free};
+    return status == HAMEL_OK ? roots_evaluate(w, &at, values, error) : status;
 }
 
 bool roots_counts(const roots *w, size_t i) {
@@ -147,7 +132,7 @@ static void update_sides(roots *w, const double *values) {
 
 /* --- bracketing ----------------------------------------------------------------------------------------------------- */
 
-/* A root of function i between a and b: regula falsi with Illinois weights (Dowell & Jarratt, BIT 11 (1971) 168). */
+/* Estimates a root of function i between a and b by regula falsi with Illinois weights (Dowell & Jarratt, BIT 11 (1971) 168). */
 static double estimate_root(const roots *w, size_t i, double a, double b) {
     double fa = w->weight_low * w->low[i], fb = w->weight_high * w->high[i];
     return fa == fb ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);
@@ -160,7 +145,7 @@ static bool any_left(const roots *w, const double *values) {
     return false;
 }
 
-/* Narrows [a, b] to rounding; at b some function has left its side, at a none has. */
+/* Narrows [a, b] to rounding. At b some function has left its side; at a all functions are on their sides. */
 static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double b, hamel_error *error) {
     int last = 0; /* the end that moved last */
     assert(a < b);
@@ -194,8 +179,8 @@ static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double
 
 /* --- the search ------------------------------------------------------------------------------------------------------ */
 
-/* The time at which a parabola through samples at a < b < c, the middle one with the least |f|, has its minimum. NAN if it has
- * none, or none near zero. */
+/* Returns the time at which a parabola through samples at a < b < c, the middle one with the least |f|, has its minimum. NAN
+ * if there is no minimum, or if it is not near zero. */
 static double dip_time(double a, double b, double c, double fa, double fb, double fc) {
     if (!(fabs(fb) <= fabs(fa) && fabs(fb) <= fabs(fc)) || roots_sign(fa) != roots_sign(fb) ||
         roots_sign(fb) != roots_sign(fc))
@@ -207,8 +192,8 @@ static double dip_time(double a, double b, double c, double fa, double fb, doubl
     return fabs(value) < 0.1 * fmin(fabs(fa), fabs(fc)) || roots_sign(value) != roots_sign(fb) ? t : NAN;
 }
 
-/* Searches between `a` (values in `older`), b (`low`) and c (`high`), where no function has left its side, for one that leaves
- * it and returns. If there is one, *t is a time at which it has left, with values in `trial`; else NAN. */
+/* Searches for a function that leaves its side and returns between a (values in `older`), b (`low`) and c (`high`), where all
+ * functions are on their sides. *t is a time at which the function is on the other side, with values in `trial`, or NAN. */
 static hamel_status find_dip(roots *w, integrator *steps, double a, double b, double c, double *t, hamel_error *error) {
     *t = NAN;
     for (size_t i = 0; i < w->count; i++) {
@@ -236,7 +221,7 @@ static hamel_status find_dip(roots *w, integrator *steps, double a, double b, do
     return HAMEL_OK;
 }
 
-/* Whether a function that was at a zero is on the other side than its rate indicated: it has skipped two roots. */
+/* Returns true if a function that was at a zero is not on the side that its rate indicated: it has skipped two roots. */
 static bool has_missed(roots *w, const integrator *steps, double start) {
     bool any = false;
     if (steps->previous != start) return false;
@@ -248,7 +233,8 @@ static bool has_missed(roots *w, const integrator *steps, double start) {
     return any;
 }
 
-/* Brackets the beginning of a dip at t between a and c or, if only that counts, its end. `low` and `high` as in the search. */
+/* Brackets the beginning of a dip at t between a and c or, if only that counts, the end of the dip. `low` and `high` are the
+ * values at b and c, as in the search. */
 static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t, double c, roots_finding *finding,
                                 hamel_error *error) {
     size_t bytes = w->count * sizeof *w->low;
@@ -265,8 +251,9 @@ static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t,
     return HAMEL_OK;
 }
 
-/* While contacts stick, their motion does not limit the steps, however the forces change. The sampling interval is therefore
- * adapted until linear extrapolation predicts the friction force. True if c, the sample after b, was too far. */
+/* While contacts stick, their motion does not limit the steps, however fast the forces change. The sampling interval is
+ * therefore adapted until linear extrapolation predicts the friction force. Returns true if c, the sample after b, is too
+ * far from b. */
 static bool is_too_far(roots *w, double b, double c) {
     double worst = 0, ahead = (c - b) / (b - w->older_time);
     if (isinf(w->pace) || isnan(w->older_time)) return false;
@@ -326,20 +313,13 @@ hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, h
 double roots_pace(const roots *w) {
     return INTERVALS * w->pace;
 }
-double roots_time(const roots *w) {
-    return w->t;
-}
+
 /* --- branches -------------------------------------------------------------------------------------------------------- */
 
-static hamel_status arguments_at(roots *w, const roots_state *at, hamel_error *error) {
-    program_inputs in = roots_inputs(w, &at->t, at->q, at->v, at->a, at->lambda, at->free);
-    return raw_values_at(w, &in, at->t, w->trial, error);
-}
-
-hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_error *error) {
+hamel_status roots_flip(roots *w, const motion_state *at, size_t *count, hamel_error *error) {
     *count = 0;
     if (w->count == w->model->events.count) return HAMEL_OK;
-    hamel_status status = arguments_at(w, at, error);
+    hamel_status status = raw_values_at(w, at, w->trial, error);
     for (size_t i = w->model->events.count; i < w->count && status == HAMEL_OK; i++) {
         if (!w->of[i].passed) continue;
         (*count)++;
@@ -351,12 +331,12 @@ hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_er
     return status;
 }
 
-hamel_status roots_follow_jump(roots *w, const roots_state *at, hamel_error *error) {
+hamel_status roots_follow_jump(roots *w, const motion_state *at, hamel_error *error) {
     const size_t first = w->model->events.count;
     if (w->count == first) return HAMEL_OK;
-    hamel_status status = arguments_at(w, at, error);
+    hamel_status status = raw_values_at(w, at, w->trial, error);
     if (status != HAMEL_OK) return status;
-    for (size_t i = first; i < w->count; i++) { /* w->trial: the branch, if it is known already */
+    for (size_t i = first; i < w->count; i++) { /* sets w->trial to branches, or to NAN to choose them below */
         if (roots_is_slip(w, i)) {
             w->trial[i] = *branch_at(w, i); /* decided later */
             continue;

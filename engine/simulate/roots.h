@@ -16,7 +16,8 @@
 
 /* One function. Other modules read `passed`, `from_zero` and `unnoticed` only. */
 typedef struct root {
-    int side, start_side; /* −1, 1, or 0 if undetermined until the function moves away; start_: when the search began */
+    /* −1, 1, or 0 if the side is undetermined until the function moves away; start_side: the side when the search began */
+    int side, start_side;
     bool touching, start_touching; /* the function has been at its zero since the search began */
     bool passed;    /* the function left its side at roots.t in a direction that counts, or skipped two roots */
     bool jumped;    /* an event moved the function across or away from its zero when the search began */
@@ -36,7 +37,7 @@ typedef struct roots {
     const hamel_model *model;
     dynamics *dynamics;
     stick_slip *slips; /* NULL if no contact can stick */
-    size_t n, count;
+    size_t count;
     double t; /* time at which the search began, or the root found last */
     root *of;
     bool begun;
@@ -47,20 +48,14 @@ typedef struct roots {
     double *older, *trial;      /* values at the beginning of the previous interval; scratch */
     double *q, *v, *a, *lambda, *free;
     uncertainty uncertain;
-    bool needs_motion;              /* whether some function contains accelerations or reactions */
+    bool needs_motion;              /* whether any function contains accelerations or reactions */
     double weight_low, weight_high; /* Illinois weights of the bracket */
-    double pace, older_time;        /* sampling interval for contacts that stick; time of `older`, or NAN */
+    double pace;                    /* sampling interval for contacts that stick */
+    double older_time;              /* time of the values in `older`, or NAN */
 } roots;
 
 /* Creates the search in `memory`. Returns NULL if out of memory. `k` and `slips` (NULL if no contact can stick) are borrowed. */
-roots *roots_create(arena *memory, const hamel_model *model, dynamics *k, stick_slip *slips);
-
-/* A state with its accelerations, multipliers and free accelerations, and the rates of the functions (0 if unknown).
- * roots_start also needs their second rates, and the second rates that the tolerances alone may cause. */
-typedef struct roots_state {
-    double t;
-    const double *q, *v, *a, *lambda, *free, *rates, *bends, *bend_slack;
-} roots_state;
+roots *roots_create(arena *memory, dynamics *k, stick_slip *slips);
 
 /* Starts the search at a state. Functions that passed through zero in the previous search are at that zero unless an event
  * has moved them away. `changed`: an event has changed the state or the discrete state. Sets *again to true if functions
@@ -68,15 +63,15 @@ typedef struct roots_state {
  * that change the motion if they are about to leave zero, initially or because of another event. Adds an error if an event
  * has left its contact closed and under load (HAMEL_INTEGRATION), or if a contact without direction leaves zero
  * (HAMEL_INVALID at the initial state). */
-hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
+hamel_status roots_start(roots *w, const motion_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
-/* Sets the new branches of the operators that have passed an edge, at the state on the edge, and *count to their number.
- * Slips are only marked; call stick_slip_decide next. */
-hamel_status roots_flip(roots *w, const roots_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;
+/* Sets the new branches of the operators that have passed an edge, at the state on the edge. *count is the number of these
+ * operators. Slips are only marked; call stick_slip_decide next. */
+hamel_status roots_flip(roots *w, const motion_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;
 
 /* Sets the branches after an event has changed the state. An operator that has just passed an edge and is still on the edge
  * keeps its new branch. */
-hamel_status roots_follow_jump(roots *w, const roots_state *at, hamel_error *error) HAMEL_CHECKED;
+hamel_status roots_follow_jump(roots *w, const motion_state *at, hamel_error *error) HAMEL_CHECKED;
 
 /* Restarts the search from the same state. */
 void roots_again(roots *w);
@@ -99,10 +94,10 @@ double roots_pace(const roots *w);
 bool roots_contradicts(const roots *w, size_t i, double rate);
 /* Records the rate of the root function of event i before and after the event. */
 void roots_acted(roots *w, size_t i, double before, double after);
-/* Returns true if a function that passed with the rate `before` returns to its side with the rate `rate`. */
+/* Returns true if a function that passed with the rate `before` returns to the side that it left, now with the rate `rate`. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
-/* Returns true if i is a contact that passes at the time found, or, at this rate, so soon after it that doubles do not resolve
- * the difference; the contact is then marked as passed. */
+/* Returns true if i is a contact that passes at the time found or, at this rate, too soon afterwards for doubles to resolve
+ * the difference. In the second case the contact is marked as passed. */
 bool roots_meet(roots *w, size_t i, double rate);
 /* Returns true if the contact i, which meets its zero (`meets`) or is at its zero, closes at this rate. */
 bool roots_is_closing(const roots *w, size_t i, bool meets, double rate);

@@ -20,13 +20,8 @@ static inline bool roots_is_slip(const roots *w, size_t i) {
     return roots_is_branch(w, i) && nonsmooth_is_slip(roots_operator(w, i));
 }
 
-/* Returns the program inputs of a state. */
-program_inputs roots_inputs(const roots *w, const double *t, const double *q, const double *v, const double *a,
-                            const double *lambda, const double *free);
-
-/* Computes values[count] from these inputs. Returns HAMEL_NOT_FINITE, with an error, if a value is not finite. */
-hamel_status roots_evaluate(roots *w, const program_inputs *in, double t, double *values,
-                            hamel_error *error) HAMEL_CHECKED;
+/* Computes values[count] at a state. Returns HAMEL_NOT_FINITE, with an error, if a value is not finite. */
+hamel_status roots_evaluate(roots *w, const motion_state *at, double *values, hamel_error *error) HAMEL_CHECKED;
 
 /* Returns a quantity of the slip of function i, or `otherwise` if the function has no slip. */
 double roots_of_slip(const roots *w, size_t i, double (*get)(const stick_slip *, size_t), double otherwise);

@@ -10,12 +10,12 @@
 #include <string.h>
 
 static const double EXACT = 1e-3; /* factor on STATE_UNCERTAINTY for initial values, which are given or projected */
-/* If an event stops the function of its contact, rounding may leave this part of the previous rate: a contact that closes a
- * million times more slowly than it slides loses ten digits of a double. */
+/* If an event stops the function of its contact, rounding may leave this part of the rate before the event: a contact that
+ * closes a million times more slowly than it slides loses ten digits of a double. */
 static const double STOPPED = 1e-8;
 static const double VALUE_ROUNDING = 1e-15; /* relative to the terms of a function: a few units in the last place */
 
-static double rate_of(const roots_state *at, size_t i) {
+static double rate_of(const motion_state *at, size_t i) {
     return isfinite(at->rates[i]) ? at->rates[i] : 0;
 }
 
@@ -28,7 +28,7 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
     double value = w->first[i];
     w->of[i].touching = fabs(value) <= 2 * w->last_noise[i];
     if (!w->of[i].touching) {
-        w->of[i].side = roots_sign(value); /* an event has moved it away */
+        w->of[i].side = roots_sign(value); /* an event has moved the function away */
         w->noise[i] = 0;
     } else if (changed && fabs(rate) <= w->slack[i]) {
         /* The function is at rest at its zero: held by a constraint, or about to pass again. Its value is within the tolerances. */
@@ -40,16 +40,16 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
     }
 }
 
-/* The sign with which the function leaves its zero in the direction of its event; 0 if the event has no direction and the
- * function comes from neither side. */
+/* Returns the sign with which the function leaves its zero in the direction of its event, or 0 if the event has no direction
+ * and the function comes from neither side. */
 static int event_sign(const roots *w, size_t i) {
     hamel_direction direction = w->model->events.list[i].direction;
     if (direction != HAMEL_BOTH) return direction == HAMEL_RISING ? 1 : -1;
     return w->of[i].passed ? w->of[i].side : -w->of[i].side;
 }
 
-/* The side of a function at rest at its zero. A contact that no constraint holds is open: if it leaves later in the direction
- * of its event, it closes. Other functions have no side until they have moved away. */
+/* Returns the side of a function at rest at its zero. A contact that no constraint holds is open: if its function leaves later
+ * in the direction of the event, the contact closes. Other functions have no side until they have moved away. */
 static int resting_side(const roots *w, size_t i) {
     return w->model->events.list[i].contact && !w->of[i].held && !w->of[i].released ? -event_sign(w, i) : 0;
 }
@@ -60,22 +60,18 @@ static void place_resting(roots *w, size_t i, double rate, bool changed) {
     w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
 }
 
-/* An operator is always inside its branch: at an edge that it has just passed, or starts at, or further inside. */
+/* An operator is inside its branch, or at an edge that it has just passed or at which it starts. Initially the argument may
+ * be slightly before the edge. */
 static void place_branch(roots *w, size_t i) {
-    double slack =
-        w->of[i].passed ? 2 * w->last_noise[i] : fmax(0, -w->first[i]); /* the start may be slightly before the edge */
+    bool passed = w->of[i].passed, slip = roots_is_slip(w, i);
+    double value = fabs(w->first[i]), slack = passed ? 2 * w->last_noise[i] : fmax(0, -w->first[i]);
+    if (slip) slack = roots_of_slip(w, i, stick_slip_slack, 0);
     w->of[i].side = 1;
-    if (roots_is_slip(w, i)) {
-        slack = roots_of_slip(w, i, stick_slip_slack, 0);
-        w->of[i].touching = fabs(w->first[i]) <= slack;
-        w->noise[i] = w->of[i].touching ? slack : 0;
-        return;
-    }
-    w->of[i].touching = fabs(w->first[i]) <= slack;
-    w->noise[i] = w->of[i].touching ? fmax(fabs(w->first[i]), w->of[i].passed ? w->last_noise[i] : 0) : 0;
+    w->of[i].touching = value <= slack;
+    w->noise[i] = !w->of[i].touching ? 0 : slip ? slack : fmax(value, passed ? w->last_noise[i] : 0);
 }
 
-/* Sets the side of any other function. If an event has moved it across its zero, it counts as passed. */
+/* Sets the side of any other function. A function that an event has moved across its zero counts as passed. */
 static void place_other(roots *w, size_t i, double rate, bool start, bool changed) {
     double value = w->first[i];
     if (start && fabs(value) <= EXACT * w->noise[i] && fabs(rate) <= w->slack[i]) {
@@ -92,7 +88,7 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
 
 /* --- at zero --------------------------------------------------------------------------------------------------------- */
 
-/* Whether the constraints that the event strikes or activates are active already: they hold the function at its zero. */
+/* Returns true if the constraints that the event strikes or activates are already active: they hold the function at its zero. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     const bool *active = w->dynamics->discrete_state.active;
@@ -116,9 +112,9 @@ static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
     return value == 0 || (w->of[i].touching && value <= w->last_noise[i]);
 }
 
-/* The sign with which a function at its zero will leave it: that of its rate or, at rest, of its second rate; 0 if both are
- * 0 to rounding. At the start rates are exact; a contact with a direction may also happen once too often without harm. */
-static int next_sign(const roots *w, size_t i, const roots_state *at, bool start) {
+/* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate; 0 if both are 0
+ * to rounding. At the start rates are exact. An unnecessary event of a contact with a direction does no harm. */
+static int next_sign(const roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i), exact = EXACT * w->slack[i];
     bool given = start || (e->contact && e->direction != HAMEL_BOTH);
@@ -126,16 +122,16 @@ static int next_sign(const roots *w, size_t i, const roots_state *at, bool start
     return fabs(rate) <= exact && fabs(at->bends[i]) > at->bend_slack[i] ? roots_sign(at->bends[i]) : 0;
 }
 
-/* Whether the function of a contact is beyond its zero, so that no impact keeps it from closing further. */
+/* Returns true if the function of a contact is beyond its zero, so that no impact keeps the contact from closing further. */
 static bool is_beyond(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     return e->contact && e->impulse_count > 0 && !w->of[i].held && roots_sign(w->first[i]) == event_sign(w, i);
 }
 
-/* Whether a function at its zero is about to leave it in the direction of its event, which then happens now: at the start,
- * after another event has reversed its rate, or after forces have changed. An event that does not change the motion happens
+/* Returns true if a function is about to leave its zero in the direction of its event, which then happens now: at the start,
+ * after another event has reversed the rate, or after forces have changed. An event that does not change the motion happens
  * at crossings only. */
-static bool leaves_zero(roots *w, size_t i, const roots_state *at, bool start) {
+static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i);
     bool zero = is_at_zero(w, i, rate, start);
@@ -154,8 +150,8 @@ static bool leaves_zero(roots *w, size_t i, const roots_state *at, bool start) {
     return start || w->of[i].side != out;
 }
 
-/* The event of function i happens now. */
-static void let_leave(roots *w, size_t i, const roots_state *at, bool start) {
+/* Marks the event of function i, which is about to leave its zero, to happen now. */
+static void let_leave(roots *w, size_t i, const motion_state *at, bool start) {
     w->of[i].jumped = w->of[i].from_zero = w->of[i].touching = true;
     w->of[i].by_second_rate = fabs(rate_of(at, i)) <= w->slack[i];
     w->of[i].side = next_sign(w, i, at, start);
@@ -163,7 +159,7 @@ static void let_leave(roots *w, size_t i, const roots_state *at, bool start) {
 }
 
 /* Returns true if an event has left its contact closed, at rest and under load. */
-static bool is_stuck(const roots *w, size_t i, const roots_state *at) {
+static bool is_stuck(const roots *w, size_t i, const motion_state *at) {
     if (!w->model->events.list[i].contact || !w->of[i].passed || !w->of[i].stopped || w->of[i].held ||
         w->of[i].released)
         return false;
@@ -195,7 +191,7 @@ static hamel_status fail_undecided(const roots *w, size_t i, double t, bool star
 }
 
 /* Sets the sides of the functions of events, and marks the events that happen now because their functions leave zero. */
-static hamel_status place_events(roots *w, const roots_state *at, bool start, bool changed, hamel_error *error) {
+static hamel_status place_events(roots *w, const motion_state *at, bool start, bool changed, hamel_error *error) {
     bool any = false;
     for (size_t i = 0; i < w->model->events.count; i++) {
         double rate = rate_of(at, i);
@@ -217,10 +213,9 @@ static hamel_status place_events(roots *w, const roots_state *at, bool start, bo
     return HAMEL_OK;
 }
 
-hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *again, hamel_error *error) {
+hamel_status roots_start(roots *w, const motion_state *at, bool changed, bool *again, hamel_error *error) {
     assert(!w->begun || at->t >= w->t);
-    program_inputs in = roots_inputs(w, &at->t, at->q, at->v, at->a, at->lambda, at->free);
-    hamel_status status = roots_evaluate(w, &in, at->t, w->first, error);
+    hamel_status status = roots_evaluate(w, at, w->first, error);
     if (status != HAMEL_OK) return status;
     bool any = false, start = !w->begun;
     for (size_t i = 0; i < w->count; i++) {
@@ -231,7 +226,7 @@ hamel_status roots_start(roots *w, const roots_state *at, bool changed, bool *ag
     memcpy(w->last_noise, w->noise, w->count * sizeof *w->noise);
     w->begun = true;
     if (any && (changed || start)) {
-        uncertainty_find(&w->uncertain, &in, at->q, at->v, at->a, w->noise, w->slack, NULL);
+        uncertainty_find(&w->uncertain, at, w->noise, w->slack, NULL);
         for (size_t i = 0; i < w->count; i++) w->noise[i] *= STATE_UNCERTAINTY;
     }
     for (size_t i = w->model->events.count; i < w->count; i++) place_branch(w, i);

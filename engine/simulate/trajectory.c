@@ -13,21 +13,17 @@
 #include <string.h>
 
 static const double GROWN = 1.2;    /* increase of a velocity at which the energy tolerance is evaluated again */
-static const double SHORTENED = 64; /* part of a first step with which the step is repeated after ROOTS_MISSED */
-
-/* Returns the arena that holds everything in a trajectory. */
-static arena *memory_of(const trajectory *l) {
-    return &l->dynamics->memory;
-}
+static const double SHORTENED = 64; /* factor by which a first step is shortened after ROOTS_MISSED */
 
 static bool create_sensitivities(trajectory *l) {
     const model_sensitivities *inputs = l->model->sensitivities;
     if (!inputs) return true;
+    arena *memory = &l->dynamics->memory;
     size_t length = 2 * l->model->n;
     l->sensitivities = sensitivities_create(l->dynamics);
-    l->sensitive = arena_alloc(memory_of(l), 2 * inputs->count, sizeof *l->sensitive);
-    l->derivatives = arena_alloc(memory_of(l), inputs->count * (inputs->column_count + 2 * length), sizeof(double));
-    if (!l->sensitivities || !l->sensitive || !l->derivatives) return false;
+    l->sensitive = arena_alloc(memory, 2 * inputs->count, sizeof *l->sensitive);
+    l->derivatives = arena_doubles(memory, inputs->count * (inputs->column_count + 2 * length));
+    if (!l->sensitivities || memory->failed) return false;
     l->start_sensitive = l->sensitive + inputs->count;
     for (size_t i = 0; i < 2 * inputs->count; i++)
         l->sensitive[i] = l->derivatives + inputs->count * inputs->column_count + i * length;
@@ -41,21 +37,19 @@ hamel_status trajectory_start_sensitivities(trajectory *l, hamel_error *error) {
 
 static bool create_vectors(trajectory *l) {
     const hamel_model *model = l->model;
+    arena *memory = &l->dynamics->memory;
     size_t n = model->n, columns = model->header.column_count;
-    struct {
+    const struct {
         double **array;
         size_t length;
-    } const vectors[] = {{&l->q, 2 * n},           {&l->a, n},           {&l->free, n},
-                         {&l->lambda, model->m},   {&l->start_q, n},     {&l->start_v, n},
-                         {&l->unprojected, 2 * n}, {&l->fastest, n},     {&l->end, 2 * n},
-                         {&l->before, columns},    {&l->after, columns}, {&l->observed, model->observation.count}};
-    bool good = true;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        *vectors[i].array = arena_alloc(memory_of(l), vectors[i].length, sizeof(double));
-        good = good && *vectors[i].array;
-    }
-    l->closing = arena_alloc(memory_of(l), model->events.count, sizeof *l->closing);
-    if (!good || !l->closing) return false;
+    } vectors[] = {{&l->q, 2 * n},           {&l->a, n},           {&l->free, n},
+                   {&l->lambda, model->m},   {&l->start_q, n},     {&l->start_v, n},
+                   {&l->unprojected, 2 * n}, {&l->fastest, n},     {&l->end, 2 * n},
+                   {&l->before, columns},    {&l->after, columns}, {&l->observed, model->observation.count}};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i].array = arena_doubles(memory, vectors[i].length);
+    l->closing = arena_alloc(memory, model->events.count, sizeof *l->closing);
+    if (memory->failed) return false;
     l->v = l->q + n;
     memcpy(l->q, model->q0, n * sizeof *l->q);
     memcpy(l->v, model->v0, n * sizeof *l->v);
@@ -67,8 +61,8 @@ static bool create_events(trajectory *l) {
     if (model->events.root_count == 0) return true;
     if (model->friction.slip_count > 0 && !(l->stick_slip = stick_slip_create(l->dynamics))) return false;
     if (model->continuity.program && !(l->branches = branch_change_create(l->dynamics))) return false;
-    l->roots = roots_create(memory_of(l), model, l->dynamics, l->stick_slip);
-    return l->roots && events_create(&l->events, memory_of(l), model, l->dynamics, l->sensitivities, l->sensitive);
+    l->roots = roots_create(&l->dynamics->memory, l->dynamics, l->stick_slip);
+    return l->roots && events_create(&l->events, &l->dynamics->memory, l->dynamics, l->sensitivities, l->sensitive);
 }
 
 hamel_status trajectory_create(trajectory *l, const hamel_model *model, hamel_error *error) {
@@ -86,12 +80,10 @@ void trajectory_free(trajectory *l) {
     *l = (trajectory){0};
 }
 
-static program_inputs observed_inputs(const trajectory *l) {
-    program_inputs in = model_inputs(l->model, &l->t, l->q, l->v, l->a, l->lambda, l->free);
-    in.values[SYMBOL_IDEAL] = l->dynamics->ideal;
-    in.values[SYMBOL_NONIDEAL] = l->dynamics->nonideal;
-    in.values[SYMBOL_BRANCH] = l->dynamics->discrete_state.branches;
-    return in;
+/* Returns the state evaluated last, with the rates that the events have evaluated last. */
+static motion_state state_of(const trajectory *l) {
+    return (motion_state){
+        l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values, l->events.bends, l->events.bend_slack};
 }
 
 /* Returns HAMEL_NOT_FINITE, with an error, if the observed value i is not finite. */
@@ -101,7 +93,8 @@ static hamel_status require_number(const trajectory *l, size_t i, hamel_error *e
     if (isfinite(l->observed[i])) return HAMEL_OK;
     if (i < model->observation.output_count)
         snprintf(place, sizeof place, "the output `%s`", model_output_name(model, i));
-    program_inputs in = observed_inputs(l);
+    motion_state at = state_of(l);
+    program_inputs in = motion_inputs(l->dynamics, &at);
     return model_not_finite(model, model->observation.program, &in, l->dynamics->observed_work, l->t,
                             model->observation.pointers[i], place, error);
 }
@@ -125,7 +118,8 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
         return hamel_fail(error, status, "/outputs", 0, "at t = %.9g gauss() needs a mass matrix that is not singular",
                           l->t);
     if (status != HAMEL_OK) return dynamics_explain(l->dynamics, status, error);
-    program_inputs in = observed_inputs(l);
+    motion_state at = state_of(l);
+    program_inputs in = motion_inputs(l->dynamics, &at);
     program_evaluate(model->observation.program, &in, l->dynamics->observed_work, l->observed);
     for (size_t i = 0; i < model->observation.count && status == HAMEL_OK; i++)
         if (is_always_required(model, i)) status = require_number(l, i, error);
@@ -198,8 +192,8 @@ static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *
     return fmax(residual[0], residual[1]) < ON_CONSTRAINTS ? HAMEL_OK : fail_projection(l, error);
 }
 
-/* Accelerations and multipliers of the state in q, v. Close to a singular configuration rounding may leave no accelerations
- * that satisfy all constraints; then the state is interpolated as well. */
+/* Computes accelerations and multipliers of the state in q, v. Close to a singular configuration, rounding may leave no
+ * accelerations that satisfy all constraints; the state is then interpolated as well. */
 static hamel_status solve_motion(trajectory *l, bool projected, bool *between, hamel_error *error) {
     hamel_status solved = dynamics_accelerations(l->dynamics, 0, 0, l->a, l->lambda, NULL), status = HAMEL_OK;
     bool determined = solved != HAMEL_NOT_FINITE && solved != HAMEL_NO_MEMORY && solved != HAMEL_CANCELED;
@@ -208,7 +202,7 @@ static hamel_status solve_motion(trajectory *l, bool projected, bool *between, h
     return dynamics_accelerations(l->dynamics, 0, 0, l->a, l->lambda, error);
 }
 
-/* Evaluates the state in q, v at l->t: trajectory_evaluate without the interpolation. */
+/* Evaluates the state in q, v at l->t, as trajectory_evaluate does after the interpolation. */
 static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     const hamel_model *model = l->model;
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
@@ -218,10 +212,8 @@ static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     memcpy(l->unprojected, l->q, 2 * model->n * sizeof *l->q); /* q and v */
     if (!l->dynamics->survey.done) status = rank_survey_find(l->dynamics, l->t, l->q, l->v);
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
-    if (projected)
-        status = dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error);
-    else
-        status = dynamics_evaluate(l->dynamics, l->t, l->q, l->v, error);
+    status = projected ? dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error)
+                       : dynamics_evaluate(l->dynamics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ON_CONSTRAINTS)) return fail_projection(l, error);
     if (status == HAMEL_OK) status = solve_motion(l, projected, &between, error);
     if (status == HAMEL_OK && !between) status = dynamics_verify(l->dynamics, l->a, l->lambda, &l->residual, error);
@@ -231,21 +223,20 @@ static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     return sensitivities_see(l->sensitivities, l->t, l->q, l->v, l->sensitive, l->derivatives, error);
 }
 
-/* If momenta are constants of the motion, projected positions have other velocities. */
+/* If momenta are constants of the motion, the velocities must follow the projection of the positions. */
 static hamel_status keep_constants(trajectory *l, hamel_error *error) {
     double worst;
-    if (!l->integrator || !l->model->momenta.cyclic || l->model->settings.projection != HAMEL_PROJECTION_ON)
-        return HAMEL_OK;
+    if (!l->model->momenta.cyclic || l->model->settings.projection != HAMEL_PROJECTION_ON) return HAMEL_OK;
     hamel_status status = dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error);
     return status == HAMEL_OK ? integrator_keep_constants(l->integrator, l->t, l->q, l->v, error) : status;
 }
 
 hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) {
     l->t = t;
-    if (l->integrator) dynamics_recall(l->dynamics, &l->recalled);
-    hamel_status status =
-        l->integrator ? integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error) : HAMEL_OK;
-    if (status == HAMEL_OK && l->sensitivities && l->integrator)
+    if (!l->integrator) return evaluate_here(l, error);
+    dynamics_recall(l->dynamics, &l->recalled);
+    hamel_status status = integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error);
+    if (status == HAMEL_OK && l->sensitivities)
         status = integrator_interpolate_sensitivities(l->integrator, t, l->sensitive, error);
     if (status == HAMEL_OK) status = keep_constants(l, error);
     l->work += l->event_work;
@@ -288,11 +279,11 @@ double trajectory_energy_tolerance_of_step(trajectory *l) {
 
 /* --- steps and events ------------------------------------------------------------------------------------------------ */
 
-/* Returns the state evaluated last. */
-static roots_state present_state(trajectory *l) {
-    events_evaluate(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
-    return (roots_state){
-        l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values, l->events.bends, l->events.bend_slack};
+/* Returns the state evaluated last, with the rates of the root functions. */
+static motion_state present_state(trajectory *l) {
+    motion_state at = state_of(l);
+    events_evaluate(&l->events, &at);
+    return at;
 }
 
 /* Saves the state evaluated last as the start of integration and search. */
@@ -304,8 +295,8 @@ static hamel_status start_search(trajectory *l, bool changed, hamel_error *error
     memcpy(l->start_v, l->v, bytes);
     size_t count = l->sensitivities ? sensitivities_count(l->sensitivities) : 0;
     for (size_t i = 0; i < count; i++) memcpy(l->start_sensitive[i], l->sensitive[i], 2 * bytes);
-    roots_state at = present_state(l);
-    if (changed || !l->integrator) events_bend(&l->events, l->t, l->q, l->v, l->a, l->lambda, l->free);
+    motion_state at = present_state(l);
+    if (changed || !l->integrator) events_bend(&l->events, &at);
     hamel_status status = roots_start(l->roots, &at, changed, &l->event_pending, error);
     l->chained = l->event_pending && l->integrator;
     return status;
@@ -329,14 +320,14 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
         if (l->branches) status = branch_change_foresee(l->branches, l->q, l->v, error);
         if (status == HAMEL_OK) status = evaluate_here(l, error); /* the branches of this state are held from here on */
         l->dynamics->held = true;
-        roots_state at = present_state(l);
+        motion_state at = present_state(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
         l->dynamics->discrete_state.ahead = 0;
         if (status == HAMEL_OK) status = decide_sticking(l, error);
         if (status == HAMEL_OK) status = start_search(l, false, error);
     }
     if (status != HAMEL_OK) return status;
-    status = integrator_create(&l->integrator, memory_of(l), l->model, l->dynamics, l->q, l->v, options, error);
+    status = integrator_create(&l->integrator, l->dynamics, l->q, l->v, options, error);
     l->recalled = dynamics_remember(l->dynamics);
     return status == HAMEL_OK ? limit_steps(l, error) : status;
 }
@@ -383,7 +374,7 @@ static hamel_status meet_sensitivities(trajectory *l, size_t i, hamel_error *err
 /* The energy that an event adds or removes is not an integration error, so it is added to W. */
 static hamel_status apply_event(trajectory *l, size_t i, hamel_error *error) {
     double energy = trajectory_jacobi(l);
-    roots_state at = present_state(l);
+    motion_state at = present_state(l);
     double rate = at.rates[i];
     trajectory_row(l, l->before);
     bool changes = model_event_acts(&l->model->events.list[i]);
@@ -402,7 +393,7 @@ static hamel_status apply_event(trajectory *l, size_t i, hamel_error *error) {
 
 /* Saves the rates of the functions as they cross zero. */
 static hamel_status note_rates(trajectory *l, hamel_error *error) {
-    roots_state at = present_state(l);
+    motion_state at = present_state(l);
     for (size_t i = 0; i < l->model->events.count; i++) {
         l->events.before[i] = at.rates[i];
         if (l->roots->of[i].passed && roots_contradicts(l->roots, i, at.rates[i]))
@@ -413,11 +404,10 @@ static hamel_status note_rates(trajectory *l, hamel_error *error) {
 
 /* Returns true if another impact at the same time has already opened this contact. */
 static bool is_opened(trajectory *l, size_t i) {
-    roots_state at = present_state(l);
-    if (!l->model->events.list[i].contact || !roots_is_apart(l->roots, i, l->events.before[i], at.rates[i]))
-        return false;
-    roots_acted(l->roots, i, l->events.before[i], at.rates[i]);
-    return true;
+    double rate = present_state(l).rates[i], before = l->events.before[i];
+    bool opened = l->model->events.list[i].contact && roots_is_apart(l->roots, i, before, rate);
+    if (opened) roots_acted(l->roots, i, before, rate);
+    return opened;
 }
 
 /* The work of an impact at which velocities jump is not an integration error, so it is added to W. */
@@ -440,10 +430,10 @@ static hamel_status finish_jump(trajectory *l, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
-/* Sets new branches. If branches change without end, the error names the first of them. */
+/* Sets new branches. If branches change without end, the error names the first one. */
 static hamel_status change_branches(trajectory *l, bool *changed, hamel_error *error) {
     size_t count, first = l->model->events.count;
-    roots_state at = present_state(l);
+    motion_state at = present_state(l);
     hamel_status status = l->branches ? branch_change_begin(l->branches, l->t, l->q, l->v, error) : HAMEL_OK;
     if (status == HAMEL_OK) status = roots_flip(l->roots, &at, &count, error);
     if (status != HAMEL_OK) return status;
@@ -469,9 +459,9 @@ static hamel_status note_order(trajectory *l, hamel_error *error) {
         if (l->closing[i]) found[count++ > 0] = i;
     }
     if (count < 2 || (l->unordered > 0 && l->unordered_last == l->t)) return HAMEL_OK;
-    roots_state at = present_state(l);
+    motion_state at = present_state(l);
     hamel_status status = impact_order_matters(&l->events, l->roots, &at, l->closing, &matters, error);
-    if (status == HAMEL_OK) status = evaluate_here(l, error); /* evaluates the state again */
+    if (status == HAMEL_OK) status = evaluate_here(l, error); /* other states have been evaluated since */
     if (status != HAMEL_OK || !matters) return status;
     l->unordered_last = l->t;
     if (l->unordered++ > 0) return HAMEL_OK;

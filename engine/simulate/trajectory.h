@@ -4,8 +4,6 @@
 
 #include "engine/dynamics/branch_change.h"
 #include "engine/simulate/events.h"
-#include "engine/simulate/impact_order.h"
-#include "engine/simulate/integrator.h"
 #include "engine/simulate/roots.h"
 
 struct trajectory {
@@ -17,18 +15,19 @@ struct trajectory {
     branch_change *branches; /* NULL if branches occur in forces only */
     events events;
     sensitivities *sensitivities; /* NULL if not requested */
-    dynamics_memory recalled;     /* memory of the dynamics after the last step */
+    dynamics_memory recalled;     /* history of the dynamics after the last step */
 
     /* The state evaluated last, projected. */
     double t, *q, *v;           /* q and v are one array */
     double *a, *lambda, *free;  /* n, m, n */
-    double *observed;           /* outputs, invariants, checks, Jacobi integral */
+    double *observed;           /* values of the observation program */
     double *unprojected;        /* 2n: q and v before the projection */
     equation_residual residual; /* residual of the equations of motion */
     double work, event_work;    /* W, and the part of W that events have added */
     double **sensitive;         /* sensitivities, 2n for each input */
     double *derivatives;        /* columns of derivatives in a row */
-    double *fastest, *end;      /* n: largest |q'| at evaluations of the energy tolerance; 2n: scratch */
+    double *fastest;            /* n: largest |q'| at evaluations of the energy tolerance */
+    double *end;                /* 2n: scratch for the state at the end of a step */
     double *before, *after;     /* rows of an event record */
 
     /* The state from which the integrator was started last. */
@@ -38,19 +37,17 @@ struct trajectory {
     bool event_pending; /* an event is within the last step, at roots->t */
     bool chained;       /* the pending event was caused by the event that has just happened */
     long branch_changes;
-    bool *closing; /* per event: whether its contact closes at the current time */
-    /* The first constraint whose gradient has jumped, or −1; the time, and the change of energy. */
-    int32_t turned;
-    double turned_at, turned_energy;
-    /* Times at which the order of impacts matters: their number, the first and the last, and two events of the first. */
-    long unordered;
-    double unordered_first, unordered_last;
-    size_t unordered_events[2];
+    bool *closing;                          /* per event: whether its contact closes at the current time */
+    int32_t turned;                         /* the first constraint whose gradient has jumped, or −1 */
+    double turned_at, turned_energy;        /* time of that jump, and the change of energy */
+    long unordered;                         /* number of times at which the order of impacts matters */
+    double unordered_first, unordered_last; /* the first and the last of these times */
+    size_t unordered_events[2];             /* two events at the first of these times */
 };
 typedef struct trajectory trajectory;
 
-/* Allocates workspaces and copies the given initial state, which need not be consistent. Returns HAMEL_NO_MEMORY with an
- * error. Call trajectory_free in every case. */
+/* Allocates workspaces and copies the given initial state, which need not be consistent. Returns HAMEL_NO_MEMORY, with an
+ * error, if out of memory. Call trajectory_free in every case. */
 hamel_status trajectory_create(trajectory *l, const hamel_model *model, hamel_error *error) HAMEL_CHECKED;
 void trajectory_free(trajectory *l);
 
@@ -65,11 +62,11 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
  * constraints is found, HAMEL_INTEGRATION at a singular configuration, or a status of the dynamics or the integrator. */
 hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
 
-/* Takes one step of the integrator and searches it for events. Returns statuses as integrator_step. */
+/* Takes one step of the integrator and searches the step for events. Returns statuses as integrator_step. */
 hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns the time up to which states can be evaluated. If an event is pending, this is its time, and
- * trajectory_apply_events must be called before the next step. */
+/* Returns the time up to which states can be evaluated. This is the time of the pending event if there is one;
+ * trajectory_apply_events must then be called before the next step. */
 double trajectory_reach(const trajectory *l);
 
 /* Applies the pending events one after the other, evaluates the state after the last one, and restarts the integrator.
@@ -90,7 +87,7 @@ void trajectory_row(const trajectory *l, double *row);
 double trajectory_energy_tolerance(const trajectory *l);
 
 /* Returns the energy tolerance at the end of the last step, for the maximum between rows. Returns 0 unless some velocity
- * exceeds the previous maximum of its coordinate by a fifth. */
+ * exceeds its previous maximum by a fifth. */
 double trajectory_energy_tolerance_of_step(trajectory *l);
 
 static inline const double *trajectory_invariants(const trajectory *l) {

@@ -5,21 +5,26 @@
 #include <math.h>
 #include <string.h>
 
-bool uncertainty_create(uncertainty *u, arena *memory, const hamel_model *model, const program *p) {
-    *u = (uncertainty){.model = model, .program = p};
-    u->work = arena_alloc(memory, program_workspace_doubles(p), sizeof *u->work);
-    u->tangent_work = arena_alloc(memory, program_tangent_doubles(p), sizeof *u->tangent_work);
-    u->seeds = arena_alloc(memory, (2 * model->n + 1) * PROGRAM_LANES, sizeof *u->seeds);
-    u->dots = arena_alloc(memory, program_output_count(p) * PROGRAM_LANES, sizeof *u->dots);
-    if (!u->work || !u->tangent_work || !u->seeds || !u->dots) return false;
-    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(p, &in, u->work);
-    return true;
+program_inputs motion_inputs(const dynamics *k, const motion_state *at) {
+    program_inputs in = model_inputs(k->model, &at->t, at->q, at->v, at->a, at->lambda, at->free);
+    in.values[SYMBOL_IDEAL] = k->ideal;
+    in.values[SYMBOL_NONIDEAL] = k->nonideal;
+    in.values[SYMBOL_BRANCH] = k->discrete_state.branches;
+    return in;
+}
+
+bool uncertainty_create(uncertainty *u, arena *memory, const dynamics *k, const program *p) {
+    *u = (uncertainty){.dynamics = k, .program = p};
+    u->work = model_workspace(k->model, p, memory);
+    u->tangent_work = arena_doubles(memory, program_tangent_doubles(p));
+    u->seeds = arena_doubles(memory, (2 * k->model->n + 1) * PROGRAM_LANES);
+    u->dots = arena_doubles(memory, program_output_count(p) * PROGRAM_LANES);
+    return !memory->failed;
 }
 
 /* Sets the seeds of PROGRAM_LANES directions, starting with direction `first`. */
 static program_inputs seed_directions(uncertainty *u, size_t first, const double *v, const double *a) {
-    size_t n = u->model->n;
+    size_t n = u->dynamics->model->n;
     double *q_seeds = u->seeds, *v_seeds = q_seeds + n * PROGRAM_LANES, *t_seeds = v_seeds + n * PROGRAM_LANES;
     program_inputs seeds = {{0}};
     memset(u->seeds, 0, (2 * n + 1) * PROGRAM_LANES * sizeof *u->seeds);
@@ -39,16 +44,17 @@ static program_inputs seed_directions(uncertainty *u, size_t first, const double
     return seeds;
 }
 
-void uncertainty_find(uncertainty *u, const program_inputs *in, const double *q, const double *v, const double *a,
-                      double *value, double *rate, double *motion) {
-    const model_settings *s = &u->model->settings;
-    size_t n = u->model->n, count = program_output_count(u->program);
+void uncertainty_find(uncertainty *u, const motion_state *at, double *value, double *rate, double *motion) {
+    const model_settings *s = &u->dynamics->model->settings;
+    const double *q = at->q, *v = at->v, *a = at->a;
+    size_t n = u->dynamics->model->n, count = program_output_count(u->program);
+    program_inputs in = motion_inputs(u->dynamics, at);
     assert(u->program && rate);
     if (value) memset(value, 0, count * sizeof *value);
     memset(rate, 0, count * sizeof *rate);
     for (size_t first = 0; first <= 2 * n; first += PROGRAM_LANES) {
         program_inputs seeds = seed_directions(u, first, v, a);
-        program_tangent(u->program, in, &seeds, u->work, u->tangent_work, NULL, u->dots);
+        program_tangent(u->program, &in, &seeds, u->work, u->tangent_work, NULL, u->dots);
         for (size_t lane = 0; lane < PROGRAM_LANES && first + lane <= 2 * n; lane++) {
             bool along = first + lane == 0;
             size_t y = first + lane - 1, k = y % n;

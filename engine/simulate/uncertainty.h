@@ -1,18 +1,27 @@
 /* uncertainty.h — first-order error bounds of the outputs of a program at a state that is accurate to the tolerances. */
 #pragma once
 
-#include "engine/base/arena.h"
-#include "engine/model/model.h"
+#include "engine/dynamics/dynamics.h"
+
+/* A state with its accelerations, multipliers and free accelerations, and the rates of the root functions (0 if unknown).
+ * `bends` are the second rates of these functions, and `bend_slack` the second rates that the tolerances alone may cause. */
+typedef struct motion_state {
+    double t;
+    const double *q, *v, *a, *lambda, *free, *rates, *bends, *bend_slack;
+} motion_state;
+
+/* Returns the inputs of a program at a state, with the reactions and branches of `k`. */
+program_inputs motion_inputs(const dynamics *k, const motion_state *at);
 
 typedef struct uncertainty {
-    const hamel_model *model;
-    const program *program; /* borrowed */
-    double *work;           /* workspace of the program, prepared */
+    const dynamics *dynamics; /* borrowed */
+    const program *program;   /* borrowed */
+    double *work;             /* workspace of the program, prepared */
     double *tangent_work, *seeds, *dots;
 } uncertainty;
 
 /* Allocates the workspaces in `memory`. Returns false if out of memory. */
-bool uncertainty_create(uncertainty *u, arena *memory, const hamel_model *model, const program *p);
+bool uncertainty_create(uncertainty *u, arena *memory, const dynamics *k, const program *p);
 
 /* Computes for each output i, at a state with the accelerations a, with sums over all coordinates and velocities y_k:
  *
@@ -21,5 +30,4 @@ bool uncertainty_create(uncertainty *u, arena *memory, const hamel_model *model,
  *     motion[i] = Σ ∂f_i/∂y_k y_k' + ∂f_i/∂t              (may be NULL)
  *
  * Partial derivatives that are not finite are treated as 0. */
-void uncertainty_find(uncertainty *u, const program_inputs *in, const double *q, const double *v, const double *a,
-                      double *value, double *rate, double *motion);
+void uncertainty_find(uncertainty *u, const motion_state *at, double *value, double *rate, double *motion);

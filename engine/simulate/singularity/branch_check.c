@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Along one branch the energy changes by a few energy tolerances; on another branch it is off by a part of itself, and
- * velocities by half of their size or more. A step that spans a quarter of a radian leaves an error of 0.1 % in the
- * trapezoidal rule. */
+/* Bound on the relative jump of velocities. On another branch velocities are off by half of their size or more, whereas on
+ * the same branch a step that spans a quarter of a radian leaves an error of 0.1 % in the trapezoidal rule. */
 static const double VELOCITY_JUMP = 0.2;
 
 void branch_check_note(branch_check *p, double t, const char *names) {
@@ -28,11 +27,6 @@ static double energy_balance(const trajectory *l) {
     return trajectory_jacobi(l) - l->work;
 }
 
-/* Otherwise W contains the power of reactions, which are inaccurate there. */
-static bool conserves_energy(const trajectory *l) {
-    return !l->model->dynamics.energy_rate;
-}
-
 static hamel_status enter_stretch(branch_check *p, trajectory *l, hamel_error *error) {
     size_t bytes = l->model->n * sizeof *p->v;
     hamel_status status = trajectory_evaluate(l, l->integrator->previous, error);
@@ -45,7 +39,8 @@ static hamel_status enter_stretch(branch_check *p, trajectory *l, hamel_error *e
     return status;
 }
 
-/* Difference of the velocities from those that the accelerations predict, relative to them, in the metric of M. */
+/* Returns the difference of the velocities from those that the accelerations predict, relative to the velocities, in the
+ * metric of M. */
 static double velocity_jump(const branch_check *p, const trajectory *l) {
     const sparse_block *M = &l->model->dynamics.M;
     const double *values = l->dynamics->values + l->model->dynamics.M.at;
@@ -87,15 +82,16 @@ static hamel_status fail_branch(const branch_check *p, const trajectory *l, doub
     return HAMEL_INTEGRATION;
 }
 
+/* Compares the energy if it is conserved. Otherwise W contains the power of reactions, which are inaccurate here. */
 static bool has_jumped(const branch_check *p, trajectory *l, double *jump) {
-    *jump = conserves_energy(l) ? fabs(energy_balance(l) - p->balance) : 0;
+    *jump = l->model->dynamics.energy_rate ? 0 : fabs(energy_balance(l) - p->balance);
     return *jump > ANOTHER_MOTION * fmax(p->tolerance, trajectory_energy_tolerance(l));
 }
 
-/* A motion may stay near singular configurations: its energy is checked there as well if the state can be evaluated. */
+/* A motion may stay near singular configurations: the energy is then checked as well if the state can be evaluated. */
 static hamel_status stay_inside(const branch_check *p, trajectory *l, hamel_error *error) {
     double jump;
-    if (!p->rough || !conserves_energy(l) || branch_check_is_deep(p, l)) return HAMEL_OK;
+    if (!p->rough || l->model->dynamics.energy_rate || branch_check_is_deep(p, l)) return HAMEL_OK;
     hamel_status status = trajectory_evaluate(l, trajectory_reach(l), error);
     return status == HAMEL_OK && has_jumped(p, l, &jump) ? fail_branch(p, l, jump, 0, error) : status;
 }

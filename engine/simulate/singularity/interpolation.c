@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { PLACES = 5, DISTANCE_TRIES = 20 };
-/* Weights of the places ±1 to ±5: the polynomial of degree nine through all ten, at 0. */
+/* Weights of the states at ±d to ±5d: the polynomial of degree nine through all ten, at 0. */
 static const double WEIGHTS[PLACES] = {5.0 / 6, -10.0 / 21, 5.0 / 28, -5.0 / 126, 1.0 / 252};
 static const double MOST_MARGIN = 2, FASTER = 16; /* accepted margin, in `least`; largest change of the distance */
 
@@ -55,8 +55,8 @@ hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t
     return status;
 }
 
-static double margin_beside(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
-                            size_t rank) {
+static double margin_at(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
+                        size_t rank) {
     hamel_status status = evaluate_place(x, k, t, q, v, d);
     return status == HAMEL_OK && motion_rank(&k->motion) >= rank ? dynamics_margin(k) : 0;
 }
@@ -64,7 +64,7 @@ static double margin_beside(singular_state *x, dynamics *k, double t, const doub
 double singular_state_distance(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
                                double least, size_t rank) {
     for (int i = 0; i < DISTANCE_TRIES && d > 0 && isfinite(d); i++) {
-        double margin = fmin(margin_beside(x, k, t, q, v, d, rank), margin_beside(x, k, t, q, v, -d, rank));
+        double margin = fmin(margin_at(x, k, t, q, v, d, rank), margin_at(x, k, t, q, v, -d, rank));
         if (margin >= least && margin <= MOST_MARGIN * least) return d;
         d *= margin > 0 ? fmin(FASTER, fmax(1.5 * least / margin, 1 / FASTER)) : FASTER;
     }

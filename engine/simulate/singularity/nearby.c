@@ -10,11 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank margin below which rough stages are not used, if another method is available, and below which rounding matters; the
- * part of a step with which interpolation starts. */
-static const double ROUGH_LEAST = 0.1, INTERPOLATED = 1e-3, PART_OF_STEP = 0.15;
-/* The next step may be longer than the last one by this factor; it must not pass over a singular configuration. */
-static const double NEXT_STEP = 1.2;
+static const double ROUGH_LEAST = 0.1;   /* rank margin below which another method replaces rough stages */
+static const double INTERPOLATED = 1e-3; /* rank margin below which rounding matters */
+static const double PART_OF_STEP = 0.15; /* distance with which interpolation starts, relative to a step */
+static const double NEXT_STEP = 1.2;     /* factor by which the next step may be longer than the last one */
 
 /* Computes accelerations and multipliers at the state on the constraints nearest to y. */
 static hamel_status nearest_accelerations(integrator *w, double t, const double *y) {
@@ -37,7 +36,7 @@ static hamel_status projected_rates(integrator *w, double t, const double *y, do
     return status;
 }
 
-/* The motion was smooth over the preceding regular steps, which were longer. */
+/* Interpolates over a distance that follows the preceding regular steps, over which the motion was smooth. */
 static hamel_status interpolated_rates(integrator *w, double t, const double *y, double *out) {
     if (w->regular_step == 0) return projected_rates(w, t, y, out);
     hamel_status status =
@@ -48,9 +47,9 @@ static hamel_status interpolated_rates(integrator *w, double t, const double *y,
     return status;
 }
 
-/* Rough stages must not come near a singular configuration: the nearest state could be on another branch. Steps are long
- * enough to pass such a place between two stages, so if another method is available, stages keep well away. Redundant
- * constraints that are slightly inconsistent off the motion look the same there, but not at the nearest state. */
+/* Rough stages must not come near a singular configuration, because the nearest state could be on another branch. A long step
+ * can pass such a configuration between two stages. If another method is available, stages therefore keep a larger distance.
+ * Redundant constraints that are slightly inconsistent off the motion look singular too, but not at the nearest state. */
 static hamel_status rough_stage_rates(integrator *w, double t, const double *y, double *out, hamel_status found) {
     bool other = w->may_change || singularity_allows_collocation(w);
     double least = (other ? ROUGH_LEAST : SINGULARITY_NEAR) * w->largest_margin;
@@ -72,7 +71,7 @@ bool singularity_needs_collocation(integrator *w) {
            nearest_accelerations(w, w->t, w->y) != HAMEL_OK || dynamics_margin(w->dynamics) < near;
 }
 
-/* Rates of other variables than velocities are kept, but no stage comes near a singular configuration. */
+/* Keeps the rates of variables other than velocities, but refuses stages near a singular configuration. */
 static hamel_status watch_rough_stage(integrator *w, double t, const double *y, hamel_status found) {
     if (!w->kind->rough_stages || w->evaluating_dense || !singularity_allows_collocation(w)) return found;
     if (w->margin >= ROUGH_LEAST * w->largest_margin && found == HAMEL_OK) return found;
@@ -81,19 +80,21 @@ static hamel_status watch_rough_stage(integrator *w, double t, const double *y, 
     return found;
 }
 
-/* Only where w = q'; BDF solves for states and projects them. */
+/* Returns true if rates are evaluated at the nearest state on the constraints: only if w = q', and not with BDF, which
+ * projects its states. */
 static bool evaluates_nearest(const integrator *w) {
     return !w->kind->implicit && !w->suspended && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;
 }
 
-/* Of redundant constraints that rotate at the rate ω each keeps its own Φ'' = 0, and their common violation grows as
- * exp(ωt) (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1): there the rates of the nearest state are always used. */
+/* Redundant constraints that rotate at the rate ω each satisfy Φ'' = 0, but their common violation grows as exp(ωt)
+ * (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1). With such constraints the rates of the nearest state are always used. */
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out, hamel_status status) {
-    if (w->model->m > 0 && w->dynamics->motion.basis && evaluates_nearest(w)) /* an additional factorization */
-        w->margin = dynamics_margin(w->dynamics);
-    else if (!w->dynamics->motion.basis)
+    assert(w->model->m > 0);
+    if (!w->dynamics->motion.basis)
         w->margin = w->dynamics->margin;
+    else if (evaluates_nearest(w)) /* an additional factorization */
+        w->margin = dynamics_margin(w->dynamics);
     if (w->margin < w->least_margin) w->least_margin = w->margin;
     if (status == HAMEL_NOT_FINITE) return status;
     if (!evaluates_nearest(w)) return watch_rough_stage(w, t, y, status);
@@ -103,8 +104,8 @@ hamel_status singularity_correct_rates(integrator *w, double t, const double *y,
     return w->margin < INTERPOLATED ? interpolated_rates(w, t, y, out) : projected_rates(w, t, y, out);
 }
 
-/* BDF projects each state. Errors δ of the positions change velocities by δ/s at the distance s, and their rates by δ/s²;
- * the latter must stay within the tolerance. */
+/* Errors δ of the positions change velocities by δ/s at the distance s, and the rates of velocities by δ/s², which must stay
+ * within the tolerance. BDF projects each state. */
 bool singularity_loses_velocities(const integrator *w, double margin) {
     double s = margin / w->largest_margin;
     return variables_meet_constraints(w->variables) && !w->kind->implicit && w->model->m > 0 &&
@@ -168,20 +169,18 @@ hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error) {
 /* Stages of an explicit method end well before the configuration itself. */
 hamel_status singularity_explain(integrator *w, double t, double margin, hamel_error *error) {
     char names[400];
+    const char *method = integrator_method(w);
     bool named = dynamics_dependent_names(w->dynamics, margin, names, sizeof names);
-    bool rough = w->kind->rough_stages && w->model->formulation->variables == VARIABLES_VELOCITIES;
-    if (rough)
-        (void)hamel_fail(
-            error, HAMEL_INTEGRATION, "/simulation", 0,
-            "near t = %.9g the constraints%s%s become dependent, and the stages of method %s are too rough "
-            "to cross such a place",
-            t, named ? " " : "", named ? names : "", integrator_method(w));
+    if (w->kind->rough_stages && w->model->formulation->variables == VARIABLES_VELOCITIES)
+        (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                         "near t = %.9g the constraints%s%s become dependent, and the stages of method %s are too "
+                         "rough to cross such a configuration",
+                         t, named ? " " : "", named ? names : "", method);
     else
-        (void)hamel_fail(
-            error, HAMEL_INTEGRATION, "/simulation", 0,
-            "at t = %.9g the constraints%s%s become dependent, and formulation `%s` cannot continue there by "
-            "method %s",
-            t, named ? " " : "", named ? names : "", w->model->formulation->name, integrator_method(w));
+        (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
+                         "at t = %.9g the constraints%s%s become dependent, and formulation `%s` cannot continue "
+                         "there by method %s",
+                         t, named ? " " : "", named ? names : "", w->model->formulation->name, method);
     singularity_suggest(w, error);
     return HAMEL_INTEGRATION;
 }

@@ -1,14 +1,14 @@
 /* singularity.h — singular configurations: instants at which constraints become linearly dependent.
  *
  * At a singular configuration branches of the motion meet (a linkage is stretched out), and a mechanism follows the branch
- * that its velocity is tangent to. At the distance s from it (the rank margin, kkt_margin) an error δ of the positions
- * changes velocities by δ/s and their rates by δ/s². The motion can thus change to another branch, undetected by error
- * control.
+ * that its velocity is tangent to. At the distance s from the configuration (the rank margin, kkt_margin) an error δ of the
+ * positions changes velocities by δ/s and their rates by δ/s². The motion can thus change to another branch, undetected by
+ * error control.
  *
- *     nearby.c         rates near a singular configuration, and errors if a method cannot pass it
- *     interpolation.c  interpolation of a state close to it from states on both sides
+ *     nearby.c         rates near a singular configuration, and errors if a method cannot pass the configuration
+ *     interpolation.c  interpolation of a state close to a singular configuration from states on both sides
  *     detection.c      detection of singular configurations in the last step
- *     branch_check.c   check that the motion stays on its branch across it
+ *     branch_check.c   check that the motion stays on its branch across a singular configuration
  *
  * methods/collocation.c takes the step across a singular configuration. */
 #pragma once
@@ -21,7 +21,7 @@ typedef struct trajectory trajectory;
 /* --- interpolation ------------------------------------------------------------------------------------------------------
  *
  * Rounding alone changes velocities by ε/s² of their size, and accelerations and multipliers by more. At the singular
- * configuration they are not determined. Along one branch of the motion all of them are smooth. They are therefore
+ * configuration none of these is determined, but along one branch of the motion all are smooth. They are therefore
  * interpolated from ten states of that branch, ±d to ±5d along the velocity, each projected onto the constraints. The error
  * is d¹⁰/252 times the tenth derivative. */
 typedef struct singular_state {
@@ -34,8 +34,8 @@ typedef struct singular_state {
 bool singular_state_create(singular_state *x, arena *memory, const hamel_model *model);
 
 /* Interpolates x at the state near (q, v) at t, which may be off the constraints, from states at multiples of d. The dynamics
- * have then evaluated one of those states. Returns HAMEL_INCOMPATIBLE if no state on the constraints is found for one of
- * them; otherwise the status of the solution. */
+ * have then evaluated one of these states. Returns HAMEL_INCOMPATIBLE if one of these states cannot be projected onto the
+ * constraints, and otherwise the status of the solution. */
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
@@ -51,8 +51,8 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 /* Above this rank margin, relative to the largest one, rounding is negligible. */
 #define SINGULARITY_REGULAR 0.015
 
-/* Replaces the rates `out` at (t, y) if the state is nearly singular. `status` is the status of their evaluation. Sets
- * w->too_near if a rough stage must not be used. */
+/* Replaces the rates `out` at (t, y) of a system with constraints if the state is nearly singular. `status` is the status of
+ * the evaluation of the rates. Sets w->too_near if a rough stage must not be used. */
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out,
                                        hamel_status status) HAMEL_CHECKED;
 
@@ -70,8 +70,8 @@ bool singularity_needs_collocation(integrator *w);
 bool singularity_loses_velocities(const integrator *w, double margin);
 
 /* Finds a replacement for the state solved last, the nearest one on the constraints to (q, v) at t, if rounding matters there.
- * *near is then true, and *found is the replacement, or NULL if none is found. Returns HAMEL_INTEGRATION if velocities
- * are computed from other variables and are too inaccurate. */
+ * *near is then true, and *found is the replacement, or NULL if there is no replacement. Returns HAMEL_INTEGRATION if
+ * velocities are computed from other variables and are too inaccurate. */
 hamel_status singularity_replace_state(integrator *w, double t, const double *q, const double *v, bool *near,
                                        const singular_state **found, hamel_error *error) HAMEL_CHECKED;
 
@@ -87,8 +87,9 @@ void singularity_suggest(const integrator *w, hamel_error *error);
  * Steps do not normally end at a singular configuration. The rank margin falls to zero and rises again; its minimum is
  * searched on the dense output. */
 
-/* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then its time, and the
- * dynamics have evaluated the state at *t. Evaluates nothing if the step was not near one. `q` and `v` are scratch, n each. */
+/* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of the
+ * configuration, and the dynamics have evaluated the state at *t. Evaluates nothing if the step was not near a singular
+ * configuration. `q` and `v` are scratch, n each. */
 hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found, double *t,
                                 hamel_error *error) HAMEL_CHECKED;
 
@@ -98,8 +99,8 @@ hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found
  *   the Jacobi integral, if it is conserved, changes by at most a fixed multiple of the step tolerance;
  *   velocities change as the accelerations on both sides predict (trapezoidal rule), whereas at a change of branch they jump
  *   by their own size. Collocation checks its long steps separately.
- * An interval is checked only if a singular configuration was detected in it, or if the margin fell below √rtol, where the
- * tolerance does not separate the branches. */
+ * An interval is checked only if a singular configuration was detected in the interval, or if the margin fell below √rtol,
+ * where the tolerance does not separate the branches. */
 typedef struct branch_check {
     double *v, *a; /* n each, borrowed: velocities and accelerations before the interval */
     bool inside;   /* whether the last step is in a nearly singular interval */
