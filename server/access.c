@@ -63,9 +63,8 @@ token_owner *access_of(access_list *a, const char *authorization) {
 token_owner *access_named(access_list *a, const char *name) {
     token_owner *found = NULL;
     pthread_mutex_lock(&a->lock);
-    for (size_t k = 0; k < a->count && !found; k++) {
+    for (size_t k = 0; k < a->count && !found; k++)
         if (strcmp(a->owners[k]->name, name) == 0) found = a->owners[k];
-    }
     pthread_mutex_unlock(&a->lock);
     return found;
 }
@@ -84,8 +83,6 @@ access_quotas access_quotas_of(token_owner *owner) {
     pthread_mutex_unlock(&owner->lock);
     return quotas;
 }
-
-/* ---- reload ----------------------------------------------------------------------------------------------------- */
 
 static token_owner *known_as(const access_list *a, const char *name) {
     token_owner *owner = a->known;
@@ -116,9 +113,8 @@ static token_owner **match(const access_list *a, const access_list *fresh) {
 static void take_over(access_list *a, access_list *fresh, token_owner **now) {
     token_owner **old = a->owners, *unused = NULL;
     pthread_mutex_lock(&a->lock);
-    for (size_t k = 0; k < fresh->count; k++) {
+    for (size_t k = 0; k < fresh->count; k++)
         if (now[k] != fresh->owners[k]) take_rights(now[k], fresh->owners[k]);
-    }
     a->owners = now;
     a->count = fresh->count;
     pthread_mutex_unlock(&a->lock);
@@ -145,8 +141,6 @@ bool access_reload(access_list *a, const char *path, char *message, size_t room)
     access_close(fresh);
     return now != NULL;
 }
-
-/* ---- usage ------------------------------------------------------------------------------------------------------ */
 
 bool access_take_request(token_owner *owner, double *seconds) {
     pthread_mutex_lock(&owner->lock);
@@ -268,8 +262,6 @@ void access_settle_usage(const access_usage *usage, bool saved, double total) {
     }
     pthread_mutex_unlock(&owner->lock);
 }
-
-/* ---- new tokens ------------------------------------------------------------------------------------------------- */
 
 bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]) {
     char first[RANDOM_ID_BYTES], second[RANDOM_ID_BYTES];

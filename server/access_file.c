@@ -73,8 +73,6 @@ static void read_tokens(json_reader *r, const cJSON *value, const char *pointer,
 static const json_key file_keys[] = {{"tokens", read_tokens, 0, true}};
 static const json_kind file_kind = {"a file of tokens", file_keys, 1};
 
-/* ---- checks and conversion of entries -------------------------------------------------------------------------- */
-
 static bool read_hash(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
     static const char digits[] = "0123456789abcdef";
     const size_t length = 2 * (size_t)TOKEN_HASH_BYTES;
@@ -89,9 +87,8 @@ static bool read_hash(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
 
 static bool name_is_sane(const char *name) {
     size_t length = strlen(name);
-    for (const char *c = name; *c; c++) {
+    for (const char *c = name; *c; c++)
         if (*c < 0x20 || *c > 0x7e) return false;
-    }
     return length > 0 && length < TOKEN_NAME_BYTES;
 }
 
@@ -115,9 +112,8 @@ static void fill_owner(token_owner *owner, json_reader *r, const token_file *fil
         json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "a name has 1 to %d printable ASCII characters",
                       TOKEN_NAME_BYTES - 1);
     }
-    if (!read_hash(e->hash, owner->hash)) {
+    if (!read_hash(e->hash, owner->hash))
         json_fault_at(r, json_pointer_of_key(r, pointer, "sha256"), "expected 64 hexadecimal digits in lower case");
-    }
     compare_with_others(r, file, k, pointer);
     snprintf(owner->name, sizeof owner->name, "%s", e->name);
     owner->scopes = e->scopes;

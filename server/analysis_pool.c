@@ -63,8 +63,6 @@ void analysis_pool_close(analysis_pool *a) {
     free(a);
 }
 
-/* ---- selection of a process ---- */
-
 /* Returns NULL if this owner can get no process now. The caller holds the lock. */
 static process *find_free(analysis_pool *a, token_owner *owner) {
     if (owner->analyses >= a->free) return NULL;
@@ -111,8 +109,6 @@ static bool is_alive(analysis_pool *a, process *p) {
     end_process(a, p, &how);
     return fork_again(a, p);
 }
-
-/* ---- one analysis ---- */
 
 enum { REQUEST, BODY, HEAD, TEXT, PARTS }; /* parts of an exchange; the first two are sent */
 

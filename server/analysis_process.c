@@ -27,8 +27,6 @@ enum { SANITIZED = 0 };
 
 extern char **environ;
 
-/* ---- setting up ---- */
-
 /* Request that loads permanent data: the list of units, whose file cannot be opened later, and the tables of FLINT. */
 static const char warm_up[] =
     "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"x\", \"unit\": \"m\"}, {\"name\": \"a\"}],"
@@ -114,8 +112,6 @@ static bool set_up(const analysis_setup *setup) {
                    (SANITIZED || limit_to(RLIMIT_DATA, data, true));
     return limited && seccomp_install_filter(&setup->filter);
 }
-
-/* ---- serving ---- */
 
 static bool receive_all(int channel, void *to, size_t length) {
     size_t got = 0;

@@ -194,9 +194,8 @@ static bool read_config_file(settings *s, const char *file, char message[CONFIG_
     } else if (!cJSON_IsObject(tree)) {
         good = config_fail(message, "%.300s: expected a JSON object", file);
     }
-    for (const cJSON *item = tree && good ? tree->child : NULL; item && good; item = item->next) {
+    for (const cJSON *item = tree && good ? tree->child : NULL; item && good; item = item->next)
         good = read_key(s, file, item, message);
-    }
     cJSON_Delete(tree);
     free(text);
     return good;
@@ -245,9 +244,8 @@ static bool parse_address(server_config *config, char message[CONFIG_MESSAGE_BYT
     char host[64], *end;
     size_t length = colon ? (size_t)(colon - text) : 0;
     long port = colon && isdigit((unsigned char)colon[1]) ? strtol(colon + 1, &end, 10) : -1;
-    if (port < 0 || port > 65535 || *end || length == 0 || length >= sizeof host) {
+    if (port < 0 || port > 65535 || *end || length == 0 || length >= sizeof host)
         return config_fail(message, "--listen: expected ADDR:PORT, found '%.200s'", text);
-    }
     memcpy(host, text, length);
     host[length] = '\0';
     if (strcmp(host, "localhost") == 0) snprintf(host, sizeof host, "127.0.0.1");
@@ -264,9 +262,8 @@ static bool parse_address(server_config *config, char message[CONFIG_MESSAGE_BYT
             memmove(host, host + 1, length - 2);
             host[length - 2] = '\0';
         }
-        if (inet_pton(AF_INET6, host, &six->sin6_addr) != 1) {
+        if (inet_pton(AF_INET6, host, &six->sin6_addr) != 1)
             return config_fail(message, "--listen: '%.100s' is not an IP address", host);
-        }
         six->sin6_family = AF_INET6;
         six->sin6_port = htons((uint16_t)port);
         config->address_length = sizeof *six;
@@ -341,9 +338,8 @@ static bool complete_config(server_config *config, char message[CONFIG_MESSAGE_B
     if (!seccomp_mode_named(config->seccomp_text, &config->seccomp))
         return config_fail(message, "--seccomp: expected off, on or kill, found '%.100s'", config->seccomp_text);
     if (config->quiet && config->level < LOG_WARNING) config->level = LOG_WARNING;
-    if (!config->tls_cert[0] != !config->tls_key[0]) {
+    if (!config->tls_cert[0] != !config->tls_key[0])
         return config_fail(message, "--tls-cert and --tls-key must be given together");
-    }
     if (!check_origins(config->cors, message) || !check_hosts(config->hosts, message)) return false;
     if (strcmp(config->store, "sqlite:") == 0) return config_fail(message, "--store: sqlite: needs a path");
     if (!config->store[0]) {

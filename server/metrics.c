@@ -69,8 +69,6 @@ void metrics_fenced(metrics *m) {
     count_up(&m->fenced, 1);
 }
 
-/* ---- output ----------------------------------------------------------------------------------------------------- */
-
 static void family(text_buffer *out, const char *name, const char *type, const char *help) {
     text_buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }

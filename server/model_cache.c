@@ -125,9 +125,8 @@ static void destroy_chain(cache_entry *e) {
 
 static cache_entry *find_body(const model_cache *c, const hash *body) {
     for (cache_entry *e = c->first; e; e = e->next) {
-        for (size_t k = 0; k < BODIES && k < e->body_count; k++) {
+        for (size_t k = 0; k < BODIES && k < e->body_count; k++)
             if (same_hash(&e->bodies[k], body)) return e;
-        }
     }
     return NULL;
 }

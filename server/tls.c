@@ -24,8 +24,6 @@ struct tls_server {
     tls_credentials *current;
 };
 
-/* ---- credentials ------------------------------------------------------------------------------------------------ */
-
 static bool read_pem(const char *option, const char *path, gnutls_datum_t *pem, char *message, size_t room) {
     char why[FILE_REASON_BYTES];
     size_t length;
@@ -44,9 +42,8 @@ static int64_t expiry_ms(gnutls_certificate_credentials_t certificate) {
     gnutls_x509_crt_t parsed;
     int64_t seconds = 0;
     if (gnutls_certificate_get_crt_raw(certificate, 0, 0, &der) < 0 || gnutls_x509_crt_init(&parsed) < 0) return 0;
-    if (gnutls_x509_crt_import(parsed, &der, GNUTLS_X509_FMT_DER) >= 0) {
+    if (gnutls_x509_crt_import(parsed, &der, GNUTLS_X509_FMT_DER) >= 0)
         seconds = gnutls_x509_crt_get_expiration_time(parsed);
-    }
     gnutls_x509_crt_deinit(parsed);
     return 1000 * seconds;
 }
@@ -85,8 +82,6 @@ void tls_release(tls_credentials *c) {
     gnutls_certificate_free_credentials(c->certificate);
     free(c);
 }
-
-/* ---- the server ------------------------------------------------------------------------------------------------- */
 
 tls_server *tls_open(const char *certificate_path, const char *key_path, char *message, size_t room) {
     tls_server *s = calloc(1, sizeof *s);

@@ -55,9 +55,8 @@ static const char *read_range(const char *p, accept_range *range) {
         end = piece_end(name, true);
         const char *value = end;
         while (value > name && is_blank(value[-1])) value--;
-        if (value - name >= 2 && (name[0] == 'q' || name[0] == 'Q') && name[1] == '=') {
+        if (value - name >= 2 && (name[0] == 'q' || name[0] == 'Q') && name[1] == '=')
             range->weight = weight_of(name + 2, value);
-        }
     }
     return end;
 }

@@ -135,9 +135,8 @@ size_t connections_streaming(connections *set) {
 
 void connections_stop_streams(connections *set, bool all) {
     pthread_mutex_lock(&set->lock);
-    for (connection_entry *entry = set->first; entry; entry = entry->next) {
+    for (connection_entry *entry = set->first; entry; entry = entry->next)
         if (entry->watched && (all || !stream_finishes_first(entry->watched))) stream_stop(entry->watched);
-    }
     pthread_mutex_unlock(&set->lock);
 }
 

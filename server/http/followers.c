@@ -143,8 +143,6 @@ size_t followers_count(followers *set) {
     return count;
 }
 
-/* ---- watching thread -------------------------------------------------------------------------------------------- */
-
 /* Collects the followers that wait for a change of a job. The caller holds the lock. */
 static size_t gather_waiting(followers *set) {
     size_t count = 0;
@@ -232,8 +230,6 @@ static void *watch(void *context) {
     pthread_mutex_unlock(&set->lock);
     return NULL;
 }
-
-/* ---- open and close --------------------------------------------------------------------------------------------- */
 
 static void destroy_followers(followers *set) {
     pool_close(set->pool);

@@ -396,9 +396,8 @@ http_server *http_start(const http_services *services, char *message, size_t roo
     server->streams = pool_open((size_t)config->streams, (size_t)config->waiting);
     server->addresses = address_limits_open(config->per_address, config->handshakes);
     server->followers = followers_open(services->store, (size_t)config->followers);
-    if (!server->connections || !server->brief || !server->streams || !server->addresses || !server->followers) {
+    if (!server->connections || !server->brief || !server->streams || !server->addresses || !server->followers)
         return give_up(server, message, room, "out of memory or threads");
-    }
     server->daemon = start_daemon(server);
     if (!server->daemon) {
         char reason[CONFIG_TEXT_BYTES + 64];

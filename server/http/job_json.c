@@ -1,6 +1,7 @@
 /* job_json.c — JSON of jobs and batches; see job_json.h. Pure functions. */
 #include "server/http/job_json.h"
 
+#include "api/json/builder.h"
 #include "api/json/strict_json.h"
 #include "engine/hamel.h"
 #include "server/clock.h"
@@ -11,73 +12,67 @@
 
 enum { PROBLEM_MAX = 1024 * 1024 };
 
-static bool add_time(cJSON *object, const char *key, int64_t ms) {
+static void add_time(json_builder *b, cJSON *object, const char *key, int64_t ms) {
     char text[CLOCK_TEXT_BYTES];
-    if (ms == 0) return cJSON_AddNullToObject(object, key) != NULL;
     clock_text(text, ms);
-    return cJSON_AddStringToObject(object, key, text) != NULL;
+    json_add_text(b, object, key, ms ? text : NULL);
 }
 
 /* Adds a stored JSON text unchanged; this program wrote it. */
-static bool add_text_json(cJSON *object, const char *key, const char *json) {
-    return (json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key)) != NULL;
+static void add_raw(json_builder *b, cJSON *object, const char *key, const char *json) {
+    if (b->failed) return;
+    json_kept(b, json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key));
 }
 
-static bool add_link(cJSON *links, const char *name, const char *place, const char *id, const char *rest) {
+/* Adds links to a resource (the first name) and to resources below it. The list of names ends with NULL. */
+static cJSON *add_links(json_builder *b, cJSON *object, const char *place, const char *id, const char *const *names) {
     char path[96];
-    snprintf(path, sizeof path, "%s%s%s", place, id, rest);
-    return cJSON_AddStringToObject(links, name, path) != NULL;
+    cJSON *links = json_add_object(b, object, "links");
+    for (size_t k = 0; names[k]; k++) {
+        snprintf(path, sizeof path, "%s%s%s%s", place, id, k ? "/" : "", k ? names[k] : "");
+        json_add_text(b, links, names[k], path);
+    }
+    return links;
 }
 
 cJSON *job_json(const job *j) {
-    cJSON *object = cJSON_CreateObject();
-    if (!object) return NULL;
-    bool good = cJSON_AddStringToObject(object, "id", j->id) && cJSON_AddStringToObject(object, "name", j->name) &&
-                cJSON_AddStringToObject(object, "status", job_status_name(j->status)) &&
-                cJSON_AddNumberToObject(object, "progress", round(j->progress * 1e4) / 1e4) &&
-                add_time(object, "created", j->created) && add_time(object, "started", j->started) &&
-                add_time(object, "finished", j->finished) && add_text_json(object, "summary", j->summary) &&
-                add_text_json(object, "problem", j->problem);
-    good = good &&
-           (j->batch[0] ? cJSON_AddStringToObject(object, "batch", j->batch) : cJSON_AddNullToObject(object, "batch"));
-    cJSON *links = good ? cJSON_AddObjectToObject(object, "links") : NULL;
-    good = links && add_link(links, "self", "/v1/jobs/", j->id, "") &&
-           add_link(links, "system", "/v1/jobs/", j->id, "/system") &&
-           add_link(links, "results", "/v1/jobs/", j->id, "/results") &&
-           add_link(links, "events", "/v1/jobs/", j->id, "/events") &&
-           add_link(links, "cancel", "/v1/jobs/", j->id, "/cancel");
-    if (good) return object;
-    cJSON_Delete(object);
-    return NULL;
+    static const char *const links[] = {"self", "system", "results", "events", "cancel", NULL};
+    json_builder b = {0};
+    cJSON *object = json_kept(&b, cJSON_CreateObject());
+    json_add_text(&b, object, "id", j->id);
+    json_add_text(&b, object, "name", j->name);
+    json_add_text(&b, object, "status", job_status_name(j->status));
+    json_add_number(&b, object, "progress", round(j->progress * 1e4) / 1e4);
+    add_time(&b, object, "created", j->created);
+    add_time(&b, object, "started", j->started);
+    add_time(&b, object, "finished", j->finished);
+    add_raw(&b, object, "summary", j->summary);
+    add_raw(&b, object, "problem", j->problem);
+    json_add_text(&b, object, "batch", j->batch[0] ? j->batch : NULL);
+    add_links(&b, object, "/v1/jobs/", j->id, links);
+    return json_finished(&b, object);
 }
 
-static bool add_counts(cJSON *object, const job_batch *b, double *members) {
-    cJSON *counts = cJSON_CreateObject();
-    bool good = counts != NULL;
-    for (size_t k = 0; good && k < JOB_STATUSES; k++) {
-        *members += (double)b->counts[k];
-        good = cJSON_AddNumberToObject(counts, job_status_name((job_status)k), (double)b->counts[k]) != NULL;
-    }
-    if (good && cJSON_AddItemToObject(object, "counts", counts)) return true;
-    cJSON_Delete(counts);
-    return false;
-}
-
-cJSON *batch_json(const job_batch *b) {
-    static const char place[] = "/v1/batches/";
+cJSON *batch_json(const job_batch *batch) {
+    static const char *const names[] = {"self", "results", "cancel", NULL};
+    json_builder b = {0};
+    char jobs[64];
     double members = 0;
-    cJSON *object = cJSON_CreateObject();
-    if (!object) return NULL;
-    bool good = cJSON_AddStringToObject(object, "id", b->id) && cJSON_AddStringToObject(object, "name", b->name) &&
-                add_time(object, "created", b->created) && add_counts(object, b, &members) &&
-                cJSON_AddNumberToObject(object, "members", members) &&
-                cJSON_AddStringToObject(object, "status", batch_ended(b) ? "ended" : "running");
-    cJSON *links = good ? cJSON_AddObjectToObject(object, "links") : NULL;
-    good = links && add_link(links, "self", place, b->id, "") && add_link(links, "results", place, b->id, "/results") &&
-           add_link(links, "cancel", place, b->id, "/cancel") && add_link(links, "jobs", "/v1/jobs?batch=", b->id, "");
-    if (good) return object;
-    cJSON_Delete(object);
-    return NULL;
+    cJSON *object = json_kept(&b, cJSON_CreateObject());
+    json_add_text(&b, object, "id", batch->id);
+    json_add_text(&b, object, "name", batch->name);
+    add_time(&b, object, "created", batch->created);
+    cJSON *counts = json_add_object(&b, object, "counts");
+    for (size_t k = 0; k < JOB_STATUSES; k++) {
+        members += (double)batch->counts[k];
+        json_add_number(&b, counts, job_status_name((job_status)k), (double)batch->counts[k]);
+    }
+    json_add_number(&b, object, "members", members);
+    json_add_text(&b, object, "status", batch_ended(batch) ? "ended" : "running");
+    cJSON *links = add_links(&b, object, "/v1/batches/", batch->id, names);
+    snprintf(jobs, sizeof jobs, "/v1/jobs?batch=%s", batch->id);
+    json_add_text(&b, links, "jobs", jobs);
+    return json_finished(&b, object);
 }
 
 void job_etag(const job *j, char *out, size_t room) {
@@ -112,10 +107,6 @@ void job_outcome_read(job_outcome *out, const job *j) {
     }
     cJSON_Delete(summary);
     cJSON_Delete(problem);
-}
-
-void job_outcome_clear(job_outcome *outcome) {
-    text_buffer_free(&outcome->problem);
 }
 
 bool json_is_texts(const cJSON *list) {

@@ -1,6 +1,8 @@
 /* paging.c — pages of lists; see paging.h. */
 #include "server/http/paging.h"
 
+#include "api/json/builder.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,19 +37,11 @@ bool page_read(request *r, page *out) {
 }
 
 cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), const void *context, int64_t last) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON *items = object ? cJSON_AddArrayToObject(object, "items") : NULL;
-    bool good = items != NULL;
-    for (size_t k = 0; good && k < count; k++) {
-        cJSON *one = item(context, k);
-        good = one && cJSON_AddItemToArray(items, one);
-        if (!good) cJSON_Delete(one);
-    }
+    json_builder b = {0};
     char cursor[24];
+    cJSON *list = json_kept(&b, cJSON_CreateObject()), *items = json_add_list(&b, list, "items");
+    for (size_t k = 0; k < count; k++) json_append(&b, items, item(context, k));
     snprintf(cursor, sizeof cursor, "%lld", (long long)last);
-    if (good)
-        good = (last ? cJSON_AddStringToObject(object, "next", cursor) : cJSON_AddNullToObject(object, "next")) != NULL;
-    if (good) return object;
-    cJSON_Delete(object);
-    return NULL;
+    json_add_text(&b, list, "next", last ? cursor : NULL);
+    return json_finished(&b, list);
 }

@@ -58,17 +58,6 @@ handled reply_answers_full(request *r) {
     return reply_problem_tree(r, 503, problem);
 }
 
-handled reply_storage_failed(request *r) {
-    r->reply.retry_after = 5;
-    return reply_problem(r, 503, "storage", "Storage failed", "the job store does not respond; try again later");
-}
-
-handled reply_disk_full(request *r) {
-    r->reply.retry_after = 30;
-    return reply_problem(r, 503, "disk-full", "Disk full",
-                         "the disk of the job store is nearly full; delete jobs, or try again later");
-}
-
 static handled reply_tree(request *r, int status, const char *media_type, cJSON *tree) {
     char *text = json_text(tree);
     cJSON_Delete(tree);

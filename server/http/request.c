@@ -21,6 +21,10 @@ const char *request_query(const request *r, const char *name) {
     return MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+const char *request_body(const request *r) {
+    return r->body.bytes ? r->body.bytes : "";
+}
+
 int64_t request_last_event(const request *r) {
     const char *text = request_header(r, "Last-Event-ID");
     char *end;
@@ -32,8 +36,6 @@ const char *request_owner_filter(const request *r) {
     return access_may(r->owner, SCOPE_ADMIN) ? NULL : r->owner->name;
 }
 
-/* ---- headers ---------------------------------------------------------------------------------------------------- */
-
 static http_method method_named(const char *name) {
     static const struct {
         const char *name;
@@ -43,9 +45,8 @@ static http_method method_named(const char *name) {
                  {"POST", METHOD_POST},
                  {"DELETE", METHOD_DELETE},
                  {"OPTIONS", METHOD_OPTIONS}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].name, name) == 0) return known[i].method;
-    }
     return (http_method)0;
 }
 

@@ -31,6 +31,7 @@ typedef enum http_method {
 } http_method;
 
 typedef struct request request;
+typedef handled route_handler(request *r);
 
 /* First name in route.query: all parameters are accepted and ignored. */
 #define ROUTE_ANY_QUERY "*"
@@ -40,7 +41,7 @@ typedef struct route {
     const char *path; /* "{}" matches one segment, which is copied to request->parameter */
     route_thread thread;
     bool takes_json; /* a JSON body is required */
-    handled (*handle)(request *r);
+    route_handler *handle;
     unsigned scope;           /* scope that the token must have; 0: no token is required */
     const char *const *query; /* allowed query parameters, NULL-terminated; NULL: no parameter is allowed */
 } route;
@@ -110,6 +111,8 @@ double request_read_headers(request *r, const char *method, const char *version)
 const char *request_header(const request *r, const char *name);
 const char *request_query(const request *r, const char *name);
 
+const char *request_body(const request *r); /* returns "" if there is no body */
+
 /* Returns Last-Event-ID (HTML standard, 9.2), the last event that the client received; 0 if it is absent. */
 int64_t request_last_event(const request *r);
 
@@ -124,8 +127,6 @@ handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes own
 handled reply_no_memory(request *r);
 handled reply_too_large(request *r);                     /* 413, the body exceeds --max-body */
 handled reply_answers_full(request *r);                  /* 503, the budget of unread answers is used up */
-handled reply_storage_failed(request *r);                /* 503, the store has failed */
-handled reply_disk_full(request *r);                     /* 503, the disk of the store is nearly full */
 handled reply_json(request *r, int status, cJSON *tree); /* takes ownership of the tree; NULL means out of memory */
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
 handled reply_bytes(request *r, int status, const char *media_type, char *bytes,

@@ -57,9 +57,8 @@ static bool is_field_text(const char *text, size_t length) {
 }
 
 static bool is_digits(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         if (text[i] < '0' || text[i] > '9') return false;
-    }
     return length > 0;
 }
 
@@ -155,9 +154,8 @@ static request_fault split_target(const char *at, char *path, size_t room) {
     }
     path[length] = '\0';
     if (has_dot_segment(path)) return faulty(400, "the path contains a '.' or '..' segment");
-    while (*at) {
+    while (*at)
         if (next_byte(&at) < 0) return faulty(400, "the query contains an invalid character or escape");
-    }
     return (request_fault){0};
 }
 

@@ -54,8 +54,7 @@ static handled analyze_here(request *r) {
     api_failure failure = {0};
     budget *b = stream_budget(r->stream);
     budget_take_slot(b);
-    cJSON *answer = api_analyze_request(r->body.bytes ? r->body.bytes : "", r->body.length, &r->services->limits,
-                                        &b->poll, &failure);
+    cJSON *answer = api_analyze_request(request_body(r), r->body.length, &r->services->limits, &b->poll, &failure);
     budget_release_slot(b);
     flint_cleanup(); /* frees FLINT's data of this thread */
     return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);

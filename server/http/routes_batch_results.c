@@ -44,8 +44,6 @@ static const cJSON *list_in(const table *t, const char *key) {
     return cJSON_GetObjectItemCaseSensitive(t->plan, key);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------- */
-
 static const char **add_names(const cJSON *list, const char **out) {
     for (const cJSON *c = list->child; c; c = c->next) *out++ = c->valuestring;
     return out;
@@ -103,7 +101,7 @@ static bool write_member_row(table *t, const job *j) {
                          .problem = outcome.problem.bytes ? outcome.problem.bytes : ""};
     sweep_table_row(&t->columns, t->form, &cells, &t->line);
     t->line.failed = t->line.failed || outcome.problem.failed;
-    job_outcome_clear(&outcome);
+    text_buffer_free(&outcome.problem);
     cJSON_Delete(assignments);
     return flush(t);
 }

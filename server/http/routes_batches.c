@@ -7,8 +7,8 @@
 #include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"
 #include "server/http/paging.h"
-#include "server/http/prefer.h"
 #include "server/http/routes.h"
+#include "server/http/submission.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,9 +99,8 @@ static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
     d->members = calloc(count, sizeof *d->members);
     d->name = strdup(name ? name->valuestring : "");
     if (!d->members || !d->name) return false;
-    for (const cJSON *item = systems->child; item; item = item->next) {
+    for (const cJSON *item = systems->child; item; item = item->next)
         if (!add_listed(d, list, item)) return false;
-    }
     text_buffer_puts(&d->plan, "{\"inputs\":[],\"collected\":[]}");
     return !d->plan.failed;
 }
@@ -209,54 +208,11 @@ static bool make_draft(draft *d, const char *body, size_t length) {
     return good;
 }
 
-static handled reply_batch(request *r, int status, const job_batch *b) {
-    return reply_json(r, status, batch_json(b));
-}
-
-/* Reads the batch again; see awaited.ended. */
-static bool has_ended(const request *r, void *context, follow_wait *wait) {
-    job_batch *b = context, newer;
-    if (STORE_CALL(r->services->store, find_batch, b->id, NULL, &newer) != STORE_OK) return true;
-    batch_clear(b);
-    *b = newer;
-    wait->number = 0; /* any change: a batch changes with its members */
-    return batch_ended(b);
-}
-
-static void reply_created(request *r, void *context) {
-    const job_batch *b = context;
-    snprintf(r->reply.location, sizeof r->reply.location, "/v1/batches/%s", b->id);
-    reply_batch(r, 201, b);
-}
-
-static void clear_created(void *context) {
-    batch_clear(context);
-    free(context);
-}
-
-static handled reply_submitted(request *r, store_status status, job_batch *made) {
-    if (status == STORE_CONFLICT) {
-        return reply_key_conflict(r, "batch", made->id);
-    }
-    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status, "batch");
-    for (size_t k = 0; status == STORE_OK && k < (size_t)r->services->config->workers; k++) {
-        workers_wake(r->services->workers);
-    }
-    job_batch *created = malloc(sizeof *created);
-    if (!created) return reply_no_memory(r);
-    *created = *made;
-    *made = (job_batch){0};
-    return prefer_wait(r, &(awaited){created, has_ended, reply_created, clear_created});
-}
-
 handled batches_create(request *r) {
     draft d = {.r = r};
-    job_batch made = {0};
-    batch_submission sent = {.whole = {.owner = r->owner->name,
-                                       .quota = request_quota(r),
-                                       .body = r->body.bytes ? r->body.bytes : "",
-                                       .length = r->body.length}};
-    if (!request_key(r, &sent.whole.key)) return REPLY_READY;
+    submission made = {.is_batch = true};
+    batch_submission sent = {0};
+    if (!submission_read(r, &sent.whole)) return REPLY_READY;
     text_buffer_init(&d.plan, PLAN_MAX);
     budget_take_slot(stream_budget(r->stream));
     bool good = make_draft(&d, sent.whole.body, sent.whole.length);
@@ -267,12 +223,12 @@ handled batches_create(request *r) {
         sent.plan = d.plan.bytes;
         sent.members = d.members;
         sent.count = d.count;
-        store_status status = STORE_CALL(r->services->store, submit_batch, &sent, &made);
-        replied = reply_submitted(r, status, &made);
+        store_status status = STORE_CALL(r->services->store, submit_batch, &sent, &made.batch);
+        replied = reply_submission(r, status, &made);
     } else {
         replied = d.failure.http ? reply_refusal(r, &d.failure) : reply_no_memory(r);
     }
-    batch_clear(&made);
+    submission_clear(&made);
     clear(&d);
     return replied;
 }
@@ -294,7 +250,7 @@ handled batches_list(request *r) {
     if (!all) return reply_no_memory(r);
     bool listed = STORE_CALL(r->services->store, list_batches, &query, all, &count, &more) == STORE_OK;
     handled replied = listed ? reply_json(r, 200, page_json(count, batch_at, all, more ? all[count - 1].number : 0))
-                             : reply_storage_failed(r);
+                             : reply_store(r, STORE_FAILED, "batch");
     for (size_t k = 0; k < count; k++) batch_clear(&all[k]);
     free(all);
     return replied;
@@ -309,7 +265,7 @@ bool request_batch(request *r, job_batch *out) {
 handled batches_get(request *r) {
     job_batch b;
     if (!request_batch(r, &b)) return REPLY_READY;
-    handled replied = reply_batch(r, 200, &b);
+    handled replied = reply_json(r, 200, batch_json(&b));
     batch_clear(&b);
     return replied;
 }
@@ -350,7 +306,7 @@ handled batches_cancel(request *r) {
         return reply_store(r, status, "batch");
     }
     stop_running(r);
-    handled replied = reply_batch(r, 202, &b);
+    handled replied = reply_json(r, 202, batch_json(&b));
     batch_clear(&b);
     return replied;
 }

@@ -91,7 +91,7 @@ handled checks_create(request *r) {
     stream_finish_first(r->stream);
     budget_take_slot(b);
     model_lease lease;
-    if (request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {
+    if (request_model(r, request_body(r), r->body.length, &lease, &failure)) {
         api_observer observer = {
             .context = &run, .model_known = lease.known, .summary = check_summary, .problem = check_problem};
         hamel_status status = api_run(lease.model, &b->poll, &observer, "request");

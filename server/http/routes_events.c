@@ -3,6 +3,7 @@
  * The id of an event is the revision of the job. A client that reconnects with Last-Event-ID gets the current state of
  * the job if it has changed since then. Changes in quick succession are merged into one event. A client that has
  * received the final state gets 204, after which a browser does not reconnect. */
+#include "api/json/builder.h"
 #include "api/json/text.h"
 #include "server/clock.h"
 #include "server/http/accept.h"
@@ -42,12 +43,11 @@ static bool write_event(watch *w, const char *name, int64_t id, cJSON *data) {
 }
 
 static cJSON *progress_json(const job *j) {
-    cJSON *object = cJSON_CreateObject();
-    bool good = object && cJSON_AddStringToObject(object, "status", job_status_name(j->status)) &&
-                cJSON_AddNumberToObject(object, "progress", j->progress);
-    if (good) return object;
-    cJSON_Delete(object);
-    return NULL;
+    json_builder b = {0};
+    cJSON *object = json_kept(&b, cJSON_CreateObject());
+    json_add_text(&b, object, "status", job_status_name(j->status));
+    json_add_number(&b, object, "progress", j->progress);
+    return json_finished(&b, object);
 }
 
 static bool send_change(watch *w) {
@@ -111,9 +111,8 @@ static follow_wait events_step(void *context) {
 
 handled jobs_get_events(request *r) {
     static const char *const offers[] = {media_type};
-    if (accept_choose(request_header(r, "Accept"), offers, 1, 0) == 1) {
+    if (accept_choose(request_header(r, "Accept"), offers, 1, 0) == 1)
         return reply_problem(r, 406, "not-acceptable", "Not acceptable", "events come as %s", media_type);
-    }
     watch *w = calloc(1, sizeof *w);
     if (!w) return reply_no_memory(r);
     *w = (watch){.r = r, .services = r->services, .stream = stream_hold(r->stream), .told = request_last_event(r)};

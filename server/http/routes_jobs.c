@@ -2,27 +2,12 @@
 #include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"
 #include "server/http/paging.h"
-#include "server/http/prefer.h"
 #include "server/http/routes.h"
+#include "server/http/submission.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-handled reply_store(request *r, store_status status, const char *kind) {
-    char slug[24], title[24];
-    if (status == STORE_FULL) return reply_quota(r);
-    if (status == STORE_NO_SPACE) return reply_disk_full(r);
-    if (status != STORE_ABSENT) return reply_storage_failed(r);
-    snprintf(slug, sizeof slug, "no-such-%s", kind);
-    snprintf(title, sizeof title, "No such %s", kind);
-    return reply_problem(r, 404, slug, title, "there is no %s '%s'", kind, r->parameter);
-}
-
-handled reply_key_conflict(request *r, const char *kind, const char *id) {
-    return reply_problem(r, 409, "idempotency-key", "Idempotency-Key reused",
-                         "this Idempotency-Key belongs to %s %s, which was sent with another body", kind, id);
-}
 
 bool request_job(request *r, job *out) {
     store_status status = STORE_CALL(r->services->store, find, r->parameter, request_owner_filter(r), out);
@@ -41,79 +26,16 @@ bool job_reread(store *s, job *j) {
     return true;
 }
 
-handled reply_quota(request *r) {
-    metrics_reject(r->services->metrics, REJECT_QUOTA);
-    r->reply.retry_after = 10;
-    return reply_problem(r, 429, "quota", "Too many requests",
-                         "the token '%s' has reached its quota of jobs or stored bytes; delete jobs or retry later",
-                         r->owner->name);
-}
-
-store_quota request_quota(const request *r) {
-    access_quotas quotas = access_quotas_of(r->owner);
-    return (store_quota){.active = quotas.jobs, .bytes = quotas.stored_bytes};
-}
-
-static handled reply_job(request *r, int status, const job *j) {
+handled reply_job(request *r, int status, const job *j) {
     job_etag(j, r->reply.etag, sizeof r->reply.etag);
     return reply_json(r, status, job_json(j));
-}
-
-/* ---- submit ----------------------------------------------------------------------------------------------------- */
-
-static bool key_is_sane(const char *key) {
-    size_t length = strlen(key);
-    if (length == 0 || length >= JOB_KEY_BYTES) return false;
-    for (size_t i = 0; i < length; i++) {
-        if (key[i] < 0x20 || key[i] > 0x7e) return false;
-    }
-    return true;
-}
-
-/* Reads the job again; see awaited.ended. */
-static bool has_ended(const request *r, void *context, follow_wait *wait) {
-    job *j = context, newer;
-    if (STORE_CALL(r->services->store, find, j->id, NULL, &newer) != STORE_OK) return true;
-    job_clear(j);
-    *j = newer;
-    wait->number = j->number;
-    wait->revision = j->revision;
-    return job_ended(j->status);
-}
-
-static void reply_created(request *r, void *context) {
-    const job *j = context;
-    snprintf(r->reply.location, sizeof r->reply.location, "/v1/jobs/%s", j->id);
-    reply_job(r, 201, j); /* a repeated request gets the reply that was lost */
-}
-
-static void clear_created(void *context) {
-    job_clear(context);
-    free(context);
-}
-
-static handled reply_submitted(request *r, store_status status, job *j) {
-    if (status == STORE_CONFLICT) {
-        return reply_key_conflict(r, "job", j->id);
-    }
-    if (status != STORE_OK && status != STORE_EXISTS) return reply_store(r, status, "job");
-    if (status == STORE_OK) {
-        workers_wake(r->services->workers);
-        log_write(r->services->log, LOG_INFO, "job",
-                  LOG_FIELDS(log_text("job", j->id), log_text("request_id", r->id), log_text("begin", "accepted")));
-    }
-    job *created = malloc(sizeof *created);
-    if (!created) return reply_no_memory(r);
-    *created = *j;
-    *j = (job){0};
-    return prefer_wait(r, &(awaited){created, has_ended, reply_created, clear_created});
 }
 
 /* Derives the equations, so that errors are reported at submission and not when the job runs. */
 static bool check_description(request *r, char **name, api_failure *failure) {
     model_lease lease;
     budget_take_slot(stream_budget(r->stream));
-    bool good = request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, failure);
+    bool good = request_model(r, request_body(r), r->body.length, &lease, failure);
     budget_release_slot(stream_budget(r->stream));
     if (!good) return false;
     const char *given = hamel_model_header(lease.model)->name;
@@ -122,38 +44,24 @@ static bool check_description(request *r, char **name, api_failure *failure) {
     return *name != NULL;
 }
 
-bool request_key(request *r, const char **key) {
-    *key = request_header(r, "Idempotency-Key");
-    if (!*key || key_is_sane(*key)) return true;
-    reply_problem(r, 400, "invalid-idempotency-key", "Invalid Idempotency-Key",
-                  "an Idempotency-Key has 1 to %d printable ASCII characters", JOB_KEY_BYTES - 1);
-    return false;
-}
-
 handled jobs_create(request *r) {
-    job_submission sent = {.owner = r->owner->name,
-                           .quota = request_quota(r),
-                           .body = r->body.bytes ? r->body.bytes : "",
-                           .length = r->body.length};
-    if (!request_key(r, &sent.key)) return REPLY_READY;
-    job j = {0};
-    store_status status = STORE_CALL(r->services->store, known_key, &sent, &j);
+    job_submission sent;
+    submission made = {0};
+    if (!submission_read(r, &sent)) return REPLY_READY;
+    store_status status = STORE_CALL(r->services->store, known_key, &sent, &made.job);
     if (status == STORE_ABSENT) {
         api_failure failure = {0};
         char *name = NULL;
-        if (!check_description(r, &name, &failure)) {
+        if (!check_description(r, &name, &failure))
             return failure.http ? reply_refusal(r, &failure) : reply_no_memory(r);
-        }
         sent.name = name;
-        status = STORE_CALL(r->services->store, submit, &sent, &j);
+        status = STORE_CALL(r->services->store, submit, &sent, &made.job);
         free(name);
     }
-    handled replied = reply_submitted(r, status, &j);
-    job_clear(&j);
+    handled replied = reply_submission(r, status, &made);
+    submission_clear(&made);
     return replied;
 }
-
-/* ---- list ------------------------------------------------------------------------------------------------------- */
 
 static cJSON *job_at(const void *context, size_t k) {
     const job *jobs = context;
@@ -167,7 +75,7 @@ static handled reply_list(request *r, const job_query *query) {
     if (!jobs) return reply_no_memory(r);
     bool listed = STORE_CALL(r->services->store, list, query, jobs, &count, &more) == STORE_OK;
     handled replied = listed ? reply_json(r, 200, page_json(count, job_at, jobs, more ? jobs[count - 1].number : 0))
-                             : reply_storage_failed(r);
+                             : reply_store(r, STORE_FAILED, "job");
     for (size_t i = 0; i < count; i++) job_clear(&jobs[i]);
     free(jobs);
     return replied;
@@ -188,8 +96,6 @@ handled jobs_list(request *r) {
     query.limit = asked.limit;
     return reply_list(r, &query);
 }
-
-/* ---- one job ---------------------------------------------------------------------------------------------------- */
 
 handled jobs_get(request *r) {
     job j;

@@ -94,9 +94,8 @@ static int find_column(const cJSON *columns, const char *name, size_t length) {
 }
 
 static bool is_chosen(const results *x, size_t column) {
-    for (size_t i = 0; i < x->count; i++) {
+    for (size_t i = 0; i < x->count; i++)
         if (x->chosen[i] == column) return true;
-    }
     return false;
 }
 
@@ -155,9 +154,8 @@ static bool cut_list(cJSON *header, const char *key, const results *x) {
 static handled prepare_columns(results *x) {
     x->header = json_parse_trusted(x->job.header);
     const cJSON *columns = x->header ? cJSON_GetObjectItemCaseSensitive(x->header, "columns") : NULL;
-    if (!json_is_texts(columns) || !columns->child) {
+    if (!json_is_texts(columns) || !columns->child)
         return reply_problem(x->r, 500, "storage", "Storage failed", "the stored header of this job cannot be read");
-    }
     x->stored_count = (size_t)cJSON_GetArraySize(columns);
     x->chosen = calloc(x->stored_count, sizeof *x->chosen);
     x->names = calloc(x->stored_count, sizeof *x->names);

@@ -176,7 +176,7 @@ handled simulations_create(request *r) {
     budget_take_slot(stream_budget(run.stream));
     model_lease lease;
     handled result;
-    if (!request_model(r, r->body.bytes ? r->body.bytes : "", r->body.length, &lease, &failure)) {
+    if (!request_model(r, request_body(r), r->body.length, &lease, &failure)) {
         result = reply_refusal(r, &failure);
     } else {
         text_buffer_free(&r->body);

@@ -30,9 +30,8 @@ static double delete_slice(void *context) {
         r->deleted += count;
         return PAUSE_SECONDS;
     }
-    if (r->deleted > 0) {
+    if (r->deleted > 0)
         log_write(r->log, LOG_INFO, "retention", LOG_FIELDS(log_number("forgotten", (double)r->deleted)));
-    }
     r->deleted = 0;
     return r->round_seconds;
 }

@@ -37,9 +37,8 @@ void job_clear(job *j) {
 }
 
 bool batch_ended(const job_batch *b) {
-    for (size_t k = 0; k < JOB_STATUSES; k++) {
+    for (size_t k = 0; k < JOB_STATUSES; k++)
         if (!job_ended((job_status)k) && b->counts[k] > 0) return false;
-    }
     return true;
 }
 
@@ -55,9 +54,8 @@ void row_chunk_clear(row_chunk *chunk) {
 }
 
 static const store_kind *kind_of_url(const char *url) {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(url, kinds[i]->scheme, strlen(kinds[i]->scheme)) == 0) return kinds[i];
-    }
     return NULL;
 }
 

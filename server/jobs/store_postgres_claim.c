@@ -20,9 +20,8 @@ enum { OWNERS_MOST = 16, LOST_MOST = 100 };
 #define EMPTY_SECONDS 0.25
 
 static bool push_rows(pg_reserve *r, sql_connection *c, sql_step step) {
-    for (; step == SQL_STEP_ROW; step = c->driver->next(c)) {
+    for (; step == SQL_STEP_ROW; step = c->driver->next(c))
         if (r->count < PG_RESERVE_MOST) r->numbers[r->count++] = c->driver->integer(c, 0);
-    }
     c->driver->end(c);
     return step == SQL_STEP_END;
 }
@@ -54,9 +53,8 @@ static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
         if (shares[k].count > 0 && !SQL_RUN(c, PG_NOTE_SERVED, sql_text(owners[k]))) return false;
     }
     for (size_t at = 0; at < longest; at++) {
-        for (size_t k = 0; k < count; k++) {
+        for (size_t k = 0; k < count; k++)
             if (at < shares[k].count && r->count < PG_RESERVE_MOST) r->numbers[r->count++] = shares[k].numbers[at];
-        }
     }
     return true;
 }
@@ -117,8 +115,6 @@ store_status pg_claim(store *base, job *out, char **body, size_t *length) {
 void pg_work_may_wait(postgres_store *s) {
     note_empty(s, 0);
 }
-
-/* ---- release ---------------------------------------------------------------------------------------------------- */
 
 static store_status run_release(sql_connection *c, sql_operation *self) {
     const pg_release *change = (pg_release *)self;

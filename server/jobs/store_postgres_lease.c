@@ -21,8 +21,6 @@
 enum { SWEEP_LOCK = 1751215462, MINE_MOST = 1024 };
 #define ROUND_SECONDS 1.0
 
-/* ---- listener --------------------------------------------------------------------------------------------------- */
-
 typedef enum news { NEWS_QUEUED, NEWS_LOST } news;
 
 static void notify(postgres_store *s, news what) {
@@ -40,8 +38,6 @@ static bool runs_here(postgres_store *s, int64_t number, bool canceled) {
     pthread_mutex_unlock(&s->listener_lock);
     return runs;
 }
-
-/* ---- lease ------------------------------------------------------------------------------------------------------ */
 
 static void set_lease(postgres_store *s, int64_t node, double asked_at) {
     pthread_mutex_lock(&s->state_lock);
@@ -89,8 +85,6 @@ static void renew(postgres_store *s) {
     pg_take_lease(s);
 }
 
-/* ---- jobs of this node ------------------------------------------------------------------------------------------ */
-
 typedef struct held_job {
     int64_t number, attempt;
     bool canceled;
@@ -103,17 +97,14 @@ static void look_at_mine(postgres_store *s) {
     held_job held[MINE_MOST];
     size_t count = 0;
     sql_step step = SQL_FIRST(c, PG_MINE, sql_int(atomic_load(&s->node)));
-    for (; step == SQL_STEP_ROW && count < MINE_MOST; step = c->driver->next(c)) {
+    for (; step == SQL_STEP_ROW && count < MINE_MOST; step = c->driver->next(c))
         held[count++] = (held_job){c->driver->integer(c, 0), c->driver->integer(c, 1), c->driver->integer(c, 2) != 0};
-    }
     c->driver->end(c);
     for (size_t k = 0; k < count; k++) {
         if (runs_here(s, held[k].number, held[k].canceled)) continue;
         SQL_RUN(c, PG_RELEASE, sql_int(held[k].number), sql_int(held[k].attempt));
     }
 }
-
-/* ---- sweep ------------------------------------------------------------------------------------------------------ */
 
 static bool sweep_all(pg_connection *connection, int64_t *nodes, int64_t *poison) {
     static const char problem[] =
@@ -146,8 +137,6 @@ static void sweep(postgres_store *s) {
         LOG_FIELDS(log_text("end", "swept"), log_number("nodes", (double)nodes), log_number("poison", (double)poison)));
     notify(s, NEWS_QUEUED);
 }
-
-/* ---- thread ----------------------------------------------------------------------------------------------------- */
 
 static bool is_closing(postgres_store *s) {
     pthread_mutex_lock(&s->state_lock);

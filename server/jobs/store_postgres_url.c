@@ -50,9 +50,8 @@ bool pg_read_url(postgres_store *s, const char *url, char *message, size_t room)
     bool good = s->keywords && s->values;
     /* If a parameter is given twice, libpq uses the last. */
     for (size_t k = 0; good && k < STANDARD; k++) good = add_parameter(s, at++, standard[k][0], standard[k][1]);
-    for (const PQconninfoOption *o = options; good && o->keyword; o++) {
+    for (const PQconninfoOption *o = options; good && o->keyword; o++)
         if (o->val && strcmp(o->keyword, "client_encoding") != 0) good = add_parameter(s, at++, o->keyword, o->val);
-    }
     PQconninfoFree(options);
     if (!good) snprintf(message, room, "out of memory");
     return good;

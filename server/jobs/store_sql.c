@@ -14,8 +14,6 @@
 #define TEND_SECONDS 1.0
 #define WAIT_MOST_SECONDS 3600.0
 
-/* ---- statements ------------------------------------------------------------------------------------------------- */
-
 static const char *const texts[] = {
 #define X(name, text) text,
     SHARED_STATEMENTS(X)
@@ -75,8 +73,6 @@ bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, siz
 bool sql_run(sql_connection *c, unsigned name) {
     return sql_run_with(c, name, NULL, 0);
 }
-
-/* ---- the writer ------------------------------------------------------------------------------------------------- */
 
 static void append_operation(sql_store *s, sql_operation *operation) {
     operation->next = NULL;
@@ -176,14 +172,11 @@ void sql_wait(store *base, uint64_t *seen, double seconds) {
     sql_store *s = (sql_store *)base;
     struct timespec until = clock_deadline(seconds);
     pthread_mutex_lock(&s->lock);
-    while (*seen == s->changes) {
+    while (*seen == s->changes)
         if (pthread_cond_timedwait(&s->changed, &s->lock, &until) != 0) break;
-    }
     *seen = s->changes;
     pthread_mutex_unlock(&s->lock);
 }
-
-/* ---- readers ---------------------------------------------------------------------------------------------------- */
 
 sql_connection *sql_reader(sql_store *s) {
     pthread_mutex_lock(&s->lock);
@@ -203,8 +196,6 @@ void sql_reader_back(sql_store *s, sql_connection *c) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- the schema -------------------------------------------------------------------------------------------------- */
-
 bool sql_schema_accepted(int64_t version, const char *where, char *message, size_t room) {
     if (version == SQL_SCHEMA_VERSION) return true;
     bool newer = version > SQL_SCHEMA_VERSION;
@@ -213,8 +204,6 @@ bool sql_schema_accepted(int64_t version, const char *where, char *message, size
              newer ? "use that release" : "save its results with that version, then start with an empty store");
     return false;
 }
-
-/* ---- begin and end ---------------------------------------------------------------------------------------------- */
 
 void sql_store_init(sql_store *s, const store_kind *kind, const sql_driver *driver, server_log *log,
                     metrics *counters) {

@@ -41,8 +41,6 @@ static store_status find_by_id(sql_connection *c, const char *id, const char *ow
     return one_batch(c, SQL_FIRST(c, SQL_FIND_BATCH, sql_text(id), sql_text(owner)), out);
 }
 
-/* ---- submit ----------------------------------------------------------------------------------------------------- */
-
 /* Returns the bytes of the batch without its members. Its body is stored in addition to the bodies of listed
  * members. */
 static size_t batch_bytes(const batch_submission *submission) {
@@ -88,9 +86,8 @@ static bool insert_group(sql_connection *c, const batch_submission *submission, 
     }
     c->driver->end(c);
     bool good = step == SQL_STEP_END;
-    for (size_t k = 0; good && k < SQL_GROUP; k++) {
+    for (size_t k = 0; good && k < SQL_GROUP; k++)
         if (!members[k].assignments) good = sql_insert_body(c, numbers[k], members[k].body, members[k].length);
-    }
     return good;
 }
 
@@ -138,8 +135,6 @@ store_status sql_submit_batch(store *s, const batch_submission *submission, job_
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* ---- cancel and delete ------------------------------------------------------------------------------------------ */
-
 static store_status run_cancel(sql_connection *c, sql_operation *self) {
     batch_change *change = (batch_change *)self;
     store_status status = find_by_id(c, change->id, change->owner, change->out);
@@ -167,9 +162,8 @@ static bool drop_some_members(sql_connection *c, int64_t batch, size_t most, siz
     int64_t numbers[SLICE_MOST];
     *count = 0;
     sql_step step = SQL_FIRST(c, SQL_SOME_MEMBERS, sql_int(batch), sql_int((int64_t)most));
-    for (; step == SQL_STEP_ROW && *count < most; step = c->driver->next(c)) {
+    for (; step == SQL_STEP_ROW && *count < most; step = c->driver->next(c))
         numbers[(*count)++] = c->driver->integer(c, 0);
-    }
     c->driver->end(c);
     bool good = step != SQL_STEP_FAILED;
     for (size_t k = 0; good && k < *count; k++) good = sql_drop_job(c, numbers[k]);
@@ -194,8 +188,6 @@ store_status sql_delete_batch(store *s, const char *id, const char *owner, size_
     batch_clear(&found);
     return status;
 }
-
-/* ---- old jobs --------------------------------------------------------------------------------------------------- */
 
 typedef struct expiry {
     sql_operation operation;
@@ -231,9 +223,8 @@ static store_status run_expiry(sql_connection *c, sql_operation *self) {
     int64_t numbers[SLICE_MOST];
     if (e->most > SLICE_MOST) e->most = SLICE_MOST;
     if (!gather_old(c, e, numbers, e->count)) return STORE_FAILED;
-    for (size_t k = 0; k < *e->count; k++) {
+    for (size_t k = 0; k < *e->count; k++)
         if (!sql_drop_job(c, numbers[k])) return STORE_FAILED;
-    }
     if (*e->count == 0 || *e->count == e->most)
         return STORE_OK; /* search for empty batches only after the last slice */
     return sql_run(c, SQL_DROP_EMPTY_BATCHES) ? STORE_OK : STORE_FAILED;
@@ -244,8 +235,6 @@ store_status sql_expire(store *s, int64_t age, double bytes, size_t most, size_t
     *count = 0;
     return sql_change((sql_store *)s, &e.operation);
 }
-
-/* ---- queries ---------------------------------------------------------------------------------------------------- */
 
 store_status sql_find_batch(store *base, const char *id, const char *owner, job_batch *out) {
     sql_store *s = (sql_store *)base;

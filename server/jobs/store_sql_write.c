@@ -225,9 +225,8 @@ static bool insert_event(sql_connection *c, int64_t job_number, int64_t number, 
 
 static bool insert_output(sql_connection *c, int64_t number, const job_output *output) {
     bool good = !output || insert_chunk(c, number, &output->rows);
-    for (size_t k = 0; good && output && k < output->event_count; k++) {
+    for (size_t k = 0; good && output && k < output->event_count; k++)
         good = insert_event(c, number, output->first_event + (int64_t)k, &output->events[k]);
-    }
     return good;
 }
 

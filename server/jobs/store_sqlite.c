@@ -19,8 +19,6 @@ enum {
     LOST_MOST = 100 /* upper bound on jobs without description that one claim skips */
 };
 
-/* ---- claim ------------------------------------------------------------------------------------------------------ */
-
 /* Finds the job to claim next; returns STORE_ABSENT if the queue is empty. */
 static store_status next_number(sql_connection *c, int64_t *number) {
     char owner[JOB_KEY_BYTES];
@@ -49,8 +47,6 @@ static store_status run_claim(sql_connection *c, sql_operation *self) {
 static store_status claim(store *s, job *out, char **body, size_t *length) {
     return sql_claim(s, &(sql_claim_change){{.run = run_claim, .grows = true}, out, body, length});
 }
-
-/* ---- open and close --------------------------------------------------------------------------------------------- */
 
 static bool count_crashes(sqlite_store *s) {
     crash_mark mark;

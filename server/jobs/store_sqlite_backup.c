@@ -33,9 +33,8 @@ static bool copy(sqlite3 *from, sqlite3 *to, const char *path, char *message, si
     if (backup) sqlite3_backup_finish(backup);
     if (rc != SQLITE_DONE) return backup_failed(message, room, path, sqlite3_errstr(rc));
     /* The copy is one file, without a log. */
-    if (!is_sound(to) || sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK) {
+    if (!is_sound(to) || sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) != SQLITE_OK)
         return backup_failed(message, room, path, "the copy is damaged");
-    }
     return true;
 }
 

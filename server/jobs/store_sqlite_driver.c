@@ -13,8 +13,6 @@ static const char *const own_texts[] = {
 #undef X
 };
 
-/* ---- statements ------------------------------------------------------------------------------------------------- */
-
 static void lite_end(sql_connection *base) {
     sqlite_connection *c = (sqlite_connection *)base;
     if (c->current) sqlite3_reset(c->current);
@@ -57,9 +55,8 @@ static sql_step lite_first(sql_connection *base, unsigned name, const sql_value 
     }
     int parameters = sqlite3_bind_parameter_count(*statement);
     sqlite3_clear_bindings(*statement);
-    for (int k = 0; k < parameters && k < (int)count; k++) {
+    for (int k = 0; k < parameters && k < (int)count; k++)
         if (!bind(*statement, k + 1, &values[k])) return SQL_STEP_FAILED;
-    }
     c->current = *statement;
     return lite_next(base);
 }
@@ -94,8 +91,6 @@ static void lite_complain(sql_store *s, sql_connection *base, const char *what) 
               LOG_FIELDS(log_text("operation", what), log_text("message", sqlite3_errmsg(db)),
                          log_number("code", sqlite3_extended_errcode(db))));
 }
-
-/* ---- changes ---------------------------------------------------------------------------------------------------- */
 
 /* Runs an operation in a savepoint. Returns false if it fails for lack of space. */
 static bool run_operation(sqlite_store *s, sql_operation *operation) {
@@ -193,8 +188,6 @@ const sql_driver sqlite_driver = {
     .tend = sqlite_tend,
 };
 
-/* ---- connections ------------------------------------------------------------------------------------------------ */
-
 bool sqlite_execute(sqlite_connection *c, const char *sql) {
     return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
@@ -202,9 +195,8 @@ bool sqlite_execute(sqlite_connection *c, const char *sql) {
 int64_t sqlite_query(sqlite_connection *c, const char *sql) {
     sqlite3_stmt *statement = NULL;
     int64_t value = -1;
-    if (sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+    if (sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
         value = sqlite3_column_int64(statement, 0);
-    }
     sqlite3_finalize(statement);
     return value;
 }

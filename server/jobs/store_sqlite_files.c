@@ -79,8 +79,6 @@ void sqlite_files_close(sqlite_store *s) {
     close_file(&s->lock_file);
 }
 
-/* ---- in place --------------------------------------------------------------------------------------------------- */
-
 static bool identify(const sqlite_store *s, const char *ending, file_identity *out) {
     char name[SQLITE_NAME_BYTES];
     struct stat about;

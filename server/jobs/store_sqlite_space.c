@@ -26,8 +26,6 @@ enum {
 #define ROUND_SECONDS 1.0
 #define STEP_SECONDS 0.02
 
-/* ---- space ------------------------------------------------------------------------------------------------------ */
-
 /* Returns the free bytes of the disk for this user; infinity if unknown. */
 static double free_bytes(const sqlite_store *s) {
     struct statvfs about;
@@ -55,8 +53,6 @@ bool sqlite_is_space_fault(const sqlite_connection *c) {
     sqlite3_file_control(c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     return says_full(log) || says_full(database);
 }
-
-/* ---- reserve ---------------------------------------------------------------------------------------------------- */
 
 static off_t reserve_size(const sqlite_store *s) {
     struct stat about;
@@ -109,8 +105,6 @@ bool sqlite_space_gain(sqlite_store *s) {
     return shrunk || cut || !before;
 }
 
-/* ---- write-ahead log -------------------------------------------------------------------------------------------- */
-
 bool sqlite_log_cut(sqlite_store *s) {
     sqlite3 *db = s->writer.db;
     sqlite3_busy_timeout(db, 0); /* do not wait for readers: the next round retries */
@@ -118,8 +112,6 @@ bool sqlite_log_cut(sqlite_store *s) {
     sqlite3_busy_timeout(db, SQLITE_BUSY_MS);
     return rc == SQLITE_OK;
 }
-
-/* ---- free pages ------------------------------------------------------------------------------------------------- */
 
 /* Returns free pages to the disk in one step. Returns true if there are more. */
 static bool give_back_pages(sqlite_store *s) {

@@ -109,9 +109,8 @@ static bool on_job_header(void *context, const row_header *header) {
     run->output.rows = (row_chunk){.first = run->stored, .columns = header->column_count, .values = run->values};
     run->last_append = clock_seconds();
     size_t unknown;
-    if (run->sweep.tree) {
+    if (run->sweep.tree)
         run->reducer = sweep_reduce_open(&run->sweep.sweep, header->columns, header->column_count, &unknown);
-    }
     return run->values && (!run->sweep.tree || run->reducer);
 }
 
@@ -391,9 +390,8 @@ static void cancel_worker(worker *p) {
 /* Cancels the run of a job, if it runs here. The caller holds the lock. */
 static void cancel_run_of(workers *w, int64_t number) {
     w->cancellations++;
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = 0; i < w->count; i++)
         if (w->members[i].number == number) cancel_worker(&w->members[i]);
-    }
 }
 
 /* Cancels the run if the job was canceled or deleted while it was being claimed. */
