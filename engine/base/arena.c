@@ -1,9 +1,8 @@
 /* arena.c — arena allocator: chunks of memory that are freed together.
  *
- * Allocations are cut from the head chunk. A chunk comes from calloc, and no byte of it is allocated twice,
- * so allocations are zero without being cleared again, and untouched pages of a large chunk cost nothing. A request
- * that exceeds the size of the next chunk gets a separate chunk after the head, so that the rest of the head remains in
- * use.
+ * The head chunk serves allocations one after the other. Chunks come from calloc, and no byte is allocated twice, so
+ * allocations need not be cleared, and untouched pages of a large chunk cost nothing. A request that exceeds the size of
+ * the next chunk gets a separate chunk after the head, so that the rest of the head remains in use.
  *
  * Invariants: `used` is the sum of the sizes of all chunks, headers included, and never exceeds a nonzero `limit`;
  * chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not allocated is poisoned. */
@@ -74,9 +73,8 @@ static arena_chunk *chunk_create(arena *a, size_t need) {
     if (room < CHUNK_HEADER || need > room - CHUNK_HEADER) return NULL;
     size_t total = next_chunk_size(a);
     bool alone = a->head != NULL && need > total - CHUNK_HEADER;
-    if (need > total - CHUNK_HEADER) total = need + CHUNK_HEADER;
-    if (total > room) total = need + CHUNK_HEADER;
-    arena_chunk *chunk = calloc(1, total);
+    if (need > total - CHUNK_HEADER || total > room) total = need + CHUNK_HEADER;
+    arena_chunk *chunk = calloc(1, total), **at = alone ? &a->head->next : &a->head;
     if (chunk == NULL) {
         a->starved = true;
         return NULL;
@@ -84,30 +82,21 @@ static arena_chunk *chunk_create(arena *a, size_t need) {
     chunk->size = total - CHUNK_HEADER;
     a->used += total;
     ASAN_POISON_MEMORY_REGION(chunk_bytes(chunk), chunk->size);
-    if (alone) {
-        chunk->next = a->head->next;
-        a->head->next = chunk;
-    } else {
-        chunk->next = a->head;
-        a->head = chunk;
-    }
+    chunk->next = *at;
+    *at = chunk;
     return chunk;
 }
 
-static void *no_room(arena *a) {
-    a->failed = true;
-    return NULL;
-}
-
 void *arena_alloc(arena *a, size_t count, size_t size) {
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) return no_room(a);
-    if (bytes > (size_t)PTRDIFF_MAX / 2) return no_room(a);
-    size_t need = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT + ARENA_GAP;
-    if (need == 0) need = ARENA_ALIGNMENT;
+    size_t bytes, need = ARENA_ALIGNMENT;
+    bool fits = !__builtin_mul_overflow(count, size, &bytes) && bytes <= (size_t)PTRDIFF_MAX / 2;
+    if (fits && bytes > 0) need = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT + ARENA_GAP;
     arena_chunk *chunk = a->head;
-    if (chunk == NULL || chunk->size - chunk->used < need) chunk = chunk_create(a, need);
-    if (chunk == NULL) return no_room(a);
+    if (fits && (chunk == NULL || chunk->size - chunk->used < need)) chunk = chunk_create(a, need);
+    if (!fits || chunk == NULL) {
+        a->failed = true;
+        return NULL;
+    }
     unsigned char *result = chunk_bytes(chunk) + chunk->used;
     chunk->used += need;
     assert(chunk->used <= chunk->size && (a->limit == 0 || a->used <= a->limit));
@@ -124,6 +113,7 @@ int *arena_ints(arena *a, size_t count) {
 }
 
 void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size) {
+    assert(items != NULL || *capacity == 0);
     if (needed <= *capacity && items != NULL) return items;
     size_t larger = *capacity > SIZE_MAX / 2 ? SIZE_MAX : *capacity * 2;
     if (larger < needed) larger = needed;
@@ -136,7 +126,7 @@ void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t 
     }
     if (result == NULL) return NULL;
     a->failed = failed;
-    if (items != NULL && *capacity > 0) memcpy(result, items, *capacity * size);
+    if (items != NULL) memcpy(result, items, *capacity * size);
     *capacity = larger;
     return result;
 }

@@ -1,4 +1,4 @@
-/* arena.h — arena allocator: allocations are freed together. Each description, model and solver has one.
+/* arena.h — arena allocator: allocations are freed together. Each description, model and solver has its own arena.
  *
  * Chunks are taken from malloc, grow geometrically and are freed all at once. `limit` bounds the sum, so that a
  * client's description cannot exhaust memory. Under AddressSanitizer the unused part of a chunk and a gap after each
@@ -13,11 +13,11 @@
 typedef struct arena_chunk arena_chunk;
 typedef struct arena {
     arena_chunk *head;
-    size_t used;                /* bytes of all chunks */
+    size_t used;                /* total size of all chunks in bytes */
     size_t limit;               /* upper bound on `used`; 0: no limit */
-    bool starved;               /* whether malloc has failed, as opposed to the limit */
-    bool failed;                /* whether any allocation has returned NULL, so that callers can test once */
-    const struct arena *beside; /* another arena whose bytes count against the limit, or NULL */
+    bool starved;               /* malloc has failed; reaching the limit does not set this */
+    bool failed;                /* an allocation has returned NULL; callers may check this once after several */
+    const struct arena *beside; /* another arena whose size counts against the limit, or NULL */
 } arena;
 
 void arena_init(arena *a, size_t limit);

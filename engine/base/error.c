@@ -27,9 +27,7 @@ static const status_text STATUS_TEXTS[] = {
 };
 
 static const status_text *status_texts(hamel_status status) {
-    size_t at = (size_t)status;
-    if (at >= sizeof STATUS_TEXTS / sizeof *STATUS_TEXTS) at = HAMEL_INTERNAL;
-    return &STATUS_TEXTS[at];
+    return &STATUS_TEXTS[(size_t)status < sizeof STATUS_TEXTS / sizeof *STATUS_TEXTS ? status : HAMEL_INTERNAL];
 }
 
 const char *hamel_status_slug(hamel_status status) {
@@ -59,8 +57,8 @@ static size_t sequence_length(unsigned char lead) {
     return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
 }
 
-/* Removes partial code points that truncation ("%.300s", a buffer of fixed size) has left, because one such byte makes
- * a JSON answer invalid. Returns the new length. */
+/* Removes partial code points, which truncation ("%.300s", a buffer of fixed size) leaves: one such byte makes a JSON
+ * answer invalid. Returns the new length. */
 static size_t drop_partial_sequences(char *text, size_t length) {
     size_t kept = 0;
     for (size_t at = 0, n; at < length; at += n) {
@@ -123,7 +121,7 @@ void hamel_error_once(hamel_error *error) {
     error->count = kept;
 }
 
-static bool make_room(hamel_error *error) {
+static bool grow_list(hamel_error *error) {
     assert(error->count <= error->capacity && error->count <= HAMEL_FAULTS_MAX);
     if (error->count < error->capacity) return true;
     size_t capacity = error->capacity == 0 ? 4 : error->capacity * 2;
@@ -135,7 +133,7 @@ static bool make_room(hamel_error *error) {
 }
 
 static bool keep_fault(hamel_error *error, hamel_fault fault) {
-    if (fault.pointer == NULL || fault.message == NULL || !make_room(error)) {
+    if (fault.pointer == NULL || fault.message == NULL || !grow_list(error)) {
         fault_free(&fault);
         return false;
     }
@@ -172,13 +170,17 @@ static hamel_fault *last_fault(hamel_error *error) {
     return &error->faults[error->count - 1];
 }
 
+/* Replaces a text of an error unless the new text is NULL (out of memory). */
+static bool replace_text(char **text, char *by) {
+    if (by == NULL) return false;
+    free(*text);
+    *text = by;
+    return true;
+}
+
 void hamel_relocate(hamel_error *error, const char *pointer, int column) {
     hamel_fault *fault = last_fault(error);
-    char *copy = fault == NULL ? NULL : copy_text(pointer, strlen(pointer));
-    if (copy == NULL) return;
-    free(fault->pointer);
-    fault->pointer = copy;
-    fault->column = column;
+    if (fault != NULL && replace_text(&fault->pointer, copy_text(pointer, strlen(pointer)))) fault->column = column;
 }
 
 hamel_status hamel_restate(hamel_error *error, hamel_status status) {
@@ -194,18 +196,12 @@ void hamel_suggest(hamel_error *error, const char *format, ...) {
     if (fault == NULL) return;
     va_list arguments;
     va_start(arguments, format);
-    char *text = hamel_text(format, arguments);
+    (void)replace_text(&fault->suggestion, hamel_text(format, arguments));
     va_end(arguments);
-    if (text == NULL) return;
-    free(fault->suggestion);
-    fault->suggestion = text;
 }
 
 void hamel_quote(hamel_error *error, const char *expression, size_t length) {
     hamel_fault *fault = last_fault(error);
     if (fault == NULL || expression == NULL || length > HAMEL_QUOTE_MAX) return;
-    char *text = copy_text(expression, length);
-    if (text == NULL) return;
-    free(fault->expression);
-    fault->expression = text;
+    (void)replace_text(&fault->expression, copy_text(expression, length));
 }

@@ -14,16 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__GNUC__)
 #define HAMEL_PRINTF(text_argument, first) __attribute__((__format__(__printf__, text_argument, first)))
 #define HAMEL_CHECKED __attribute__((warn_unused_result))
-#else
-#define HAMEL_PRINTF(text_argument, first)
-#define HAMEL_CHECKED
-#endif
 
 /* clang-format off */
-/* enum, stable slug (problem types are made of it), one-line meaning. */
+/* Columns: enum, stable slug (part of the problem type), one-line meaning. */
 #define HAMEL_STATUS_LIST(X)                                                                       \
     X(OK, "ok", "no error")                                                                        \
     X(INVALID, "invalid-system", "the description is not a valid system")                          \
@@ -47,16 +42,16 @@ typedef enum hamel_status {
 
 enum {
     HAMEL_FAULTS_MAX = 100,
-    HAMEL_QUOTE_MAX = 16384 /* bytes; a longer expression is not kept, so that 100 errors stay small */
+    HAMEL_QUOTE_MAX = 16384 /* bytes; longer expressions are not stored, so that 100 errors stay small */
 };
 
 typedef struct hamel_fault {
     hamel_status status;
-    int column;       /* 1-based, in code points, inside the expression; 0 for the whole value */
-    char *pointer;    /* JSON Pointer of the invalid value, "" for the document; never NULL */
+    int column;       /* 1-based position in the expression, in code points; 0 for the whole value */
+    char *pointer;    /* JSON Pointer to the invalid value, "" for the document; never NULL */
     char *message;    /* never NULL */
-    char *suggestion; /* how to correct it, or NULL */
-    char *expression; /* the text that `column` counts in, or NULL */
+    char *suggestion; /* how to correct the error, or NULL */
+    char *expression; /* text to which `column` refers, or NULL */
 } hamel_fault;
 
 typedef struct hamel_error {
@@ -78,9 +73,9 @@ void hamel_relocate(hamel_error *error, const char *pointer, int column);
 /* Changes the status of the list and of its last error, except HAMEL_NO_MEMORY; the texts stay. Returns `status`. */
 hamel_status hamel_restate(hamel_error *error, hamel_status status);
 
-/* Adds an error and returns `status`, so that `return hamel_fail(...)` reads well. If `error` is NULL, nothing is
- * stored. If memory runs out, the status is stored without the text. HAMEL_NO_MEMORY replaces all earlier and later
- * errors. `pointer` NULL means "". */
+/* Adds an error and returns `status`, so that callers can write `return hamel_fail(...)`. If `error` is NULL, nothing
+ * is stored. If memory runs out, the status is stored without the text. HAMEL_NO_MEMORY replaces all earlier and later
+ * errors. A NULL `pointer` means "". */
 hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *pointer, int column, const char *format,
                         ...) HAMEL_PRINTF(5, 6);
 
@@ -92,8 +87,8 @@ hamel_status hamel_out_of_memory(hamel_error *error);
 void hamel_suggest(hamel_error *error, const char *format, ...) HAMEL_PRINTF(2, 3);
 void hamel_quote(hamel_error *error, const char *expression, size_t length);
 
-/* Formats a text for other parts of an answer under the rules for errors: at most 4096 bytes, without partial code
- * points that truncation leaves. The caller frees it; NULL without memory. */
+/* Formats a text by the rules for error texts: at most 4096 bytes, without partial code points. The caller frees the
+ * text. Returns NULL if out of memory. */
 char *hamel_text(const char *format, va_list arguments);
 
 /* Removes partial UTF-8 sequences from a text in a buffer. */

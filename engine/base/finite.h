@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns true if all values are finite. 0·x is 0 for finite x and NaN otherwise, so the loop has no branch. */
+/* Returns true if all values are finite. 0·x is 0 if x is finite, otherwise NaN, so the loop needs no branch. */
 static inline bool all_finite(const double *x, size_t count) {
     double sum[4] = {0, 0, 0, 0};
     size_t i = 0;

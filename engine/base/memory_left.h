@@ -4,7 +4,16 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdlib.h>
 
-/* Returns true if `vectors` vectors of `length` doubles with their headers can be allocated. */
-bool memory_left(size_t vectors, size_t length);
+/* Returns true if malloc can provide `vectors` vectors of `length` doubles, each with a header of 512 bytes, and another
+ * 64 KiB. */
+static inline bool memory_left(size_t vectors, size_t length) {
+    size_t bytes;
+    if (__builtin_mul_overflow(length, sizeof(double), &bytes) || __builtin_add_overflow(bytes, 512, &bytes) ||
+        __builtin_mul_overflow(bytes, vectors, &bytes) || __builtin_add_overflow(bytes, 64 * 1024, &bytes))
+        return false;
+    void *volatile block = malloc(bytes); /* volatile: otherwise the compiler removes malloc and free */
+    free(block);
+    return block != NULL;
+}

@@ -1,8 +1,8 @@
 /* poll.h — callback that cancels or bounds long computations.
  *
- * The caller can cancel the computation, bound it by a budget, or block in the callback to yield the processor. It is
- * called at each evaluation and must be cheap on average. Once it has returned a value other than HAMEL_OK, it must
- * keep returning that value. */
+ * The owner of the callback can cancel the computation, bound it by a budget, or block in the callback to yield the
+ * processor. The callback is called at each evaluation and must be cheap on average. Once it has returned a value other
+ * than HAMEL_OK, it must keep returning that value. */
 #pragma once
 
 #include "engine/base/error.h"

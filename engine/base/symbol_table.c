@@ -4,10 +4,10 @@
  * (Aumasson and Bernstein 2012) under a random key, cut to 32 bits; it determines the slot of a symbol, never an order
  * that a user can see.
  *
- * The edit distance counts insertions, deletions, replacements and swaps of neighbours of bytes, each pair at most
- * once (optimal string alignment); a change of case costs less than a change of letter. Lengths are bounded, so its
- * three rows are on the stack. An abbreviation is nearer than one edit: for `init` the suggestion is `initial`, not
- * `unit`. */
+ * The edit distance counts insertions, deletions and replacements of bytes and swaps of adjacent bytes, each pair at
+ * most once (optimal string alignment). A change of case costs less than a change of letter. Lengths are bounded, so the
+ * three rows of the distance matrix are on the stack. An abbreviation is nearer than one edit: for `init` the suggestion
+ * is `initial`, not `unit`. */
 #include "engine/base/symbol_table.h"
 
 #include <assert.h>
@@ -60,27 +60,6 @@ static uint32_t hash_name(const symbol_table *t, const char *name, size_t length
     return (uint32_t)sip_hash(t->key, name, length);
 }
 
-/* Allocates `slot_count` slots and fills them with the present symbols. The old slots stay in the arena. */
-static bool place_symbols(symbol_table *t, size_t slot_count) {
-    int32_t *slots = arena_alloc(t->memory, slot_count, sizeof *slots);
-    if (slots == NULL) return false;
-    for (size_t i = 0; i < slot_count; i++) slots[i] = -1;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t at = t->symbols[i].hash & (slot_count - 1);
-        while (slots[at] >= 0) at = (at + 1) & (slot_count - 1);
-        slots[at] = (int32_t)i;
-    }
-    t->slots = slots;
-    t->slot_count = slot_count;
-    return true;
-}
-
-hamel_status symbol_table_init(symbol_table *t, arena *memory) {
-    *t = (symbol_table){.memory = memory};
-    if (getrandom(t->key, sizeof t->key, 0) != (ssize_t)sizeof t->key) return HAMEL_INTERNAL;
-    return place_symbols(t, SLOTS_FIRST) ? HAMEL_OK : HAMEL_NO_MEMORY;
-}
-
 /* Returns the slot of the name, or the empty slot in which to store it. */
 static size_t find_slot(const symbol_table *t, const char *name, size_t length, uint32_t hash) {
     size_t at = hash & (t->slot_count - 1);
@@ -89,6 +68,25 @@ static size_t find_slot(const symbol_table *t, const char *name, size_t length, 
         if (s->hash == hash && s->length == length && memcmp(s->name, name, length) == 0) break;
     }
     return at;
+}
+
+/* Allocates `slot_count` slots and enters all symbols. The old slots stay in the arena. */
+static bool place_symbols(symbol_table *t, size_t slot_count) {
+    assert(slot_count > t->count && (slot_count & (slot_count - 1)) == 0);
+    int32_t *slots = arena_alloc(t->memory, slot_count, sizeof *slots);
+    if (slots == NULL) return false;
+    for (size_t i = 0; i < slot_count; i++) slots[i] = -1;
+    t->slots = slots;
+    t->slot_count = slot_count;
+    for (const symbol *s = t->symbols; s < t->symbols + t->count; s++)
+        slots[find_slot(t, s->name, s->length, s->hash)] = (int32_t)(s - t->symbols);
+    return true;
+}
+
+hamel_status symbol_table_init(symbol_table *t, arena *memory) {
+    *t = (symbol_table){.memory = memory};
+    if (getrandom(t->key, sizeof t->key, 0) != (ssize_t)sizeof t->key) return HAMEL_INTERNAL;
+    return place_symbols(t, SLOTS_FIRST) ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 
 int32_t symbol_find(const symbol_table *t, const char *name, size_t length) {
@@ -166,12 +164,6 @@ typedef struct nearest_search {
     size_t length, bound; /* distances above the bound are ignored */
 } nearest_search;
 
-static bool search_start(nearest_search *s, const char *name, size_t length) {
-    if (length == 0 || length > NEAREST_LENGTH) return false;
-    *s = (nearest_search){.name = name, .length = length, .bound = length / 3 > 1 ? length / 3 * EDIT : EDIT};
-    return true;
-}
-
 /* Compares a candidate with the best one. Returns false if no other candidate can be nearer. */
 static bool search_offer(nearest_search *s, const char *candidate, size_t length) {
     if (length == 0 || length > NEAREST_LENGTH) return true;
@@ -185,20 +177,22 @@ static bool search_offer(nearest_search *s, const char *candidate, size_t length
     return s->bound > 0;
 }
 
-const char *symbol_nearest(const symbol_table *t, const char *name, size_t length) {
-    nearest_search s;
-    if (!search_start(&s, name, length)) return NULL;
-    for (size_t i = 0; i < t->count && i < NEAREST_SYMBOLS; i++) {
-        if (!search_offer(&s, t->symbols[i].name, t->symbols[i].length)) break;
+/* Searches names[count] or, if `names` is NULL, symbols[count]. */
+static const char *search(const char *const *names, const symbol *symbols, size_t count, const char *name,
+                          size_t length) {
+    nearest_search s = {.name = name, .length = length, .bound = length / 3 > 1 ? length / 3 * EDIT : EDIT};
+    if (length == 0 || length > NEAREST_LENGTH) return NULL;
+    for (size_t i = 0; i < count && i < NEAREST_SYMBOLS; i++) {
+        const char *candidate = names ? names[i] : symbols[i].name;
+        if (!search_offer(&s, candidate, strlen(candidate))) break;
     }
     return s.best;
 }
 
+const char *symbol_nearest(const symbol_table *t, const char *name, size_t length) {
+    return search(NULL, t->symbols, t->count, name, length);
+}
+
 const char *nearest_name(const char *const *names, size_t count, const char *name, size_t length) {
-    nearest_search s;
-    if (!search_start(&s, name, length)) return NULL;
-    for (size_t i = 0; i < count && i < NEAREST_SYMBOLS; i++) {
-        if (!search_offer(&s, names[i], strlen(names[i]))) break;
-    }
-    return s.best;
+    return search(names, NULL, count, name, length);
 }

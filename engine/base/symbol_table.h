@@ -1,4 +1,4 @@
-/* symbol_table.h — hash table from names to small integers; indices are in the order of addition.
+/* symbol_table.h — hash table from names to small integers. The index of a symbol counts the additions before it.
  *
  * Uses open addressing with SipHash-2-4 and a random key per table, because names come from users, who must not be able
  * to cause collisions. Names are copied into the arena. */
@@ -19,7 +19,7 @@ typedef struct symbol_table {
     arena *memory; /* borrowed */
     symbol *symbols;
     size_t count, capacity;
-    int32_t *slots; /* index in symbols, or -1 if empty */
+    int32_t *slots; /* indices in `symbols`; -1: empty slot */
     size_t slot_count;
     uint64_t key[2];
 } symbol_table;
@@ -27,7 +27,7 @@ typedef struct symbol_table {
 /* Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_INTERNAL if the system provides no random key. */
 hamel_status symbol_table_init(symbol_table *t, arena *memory) HAMEL_CHECKED;
 
-/* Returns the index of the symbol, or -1. */
+/* Returns the index of the symbol, or -1 if the table does not contain the name. */
 int32_t symbol_find(const symbol_table *t, const char *name, size_t length);
 
 /* Adds `name` with `value`. Returns HAMEL_INVALID if the table already contains the name; *index is then the existing

@@ -20,15 +20,9 @@ void text_buffer_init(text_buffer *b, size_t maximum) {
     *b = (text_buffer){.maximum = maximum < SIZE_MAX ? maximum : SIZE_MAX - 1};
 }
 
-static void drop_bytes(text_buffer *b) {
-    free(b->bytes);
-    b->bytes = NULL;
-    b->length = b->capacity = 0;
-}
-
 void text_buffer_free(text_buffer *b) {
-    drop_bytes(b);
-    b->failed = false;
+    free(b->bytes);
+    text_buffer_init(b, b->maximum);
 }
 
 void text_buffer_reset(text_buffer *b) {
@@ -37,28 +31,23 @@ void text_buffer_reset(text_buffer *b) {
     if (b->bytes != NULL) b->bytes[0] = '\0';
 }
 
-static void fail(text_buffer *b) {
-    drop_bytes(b);
+static bool fail(text_buffer *b) {
+    text_buffer_free(b);
     b->failed = true;
+    return false;
 }
 
 /* Makes room for `more` bytes and a NUL. */
 static bool reserve(text_buffer *b, size_t more) {
     if (b->failed) return false;
-    if (more > b->maximum - b->length) {
-        fail(b);
-        return false;
-    }
+    if (more > b->maximum - b->length) return fail(b);
     size_t needed = b->length + more + 1;
     if (needed <= b->capacity) return true;
     size_t capacity = b->capacity < CAPACITY_FIRST ? CAPACITY_FIRST : b->capacity;
     while (capacity < needed && capacity <= b->maximum / 2) capacity *= 2;
     if (capacity < needed || capacity > b->maximum) capacity = b->maximum + 1;
     char *bytes = realloc(b->bytes, capacity);
-    if (bytes == NULL) {
-        fail(b);
-        return false;
-    }
+    if (bytes == NULL) return fail(b);
     b->bytes = bytes;
     b->capacity = capacity;
     assert(b->length + more < b->capacity);
@@ -83,14 +72,11 @@ void text_buffer_printf(text_buffer *b, const char *format, ...) {
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        fail(b);
-        return;
-    }
-    if ((size_t)length < sizeof text) {
+    if (length >= 0 && (size_t)length < sizeof text) {
         text_buffer_add(b, text, (size_t)length);
         return;
     }
+    if (length < 0) (void)fail(b);
     if (!reserve(b, (size_t)length)) return;
     va_start(arguments, format);
     vsnprintf(b->bytes + b->length, (size_t)length + 1, format, arguments);
@@ -131,8 +117,8 @@ static size_t lay_out_fixed(char *out, const char *digits, int count, int expone
     return (size_t)(at - out);
 }
 
-/* Uses the layout of %.15g, %.16g or %.17g for the same digits: powers from 10^-4 to 10^14 are written without an
- * exponent, and up to 10^15 or 10^16 for numbers with 16 or 17 digits. */
+/* Uses the layout of %.15g, %.16g or %.17g, depending on the number of digits. Numbers from 10^-4 to 10^15 are written
+ * without an exponent; numbers with 16 or 17 digits up to 10^16 or 10^17. */
 void text_buffer_number(text_buffer *b, double value) {
     assert(isfinite(value));
     enum { USUAL = 15 };
@@ -149,5 +135,6 @@ char *text_buffer_take(text_buffer *b, size_t *length) {
     if (length != NULL) *length = b->length;
     b->bytes = NULL;
     b->length = b->capacity = 0;
+    assert(bytes == NULL || !b->failed);
     return bytes;
 }

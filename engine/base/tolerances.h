@@ -14,19 +14,18 @@
  * 1e-9 to rounding; a larger residual after a projection means that it has failed. */
 static const double ON_CONSTRAINTS = 1e-9;
 /* Upper bound on the residual after a projection if large terms cancel: terms up to 5e4 times the scale, each rounded
- * by ε. The coordinates of a projected state may have the same error, relative to 1 or their size. */
+ * by ε. The coordinates of a projected state may have the same error, relative to max(1, |q_i|). */
 static const double PROJECTION_ERROR = 1e-11;
-/* Upper bound on the residual of consistent initial values. Users give six significant digits. */
+/* Upper bound on the residual of consistent initial values, which users write with six significant digits. */
 static const double INITIAL_MISS = 1e-6;
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
 /* Sine of the angle below which a row counts as dependent on others at a state whose residuals are rounding. At
  * consistent states the sine of dependent rows is some 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
- * Computations, 4th ed., 5.5.7). At larger angles solutions keep at least six digits. */
+ * Computations, 4th ed., 5.5.7). At larger angles at least six digits of a solution are correct. */
 static const double RANK_TOLERANCE = 1e-10;
-/* RANK_TOLERANCE for the random states of an analysis, which lie within 1e-10 of the constraints
- * (analyze/samples.c). */
+/* RANK_TOLERANCE for the random states of an analysis, whose residuals are below 1e-10 (analyze/samples.c). */
 static const double SAMPLED_RANK_TOLERANCE = 1e-9;
 /* Squared sine of the angle below which QR replaces Cholesky of A M⁻¹Aᵀ. A M⁻¹Aᵀ squares the condition number of the
  * rows: at this angle Cholesky has lost nine of sixteen digits, QR four to five. */
@@ -37,17 +36,17 @@ static const double COMPLIANCE = 1e-10;
 /* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; rounding is far below. */
 static const double JUMP_CONTRADICTION = 1e-6;
 
-/* Smallest pivot of M, relative to its diagonal entry, that elimination in a fixed order accepts when constraints act,
- * which may compensate for a singular M. The elimination multiplies rounding by the inverse of this ratio: with 1e-6,
- * rounding becomes 1e-10, is not mistaken for a later pivot, and ten digits are left. */
+/* Smallest pivot of M, relative to its diagonal entry, that elimination in a fixed order accepts if constraints act.
+ * These may compensate for a singular M. The elimination multiplies rounding errors by the inverse of this ratio. With
+ * 1e-6 they grow to 1e-10, which is too small to be mistaken for a later pivot, and ten digits are left. */
 static const double MASS_PIVOT_KEPT = 1e-6;
-/* Smallest pivot of M accepted when constraints act, relative to the largest pivot. Near the quaternion e = (1, 0, 0,
- * 0) the row of e0 in M vanishes, but the force on e0 does not, because the norm constraint balances it. The pivot
- * equals its diagonal entry, and the acceleration is the difference of two numbers that are larger by the inverse of
- * the pivot. 1e-6 leaves ten digits. If M is diagonal, forces vanish with the masses. */
+/* Smallest pivot of M, relative to the largest pivot, that is accepted if constraints act. Near the quaternion
+ * e = (1, 0, 0, 0) the row of e0 in M vanishes, but the force on e0 does not, because the norm constraint balances it.
+ * The pivot equals its diagonal entry, and the acceleration is the difference of two numbers that are larger by the
+ * inverse of the pivot. 1e-6 leaves ten digits. A diagonal M needs no such bound, because forces vanish with masses. */
 static const double MASS_PIVOT_LEAST = 1e-6;
-/* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest; the rounding of a pivot
- * if M is diagonal or no constraints act. */
+/* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest pivot. This is the
+ * rounding error of a pivot if M is diagonal or no constraints act. */
 static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained) {
     return constrained && !diagonal ? MASS_PIVOT_LEAST : (double)n * DBL_EPSILON;
 }
@@ -60,13 +59,15 @@ static const double ROUNDING_SAFETY = 8;
 
 /* --- integration -------------------------------------------------------------------------------------------------- */
 
-/* The smallest relative tolerance of an integration: below it, rounding makes the step count grow without any gain. */
+/* Smallest relative tolerance of an integration. Below it, rounding increases the number of steps without increasing
+ * the accuracy. */
 static const double RTOL_LEAST = 1e-13;
-/* Times that differ by less are the same instant, relative to the span of a run: some hundred roundings of t. */
+/* Times that differ by less than this, relative to the span of a run, are the same instant. The value is some hundred
+ * rounding errors of t. */
 static const double INSTANT = 1e-13;
-/* Error of a state between projections, in tolerances of the integration: energy balances of all examples with all
+/* Error of a state between projections, in units of the integration tolerance. Energy balances of all examples with all
  * methods are off by up to ten tolerances (simulate/energy.c). */
 static const double STATE_UNCERTAINTY = 10;
-/* Difference in tolerances beyond which two states belong to different motions, not to integration errors of one: a
- * hundred times STATE_UNCERTAINTY. */
+/* Difference of two states of different motions, in units of the integration tolerance: a hundred times
+ * STATE_UNCERTAINTY. Smaller differences are integration errors of one motion. */
 static const double ANOTHER_MOTION = 1e3;
