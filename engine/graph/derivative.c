@@ -1,8 +1,10 @@
-/* derivative.c — forward derivatives of the graph, with respect to a symbol or along the motion.
+/* derivative.c — derivatives of the graph: forward, with respect to a symbol or along the motion, and reverse.
  *
- * The same iterative walk computes all kinds of derivatives, which differ only in the derivative of a symbol. Each
+ * One iterative walk computes all forward derivatives, which differ only in the derivative of a symbol. Each
  * (node, direction) is computed once and memoized, so shared subexpressions are differentiated once. */
 #include "engine/graph/graph_int.h"
+
+#include <assert.h>
 
 /* Define the builder names of operators.h as node constructors. */
 #define N_(c) graph_number(g, c)
@@ -48,14 +50,9 @@ static size_t memo_slot(const graph *g, graph_node node, graph_node direction) {
 }
 
 static bool memo_grow(graph *g) {
-    size_t count = g->memo_slots ? g->memo_slots * 2 : 1024;
-    graph_memo *old = g->memo;
-    size_t old_slots = g->memo_slots;
-    graph_memo *fresh = arena_alloc(g->scratch, count, sizeof *fresh);
-    if (!fresh) {
-        if (g->status == HAMEL_OK) g->status = HAMEL_NO_MEMORY;
-        return false;
-    }
+    size_t old_slots = g->memo_slots, count = old_slots ? old_slots * 2 : 1024;
+    graph_memo *old = g->memo, *fresh = arena_alloc(g->scratch, count, sizeof *fresh);
+    if (!fresh) return graph_fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
     for (size_t i = 0; i < count; i++) fresh[i].node = GRAPH_NONE;
     g->memo = fresh;
     g->memo_slots = count;
@@ -98,26 +95,23 @@ static graph_node known(graph *g, graph_node node, graph_node direction, unsigne
     return m->node == GRAPH_NONE ? GRAPH_NONE : m->result;
 }
 
-/* Returns the derivative of the next order of the table at the same argument. */
-static graph_node next_of_table(graph *g, const graph_node operand[3]) {
-    graph_node order = graph_add(g, operand[2], graph_number(g, 1));
-    return graph_apply(g, GRAPH_TABLE, operand[0], operand[1], order);
-}
-
-graph_node graph_derivative_by_operand(graph *g, graph_node node, int k) {
+/* Returns ∂node/∂operand k for any operator except IF. For TABLE, this is the lookup of the next order. */
+static graph_node by_operand(graph *g, graph_node node, int k) {
     graph_cell cell = g->cells[node];
-    if (cell.op == GRAPH_TABLE) return next_of_table(g, cell.as.operand);
-    return partial_of(g, (graph_op)cell.op, k, cell.as.operand[0], cell.as.operand[1], node);
+    const graph_node *o = cell.as.operand;
+    assert(cell.op < GRAPH_OP_COUNT && cell.op != GRAPH_IF && k < 2);
+    if (cell.op != GRAPH_TABLE) return partial_of(g, (graph_op)cell.op, k, o[0], o[1], node);
+    return graph_apply(g, GRAPH_TABLE, o[0], o[1], graph_add(g, o[2], graph_number(g, 1)));
 }
 
-/* Applies the chain rule. The derivatives of all operands must be memoized. */
+/* Applies the chain rule; dot[] contains the derivatives of the operands. */
 static graph_node combine(graph *g, graph_node node, const graph_node dot[3]) {
     graph_cell cell = g->cells[node];
     if (cell.op == GRAPH_IF) return graph_apply(g, GRAPH_IF, cell.as.operand[0], dot[1], dot[2]);
     graph_node sum = graph_number(g, 0);
     for (int k = 0; k < graph_arity(&cell) && k < 2; k++) {
         if (graph_is_zero(g, dot[k])) continue;
-        sum = graph_add(g, sum, graph_mul(g, graph_derivative_by_operand(g, node, k), dot[k]));
+        sum = graph_add(g, sum, graph_mul(g, by_operand(g, node, k), dot[k]));
     }
     return sum;
 }
@@ -150,10 +144,11 @@ graph_node graph_slope(graph *g, graph_node node, int k) {
     graph_cell cell = *graph_at(g, node);
     graph_node x = cell.as.operand[0], y = cell.as.operand[1];
     if (cell.op == GRAPH_POW && k == 0) return graph_div(g, graph_mul(g, y, node), x);
-    return graph_derivative_by_operand(g, node, k);
+    return by_operand(g, node, k);
 }
 
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol) {
+    assert(symbol < 0 || g->cells[symbol].op == GRAPH_IS_SYMBOL);
     return symbol < 0 ? GRAPH_NONE : derive(g, node, symbol);
 }
 graph_node graph_rate(graph *g, graph_node node) {
@@ -161,4 +156,57 @@ graph_node graph_rate(graph *g, graph_node node) {
 }
 graph_node graph_rate_bias(graph *g, graph_node node) {
     return derive(g, node, DIRECTION_BIAS);
+}
+
+/* --- reverse accumulation ------------------------------------------------------------------------------------------
+ *
+ * Let v̄ = ∂L/∂v for each node v below the sum L of the roots. Then L̄ = 1, and v̄ = Σ w̄ ∂w/∂v over the nodes w that have
+ * v as an operand (Griewank & Walther, Evaluating Derivatives, 2nd ed., 3.2). Results come after their operands, so a
+ * pass from the last node to the first uses each v̄ when it is complete. Cost: linear in the nodes below the roots. */
+
+static bool pass_on(graph *g, graph_node *adjoint, graph_node node, int k, graph_node share, unsigned kinds) {
+    graph_node operand = g->cells[node].as.operand[k];
+    if (!(g->cells[operand].depends & kinds) || graph_is_zero(g, share)) return share >= 0;
+    adjoint[operand] = adjoint[operand] == GRAPH_NONE ? share : graph_add(g, adjoint[operand], share);
+    return adjoint[operand] >= 0;
+}
+
+/* Adds the adjoint of a node times its partial derivatives to the adjoints of its operands. */
+static bool spread(graph *g, graph_node *adjoint, graph_node node, unsigned kinds) {
+    graph_cell cell = g->cells[node];
+    graph_node bar = adjoint[node], x = cell.as.operand[0], zero = graph_number(g, 0);
+    if (cell.op == GRAPH_IF)
+        return pass_on(g, adjoint, node, 1, graph_apply(g, GRAPH_IF, x, bar, zero), kinds) &&
+               pass_on(g, adjoint, node, 2, graph_apply(g, GRAPH_IF, x, zero, bar), kinds);
+    int arity = cell.op == GRAPH_TABLE ? 1 : graph_arity(&cell);
+    for (int k = 0; k < arity && k < 2; k++) {
+        if (!(g->cells[cell.as.operand[k]].depends & kinds)) continue;
+        graph_node share = graph_mul(g, by_operand(g, node, k), bar);
+        if (!pass_on(g, adjoint, node, k, share, kinds)) return false;
+    }
+    return true;
+}
+
+bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const graph_node *symbols, size_t count,
+                    graph_node *slopes) {
+    arena memory;
+    graph_node *nodes, one = graph_number(g, 1);
+    unsigned kinds = 0;
+    arena_init(&memory, SIZE_MAX);
+    for (size_t i = 0; i < count; i++) kinds |= g->cells[symbols[i]].depends;
+    size_t below = graph_below(g, roots, root_count, &memory, &nodes);
+    size_t room = below ? (size_t)nodes[below - 1] + 1 : 0;
+    graph_node *adjoint = arena_alloc(&memory, room + 1, sizeof *adjoint);
+    bool good = adjoint && (below > 0 || root_count == 0);
+    for (size_t i = 0; good && i < room; i++) adjoint[i] = GRAPH_NONE;
+    for (size_t i = 0; good && i < root_count; i++)
+        adjoint[roots[i]] = adjoint[roots[i]] == GRAPH_NONE ? one : graph_add(g, adjoint[roots[i]], one);
+    for (size_t i = below; good && i-- > 0;)
+        if (adjoint[nodes[i]] != GRAPH_NONE) good = spread(g, adjoint, nodes[i], kinds);
+    for (size_t i = 0; good && i < count; i++) {
+        bool reached = (size_t)symbols[i] < room && adjoint[symbols[i]] != GRAPH_NONE;
+        slopes[i] = reached ? adjoint[symbols[i]] : graph_number(g, 0);
+    }
+    arena_free(&memory);
+    return good || graph_fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
 }

@@ -4,6 +4,7 @@
  * propagates the errors of its operands and adds its own rounding error. */
 #include "engine/graph/graph_int.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static double value_of(const graph *g, graph_op op, const double *x) {
     return table_value(graph_tables(g)[(size_t)x[1]], x[0], (int)x[2]);
 }
 
-/* Returns Σ |op(x + e) − op(x)|, where one operand at a time is changed by its error e. */
+/* Returns Σ_k |op(x + e_k) − op(x)|, where e_k is the error of operand k. */
 static double spread(const graph *g, graph_op op, double value, const double *x, const double *e, int arity) {
     double sum = 0;
     for (int k = 0; k < arity; k++) {
@@ -57,6 +58,7 @@ bool graph_values(const graph *g, const graph_node *nodes, size_t count, const g
                   double *errors) {
     graph_node last = GRAPH_NONE;
     for (size_t k = 0; k < count; k++) last = nodes[k] > last ? nodes[k] : last;
+    assert(last < (graph_node)g->count);
     if (last == GRAPH_NONE) return true;
     double *value = malloc(2 * ((size_t)last + 1) * sizeof *value);
     if (!value) return false;

@@ -32,7 +32,7 @@ static bool cell_equal(const graph_cell *a, const graph_cell *b) {
     return memcmp(a->as.operand, b->as.operand, sizeof a->as.operand) == 0;
 }
 
-static graph_node fail(graph *g, hamel_status status) {
+graph_node graph_fail(graph *g, hamel_status status) {
     if (g->status == HAMEL_OK) g->status = status;
     return GRAPH_NONE;
 }
@@ -73,11 +73,10 @@ bool graph_refused(const graph *g) {
     return g->refuses && g->refuses(g->context);
 }
 
-/* Counts an operation. If the watcher refuses to continue, sets the sticky status and returns false. */
+/* Counts an operation. If the callback refuses to continue, sets the sticky status and returns false. */
 static bool may_work(graph *g) {
     if (++g->work % WATCHED != 0 || !graph_refused(g)) return true;
-    (void)fail(g, HAMEL_CANCELED);
-    return false;
+    return graph_fail(g, HAMEL_CANCELED) != GRAPH_NONE;
 }
 
 hamel_status graph_status(const graph *g) {
@@ -135,15 +134,15 @@ graph_node graph_intern(graph *g, const graph_cell *cell) {
     if (!may_work(g)) return GRAPH_NONE;
     for (; g->slots[s] != GRAPH_NONE; s = (s + 1) & (g->slot_count - 1))
         if (cell_equal(&g->cells[g->slots[s]], cell)) return g->slots[s];
-    if (g->count >= g->max_nodes) return fail(g, HAMEL_LIMIT);
+    if (g->count >= g->max_nodes) return graph_fail(g, HAMEL_LIMIT);
     graph_cell *cells = arena_grow(g->scratch, g->cells, &g->capacity, g->count + 1, sizeof *cells);
-    if (!cells) return fail(g, HAMEL_NO_MEMORY);
+    if (!cells) return graph_fail(g, HAMEL_NO_MEMORY);
     g->cells = cells;
     graph_node node = (graph_node)g->count++;
     cells[node] = *cell;
     if (cell->op < GRAPH_OP_COUNT) cells[node].depends = operands_depend(g, cell);
     g->slots[s] = node;
-    if (g->count * 2 > g->slot_count && !rehash(g)) return fail(g, HAMEL_NO_MEMORY);
+    if (g->count * 2 > g->slot_count && !rehash(g)) return graph_fail(g, HAMEL_NO_MEMORY);
     return node;
 }
 
@@ -170,7 +169,7 @@ graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_
 
 int32_t graph_add_table(graph *g, const graph_table *table) {
     const graph_table **all = arena_grow(g->memory, g->tables, &g->table_capacity, g->table_count + 1, sizeof *all);
-    if (!all) return (void)fail(g, HAMEL_NO_MEMORY), -1;
+    if (!all) return (void)graph_fail(g, HAMEL_NO_MEMORY), -1;
     g->tables = all;
     all[g->table_count] = table;
     return (int32_t)g->table_count++;
@@ -190,12 +189,9 @@ graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order) {
 
 bool graph_walk_begin(graph *g) {
     assert(g->scratch);
-    if (g->mark_capacity < g->capacity) {
-        g->mark = arena_alloc(g->scratch, g->capacity, sizeof *g->mark);
-        if (!g->mark) return fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
-        g->mark_capacity = g->capacity;
-        g->stamp = 0;
-    }
+    uint32_t *mark = arena_grow(g->scratch, g->mark, &g->mark_capacity, g->capacity, sizeof *mark);
+    if (!mark) return graph_fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
+    g->mark = mark;        /* new marks are 0 and therefore differ from the stamp */
     if (++g->stamp == 0) { /* the counter has wrapped, so old marks could equal new stamps */
         memset(g->mark, 0, g->mark_capacity * sizeof *g->mark);
         g->stamp = 1;
@@ -206,7 +202,7 @@ bool graph_walk_begin(graph *g) {
 bool graph_walk_push(graph *g, size_t *depth, graph_node node) {
     if (!may_work(g)) return false;
     graph_node *stack = arena_grow(g->scratch, g->stack, &g->stack_capacity, *depth + 1, sizeof *stack);
-    if (!stack) return fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
+    if (!stack) return graph_fail(g, HAMEL_NO_MEMORY) != GRAPH_NONE;
     g->stack = stack;
     stack[(*depth)++] = node;
     return true;
@@ -217,37 +213,11 @@ static int by_index(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices) {
+/* Lists the nodes below the roots that depend on one of `kinds`, or all nodes if `kinds` is 0. The order is that of the
+ * visits. Grows *nodes in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
+static size_t list_below(graph *g, const graph_node *roots, size_t count, unsigned kinds, arena *memory,
+                         graph_node **nodes, size_t *capacity) {
     size_t depth = 0, found = 0;
-    unsigned bit = GRAPH_DEPENDS(kind);
-    *indices = NULL;
-    if (node < 0 || !(graph_depends(g, node) & bit) || !graph_walk_begin(g) || !graph_walk_push(g, &depth, node))
-        return 0;
-    while (depth > 0) {
-        graph_node at = g->stack[--depth];
-        if (g->mark[at] == g->stamp) continue;
-        g->mark[at] = g->stamp;
-        graph_cell cell = g->cells[at];
-        if (cell.op == GRAPH_IS_SYMBOL) {
-            int32_t *list = arena_grow(g->scratch, g->found, &g->found_capacity, found + 1, sizeof *list);
-            if (!list) return fail(g, HAMEL_NO_MEMORY), 0;
-            g->found = list;
-            list[found++] = cell.as.index;
-            continue;
-        }
-        for (int k = graph_arity(&cell) - 1; k >= 0; k--) {
-            graph_node o = cell.as.operand[k];
-            if ((g->cells[o].depends & bit) && g->mark[o] != g->stamp && !graph_walk_push(g, &depth, o)) return 0;
-        }
-    }
-    qsort(g->found, found, sizeof *g->found, by_index);
-    *indices = g->found;
-    return found;
-}
-
-size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes) {
-    size_t depth = 0, found = 0, capacity = 0;
-    *nodes = NULL;
     if (!graph_walk_begin(g)) return 0;
     for (size_t i = 0; i < count; i++)
         if (roots[i] < 0 || !graph_walk_push(g, &depth, roots[i])) return 0;
@@ -256,13 +226,38 @@ size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memor
         if (g->mark[at] == g->stamp) continue;
         g->mark[at] = g->stamp;
         graph_cell cell = g->cells[at];
-        graph_node *list = arena_grow(memory, *nodes, &capacity, found + 1, sizeof *list);
+        graph_node *list = arena_grow(memory, *nodes, capacity, found + 1, sizeof *list);
         if (!list) return 0;
         *nodes = list;
         list[found++] = at;
-        for (int k = 0; k < graph_arity(&cell); k++)
-            if (g->mark[cell.as.operand[k]] != g->stamp && !graph_walk_push(g, &depth, cell.as.operand[k])) return 0;
+        for (int k = 0; k < graph_arity(&cell); k++) {
+            graph_node o = cell.as.operand[k];
+            bool listed = kinds == 0 || (g->cells[o].depends & kinds) != 0;
+            if (listed && g->mark[o] != g->stamp && !graph_walk_push(g, &depth, o)) return 0;
+        }
     }
+    return found;
+}
+
+size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices) {
+    size_t found = 0;
+    *indices = NULL;
+    if (!(graph_depends(g, node) & GRAPH_DEPENDS(kind))) return 0;
+    size_t below = list_below(g, &node, 1, GRAPH_DEPENDS(kind), g->scratch, &g->found, &g->found_capacity);
+    if (below == 0) return graph_fail(g, HAMEL_NO_MEMORY), 0;
+    for (size_t k = 0; k < below; k++) {
+        const graph_cell *cell = &g->cells[g->found[k]];
+        if (cell->op == GRAPH_IS_SYMBOL) g->found[found++] = cell->as.index;
+    }
+    qsort(g->found, found, sizeof *g->found, by_index);
+    *indices = g->found;
+    return found;
+}
+
+size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes) {
+    size_t capacity = 0;
+    *nodes = NULL;
+    size_t found = list_below(g, roots, count, 0, memory, nodes, &capacity);
     if (found > 0) qsort(*nodes, found, sizeof **nodes, by_index);
     return found;
 }

@@ -4,8 +4,8 @@
  * every pass is a loop without recursion. Equal expressions are one node. Construction simplifies: it folds constants
  * (unless the result is not finite), neutral elements, x - x, like terms and integer powers. It never expands products.
  *
- * Errors are sticky. If memory or the node budget is exhausted, every constructor returns GRAPH_NONE, also for operands
- * that are GRAPH_NONE, and graph_status returns the reason. Check the status once after building. */
+ * Errors are sticky. Once memory or the node budget is exhausted, every constructor returns GRAPH_NONE, and graph_status
+ * returns the reason. Constructors accept operands that are GRAPH_NONE, so callers check the status once, at the end. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -18,8 +18,8 @@
 typedef int32_t graph_node;
 enum { GRAPH_NONE = -1 };
 
-/* The kind of a symbol. Indices count within a kind. Kinds are ordered by when their values become available: a node is
- * evaluated after the last kind that it contains. */
+/* The kind of a symbol. Indices count within a kind. Kinds are in the order in which their values become available: a
+ * node is evaluated after the last kind that it contains. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
     SYMBOL_TIME,          /* t, index 0 */
@@ -27,11 +27,11 @@ typedef enum graph_symbol_kind {
     SYMBOL_VELOCITY,      /* q'_i */
     SYMBOL_ACCELERATION,  /* q''_i */
     SYMBOL_MULTIPLIER,    /* λ_c */
-    SYMBOL_FREE,          /* a_i: the value of q''_i if no constraint acted */
+    SYMBOL_FREE,          /* a_i: value that q''_i would have without constraints */
     SYMBOL_IDEAL,         /* component i of the reaction of the ideal constraints */
     SYMBOL_NONIDEAL,      /* component i of the reaction of the other constraints */
-    SYMBOL_BRANCH,        /* branch of a nonsmooth operator; fixed between events */
-    SYMBOL_STABILIZATION, /* Baumgarte's constants: α, β² */
+    SYMBOL_BRANCH,        /* branch of a nonsmooth operator; constant between events */
+    SYMBOL_STABILIZATION, /* Baumgarte's constants α and β² */
     SYMBOL_KIND_COUNT
 } graph_symbol_kind;
 
@@ -52,12 +52,12 @@ typedef struct graph_cell {
 
 typedef struct graph graph;
 
-/* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive it). `scratch` is used to make
- * nodes until graph_close; it may be the same arena. Returns NULL if out of memory. */
+/* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive the graph). `scratch` contains
+ * the data that only the construction of nodes needs; it may be the same arena. Returns NULL if out of memory. */
 graph *graph_create(arena *memory, arena *scratch, size_t max_nodes);
 
 /* Moves the nodes to the graph's memory; the caller may then free `scratch`. A closed graph is immutable: it can be read,
- * evaluated, printed and compiled, but functions that may make a node must not be called. Nodes keep their numbers.
+ * evaluated, printed and compiled, but functions that may make a node must not be called. The ids of nodes do not change.
  * Returns false if out of memory; the graph is then unchanged. */
 bool graph_close(graph *g) HAMEL_CHECKED;
 
@@ -70,7 +70,8 @@ hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT, HAMEL_NO_ME
 size_t graph_count(const graph *g);
 const graph_cell *graph_at(const graph *g, graph_node node);
 
-/* Adds a table (borrowed, must outlive the graph and its programs). Returns its number, or −1 if out of memory. */
+/* Adds a table (borrowed, must outlive the graph and its programs). Returns the number of the table, or −1 if out of
+ * memory. */
 int32_t graph_add_table(graph *g, const graph_table *table);
 const graph_table *const *graph_tables(const graph *g); /* indexed by number */
 size_t graph_table_count(const graph *g);
@@ -79,7 +80,7 @@ graph_node graph_number(graph *g, double value);
 graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index);
 graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
 
-/* Returns the order-th derivative of a table at x; 0 if the order exceeds the degree of its polynomials. */
+/* Returns the node of the order-th derivative of a table at x; 0 if the order exceeds the degree of the polynomials. */
 graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order);
 
 /* Returns the node of exactly this operation, without simplification or reordering. Used for printed expressions. */
@@ -116,30 +117,31 @@ unsigned graph_depends(const graph *g, graph_node node); /* GRAPH_DEPENDS bits *
 /* Returns ∂node/∂symbol, with all other symbols constant. Memoized, so shared subexpressions are differentiated once. */
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 
-/* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. The rate has a_i = q''_i. The bias, the part
- * of the rate without accelerations, has a_i = 0. Accelerations, multipliers and parameters are constant. Memoized. */
+/* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. graph_rate uses a_i = q''_i, graph_rate_bias
+ * a_i = 0, which is the part of the rate without accelerations. Accelerations, multipliers and parameters are treated as
+ * constant. Memoized. */
 graph_node graph_rate(graph *g, graph_node node);
 graph_node graph_rate_bias(graph *g, graph_node node);
 
-/* Returns the derivative of an operation with respect to its operand k (0 or 1), in terms of the operands and the
- * operation itself. For x^y it is y·node/x, so that repeated derivatives introduce no new powers x^(y - 1), ... */
+/* Returns the derivative of an operation with respect to operand k (0 or 1), in terms of the operands and the operation.
+ * The derivative of x^y is y·node/x, so that repeated derivatives introduce no new powers x^(y - 1), ... */
 graph_node graph_slope(graph *g, graph_node node, int k);
 
-/* Sets slopes[i] to Σ ∂root/∂symbols[i] over the roots. One sweep computes all slopes: the cost and the number of new
- * nodes are linear in the reachable subgraph. Returns false if the graph fails. */
+/* Sets slopes[i] to Σ ∂root/∂symbols[i], summed over the roots. One pass computes all slopes: the cost and the number of
+ * new nodes are linear in the reachable subgraph. Returns false if the graph fails. */
 bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const graph_node *symbols, size_t count,
                     graph_node *slopes);
 
-/* Lists the indices of the symbols of `kind` that `node` contains, increasing. Returns their number. *indices is in the
- * graph's memory and valid until the next call. If out of memory, returns 0 and sets the sticky status. Cost: linear in
- * the reachable subgraph. */
+/* Lists the indices of the symbols of `kind` that `node` contains, increasing. Returns the number of indices. *indices is
+ * in the graph's memory and valid until the next call. If out of memory, returns 0 and sets the sticky status. Cost:
+ * linear in the reachable subgraph. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
 /* Lists the nodes of the reachable subgraph of the roots, increasing, so operands come before results. *nodes is a new
- * array in `memory`. Returns its length, or 0 if a root is GRAPH_NONE or if out of memory. */
+ * array in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
 size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes);
 
-/* Returns the position of `node` in such a list, or the position at which to insert it. */
+/* Returns the position of `node` in an increasing list, or the position at which to insert it. */
 static inline size_t graph_position(const graph_node *nodes, size_t count, graph_node node) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -158,31 +160,31 @@ static inline size_t graph_position(const graph_node *nodes, size_t count, graph
 graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count);
 
-/* Splits a sum into its terms: node = Σ signs[i] * terms[i]; both arrays are in `memory`. Splits at +, - and unary minus,
- * and distributes factors that are parameters or numbers over sums. Returns the number of terms, or 0 if out of
- * memory. */
+/* Splits a sum into terms: node = Σ signs[i] * terms[i]; both arrays are in `memory`. Splits at +, - and unary minus, and
+ * distributes factors that are parameters or numbers over sums. Returns the number of terms, or 0 if out of memory. */
 size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms, signed char **signs);
 
 /* --- angle_sums.c ------------------------------------------------------------------------------------------------- */
 
-/* Rewrites the roots: expands sines and cosines of u ± v in those of u and v if these are needed anyway or by other
- * sums. */
+/* Rewrites the roots: expands sines and cosines of u ± v in terms of those of u and v, if other expressions need these
+ * as well. */
 hamel_status graph_expand_angle_sums(graph *g, graph_node *roots, size_t count) HAMEL_CHECKED;
 
 /* --- evaluate.c -------------------------------------------------------------------------------------------------- */
 
-/* Values of symbols by kind and index (NULL: zeros). Each kind has one error bound, relative to max(1, |value|). */
+/* Values of symbols by kind and index (a NULL array means zeros). Each kind has one error bound, relative to
+ * max(1, |value|). */
 typedef struct graph_point {
     const double *values[SYMBOL_KIND_COUNT];
     double error[SYMBOL_KIND_COUNT];
 } graph_point;
 
-/* Computes value[i] of every node i ≤ last, and a first-order bound error[i] of its error. Both arrays have last + 1
- * entries. */
+/* Computes value[i] of every node i ≤ last, and a first-order bound error[i] of the rounding error. Both arrays have
+ * last + 1 entries. */
 void graph_evaluate(const graph *g, graph_node last, const graph_point *at, double *value, double *error);
 
-/* Computes the values of nodes[count], and bounds of their errors unless `errors` is NULL; both arrays have `count`
- * entries. Entries for nodes that are GRAPH_NONE are not written. Returns false if out of memory. */
+/* Computes the values of nodes[count], and bounds of their errors unless `errors` is NULL. Both arrays have `count`
+ * entries; entries for nodes that are GRAPH_NONE are not written. Returns false if out of memory. */
 bool graph_values(const graph *g, const graph_node *nodes, size_t count, const graph_point *at, double *values,
                   double *errors) HAMEL_CHECKED;
 
@@ -191,8 +193,7 @@ bool graph_values(const graph *g, const graph_node *nodes, size_t count, const g
 /* Appends the name of a symbol to `out`. */
 typedef void graph_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 
-/* Prints infix text that the parser reads back to the same expression. Iterative; `out` fails if the text exceeds its
- * maximum. */
+/* Prints infix text that the parser reads back to the same expression. `out` fails if the text exceeds its maximum. */
 void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
 /* Prints LaTeX for math mode; the namer must also write LaTeX. */

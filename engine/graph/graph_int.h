@@ -12,11 +12,11 @@ typedef struct graph_memo {
 
 struct graph {
     arena *memory;       /* owns the tables, and the cells once the graph is closed */
-    arena *scratch;      /* owns everything else; NULL once the graph is closed */
+    arena *scratch;      /* owns all other arrays; NULL once the graph is closed */
     hamel_status status; /* sticky */
     bool (*refuses)(void *context);
     void *context; /* argument of `refuses` */
-    uint32_t work; /* nodes made or visited; `refuses` is called after each WATCHED nodes */
+    uint32_t work; /* number of nodes made or visited; `refuses` is called once per WATCHED nodes */
     graph_cell *cells;
     size_t count, capacity, max_nodes;
     const graph_table **tables;
@@ -25,14 +25,14 @@ struct graph {
     size_t slot_count;
     graph_memo *memo;
     size_t memo_count, memo_slots;
-    uint32_t *mark; /* one per cell: equals `stamp` if the cell was visited in this walk */
+    uint32_t *mark; /* mark[cell] equals `stamp` if the current walk has visited the cell */
     size_t mark_capacity;
     uint32_t stamp;
     graph_node *stack; /* stack of the current walk */
     size_t stack_capacity;
-    graph_node *map; /* results of the current substitution, one per cell */
+    graph_node *map; /* map[cell]: result of the current substitution */
     size_t map_capacity;
-    int32_t *found; /* result of graph_support */
+    graph_node *found; /* result of graph_support */
     size_t found_capacity;
 };
 
@@ -46,11 +46,14 @@ static inline uint64_t graph_mix(uint64_t h) {
     return h ^ (h >> 33);
 }
 
+/* Sets the sticky status unless an earlier error has set it. Returns GRAPH_NONE. */
+graph_node graph_fail(graph *g, hamel_status status);
+
 /* Returns the node of exactly this operation, without simplification. */
 graph_node graph_intern(graph *g, const graph_cell *cell);
 
-/* simplify.c: returns the node of an equal, simpler expression if there is one, otherwise that of graph_intern. Operands
- * must be valid. */
+/* simplify.c: returns the node of an equal, simpler expression if a rule applies, otherwise the result of graph_intern.
+ * Operands must be valid. */
 graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
 
 /* Starts a walk: grows the array of marks and increments the stamp. If out of memory, sets the sticky status and returns
@@ -62,6 +65,3 @@ bool graph_walk_begin(graph *g);
 bool graph_walk_push(graph *g, size_t *depth, graph_node node);
 
 int graph_arity(const graph_cell *cell); /* 0 for numbers and symbols */
-
-/* derivative.c: returns ∂node/∂operand k for any operator except `if`. */
-graph_node graph_derivative_by_operand(graph *g, graph_node node, int k);

@@ -1,10 +1,11 @@
 /* print.c — prints nodes as infix text that the parser reads back, as LaTeX, or as C.
  *
  * A stack of pending pieces replaces recursion. A piece is a text, or a node with the precedence required at its
- * position. The text of a shared node is repeated at each use, so it can be far longer than the graph. The maximum of
- * the buffer bounds it: the loop ends if the buffer fails. */
+ * position. The pieces of an operation are pushed in reverse order. The text of a shared node is repeated at each use,
+ * so it can be far longer than the graph. The maximum of the buffer bounds it: the loop ends if the buffer fails. */
 #include "engine/graph/graph_int.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,53 @@
 enum { VERBATIM = 0, ESCAPED };
 enum { LOOSE = 0, CONDITION_OR, CONDITION_AND, CONDITION_NOT, COMPARISON, SUM, PRODUCT, SIGNED, POWER, ATOM };
 
+/* The texts of an operator in each notation. The LaTeX of a function is printed before its operands; operands are
+ * separated by ", " and followed by "\right)", unless `between` and `after` are different. A function without an entry
+ * has the name of operators.h; in LaTeX, that name is printed upright. */
+typedef struct operator_style {
+    int precedence; /* 0: a function */
+    const char *text, *latex, *c, *between, *after;
+} operator_style;
+
+static const operator_style STYLES[GRAPH_OP_COUNT] = {
+    [GRAPH_OR] = {CONDITION_OR, " or ", " \\lor ", " || ", NULL, NULL},
+    [GRAPH_AND] = {CONDITION_AND, " and ", " \\land ", " && ", NULL, NULL},
+    [GRAPH_NOT] = {CONDITION_NOT, "not ", "\\lnot ", "!", NULL, NULL},
+    [GRAPH_LT] = {COMPARISON, "<", " < ", "<", NULL, NULL},
+    [GRAPH_LE] = {COMPARISON, "<=", " \\le ", "<=", NULL, NULL},
+    [GRAPH_GT] = {COMPARISON, ">", " > ", ">", NULL, NULL},
+    [GRAPH_GE] = {COMPARISON, ">=", " \\ge ", ">=", NULL, NULL},
+    [GRAPH_EQ] = {COMPARISON, "==", " = ", "==", NULL, NULL},
+    [GRAPH_NE] = {COMPARISON, "!=", " \\ne ", "!=", NULL, NULL},
+    [GRAPH_ADD] = {SUM, " + ", " + ", " + ", NULL, NULL},
+    [GRAPH_SUB] = {SUM, " - ", " - ", " - ", NULL, NULL},
+    [GRAPH_MUL] = {PRODUCT, "*", " \\, ", "*", NULL, NULL},
+    [GRAPH_DIV] = {PRODUCT, "/", "\\frac{", "/", "}{", "}"},
+    [GRAPH_NEG] = {SIGNED, "-", "-", "-", NULL, NULL},
+    [GRAPH_POW] = {POWER, "^", "^{", "pow", NULL, NULL},
+    [GRAPH_SIN] = {.latex = "\\sin\\left("},
+    [GRAPH_COS] = {.latex = "\\cos\\left("},
+    [GRAPH_TAN] = {.latex = "\\tan\\left("},
+    [GRAPH_ASIN] = {.latex = "\\arcsin\\left("},
+    [GRAPH_ACOS] = {.latex = "\\arccos\\left("},
+    [GRAPH_ATAN] = {.latex = "\\arctan\\left("},
+    [GRAPH_SINH] = {.latex = "\\sinh\\left("},
+    [GRAPH_COSH] = {.latex = "\\cosh\\left("},
+    [GRAPH_TANH] = {.latex = "\\tanh\\left("},
+    [GRAPH_EXP] = {.latex = "\\exp\\left("},
+    [GRAPH_LOG] = {.latex = "\\ln\\left("},
+    [GRAPH_MIN] = {.latex = "\\min\\left(", .c = "fmin"},
+    [GRAPH_MAX] = {.latex = "\\max\\left(", .c = "fmax"},
+    [GRAPH_ABS] = {.latex = "\\left|", .c = "fabs", .after = "\\right|"},
+    [GRAPH_SQRT] = {.latex = "\\sqrt{", .after = "}"},
+    [GRAPH_CBRT] = {.latex = "\\sqrt[3]{", .after = "}"},
+    [GRAPH_FLOOR] = {.latex = "\\left\\lfloor ", .after = "\\right\\rfloor "},
+    [GRAPH_CEIL] = {.latex = "\\left\\lceil ", .after = "\\right\\rceil "},
+};
+
 typedef struct piece {
     graph_node node; /* GRAPH_NONE: `text` */
-    int precedence;  /* parenthesize a node that binds less tightly */
+    int precedence;  /* parenthesize a node that binds less tightly; of a text: VERBATIM or ESCAPED */
     const char *text;
 } piece;
 
@@ -25,7 +70,7 @@ typedef struct pieces {
     bool failed;
 } pieces;
 
-static void push(pieces *p, graph_node node, int precedence, const char *text) {
+static void push_piece(pieces *p, piece item) {
     if (p->failed) return;
     if (p->count == p->capacity) {
         size_t capacity = p->capacity ? p->capacity * 2 : 64;
@@ -37,38 +82,44 @@ static void push(pieces *p, graph_node node, int precedence, const char *text) {
         p->items = items;
         p->capacity = capacity;
     }
-    p->items[p->count++] = (piece){node, precedence, text};
+    p->items[p->count++] = item;
+}
+
+static void push(pieces *p, const char *text) {
+    push_piece(p, (piece){GRAPH_NONE, VERBATIM, text});
+}
+
+static void push_node(pieces *p, graph_node node, int precedence) {
+    push_piece(p, (piece){node, precedence, NULL});
 }
 
 static int precedence_of(graph_op op) {
-    switch (op) {
-    case GRAPH_OR: return CONDITION_OR;
-    case GRAPH_AND: return CONDITION_AND;
-    case GRAPH_NOT: return CONDITION_NOT;
-    case GRAPH_LT:
-    case GRAPH_LE:
-    case GRAPH_GT:
-    case GRAPH_GE:
-    case GRAPH_EQ:
-    case GRAPH_NE: return COMPARISON;
-    case GRAPH_ADD:
-    case GRAPH_SUB: return SUM;
-    case GRAPH_MUL:
-    case GRAPH_DIV: return PRODUCT;
-    case GRAPH_NEG: return SIGNED;
-    case GRAPH_POW: return POWER;
-    default: return ATOM;
+    return STYLES[op].precedence ? STYLES[op].precedence : ATOM;
+}
+
+/* Pushes: before, operand[0], between, operand[1], between, operand[2], after. */
+static void push_around(pieces *p, graph_op op, const graph_cell *cell, const char *before, const char *between,
+                        const char *after) {
+    push(p, after);
+    for (int k = graph_op_get(op)->arity - 1; k >= 0; k--) {
+        push_node(p, cell->as.operand[k], LOOSE);
+        push(p, k ? between : before);
     }
 }
 
-static const char *spaced(graph_op op) {
-    switch (op) {
-    case GRAPH_ADD: return " + ";
-    case GRAPH_SUB: return " - ";
-    case GRAPH_AND: return " and ";
-    case GRAPH_OR: return " or ";
-    default: return graph_op_get(op)->text;
-    }
+/* Pushes name(operands). */
+static void push_call(pieces *p, graph_op op, const graph_cell *cell, const char *name) {
+    push_around(p, op, cell, "(", ", ", ")");
+    push(p, name ? name : graph_op_get(op)->text);
+}
+
+/* Pushes an operator with the precedences required of its operands. A unary operator has only the right operand. */
+static void push_infix(pieces *p, graph_op op, const graph_cell *cell, const char *operator, int left, int right) {
+    int last = graph_op_get(op)->arity - 1;
+    assert(last <= 1);
+    push_node(p, cell->as.operand[last], right);
+    push(p, operator);
+    if (last > 0) push_node(p, cell->as.operand[0], left);
 }
 
 /* Returns the name of the table of a lookup, and sets *order to the order of the derivative. */
@@ -80,144 +131,76 @@ static const char *looked_up(const graph *g, const graph_node *operand, size_t *
     return g->tables[(size_t)table]->name;
 }
 
+/* --- text --------------------------------------------------------------------------------------------------------- */
+
 /* Pushes table(NAME, x). Derivatives, which descriptions cannot contain, are printed as table'(NAME, x). */
 static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
     static const char *const calls[] = {"table(", "table'(", "table''(", "table'''("};
     size_t order;
     const char *name = looked_up(g, cell->as.operand, &order);
-    push(p, GRAPH_NONE, 0, ")");
-    push(p, cell->as.operand[0], LOOSE, NULL);
-    push(p, GRAPH_NONE, 0, ", ");
-    push(p, GRAPH_NONE, 0, name);
-    push(p, GRAPH_NONE, 0, calls[order]);
+    push(p, ")");
+    push_node(p, cell->as.operand[0], LOOSE);
+    push(p, ", ");
+    push(p, name);
+    push(p, calls[order]);
 }
 
-/* Pushes the pieces of an operation in reverse order. */
+/* At equal precedence, the right operand of -, / and comparisons needs parentheses, and the left operand of ^. A
+ * negation that is a divisor needs parentheses, but -a/b does not: it is parsed as (-a)/b, which is equal. */
 static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer) {
-    int own = precedence_of(op), arity = graph_op_get(op)->arity;
-    const graph_node *o = cell->as.operand;
-    bool parenthesize = own < outer;
-    if (parenthesize) push(p, GRAPH_NONE, 0, ")");
-    if (own == ATOM) {
-        push(p, GRAPH_NONE, 0, ")");
-        for (int k = arity - 1; k >= 0; k--) {
-            push(p, o[k], LOOSE, NULL);
-            push(p, GRAPH_NONE, 0, k ? ", " : "(");
-        }
-        push(p, GRAPH_NONE, 0, graph_op_get(op)->text);
-    } else if (arity == 1) {
-        /* no parentheses in -a/b: it is read as (-a)/b, which is equal. A negation that is a divisor needs them */
-        push(p, o[0], op == GRAPH_NOT ? own : outer <= PRODUCT ? PRODUCT : POWER, NULL);
-        push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "not " : "-");
-    } else {
-        /* at equal precedence, the right operand of -, / and comparisons needs parentheses; of ^, the left operand */
-        push(p, o[1], op == GRAPH_POW ? POWER : own + 1, NULL);
-        push(p, GRAPH_NONE, 0, spaced(op));
-        push(p, o[0], op == GRAPH_POW || own == COMPARISON ? own + 1 : own, NULL);
-    }
-    if (parenthesize) push(p, GRAPH_NONE, 0, "(");
+    int own = precedence_of(op);
+    int left = op == GRAPH_POW || own == COMPARISON ? own + 1 : own, right = op == GRAPH_POW ? POWER : own + 1;
+    if (op == GRAPH_NOT) right = own;
+    if (op == GRAPH_NEG) right = outer <= PRODUCT ? PRODUCT : POWER;
+    if (own < outer) push(p, ")");
+    if (own == ATOM)
+        push_call(p, op, cell, NULL);
+    else
+        push_infix(p, op, cell, STYLES[op].text, left, right);
+    if (own < outer) push(p, "(");
+}
+
+/* `floating`: prints 1 as 1.0, so that 1/2 is not an integer division in C. */
+static void plain_number(double value, int outer, bool floating, text_buffer *out) {
+    bool parenthesize = value < 0 && outer > SUM;
+    if (parenthesize) text_buffer_puts(out, "(");
+    size_t before = out->length;
+    text_buffer_number(out, value);
+    if (floating && !out->failed && !strpbrk(out->bytes + before, ".en")) text_buffer_puts(out, ".0");
+    if (parenthesize) text_buffer_puts(out, ")");
 }
 
 static void text_number(double value, int outer, text_buffer *out) {
-    bool parenthesize = value < 0 && outer > SUM;
-    if (parenthesize) text_buffer_puts(out, "(");
     if (value == M_PI)
         text_buffer_puts(out, "pi");
     else
-        text_buffer_number(out, value);
-    if (parenthesize) text_buffer_puts(out, ")");
+        plain_number(value, outer, false, out);
 }
 
 /* --- LaTeX -------------------------------------------------------------------------------------------------------- */
 
-static const char *latex_operator(graph_op op) {
-    switch (op) {
-    case GRAPH_ADD: return " + ";
-    case GRAPH_SUB: return " - ";
-    case GRAPH_MUL: return " \\, ";
-    case GRAPH_LT: return " < ";
-    case GRAPH_LE: return " \\le ";
-    case GRAPH_GT: return " > ";
-    case GRAPH_GE: return " \\ge ";
-    case GRAPH_EQ: return " = ";
-    case GRAPH_NE: return " \\ne ";
-    case GRAPH_AND: return " \\land ";
-    case GRAPH_OR: return " \\lor ";
-    default: return "";
-    }
-}
-
-/* Returns the LaTeX before the operands of a function. Functions without a LaTeX command are printed upright. */
-static const char *latex_function(graph_op op) {
-    switch (op) {
-    case GRAPH_SIN: return "\\sin";
-    case GRAPH_COS: return "\\cos";
-    case GRAPH_TAN: return "\\tan";
-    case GRAPH_ASIN: return "\\arcsin";
-    case GRAPH_ACOS: return "\\arccos";
-    case GRAPH_ATAN: return "\\arctan";
-    case GRAPH_SINH: return "\\sinh";
-    case GRAPH_COSH: return "\\cosh";
-    case GRAPH_TANH: return "\\tanh";
-    case GRAPH_EXP: return "\\exp";
-    case GRAPH_LOG: return "\\ln";
-    case GRAPH_MIN: return "\\min";
-    case GRAPH_MAX: return "\\max";
-    default: return NULL;
-    }
-}
-
-/* Pushes: before, operand[0], between, operand[1], between, operand[2], after. */
-static void push_around(pieces *p, const graph_cell *cell, int arity, const char *before, const char *between,
-                        const char *after) {
-    push(p, GRAPH_NONE, 0, after);
-    for (int k = arity - 1; k >= 0; k--) {
-        push(p, cell->as.operand[k], LOOSE, NULL);
-        push(p, GRAPH_NONE, 0, k ? between : before);
-    }
-}
-
 static void push_latex_function(pieces *p, graph_op op, const graph_cell *cell) {
-    int arity = graph_op_get(op)->arity;
-    const char *command = latex_function(op);
-    switch (op) {
-    case GRAPH_DIV: push_around(p, cell, arity, "\\frac{", "}{", "}"); return;
-    case GRAPH_SQRT: push_around(p, cell, arity, "\\sqrt{", "", "}"); return;
-    case GRAPH_CBRT: push_around(p, cell, arity, "\\sqrt[3]{", "", "}"); return;
-    case GRAPH_ABS: push_around(p, cell, arity, "\\left|", "", "\\right|"); return;
-    case GRAPH_FLOOR: push_around(p, cell, arity, "\\left\\lfloor ", "", "\\right\\rfloor "); return;
-    case GRAPH_CEIL: push_around(p, cell, arity, "\\left\\lceil ", "", "\\right\\rceil "); return;
-    default: break;
-    }
-    push_around(p, cell, arity, "\\left(", ", ", "\\right)");
-    push(p, GRAPH_NONE, 0, command ? command : "}");
-    if (!command) push(p, GRAPH_NONE, 0, graph_op_get(op)->text);
-    if (!command) push(p, GRAPH_NONE, 0, "\\operatorname{");
+    const operator_style *s = &STYLES[op];
+    const char *before = s->latex ? s->latex : "}\\left(", *after = s->after ? s->after : "\\right)";
+    push_around(p, op, cell, before, s->between ? s->between : ", ", after);
+    if (s->latex) return;
+    push(p, graph_op_get(op)->text);
+    push(p, "\\operatorname{");
 }
 
 static void push_latex(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = op == GRAPH_DIV ? ATOM : op == GRAPH_NEG ? SUM : precedence_of(op);
-    const graph_node *o = cell->as.operand;
-    if (own == ATOM) {
+    int left = own == COMPARISON ? own + 1 : own, right = own + 1;
+    if (op == GRAPH_NEG) right = PRODUCT;
+    if (op == GRAPH_NOT) right = own;
+    if (op == GRAPH_POW) left = ATOM, right = LOOSE;
+    if (own < outer) push(p, "\\right)");
+    if (op == GRAPH_POW) push(p, "}");
+    if (own == ATOM)
         push_latex_function(p, op, cell);
-        return;
-    }
-    bool parenthesize = own < outer;
-    if (parenthesize) push(p, GRAPH_NONE, 0, "\\right)");
-    if (op == GRAPH_POW) {
-        push(p, GRAPH_NONE, 0, "}");
-        push(p, o[1], LOOSE, NULL);
-        push(p, GRAPH_NONE, 0, "^{");
-        push(p, o[0], ATOM, NULL);
-    } else if (graph_op_get(op)->arity == 1) {
-        push(p, o[0], op == GRAPH_NEG ? PRODUCT : own, NULL);
-        push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "\\lnot " : "-");
-    } else {
-        push(p, o[1], own + 1, NULL);
-        push(p, GRAPH_NONE, 0, latex_operator(op));
-        push(p, o[0], own == COMPARISON ? own + 1 : own, NULL);
-    }
-    if (parenthesize) push(p, GRAPH_NONE, 0, "\\left(");
+    else
+        push_infix(p, op, cell, STYLES[op].latex, left, right);
+    if (own < outer) push(p, "\\left(");
 }
 
 /* Pushes NAME(x), with one prime per differentiation. */
@@ -225,11 +208,11 @@ static void push_latex_table(pieces *p, const graph *g, const graph_cell *cell) 
     static const char *const primes[] = {"}\\left(", "}'\\left(", "}''\\left(", "}'''\\left("};
     size_t order;
     const char *name = looked_up(g, cell->as.operand, &order);
-    push(p, GRAPH_NONE, VERBATIM, "\\right)");
-    push(p, cell->as.operand[0], LOOSE, NULL);
-    push(p, GRAPH_NONE, VERBATIM, primes[order]);
-    push(p, GRAPH_NONE, ESCAPED, name);
-    push(p, GRAPH_NONE, VERBATIM, "\\operatorname{");
+    push(p, "\\right)");
+    push_node(p, cell->as.operand[0], LOOSE);
+    push(p, primes[order]);
+    push_piece(p, (piece){GRAPH_NONE, ESCAPED, name});
+    push(p, "\\operatorname{");
 }
 
 static void latex_number(double value, int outer, text_buffer *out) {
@@ -253,75 +236,32 @@ static void latex_number(double value, int outer, text_buffer *out) {
 
 /* --- C ------------------------------------------------------------------------------------------------------------ */
 
-static const char *c_operator(graph_op op) {
-    switch (op) {
-    case GRAPH_AND: return " && ";
-    case GRAPH_OR: return " || ";
-    case GRAPH_MUL: return "*";
-    case GRAPH_DIV: return "/";
-    default: return spaced(op);
-    }
-}
-
-/* Returns the C name of a function. sign and mod are defined in the generated program. */
-static const char *c_function(graph_op op) {
-    switch (op) {
-    case GRAPH_ABS: return "fabs";
-    case GRAPH_MIN: return "fmin";
-    case GRAPH_MAX: return "fmax";
-    default: return graph_op_get(op)->text;
-    }
-}
-
+/* The generated program defines sign, mod and table(x, NUMBER, ORDER). */
 static void push_c(pieces *p, graph_op op, const graph_cell *cell, int outer) {
-    int own = precedence_of(op), arity = graph_op_get(op)->arity;
+    int own = precedence_of(op);
     const graph_node *o = cell->as.operand;
     if (op == GRAPH_IF) {
-        push(p, GRAPH_NONE, 0, ")");
-        push(p, o[2], COMPARISON, NULL);
-        push(p, GRAPH_NONE, 0, " : ");
-        push(p, o[1], COMPARISON, NULL);
-        push(p, GRAPH_NONE, 0, " ? ");
-        push(p, o[0], COMPARISON, NULL);
-        push(p, GRAPH_NONE, 0, "(");
-        return;
-    }
-    if (op == GRAPH_SECH) {
-        push_around(p, cell, arity, "(1/cosh(", "", "))");
-        return;
-    }
-    if (own == ATOM || op == GRAPH_POW) {
-        push_around(p, cell, arity, "(", ", ", ")");
-        push(p, GRAPH_NONE, 0, op == GRAPH_POW ? "pow" : c_function(op));
-        return;
-    }
-    bool parenthesize = own < outer || (own <= COMPARISON && outer > LOOSE);
-    if (parenthesize) push(p, GRAPH_NONE, 0, ")");
-    if (arity == 1) {
-        push(p, o[0], op == GRAPH_NEG ? POWER : ATOM, NULL);
-        push(p, GRAPH_NONE, 0, op == GRAPH_NOT ? "!" : "-");
+        push(p, ")");
+        push_node(p, o[2], COMPARISON);
+        push(p, " : ");
+        push_node(p, o[1], COMPARISON);
+        push(p, " ? ");
+        push_node(p, o[0], COMPARISON);
+        push(p, "(");
+    } else if (op == GRAPH_SECH) {
+        push_around(p, op, cell, "(1/cosh(", "", "))");
+    } else if (own == ATOM || op == GRAPH_POW) {
+        push_call(p, op, cell, STYLES[op].c);
     } else {
-        push(p, o[1], own + 1, NULL);
-        push(p, GRAPH_NONE, 0, c_operator(op));
-        push(p, o[0], own, NULL);
+        bool parenthesize = own < outer || (own <= COMPARISON && outer > LOOSE);
+        if (parenthesize) push(p, ")");
+        push_infix(p, op, cell, STYLES[op].c, own, op == GRAPH_NEG ? POWER : op == GRAPH_NOT ? ATOM : own + 1);
+        if (parenthesize) push(p, "(");
     }
-    if (parenthesize) push(p, GRAPH_NONE, 0, "(");
 }
 
-/* Prints 1 as 1.0, so that 1/2 is not an integer division. */
 static void c_number(double value, int outer, text_buffer *out) {
-    size_t before = out->length;
-    bool parenthesize = value < 0 && outer > SUM;
-    if (parenthesize) text_buffer_puts(out, "(");
-    text_buffer_number(out, value);
-    if (!out->failed && !strpbrk(out->bytes + before, ".en")) text_buffer_puts(out, ".0");
-    if (parenthesize) text_buffer_puts(out, ")");
-}
-
-/* Pushes table(x, NUMBER, ORDER); these are the operands of the node. */
-static void push_c_table(pieces *p, const graph *g, const graph_cell *cell) {
-    (void)g;
-    push_c(p, GRAPH_TABLE, cell, LOOSE);
+    plain_number(value, outer, true, out);
 }
 
 /* --- all ---------------------------------------------------------------------------------------------------------- */
@@ -329,7 +269,7 @@ static void push_c_table(pieces *p, const graph *g, const graph_cell *cell) {
 typedef struct notation {
     void (*push)(pieces *p, graph_op op, const graph_cell *cell, int outer);
     void (*number)(double value, int outer, text_buffer *out);
-    void (*table)(pieces *p, const graph *g, const graph_cell *cell);
+    void (*table)(pieces *p, const graph *g, const graph_cell *cell); /* NULL: `push` handles lookups */
 } notation;
 
 static void print_text(const piece *at, text_buffer *out) {
@@ -341,20 +281,19 @@ static void print_text(const piece *at, text_buffer *out) {
 
 static void print(const graph *g, graph_node node, const notation *as, graph_namer *name, void *context,
                   text_buffer *out) {
+    assert(node < (graph_node)g->count);
     pieces p = {0};
-    push(&p, node, LOOSE, NULL);
+    push_node(&p, node, LOOSE);
     while (p.count > 0 && !p.failed && !out->failed) {
         piece at = p.items[--p.count];
-        if (at.node < 0) {
+        const graph_cell *cell = at.node < 0 ? NULL : graph_at(g, at.node);
+        if (!cell)
             print_text(&at, out);
-            continue;
-        }
-        const graph_cell *cell = graph_at(g, at.node);
-        if (cell->op == GRAPH_IS_NUMBER)
+        else if (cell->op == GRAPH_IS_NUMBER)
             as->number(cell->as.number, at.precedence, out);
         else if (cell->op == GRAPH_IS_SYMBOL)
             name(context, (graph_symbol_kind)cell->kind, cell->as.index, out);
-        else if (cell->op == GRAPH_TABLE)
+        else if (cell->op == GRAPH_TABLE && as->table)
             as->table(&p, g, cell);
         else
             as->push(&p, (graph_op)cell->op, cell, at.precedence);
@@ -363,16 +302,13 @@ static void print(const graph *g, graph_node node, const notation *as, graph_nam
 }
 
 void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
-    static const notation text = {push_text, text_number, push_text_table};
-    print(g, node, &text, name, context, out);
+    print(g, node, &(notation){push_text, text_number, push_text_table}, name, context, out);
 }
 
 void graph_print_latex(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
-    static const notation latex = {push_latex, latex_number, push_latex_table};
-    print(g, node, &latex, name, context, out);
+    print(g, node, &(notation){push_latex, latex_number, push_latex_table}, name, context, out);
 }
 
 void graph_print_c(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out) {
-    static const notation c = {push_c, c_number, push_c_table};
-    print(g, node, &c, name, context, out);
+    print(g, node, &(notation){push_c, c_number, NULL}, name, context, out);
 }

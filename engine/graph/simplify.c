@@ -5,6 +5,8 @@
  * 0/x, which become 0, because otherwise every matrix would be full. Products are never expanded. */
 #include "engine/graph/graph_int.h"
 
+#include <assert.h>
+
 static graph_node keep(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
     graph_cell cell = {.op = (uint8_t)op, .as.operand = {x, y, z}};
     return graph_intern(g, &cell);
@@ -17,8 +19,8 @@ static graph_node operand(const graph *g, graph_node node, int k) {
     return graph_at(g, node)->as.operand[k];
 }
 
-/* Returns whether two coefficients with this product may be merged: only if it is a normal number. 1e200·(1e200·x) may be
- * finite although 1e400 overflows, and 1e-200·(1e-200·x) may be nonzero although 1e-400 underflows. */
+/* Returns true if two coefficients with this product may be merged: the product must be a normal number. 1e200·(1e200·x)
+ * may be finite although 1e400 overflows, and 1e-200·(1e-200·x) may be nonzero although 1e-400 underflows. */
 static bool may_merge(double coefficient) {
     return isnormal(coefficient);
 }
@@ -48,8 +50,7 @@ static graph_node scaled(graph *g, double factor, graph_node x) {
     return graph_mul(g, graph_number(g, factor), x);
 }
 
-/* True if the node is function(*argument)². Used for sin²u + cos²u = 1, which reduces sums of squares of direction
- * cosines. */
+/* Returns true if the node is function(*argument)². sin²u + cos²u = 1 reduces sums of squares of direction cosines. */
 static bool is_square_of(const graph *g, graph_node node, graph_op function, graph_node *argument) {
     if (!is_op(g, node, GRAPH_POW) || !is_value(g, operand(g, node, 1), 2)) return false;
     graph_node base = operand(g, node, 0);
@@ -64,7 +65,7 @@ static bool is_circle(const graph *g, graph_node x, graph_node y) {
            (is_square_of(g, x, GRAPH_COS, &u) && is_square_of(g, y, GRAPH_SIN, &v) && u == v);
 }
 
-/* True if the node is c + sign·u with a number c. */
+/* Returns true if the node is c + sign·u with a number c. */
 static bool is_shifted(const graph *g, graph_node node, double *c, double *sign, graph_node *u) {
     *sign = is_op(g, node, GRAPH_SUB) ? -1 : 1;
     if (*sign > 0 && !is_op(g, node, GRAPH_ADD)) return false;
@@ -83,15 +84,17 @@ static graph_node merge_shifted(graph *g, double factor, graph_node x, double si
     return scaled(g, factor, sum);
 }
 
+static void exchange(graph_node *x, graph_node *y) {
+    graph_node kept = *x;
+    *x = *y;
+    *y = kept;
+}
+
 static graph_node add(graph *g, graph_node x, graph_node y) {
     double a, b;
     if (graph_is_zero(g, x)) return y;
     if (graph_is_zero(g, y)) return x;
-    if (graph_is_number(g, y, NULL)) { /* numbers come first */
-        graph_node swap = x;
-        x = y;
-        y = swap;
-    }
+    if (graph_is_number(g, y, NULL)) exchange(&x, &y); /* numbers come first */
     if (graph_is_number(g, x, &a) && is_op(g, y, GRAPH_ADD) && graph_is_number(g, operand(g, y, 0), &b) &&
         isfinite(a + b))
         return graph_add(g, graph_number(g, a + b), operand(g, y, 1));
@@ -102,7 +105,7 @@ static graph_node add(graph *g, graph_node x, graph_node y) {
     if (merged != GRAPH_NONE) return merged;
     if (is_op(g, y, GRAPH_NEG)) return graph_sub(g, x, operand(g, y, 0));
     if (is_op(g, x, GRAPH_NEG)) return graph_sub(g, y, operand(g, x, 0));
-    if (!graph_is_number(g, x, NULL) && x > y) return keep(g, GRAPH_ADD, y, x, GRAPH_NONE);
+    if (!graph_is_number(g, x, NULL) && x > y) exchange(&x, &y);
     return keep(g, GRAPH_ADD, x, y, GRAPH_NONE);
 }
 
@@ -140,11 +143,7 @@ static graph_node split_power(const graph *g, graph_node node, double *exponent)
 static graph_node mul(graph *g, graph_node x, graph_node y) {
     double a, b;
     if (graph_is_zero(g, x) || graph_is_zero(g, y)) return graph_number(g, 0);
-    if (graph_is_number(g, y, NULL)) {
-        graph_node swap = x;
-        x = y;
-        y = swap;
-    }
+    if (graph_is_number(g, y, NULL)) exchange(&x, &y);
     if (is_value(g, x, 1)) return y;
     if (is_value(g, x, -1)) return graph_neg(g, y);
     if (graph_is_number(g, x, &a)) {
@@ -157,7 +156,8 @@ static graph_node mul(graph *g, graph_node x, graph_node y) {
     u = split_power(g, x, &a);
     v = split_power(g, y, &b);
     if (u == v) return graph_binary(g, GRAPH_POW, u, graph_number(g, a + b));
-    return x > y ? keep(g, GRAPH_MUL, y, x, GRAPH_NONE) : keep(g, GRAPH_MUL, x, y, GRAPH_NONE);
+    if (x > y) exchange(&x, &y);
+    return keep(g, GRAPH_MUL, x, y, GRAPH_NONE);
 }
 
 static bool is_power_of_two(double value) {
@@ -191,27 +191,25 @@ static graph_node power(graph *g, graph_node x, graph_node y) {
     return keep(g, GRAPH_POW, x, y, GRAPH_NONE);
 }
 
-/* Simplifies f(-u) to ±f(u) for odd and even functions. */
-static graph_node parity(graph *g, graph_op op, graph_node x) {
-    if (!is_op(g, x, GRAPH_NEG)) return keep(g, op, x, GRAPH_NONE, GRAPH_NONE);
-    graph_node positive = keep(g, op, operand(g, x, 0), GRAPH_NONE, GRAPH_NONE);
-    bool even = op == GRAPH_COS || op == GRAPH_COSH || op == GRAPH_SECH || op == GRAPH_ABS;
-    return even ? positive : graph_neg(g, positive);
-}
+/* Odd and even functions: f(-u) = PARITY f(u). */
+static const signed char PARITY[GRAPH_OP_COUNT] = {
+    [GRAPH_SIN] = -1, [GRAPH_COS] = 1,   [GRAPH_TAN] = -1, [GRAPH_ASIN] = -1,  [GRAPH_ATAN] = -1, [GRAPH_SINH] = -1,
+    [GRAPH_COSH] = 1, [GRAPH_TANH] = -1, [GRAPH_SECH] = 1, [GRAPH_ASINH] = -1, [GRAPH_ABS] = 1,   [GRAPH_SIGN] = -1,
+};
 
 static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_node z) {
     double a = 0, b = 0, c = 0;
     if (!graph_is_number(g, x, &a) || (y >= 0 && !graph_is_number(g, y, &b)) || (z >= 0 && !graph_is_number(g, z, &c)))
         return GRAPH_NONE;
     double value = graph_op_value(op, a, b, c);
-    return isfinite(value) ? graph_number(g, value)
-                           : GRAPH_NONE; /* a value that is not finite is reported at run time */
+    return isfinite(value) ? graph_number(g, value) : GRAPH_NONE; /* other values are reported at run time */
 }
 
 /* Returns a number if the argument is a number within the range of the table, otherwise a TABLE node. */
 static graph_node look_up(graph *g, graph_node x, graph_node table, graph_node order) {
     double at, index, n;
     if (!graph_is_number(g, table, &index) || !graph_is_number(g, order, &n)) return GRAPH_NONE;
+    assert(index >= 0 && index < (double)g->table_count && n >= 0);
     const graph_table *t = g->tables[(size_t)index];
     if (n > t->degree) return graph_number(g, 0);
     double value = graph_is_number(g, x, &at) ? table_value(t, at, (int)n) : NAN;
@@ -223,6 +221,10 @@ graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, gra
     if (op == GRAPH_TABLE) return look_up(g, x, y, z);
     graph_node folded = fold(g, op, x, y, z);
     if (folded != GRAPH_NONE || g->status != HAMEL_OK) return folded;
+    if (PARITY[op] && is_op(g, x, GRAPH_NEG)) {
+        graph_node positive = keep(g, op, operand(g, x, 0), GRAPH_NONE, GRAPH_NONE);
+        return PARITY[op] > 0 ? positive : graph_neg(g, positive);
+    }
     switch (op) {
     case GRAPH_ADD: return add(g, x, y);
     case GRAPH_SUB: return sub(g, x, y);
@@ -230,18 +232,6 @@ graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, gra
     case GRAPH_DIV: return divide(g, x, y);
     case GRAPH_POW: return power(g, x, y);
     case GRAPH_NEG: return negate(g, x);
-    case GRAPH_SIN:
-    case GRAPH_COS:
-    case GRAPH_TAN:
-    case GRAPH_ASIN:
-    case GRAPH_ATAN:
-    case GRAPH_SINH:
-    case GRAPH_COSH:
-    case GRAPH_TANH:
-    case GRAPH_SECH:
-    case GRAPH_ASINH:
-    case GRAPH_ABS:
-    case GRAPH_SIGN: return parity(g, op, x);
     case GRAPH_IF:
         if (graph_is_number(g, x, &condition)) return condition != 0 ? y : z;
         return y == z ? y : keep(g, op, x, y, z);

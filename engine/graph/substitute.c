@@ -1,28 +1,21 @@
 /* substitute.c — replaces symbols in expressions, and lists the terms of sums. Both walks are iterative. */
 #include "engine/graph/graph_int.h"
 
-static bool map_ready(graph *g) {
-    if (g->map_capacity >= g->capacity) return true;
-    g->map = arena_alloc(g->scratch, g->capacity, sizeof *g->map);
-    if (!g->map) {
-        if (g->status == HAMEL_OK) g->status = HAMEL_NO_MEMORY;
-        return false;
-    }
-    g->map_capacity = g->capacity;
-    return true;
-}
+#include <assert.h>
 
 graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count) {
     unsigned bit = GRAPH_DEPENDS(kind);
     if (root < 0 || g->status != HAMEL_OK) return GRAPH_NONE;
+    assert(kind < SYMBOL_KIND_COUNT && (size_t)root < g->count);
     if (!(g->cells[root].depends & bit)) return root;
     size_t depth = 0;
     /* Nodes made during the walk have no entries in the marks and the map, but are never looked up there. */
-    if (!graph_walk_begin(g) || !map_ready(g) || !graph_walk_push(g, &depth, root)) return GRAPH_NONE;
-    uint32_t *mark = g->mark;
-    graph_node *map = g->map;
-    uint32_t stamp = g->stamp;
+    graph_node *map = arena_grow(g->scratch, g->map, &g->map_capacity, g->capacity, sizeof *map);
+    if (!map) return graph_fail(g, HAMEL_NO_MEMORY);
+    g->map = map;
+    if (!graph_walk_begin(g) || !graph_walk_push(g, &depth, root)) return GRAPH_NONE;
+    uint32_t *mark = g->mark, stamp = g->stamp;
     while (depth > 0) {
         graph_node node = g->stack[depth - 1];
         graph_cell cell = g->cells[node];
@@ -53,8 +46,8 @@ typedef struct term_entry {
     signed char sign;
 } term_entry;
 
-/* Splits off a factor that contains only parameters and numbers. The caller distributes it over the sum that it
- * multiplies: m/2·(a + b) has two terms. */
+/* Splits a factor that contains only parameters and numbers off a product or quotient; *rest is the other factor.
+ * Returns GRAPH_NONE if there is no such factor. The caller distributes the factor: m/2·(a + b) has two terms. */
 static graph_node constant_factor(graph *g, const graph_cell *cell, graph_node *rest) {
     unsigned varying = ~GRAPH_DEPENDS(SYMBOL_PARAMETER);
     graph_node x = cell->as.operand[0], y = cell->as.operand[1];
@@ -78,22 +71,15 @@ static int take_apart(graph *g, term_entry e, term_entry out[2]) {
         out[0] = (term_entry){cell.as.operand[0], e.factor, (signed char)-e.sign};
         return 1;
     }
-    if (cell.op == GRAPH_ADD || cell.op == GRAPH_SUB) {
+    if (cell.op == GRAPH_ADD || cell.op == GRAPH_SUB) { /* the left operand is last, because it is popped first */
         out[0] = (term_entry){cell.as.operand[1], e.factor, (signed char)(cell.op == GRAPH_SUB ? -e.sign : e.sign)};
-        out[1] =
-            (term_entry){cell.as.operand[0], e.factor, e.sign}; /* the last entry is popped first: the left operand */
+        out[1] = (term_entry){cell.as.operand[0], e.factor, e.sign};
         return 2;
     }
-    graph_node rest, factor = GRAPH_NONE;
-    if (cell.op == GRAPH_MUL || cell.op == GRAPH_DIV) factor = constant_factor(g, &cell, &rest);
-    if (factor == GRAPH_NONE ||
-        !(is_sum(g, rest) || graph_at(g, rest)->op == GRAPH_MUL || graph_at(g, rest)->op == GRAPH_DIV))
-        return 0;
-    if (!is_sum(g, rest)) { /* a product: split only if a sum follows further constant factors */
-        graph_cell inner = *graph_at(g, rest);
-        graph_node deeper;
-        if (constant_factor(g, &inner, &deeper) == GRAPH_NONE) return 0;
-    }
+    graph_node rest, deeper, factor = constant_factor(g, &cell, &rest);
+    if (factor == GRAPH_NONE) return 0;
+    graph_cell inner = *graph_at(g, rest); /* a product is split only if a sum follows further constant factors */
+    if (!is_sum(g, rest) && constant_factor(g, &inner, &deeper) == GRAPH_NONE) return 0;
     out[0] = (term_entry){rest, e.factor == GRAPH_NONE ? factor : graph_mul(g, e.factor, factor), e.sign};
     return 1;
 }

@@ -10,13 +10,14 @@
  * entry to its right, so no pivoting is needed. */
 #include "engine/graph/table.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct spline {
     const double *x, *y;
-    double *diagonal, *slope; /* count each; slope contains the right sides until the system is solved */
+    double *diagonal, *slope; /* `count` each; slope contains the right-hand sides until the system is solved */
     size_t count;
 } spline;
 
@@ -35,11 +36,12 @@ static void slopes_of_few(spline *s) {
     for (size_t i = 1; i < s->count; i++) s->slope[i] = secant(s, i - 1) + curvature * width(s, i - 1);
 }
 
-static double above(const spline *s, size_t i) { /* entry to the right of the diagonal */
+/* Return the entries of row i to the right and to the left of the diagonal. */
+static double right_of(const spline *s, size_t i) {
     return i == 0 ? s->x[2] - s->x[0] : width(s, i - 1);
 }
 
-static double below(const spline *s, size_t i) { /* entry to the left of the diagonal */
+static double left_of(const spline *s, size_t i) {
     return i == s->count - 1 ? s->x[i] - s->x[i - 2] : width(s, i);
 }
 
@@ -61,13 +63,13 @@ static void fill_rows(spline *s) {
 static void slopes_of_many(spline *s) {
     fill_rows(s);
     for (size_t i = 1; i < s->count; i++) {
-        double factor = below(s, i) / s->diagonal[i - 1];
-        s->diagonal[i] -= factor * above(s, i - 1);
+        double factor = left_of(s, i) / s->diagonal[i - 1];
+        s->diagonal[i] -= factor * right_of(s, i - 1);
         s->slope[i] -= factor * s->slope[i - 1];
     }
     s->slope[s->count - 1] /= s->diagonal[s->count - 1];
     for (size_t i = s->count - 1; i-- > 0;)
-        s->slope[i] = (s->slope[i] - above(s, i) * s->slope[i + 1]) / s->diagonal[i];
+        s->slope[i] = (s->slope[i] - right_of(s, i) * s->slope[i + 1]) / s->diagonal[i];
 }
 
 /* Computes the cubic of each segment from the values and slopes at both ends (Hermite interpolation). */
@@ -82,22 +84,20 @@ static void fill_cubics(const spline *s, double *c) {
 }
 
 static bool make_cubics(spline *s, double *coefficients) {
-    s->slope = malloc(s->count * sizeof *s->slope);
-    s->diagonal = malloc(s->count * sizeof *s->diagonal);
-    bool made = s->slope && s->diagonal;
-    if (made) {
-        if (s->count < 4)
-            slopes_of_few(s);
-        else
-            slopes_of_many(s);
-        fill_cubics(s, coefficients);
-    }
+    s->slope = malloc(2 * s->count * sizeof *s->slope);
+    if (!s->slope) return false;
+    s->diagonal = s->slope + s->count;
+    if (s->count < 4)
+        slopes_of_few(s);
+    else
+        slopes_of_many(s);
+    fill_cubics(s, coefficients);
     free(s->slope);
-    free(s->diagonal);
-    return made;
+    return true;
 }
 
 hamel_status table_make(graph_table *table, arena *memory, const double *x, const double *y, size_t count) {
+    assert(count >= 2 && (table->degree == 1 || table->degree == 3));
     size_t terms = (size_t)table->degree + 1, total = (count - 1) * terms;
     double *kept = arena_alloc(memory, count, sizeof *kept), *c = arena_alloc(memory, total, sizeof *c);
     if (!kept || !c) return HAMEL_NO_MEMORY;
@@ -144,11 +144,9 @@ static double polynomial(const double *c, int degree, double u, int order) {
 double table_value(const graph_table *table, double x, int order) {
     size_t last = table->count - 1, terms = (size_t)table->degree + 1;
     if (isnan(x)) return x;
-    ptrdiff_t segment = table_segment(table, x);
-    bool beyond = segment < 0 || segment == (ptrdiff_t)last;
-    if (beyond && !table->hold) return NAN;
-    if (beyond && order > 0) return 0;
-    size_t i = segment < 0 ? 0 : segment == (ptrdiff_t)last ? last - 1 : (size_t)segment;
-    double u = segment < 0 ? 0 : segment == (ptrdiff_t)last ? table->x[last] - table->x[i] : x - table->x[i];
-    return polynomial(table->coefficients + i * terms, table->degree, u, order);
+    double nearest = x < table->x[0] ? table->x[0] : x > table->x[last] ? table->x[last] : x;
+    if (x != nearest && !table->hold) return NAN;
+    if (x != nearest && order > 0) return 0;
+    size_t i = (size_t)table_segment(table, nearest);
+    return polynomial(table->coefficients + i * terms, table->degree, nearest - table->x[i], order);
 }

@@ -9,20 +9,20 @@ typedef struct graph_table {
     const char *name;
     size_t count;               /* number of points, at least 2 */
     int degree;                 /* degree of the polynomials: 1 or 3 */
-    bool hold;                  /* outside the points, the value is that of the nearest point; otherwise NaN */
+    bool hold;                  /* the value outside the points is that of the nearest point; false: NaN */
     const double *x;            /* x[count], increasing */
     const double *coefficients; /* degree + 1 per segment: coefficients of powers of x − x_i, lowest first */
 } graph_table;
 
-/* Computes x and coefficients from points, copied into `memory`; the caller has set name, degree and hold. The cubic has
- * a continuous third derivative at the second and the second-to-last point. Through three points it is the parabola,
- * through two the line (de Boor, A Practical Guide to Splines, chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or
- * HAMEL_NOT_FINITE if points are so close that a coefficient overflows. Cost: linear. */
+/* Copies the points into `memory` and computes the coefficients; the caller has set name, degree and hold. A cubic has
+ * a continuous third derivative at the second and the second-to-last point. Three points define a parabola, two points a
+ * line (de Boor, A Practical Guide to Splines, chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or HAMEL_NOT_FINITE
+ * if points are so close that a coefficient overflows. Cost: linear. */
 hamel_status table_make(graph_table *table, arena *memory, const double *x, const double *y,
                         size_t count) HAMEL_CHECKED;
 
 /* Returns the order-th derivative at x (order 0: the value). Finds the segment by bisection. At a point, the segment to
- * the right applies; at the last point, the last segment. Outside the points, returns NaN, or as `hold` defines. */
+ * the right applies; at the last point, the last segment. Outside the points, the result depends on `hold`. */
 double table_value(const graph_table *table, double x, int order);
 
 /* Returns the segment of x: i if x_i <= x < x_(i+1), −1 below the first point, count − 1 above the last point. */
