@@ -44,7 +44,7 @@ void json_text_number(text_buffer *out, double value) {
 
 void json_text_numbers(text_buffer *out, const double *values, size_t count) {
     for (size_t k = 0; k < count; k++) {
-        if (k > 0) text_buffer_add(out, ",", 1);
+        if (k > 0) text_buffer_put(out, ',');
         json_text_number(out, values[k]);
     }
 }

@@ -30,10 +30,10 @@ static bool csv_begin(row_writer *w, const row_header *header) {
 
 static bool csv_row(row_writer *w, const double *values, size_t count) {
     for (size_t k = 0; k < count; k++) {
-        if (k > 0) text_buffer_add(&w->line, ",", 1);
+        if (k > 0) text_buffer_put(&w->line, ',');
         text_buffer_number(&w->line, values[k]);
     }
-    text_buffer_add(&w->line, "\n", 1);
+    text_buffer_put(&w->line, '\n');
     return row_writer_flush(w);
 }
 

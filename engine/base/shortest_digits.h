@@ -7,10 +7,11 @@
 extern "C" {
 #endif
 
-enum { SHORTEST_DIGITS_MOST = 17 };
+enum { SHORTEST_DIGITS_MOST = 17, SHORTEST_DIGITS_SPACE = 32 };
 
-/* Writes the digits of |value| = 0.d₁d₂d₃… · 10^exponent to digits[SHORTEST_DIGITS_MOST], without a NUL, and returns
- * their number. d₁ ≠ 0, except that 0 has the digit "0" and the exponent 1. `value` must be finite. */
+/* Writes the digits of |value| = 0.d₁d₂d₃… · 10^exponent to digits[SHORTEST_DIGITS_SPACE], without a NUL, and returns
+ * their number, at most SHORTEST_DIGITS_MOST. The bytes after them are unspecified. d₁ ≠ 0, except that 0 has the digit
+ * "0" and the exponent 1. `value` must be finite. */
 int shortest_digits(double value, char *digits, int *exponent);
 
 #ifdef __cplusplus

@@ -84,37 +84,44 @@ void text_buffer_printf(text_buffer *b, const char *format, ...) {
     b->length += (size_t)length;
 }
 
-/* Writes d.dddde±XX with at least two digits in the exponent. */
-static size_t lay_out_scientific(char *out, const char *digits, int count, int exponent) {
-    char *at = out;
-    *at++ = digits[0];
-    if (count > 1) *at++ = '.';
-    memcpy(at, digits + 1, (size_t)(count - 1));
-    at += count - 1;
+/* Bytes that the layout of a number may write, of which a number takes at most 25. Copies of DIGITS bytes have a constant
+ * size and may write more than is used. */
+enum { NUMBER_SPACE = 64, DIGITS = SHORTEST_DIGITS_MOST };
+
+/* Writes d.dddde±XX with at least two digits in the exponent. Returns the end. */
+static char *lay_out_scientific(char *at, const char *digits, int count, int exponent) {
     int power = exponent - 1;
+    *at++ = digits[0];
+    if (count > 1) {
+        *at++ = '.';
+        memcpy(at, digits + 1, DIGITS);
+        at += count - 1;
+    }
     *at++ = 'e';
     *at++ = power < 0 ? '-' : '+';
     if (power < 0) power = -power;
     if (power >= 100) *at++ = (char)('0' + power / 100);
     *at++ = (char)('0' + power / 10 % 10);
     *at++ = (char)('0' + power % 10);
-    return (size_t)(at - out);
+    return at;
 }
 
-/* Writes 0.00ddd, dd.dd or dd000. */
-static size_t lay_out_fixed(char *out, const char *digits, int count, int exponent) {
-    char *at = out;
+/* Writes 0.00ddd, dd.dd or dd000. Returns the end. The exponent is between -3 and DIGITS. */
+static char *lay_out_fixed(char *at, const char *digits, int count, int exponent) {
     if (exponent <= 0) {
-        *at++ = '0';
-        *at++ = '.';
-        for (int i = exponent; i < 0; i++) *at++ = '0';
+        memcpy(at, "0.000", 5);
+        at += 2 - exponent;
+        memcpy(at, digits, DIGITS);
+        return at + count;
     }
-    for (int i = 0; i < count; i++) {
-        if (i == exponent && i > 0) *at++ = '.';
-        *at++ = digits[i];
+    memcpy(at, digits, DIGITS);
+    if (exponent < count) {
+        at[exponent] = '.';
+        memcpy(at + exponent + 1, digits + exponent, DIGITS);
+        return at + count + 1;
     }
-    for (int i = count; i < exponent; i++) *at++ = '0';
-    return (size_t)(at - out);
+    memset(at + count, '0', DIGITS);
+    return at + exponent;
 }
 
 /* Uses the layout of %.15g, %.16g or %.17g, depending on the number of digits. Numbers from 10^-4 to 10^15 are written
@@ -122,12 +129,19 @@ static size_t lay_out_fixed(char *out, const char *digits, int count, int expone
 void text_buffer_number(text_buffer *b, double value) {
     assert(isfinite(value));
     enum { USUAL = 15 };
-    char text[40], *at = text, digits[SHORTEST_DIGITS_MOST];
+    char text[NUMBER_SPACE], digits[SHORTEST_DIGITS_SPACE + DIGITS];
     int exponent, count = shortest_digits(value, digits, &exponent);
+    bool fits = b->capacity - b->length > NUMBER_SPACE,
+         fixed = exponent > -4 && exponent <= (count > USUAL ? count : USUAL);
+    char *start = fits ? b->bytes + b->length : text, *at = start;
     if (signbit(value)) *at++ = '-';
-    bool fixed = exponent > -4 && exponent <= (count > USUAL ? count : USUAL);
-    at += fixed ? lay_out_fixed(at, digits, count, exponent) : lay_out_scientific(at, digits, count, exponent);
-    text_buffer_add(b, text, (size_t)(at - text));
+    at = fixed ? lay_out_fixed(at, digits, count, exponent) : lay_out_scientific(at, digits, count, exponent);
+    if (!fits) {
+        text_buffer_add(b, text, (size_t)(at - text));
+        return;
+    }
+    *at = '\0';
+    b->length += (size_t)(at - start);
 }
 
 char *text_buffer_take(text_buffer *b, size_t *length) {

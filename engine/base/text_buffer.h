@@ -19,6 +19,16 @@ void text_buffer_free(text_buffer *b);
 void text_buffer_reset(text_buffer *b); /* empties the buffer and clears `failed`; keeps the memory */
 void text_buffer_add(text_buffer *b, const char *bytes, size_t length);
 void text_buffer_puts(text_buffer *b, const char *text);
+
+static inline void text_buffer_put(text_buffer *b, char byte) {
+    if (b->capacity - b->length < 2) {
+        text_buffer_add(b, &byte, 1);
+        return;
+    }
+    b->bytes[b->length++] = byte;
+    b->bytes[b->length] = '\0';
+}
+
 void text_buffer_printf(text_buffer *b, const char *format, ...) HAMEL_PRINTF(2, 3);
 
 /* Adds the shortest decimal text that reads back to the same double (at most 17 significant digits); "-0" for −0.
