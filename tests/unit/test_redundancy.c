@@ -1,4 +1,5 @@
-/* test_redundancy.c — dependent sets and unique multipliers, against ranks of submatrices and a door on two ball joints. */
+/* test_redundancy.c — minimal dependent sets and unique multipliers, against ranks of submatrices and a door on two
+ * ball joints. */
 #include "engine/base/tolerances.h"
 #include "engine/dynamics/dynamics.h"
 #include "engine/linear/redundancy.h"
@@ -19,7 +20,7 @@
 
 enum { COLUMNS = 6, ROWS = 9 };
 
-/* Linear constraints with these coefficients, all through the origin. */
+/* Returns a model with these coefficients of linear constraints, all through the origin. */
 static hamel_model *linear_model(double A[ROWS][COLUMNS]) {
     static char text[8192];
     size_t at = (size_t)snprintf(text, sizeof text,
@@ -35,7 +36,7 @@ static hamel_model *linear_model(double A[ROWS][COLUMNS]) {
     return fixture_model(text, "`stop`: 1");
 }
 
-/* By Gram–Schmidt, twice; the rows that `left_out` does not name. */
+/* Returns the rank of the rows not in `left_out`, by Gram–Schmidt orthogonalization applied twice. */
 static int rank_without(double A[ROWS][COLUMNS], int left_out) {
     double Q[ROWS][COLUMNS];
     int rank = 0;
@@ -70,12 +71,13 @@ static void check_sets(const redundancy *r, double A[ROWS][COLUMNS]) {
         size_t count = r->first[set + 1] - r->first[set];
         for (size_t k = 0; k < count; k++) memcpy(part[k], A[r->items[r->first[set] + k]], sizeof part[k]);
         assert_int_equal(rank_without(part, -1), count - 1);
-        for (size_t k = 0; k < count; k++) assert_int_equal(rank_without(part, (int)k), count - 1); /* no smaller one */
+        /* no smaller set is dependent */
+        for (size_t k = 0; k < count; k++) assert_int_equal(rank_without(part, (int)k), count - 1);
         assert_int_equal(r->items[r->first[set + 1] - 1], r->dependent[set]);
     }
 }
 
-static void sets_are_smallest_and_unique_multipliers_are_those_that_count(void **state) {
+static void dependent_sets_are_minimal_and_unique_multipliers_are_found(void **state) {
     (void)state;
     uint64_t seed = 7;
     for (int round = 0; round < 40; round++) {
@@ -83,7 +85,7 @@ static void sets_are_smallest_and_unique_multipliers_are_those_that_count(void *
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < COLUMNS; j++)
                 A[i][j] = random_between(&seed, 0, 1) < 0.5 ? 0 : floor(random_between(&seed, -3, 4));
-        for (int i = 0; i < ROWS; i++) A[i][round % COLUMNS] += 1; /* no row is empty */
+        for (int i = 0; i < ROWS; i++) A[i][round % COLUMNS] += 1; /* avoid zero rows */
         for (int j = 0; j < COLUMNS; j++) A[4][j] = 1e3 * (A[1][j] - 2 * A[3][j]);
         if (round % 3 == 0) memcpy(A[8], A[0], sizeof A[8]);
         bool empty = false;
@@ -109,8 +111,8 @@ static void sets_are_smallest_and_unique_multipliers_are_those_that_count(void *
     }
 }
 
-/* A door hangs on two ball joints, P above Q: both keep it from falling, and their shares are undetermined. The
- * forces across the hinge line are unique (Wojtyra, Multibody System Dynamics 14 (2005) 251). */
+/* A door hangs on two ball joints, P above Q. Both carry its weight, and the distribution between them is
+ * undetermined. The horizontal forces are unique (Wojtyra, Multibody System Dynamics 14 (2005) 251). */
 static void a_door_on_two_ball_joints_has_one_set(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
@@ -137,8 +139,8 @@ static void a_door_on_two_ball_joints_has_one_set(void **state) {
     hamel_model_free(model);
 }
 
-/* A parallelogram turns through its stretched positions at t = 1 and 1 + π, whatever the method and however its steps
- * fall: it must not fold into the antiparallelogram, and both instants are counted. */
+/* A parallelogram rotates through its stretched positions at t = 1 and 1 + π. For every method and step size it must
+ * not fold into the antiparallelogram, and both passages must be counted. */
 static void a_stretched_parallelogram_continues_and_reports_it(void **state) {
     (void)state;
     static const char *const settings[] = {"`method`: `adams`, `rtol`: 1e-9, `atol`: 1e-11",
@@ -165,7 +167,7 @@ static void a_stretched_parallelogram_continues_and_reports_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets_are_smallest_and_unique_multipliers_are_those_that_count),
+        cmocka_unit_test(dependent_sets_are_minimal_and_unique_multipliers_are_found),
         cmocka_unit_test(a_stretched_parallelogram_continues_and_reports_it),
         cmocka_unit_test(a_door_on_two_ball_joints_has_one_set),
     };

@@ -1,8 +1,8 @@
-/* test_redundant_turns.c — redundant constraints through full rotations, during which each row vanishes at some angle:
- * every formulation by every method, against the same mechanism in one coordinate.
+/* test_redundant_turns.c — redundant constraints during full rotations, in which each row vanishes at some angle:
+ * all formulations and methods, against the same mechanism in one coordinate.
  *
- * A closed form of the pendulum over the top would do as well; the model in one coordinate, at tolerances a hundred
- * times as small, also serves mechanisms without one, and has no constraint. */
+ * The reference has no constraints and tolerances a hundred times smaller. It also serves mechanisms without a
+ * closed form. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/record.h"
 
@@ -20,11 +20,11 @@
 
 static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
 enum { METHODS = 4 };
-static const double RTOL = 1e-8, OFF = 1e-5; /* over four seconds of turns, errors of positions grow a hundredfold */
+static const double RTOL = 1e-8, OFF = 1e-5; /* position errors grow about a hundredfold in four seconds of rotation */
 
 typedef struct mechanism {
     char members[3000],
-        single[1500]; /* with redundant constraints, and in one coordinate: column 1 of both is compared */
+        single[1500]; /* with redundant constraints, and in one coordinate; column 1 of both is compared */
 } mechanism;
 
 static double angle_at_the_end(const mechanism *m) {
@@ -56,15 +56,15 @@ static void check_all(const mechanism *m) {
     double expected = angle_at_the_end(m);
     for (size_t i = 0; hamel_formulation_name(i); i++)
         for (size_t k = 0; k < METHODS; k++)
-            if (strcmp(hamel_formulation_name(i), "routh") != 0) /* no coordinate is cyclic */
+            if (strcmp(hamel_formulation_name(i), "routh") != 0) /* no cyclic coordinates */
                 check_run(m, hamel_formulation_name(i), methods[k], expected);
 }
 
-/* One distance stated twice: the rows of K are cos(a + b) and -sin(a + b) in b alone. */
-static void a_pendulum_pinned_twice_turns(void **state) {
+/* One distance is stated twice: the rows of K are cos(a + b) and -sin(a + b), in b alone. */
+static void a_pendulum_pinned_twice_rotates(void **state) {
     (void)state;
-    /* with the angle of b at a quarter turn, at rest after half a turn, over the top both ways, and so at once; the last two
-     * where one row has vanished but for rounding */
+    /* starts: b at a quarter turn; at rest after half a turn; over the top in both directions; the same at t = 0. In
+     * the last two, one row vanishes up to rounding. */
     static const double starts[][3] = {{0, 0.8, 1},
                                        {-0.8, 0.8, 0},
                                        {0.4, 2.3, 7},
@@ -93,9 +93,9 @@ static void a_pendulum_pinned_twice_turns(void **state) {
     }
 }
 
-/* A link that a pivot holds carries another one, pinned to it once at the pivot of its angle b and once more at another
- * place, so that b is a constant; a spring pulls at a free body. */
-static void links_pinned_twice_turn_as_one(void **state) {
+/* A link on a fixed pivot carries another link. They are pinned together at the pivot of angle b and at a second
+ * point, so b is constant; a spring pulls at a free body. */
+static void links_pinned_twice_rotate_as_one(void **state) {
     (void)state;
     static const struct {
         double m, M, pull, a, b, rate, x;
@@ -128,8 +128,8 @@ static void links_pinned_twice_turn_as_one(void **state) {
     }
 }
 
-/* Equations in units of their own, a thousand apart, each of which vanishes twice a turn. */
-static void equations_of_unequal_size_turn(void **state) {
+/* The equations differ in their units by factors of a thousand; each one vanishes twice per revolution. */
+static void equations_of_different_scales_rotate(void **state) {
     (void)state;
     mechanism m = {"`gravity`: [0, -9.81],"
                    "`coordinates`: [{`name`: `a`, `initial`: 0.3, `velocity`: 7.5}, {`name`: `r`, `initial`: 1.2}],"
@@ -142,8 +142,9 @@ static void equations_of_unequal_size_turn(void **state) {
     check_all(&m);
 }
 
-/* Four equal cranks on bases that lie on no line carry a platform: three equations too many, and no singular position. */
-static void a_platform_on_four_cranks_turns(void **state) {
+/* A platform on four equal cranks, whose bases are not collinear, has three redundant equations and no singular
+ * position. */
+static void a_platform_on_four_cranks_rotates(void **state) {
     (void)state;
     mechanism m = {
         "`gravity`: [0, -9.81],"
@@ -163,8 +164,9 @@ static void a_platform_on_four_cranks_turns(void **state) {
     check_all(&m);
 }
 
-/* A door on two hinges, in space: five of ten equations are redundant, and with the norm of the quaternion six rows remain. */
-static void a_door_on_two_hinges_turns(void **state) {
+/* A door on two hinges in space: five of the ten equations are redundant; with the norm of the quaternion, the rank
+ * is six. */
+static void a_door_on_two_hinges_rotates(void **state) {
     (void)state;
     mechanism m = {"`gravity`: [3, -8, 1],"
                    "`coordinates`: [{`name`: `x`, `initial`: 0.9}, {`name`: `y`, `velocity`: 4.5}, `z`, {`name`: `e0`, "
@@ -183,9 +185,9 @@ static void a_door_on_two_hinges_turns(void **state) {
     check_all(&m);
 }
 
-static void rows_are_the_same_however_many_there_are(void **state) {
+static void the_number_of_output_rows_does_not_change_them(void **state) {
     (void)state;
-    /* a ball in a bowl by its quaternion (its mass matrix is singular), and a mechanism with redundant rows */
+    /* a ball in a bowl with a quaternion, whose mass matrix is singular, and a mechanism with redundant rows */
     static const char *const systems[] = {
         "`gravity`: [0.4, 0.2, -9.81], `coordinates`: [{`name`: `e0`, `initial`: 0.28, `velocity`: -0.9},"
         "{`name`: `e1`, `initial`: -0.17, `velocity`: -0.3}, {`name`: `e2`, `initial`: 0.49, `velocity`: 0.2},"
@@ -223,7 +225,8 @@ static void add(char *text, const char *format, ...) {
     va_end(arguments);
 }
 
-/* side × side particles, rods along both axes and along one or both diagonals, pinned at a corner. */
+/* Writes a grid of side × side particles, with rods along both axes and along one or both diagonals, pinned at a
+ * corner. */
 static void write_grid(char *text, int side, bool both) {
     static const int to[4][2] = {{1, 0}, {0, 1}, {1, 1}, {-1, 1}};
     add(text, "`gravity`: [0, -9.81], `outputs`: {`X`: `x[%d,%d]`}, `coordinates`: [", side - 1, side - 1);
@@ -245,8 +248,8 @@ static void write_grid(char *text, int side, bool both) {
     add(text, "]");
 }
 
-/* 288 coordinates and up to 508 equations, of which 285 are independent: the time that they take is that of sparse
- * matrices. It was a hundred times as long when dense ones were factored. */
+/* 288 coordinates and up to 508 equations, 285 of them independent. The time limit requires sparse factorization; a
+ * dense one takes about a hundred times as long. */
 static void a_braced_grid_swings_as_a_rigid_body(void **state) {
     (void)state;
     static const double seconds = 10;
@@ -275,8 +278,8 @@ static void a_braced_grid_swings_as_a_rigid_body(void **state) {
     free(text);
 }
 
-/* One evaluation of 704 equations used to take half a second, a step or a projection twenty of them, none of which looked at
- * the limit. The processor's time of this process is compared, of which a busy machine gives it less. */
+/* An evaluation of 704 equations takes long, and a step or a projection needs up to twenty of them, so the limit
+ * must be checked within a step. The CPU time of the process is compared, which does not depend on other load. */
 static void the_limit_of_wall_time_holds_within_large_steps(void **state) {
     (void)state;
     static const double limit = 1, most = 2.5;
@@ -300,12 +303,12 @@ static void the_limit_of_wall_time_holds_within_large_steps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pendulum_pinned_twice_turns),
-        cmocka_unit_test(links_pinned_twice_turn_as_one),
-        cmocka_unit_test(equations_of_unequal_size_turn),
-        cmocka_unit_test(a_platform_on_four_cranks_turns),
-        cmocka_unit_test(a_door_on_two_hinges_turns),
-        cmocka_unit_test(rows_are_the_same_however_many_there_are),
+        cmocka_unit_test(a_pendulum_pinned_twice_rotates),
+        cmocka_unit_test(links_pinned_twice_rotate_as_one),
+        cmocka_unit_test(equations_of_different_scales_rotate),
+        cmocka_unit_test(a_platform_on_four_cranks_rotates),
+        cmocka_unit_test(a_door_on_two_hinges_rotates),
+        cmocka_unit_test(the_number_of_output_rows_does_not_change_them),
         cmocka_unit_test(a_braced_grid_swings_as_a_rigid_body),
         cmocka_unit_test(the_limit_of_wall_time_holds_within_large_steps),
     };

@@ -19,7 +19,7 @@ typedef struct world {
     hamel_error error;
 } world;
 
-/* x = t, with these events. */
+/* Opens a model with x = t and these events. */
 static void open(world *w, const char *list, double stop) {
     char members[1200], simulation[100];
     integrator_options options = {.tolerance_factor = 1, .poll = &w->poll.poll};
@@ -38,7 +38,7 @@ static void drop(world *w) {
     hamel_error_clear(&w->error);
 }
 
-/* The next root before the stop, which must be `expected` of event i; its event is applied. */
+/* Finds the next root before the stop, which must be at `expected` and belong to event i, and applies the event. */
 static void expect(world *w, size_t i, double expected) {
     bool terminated;
     while (!w->l.event_pending && trajectory_reach(&w->l) < w->model->settings.stop)
@@ -82,7 +82,7 @@ static void directions_select_roots(void **state) {
     drop(&w);
 }
 
-/* Both are within the first step: the motion has no error. */
+/* Both roots are within the first step, because the integration of x = t is exact. */
 static void two_roots_within_a_step_are_found(void **state) {
     (void)state;
     world w;
@@ -93,7 +93,7 @@ static void two_roots_within_a_step_are_found(void **state) {
     drop(&w);
 }
 
-static void a_minimum_above_zero_is_no_root(void **state) {
+static void a_minimum_above_zero_is_not_a_root(void **state) {
     (void)state;
     world w;
     open(&w, "{`name`: `near`, `when`: `(x - 1)^2 + 1e-9`}, {`name`: `constant`, `when`: `1 + 0*x`}", 3);
@@ -101,7 +101,7 @@ static void a_minimum_above_zero_is_no_root(void **state) {
     drop(&w);
 }
 
-/* A function that is 0 at the start and leaves zero has not crossed it. */
+/* An event function that starts at 0 and moves away has not crossed zero. */
 static void a_root_at_the_start_does_not_count(void **state) {
     (void)state;
     const double pi = acos(-1);
@@ -126,8 +126,8 @@ static void values_that_are_not_finite_are_an_error(void **state) {
     drop(&w);
 }
 
-/* The function needs accelerations, which canceled dynamics refuse. */
-static void cancellation_is_passed_on(void **state) {
+/* The function needs accelerations, whose computation reports the cancellation. */
+static void cancellation_is_propagated(void **state) {
     (void)state;
     world w;
     hamel_status status;
@@ -148,10 +148,10 @@ int main(void) {
         cmocka_unit_test(roots_are_found_at_their_times_in_order),
         cmocka_unit_test(directions_select_roots),
         cmocka_unit_test(two_roots_within_a_step_are_found),
-        cmocka_unit_test(a_minimum_above_zero_is_no_root),
+        cmocka_unit_test(a_minimum_above_zero_is_not_a_root),
         cmocka_unit_test(a_root_at_the_start_does_not_count),
         cmocka_unit_test(values_that_are_not_finite_are_an_error),
-        cmocka_unit_test(cancellation_is_passed_on),
+        cmocka_unit_test(cancellation_is_propagated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

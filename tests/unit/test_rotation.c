@@ -1,8 +1,8 @@
-/* test_rotation.c — orientations: rotation matrices and angular velocities of every form they can be given in.
+/* test_rotation.c — orientations: rotation matrices and angular velocities for every form of input.
  *
- * A body at the origin carries three points, one on each of its axes: their places are the columns of its rotation
- * matrix. The expected values are computed from plain numbers here: products of elementary rotations, differences of
- * matrices over a small time, and the published components (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
+ * A body at the origin has three points, one on each axis; their positions are the columns of its rotation matrix.
+ * Expected values are computed from numbers: products of elementary rotations, differences of matrices over a short
+ * time, and published components (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"
@@ -23,7 +23,7 @@ typedef struct turned {
     graph_node rotation[9], omega[3], omega_body[3];
 } turned;
 
-/* A body B with this orientation, in coordinates a, b, c, d. */
+/* Opens a body B with this orientation in the coordinates a, b, c, d. */
 static void open_turned(turned *b, const char *orientation) {
     char text[3000], name[40];
     int length = snprintf(text, sizeof text,
@@ -84,7 +84,7 @@ static void assert_all_near(const char *what, const double *x, const double *y, 
     for (size_t i = 0; i < count; i++) assert_near(what, x[i], y[i], bound);
 }
 
-/* q(t + h) of a motion through q with velocity v; quaternions stay on the unit sphere. */
+/* Computes q(t + h) of a motion through q with velocity v. Quaternions stay on the unit sphere. */
 static void step(const double *q, const double *v, double h, bool unit, double *out) {
     double sum = 0;
     for (int i = 0; i < COORDINATES; i++) {
@@ -94,7 +94,7 @@ static void step(const double *q, const double *v, double h, bool unit, double *
     for (int i = 0; unit && i < COORDINATES; i++) out[i] /= sqrt(sum);
 }
 
-/* ω is the axial vector of R' Rᵀ, by own axes that of Rᵀ R'; R' by central differences. */
+/* Checks that ω is the axial vector of R' Rᵀ and, in body axes, of Rᵀ R'. R' is a central difference. */
 static void omega_is_the_rate_of_the_matrix(turned *b, const double *q, const double *v, bool unit) {
     static const double h = 1e-5;
     double later[4], earlier[4], R[9], after[9], before[9], rate[9], turned_over[9], product[9], found[3];
@@ -115,7 +115,7 @@ static void omega_is_the_rate_of_the_matrix(turned *b, const double *q, const do
 
 /* --- Euler angles -------------------------------------------------------------------------------------------------- */
 
-/* Angles a, b, c and components of ω by body axes: Papastavridis 1.12, 1.13. */
+/* Angles a, b, c, and the components of ω in body axes: Papastavridis 1.12, 1.13. */
 static const struct {
     const char *sequence, *omega[3];
 } sequences[] = {
@@ -181,7 +181,7 @@ static void euler_rates_give_the_published_components(void **state) {
     }
 }
 
-static void an_extrinsic_sequence_is_the_intrinsic_one_backwards(void **state) {
+static void an_extrinsic_sequence_is_the_reversed_intrinsic_one(void **state) {
     (void)state;
     double q[4] = {0.3, -1.1, 2.0, 0}, v[4] = {1, 0.5, -0.7, 0}, x[9], y[9];
     for (size_t k = 0; k < SEQUENCES; k++) {
@@ -200,9 +200,9 @@ static void an_extrinsic_sequence_is_the_intrinsic_one_backwards(void **state) {
     }
 }
 
-/* --- the other forms ----------------------------------------------------------------------------------------------- */
+/* --- other forms of orientation ----------------------------------------------------------------------------------- */
 
-static void an_angle_turns_about_the_third_axis(void **state) {
+static void an_angle_rotates_about_the_third_axis(void **state) {
     (void)state;
     double q[4] = {0.7}, v[4] = {-1.5}, expected[9], found[9];
     turned b;
@@ -241,7 +241,7 @@ static void a_quaternion_has_its_scalar_first(void **state) {
         step(v, v, 0, true, q);
         random_fill(&seed, v, 4, -1, 1);
         for (int i = 0; i < 4; i++) dot += q[i] * v[i];
-        for (int i = 0; i < 4; i++) v[i] -= dot * q[i]; /* as the norm's constraint requires */
+        for (int i = 0; i < 4; i++) v[i] -= dot * q[i]; /* velocity consistent with the norm constraint */
         values(&b, b.rotation, 9, q, v, R);
         for (int k = 0; k < 3; k++) {
             double column[3], unit[3] = {k == 0, k == 1, k == 2};
@@ -253,7 +253,7 @@ static void a_quaternion_has_its_scalar_first(void **state) {
     fixture_close(&b.f);
 }
 
-static void a_body_with_a_quaternion_brings_the_constraint_of_its_norm(void **state) {
+static void a_quaternion_adds_a_norm_constraint(void **state) {
     (void)state;
     turned b;
     open_turned(&b, "`quaternion`: [`a`, `b`, `c`, `d`]");
@@ -265,8 +265,8 @@ static void a_body_with_a_quaternion_brings_the_constraint_of_its_norm(void **st
     fixture_close(&b.f);
 }
 
-/* The matrix of ZX angles (a, b), written out. */
-static void a_matrix_is_taken_row_by_row(void **state) {
+/* The rotation matrix of ZX angles (a, b), as explicit components. */
+static void a_matrix_is_given_row_by_row(void **state) {
     (void)state;
     uint64_t seed = 14;
     double q[4], v[4], x[9], y[9];
@@ -291,10 +291,10 @@ static void a_matrix_is_taken_row_by_row(void **state) {
     fixture_close(&angles.f);
 }
 
-/* --- a free body in each sequence ---------------------------------------------------------------------------------- */
+/* --- free bodies in all sequences --------------------------------------------------------------------------------- */
 
-/* The matrix and the angular velocity by own axes of angles x with rates v, intrinsic about these axes in turn:
- * R = R1 R2 R3, omega' = (R2 R3)^T n1 v1 + R3^T n2 v2 + n3 v3. */
+/* Computes the matrix R = R1 R2 R3 of intrinsic angles x about these axes, and the angular velocity in body axes for
+ * the rates v: omega' = (R2 R3)^T n1 v1 + R3^T n2 v2 + n3 v3. */
 static void intrinsic_state(const int axis[3], const double x[3], const double v[3], double R[9], double omega[3]) {
     double single[3][9], pair[9];
     for (int i = 0; i < 3; i++) elementary(axis[i], x[i], single[i]);
@@ -305,7 +305,7 @@ static void intrinsic_state(const int axis[3], const double x[3], const double v
     }
 }
 
-/* The quaternion of R, whose trace must be positive, and its rate e' = e (0, omega')/2. */
+/* Computes the quaternion of R, whose trace must be positive, and its rate e' = e (0, omega')/2. */
 static void quaternion_state(const double R[9], const double omega[3], double e[4], double rate[4]) {
     e[0] = sqrt(1 + R[0] + R[4] + R[8]) / 2;
     e[1] = (R[7] - R[5]) / (4 * e[0]);
@@ -318,7 +318,7 @@ static void quaternion_state(const double R[9], const double omega[3], double e[
     }
 }
 
-/* The motion of a free body, by the place of a point of it and its angular velocity. */
+/* Returns the motion of a free body: position of one of its points, and angular velocity. */
 static motion free_body(const char *orientation, const double *x, const double *v, size_t count) {
     static const char *const names = "abcd";
     char text[2000];
@@ -339,8 +339,8 @@ static motion free_body(const char *orientation, const double *x, const double *
                             "`record`: [`t`, `X`, `Y`, `Z`, `WX`, `WY`, `WZ`, `V`, `A`]");
 }
 
-/* Every sequence against the quaternion of the same start; no angle comes near where its sequence is singular. */
-static void a_free_body_moves_alike_in_every_sequence(void **state) {
+/* Compares every sequence with quaternions for the same start. No angle comes near the singularity of its sequence. */
+static void a_free_body_moves_identically_in_every_sequence(void **state) {
     (void)state;
     for (size_t k = 0; k < 2 * SEQUENCES; k++) {
         bool intrinsic = k % 2 == 0;
@@ -384,12 +384,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(euler_angles_multiply_elementary_rotations),
         cmocka_unit_test(euler_rates_give_the_published_components),
-        cmocka_unit_test(an_extrinsic_sequence_is_the_intrinsic_one_backwards),
-        cmocka_unit_test(an_angle_turns_about_the_third_axis),
+        cmocka_unit_test(an_extrinsic_sequence_is_the_reversed_intrinsic_one),
+        cmocka_unit_test(an_angle_rotates_about_the_third_axis),
         cmocka_unit_test(a_quaternion_has_its_scalar_first),
-        cmocka_unit_test(a_body_with_a_quaternion_brings_the_constraint_of_its_norm),
-        cmocka_unit_test(a_matrix_is_taken_row_by_row),
-        cmocka_unit_test(a_free_body_moves_alike_in_every_sequence),
+        cmocka_unit_test(a_quaternion_adds_a_norm_constraint),
+        cmocka_unit_test(a_matrix_is_given_row_by_row),
+        cmocka_unit_test(a_free_body_moves_identically_in_every_sequence),
         cmocka_unit_test(invalid_sequences_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_routh.c — engine/mechanics/routh.c, cyclic.c and engine/dynamics/noncyclic.c: Routh's equations against Routhians
- * written out, motions against those of Lagrange's equations, and who may be eliminated. */
+/* test_routh.c — engine/mechanics/routh.c, cyclic.c and engine/dynamics/noncyclic.c: Routh's equations against
+ * explicit Routhians, trajectories against Lagrange's equations, and the detection of cyclic coordinates. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -18,7 +18,8 @@ typedef struct reduced {
     double w[8], rates[8], v[8], a[8];
 } reduced;
 
-/* At (t, q, v): w, w', q' again from w with all of it unknown, and the accelerations that w' stands for. */
+/* Computes w and w' at (t, q, v), then q' from w with unknown cyclic velocities, and the accelerations that
+ * correspond to w'. */
 static reduced reduced_at(const char *members, double t, const double *q, const double *v) {
     reduced r = {0};
     hamel_error error = {0};
@@ -43,8 +44,8 @@ static reduced reduced_at(const char *members, double t, const double *q, const 
     return r;
 }
 
-/* R = ½ m r'² − β²/(2 m r²) − 5r: m r'' = β²/(m r³) − 5, and φ' = β/(m r²). */
-static void a_central_field_leaves_the_centrifugal_potential(void **state) {
+/* R = ½ m r'² − β²/(2 m r²) − 5r, so m r'' = β²/(m r³) − 5 and φ' = β/(m r²). */
+static void a_central_field_has_the_centrifugal_potential(void **state) {
     (void)state;
     const char *system = "`coordinates`: [{`name`: `r`, `initial`: 1}, `phi`], `potential_energy`: `5*r`,"
                          "`kinetic_energy`: `2*(r'^2 + r^2*phi'^2)/2`";
@@ -57,8 +58,8 @@ static void a_central_field_leaves_the_centrifugal_potential(void **state) {
     assert_near("cyclic acceleration", r.a[1], -2 * v[0] * v[1] / q[0], 1e-14);
 }
 
-/* In a frame that turns with the rate t: p = r² (φ' + t) = β, R = ½ r'² − β²/(2 r²) + β t − V. */
-static void terms_linear_in_the_velocities_are_eliminated_with_time(void **state) {
+/* In a frame that rotates at the rate t: p = r² (φ' + t) = β, R = ½ r'² − β²/(2 r²) + β t − V. */
+static void cyclic_velocities_are_eliminated_from_linear_terms_with_time(void **state) {
     (void)state;
     const char *system = "`coordinates`: [{`name`: `r`, `initial`: 1}, `phi`], `potential_energy`: `r^2`,"
                          "`kinetic_energy`: `(r'^2 + r^2*(phi' + t)^2)/2`";
@@ -69,7 +70,7 @@ static void terms_linear_in_the_velocities_are_eliminated_with_time(void **state
     assert_near("cyclic acceleration", r.a[1], -1 - 2 * 0.4 * 3.5 / 1.2, 1e-14); /* (r² (φ' + t))' = 0 */
 }
 
-/* L = −4 √(1 − v²/4) + 1/r: β = γ r² φ', found again from any speed below 2. */
+/* L = −4 √(1 − v²/4) + 1/r, so β = γ r² φ'. Newton's method must find φ' from any speed below 2. */
 static void a_relativistic_orbit_is_eliminated_by_newton(void **state) {
     (void)state;
     const char *system = "`coordinates`: [{`name`: `r`, `initial`: 1}, `phi`],"
@@ -90,7 +91,7 @@ static const struct {
      "`outputs`: {`p1`: `momentum(phi)`, `p2`: `momentum(psi)`, `h`: `jacobi_integral()`}",
      {"p1", "p2"},
      10},
-    /* psi drops out by sin² + cos² = 1 only */
+    /* psi is cyclic only by sin² + cos² = 1 */
     {"top as a body",
      "`coordinates`: [{`name`: `phi`}, {`name`: `th`, `initial`: 0.5}, {`name`: `psi`, `velocity`: 20}],"
      "`bodies`: [{`name`: `T`, `mass`: 1, `inertia`: [0.8, 0.8, 0.5],"
@@ -126,7 +127,7 @@ static const struct {
      10},
 };
 
-static void motions_are_those_of_lagrange_with_constant_momenta(void **state) {
+static void trajectories_agree_with_lagrange_and_momenta_are_constant(void **state) {
     (void)state;
     static const char *const methods[] = {"adams", "bdf", "erk"};
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
@@ -156,8 +157,8 @@ static void the_energy_of_the_top_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* An event that changes a cyclic velocity begins with other momenta: φ' doubles where r passes 1. */
-static void events_begin_with_momenta_of_their_own(void **state) {
+/* An event that changes a cyclic velocity starts a motion with new momenta: φ' doubles when r crosses 1. */
+static void events_change_the_constant_momenta(void **state) {
     (void)state;
     const char *system = "`coordinates`: [{`name`: `r`, `initial`: 0.8}, {`name`: `phi`, `velocity`: 2}],"
                          "`kinetic_energy`: `(r'^2 + r^2*phi'^2)/2`, `potential_energy`: `r^2`,"
@@ -174,7 +175,7 @@ static void events_begin_with_momenta_of_their_own(void **state) {
     motion_free(&canonical);
 }
 
-/* --- who is cyclic ------------------------------------------------------------------------------------------------- */
+/* --- cyclic coordinates ------------------------------------------------------------------------------------------- */
 
 static void expect_refusal(const char *members, const char *reason) {
     fixture f;
@@ -202,8 +203,8 @@ static void reasons_against_cyclic_coordinates_are_reported(void **state) {
                    "`x` is driven by the constraint `c`; `y` is driven by the constraint `c`");
 }
 
-/* The nearest are those that fail in the fewest places, three of them. */
-static void the_nearest_come_first(void **state) {
+/* The nearest candidates are the three coordinates with the fewest reasons against them. */
+static void the_nearest_candidates_come_first(void **state) {
     (void)state;
     expect_refusal(
         "`coordinates`: [`a`, `b`], `kinetic_energy`: `(1 + b^2)*a'^2 + b'^2`, `potential_energy`: `a + b`,"
@@ -211,8 +212,8 @@ static void the_nearest_come_first(void **state) {
         "conserved: `a` appears in the potential energy; `b` appears in the energies and is driven by a force");
 }
 
-/* Zero at every state near the start, and underflow, are no proof. */
-static void a_force_that_begins_further_away_counts(void **state) {
+/* A force that is zero at all states near the start, or underflows, must still count. */
+static void a_force_that_is_zero_near_the_start_counts(void **state) {
     (void)state;
     expect_refusal("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `if(x > 5, (x - 5)^2, 0)`",
                    "`x` appears in the potential energy");
@@ -222,15 +223,15 @@ static void a_force_that_begins_further_away_counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_central_field_leaves_the_centrifugal_potential),
-        cmocka_unit_test(terms_linear_in_the_velocities_are_eliminated_with_time),
+        cmocka_unit_test(a_central_field_has_the_centrifugal_potential),
+        cmocka_unit_test(cyclic_velocities_are_eliminated_from_linear_terms_with_time),
         cmocka_unit_test(a_relativistic_orbit_is_eliminated_by_newton),
-        cmocka_unit_test(motions_are_those_of_lagrange_with_constant_momenta),
+        cmocka_unit_test(trajectories_agree_with_lagrange_and_momenta_are_constant),
         cmocka_unit_test(the_energy_of_the_top_is_conserved),
-        cmocka_unit_test(events_begin_with_momenta_of_their_own),
+        cmocka_unit_test(events_change_the_constant_momenta),
         cmocka_unit_test(reasons_against_cyclic_coordinates_are_reported),
-        cmocka_unit_test(the_nearest_come_first),
-        cmocka_unit_test(a_force_that_begins_further_away_counts),
+        cmocka_unit_test(the_nearest_candidates_come_first),
+        cmocka_unit_test(a_force_that_is_zero_near_the_start_counts),
     };
     return cmocka_run_group_tests_name("routh", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_row_writer.c — the bytes of each format, the choice by an Accept header, and sinks that refuse. */
+/* test_row_writer.c — the bytes of each format, the choice of a format by an Accept header, and sinks that return an
+ * error. */
 #include "api/write/row_writer.h"
 #include "api/write/write_formats.h"
 #include "server/http/accept.h"
@@ -14,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* A sink that stores its bytes, and refuses after `limit` bytes. */
+/* A sink that stores its bytes and returns an error after `limit` bytes. */
 typedef struct store {
     text_buffer bytes;
     size_t limit;
@@ -39,7 +40,7 @@ static row_writer *open_writer(store *s, const char *format) {
     return w;
 }
 
-/* Header, two rows, an event, progress, and the end. */
+/* Writes a header, two rows, an event, progress, and the end. */
 static void run(store *s, const char *format, bool problem) {
     row_writer *w = open_writer(s, format);
     assert_true(row_writer_begin(w, &header));
@@ -74,7 +75,7 @@ static void csv_is_a_header_row_and_rows(void **state) {
     expect_run("csv", true, CSV);
 }
 
-static void ndjson_is_one_object_a_line(void **state) {
+static void ndjson_is_one_object_per_line(void **state) {
     (void)state;
     expect_run("ndjson", false,
                "{\"header\":{\"name\":\"n\"}}\n"
@@ -95,7 +96,7 @@ static void ndjson_is_one_object_a_line(void **state) {
                "{\"problem\":{\"type\":\"p\"}}\n");
 }
 
-static void sse_is_the_same_objects_as_numbered_events(void **state) {
+static void sse_has_the_same_objects_as_numbered_events(void **state) {
     (void)state;
     expect_run("sse", true,
                "event: header\nid: 1\ndata: {\"header\":{\"name\":\"n\"}}\n\n"
@@ -108,7 +109,7 @@ static void sse_is_the_same_objects_as_numbered_events(void **state) {
                "event: problem\nid: 6\ndata: {\"problem\":{\"type\":\"p\"}}\n\n");
 }
 
-static void json_is_one_document_by_columns(void **state) {
+static void json_is_one_document_with_columns(void **state) {
     (void)state;
     expect_run("json", false,
                "{\"header\":{\"name\":\"n\"},\"columns\":{\"t\":[0,0.30000000000000004],"
@@ -152,7 +153,7 @@ static void npy_of_a_failed_run_is_empty(void **state) {
     expect_run("npy", true, "");
 }
 
-static void npy_streams_when_the_number_of_rows_is_known(void **state) {
+static void npy_streams_if_the_number_of_rows_is_known(void **state) {
     (void)state;
     row_header known = header;
     known.expected_rows = 2;
@@ -180,7 +181,7 @@ static void npy_streams_when_the_number_of_rows_is_known(void **state) {
     text_buffer_free(&s.bytes);
 }
 
-static void npy_names_beyond_ascii_take_version_3(void **state) {
+static void npy_names_beyond_ascii_need_version_3(void **state) {
     (void)state;
     static const char *const greek[] = {"t", "\xCE\xB8"};
     store s;
@@ -193,7 +194,7 @@ static void npy_names_beyond_ascii_take_version_3(void **state) {
     text_buffer_free(&s.bytes);
 }
 
-static void a_sink_that_refuses_ends_the_writing(void **state) {
+static void an_error_of_the_sink_ends_the_writing(void **state) {
     (void)state;
     for (size_t k = 0; row_format_at(k) != NULL; k++) {
         store s;
@@ -207,7 +208,7 @@ static void a_sink_that_refuses_ends_the_writing(void **state) {
     }
 }
 
-static void a_result_too_large_for_one_document_is_refused_with_a_reason(void **state) {
+static void a_result_too_large_for_one_document_is_rejected_with_a_reason(void **state) {
     (void)state;
     static const char *const formats[] = {"json", "npy"};
     enum { WIDTH = 1000 };
@@ -309,15 +310,15 @@ static void numbers_read_back_to_the_same_double(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_is_a_header_row_and_rows),
-        cmocka_unit_test(ndjson_is_one_object_a_line),
-        cmocka_unit_test(sse_is_the_same_objects_as_numbered_events),
-        cmocka_unit_test(json_is_one_document_by_columns),
+        cmocka_unit_test(ndjson_is_one_object_per_line),
+        cmocka_unit_test(sse_has_the_same_objects_as_numbered_events),
+        cmocka_unit_test(json_is_one_document_with_columns),
         cmocka_unit_test(npy_is_a_structured_array),
         cmocka_unit_test(npy_of_a_failed_run_is_empty),
-        cmocka_unit_test(npy_streams_when_the_number_of_rows_is_known),
-        cmocka_unit_test(npy_names_beyond_ascii_take_version_3),
-        cmocka_unit_test(a_sink_that_refuses_ends_the_writing),
-        cmocka_unit_test(a_result_too_large_for_one_document_is_refused_with_a_reason),
+        cmocka_unit_test(npy_streams_if_the_number_of_rows_is_known),
+        cmocka_unit_test(npy_names_beyond_ascii_need_version_3),
+        cmocka_unit_test(an_error_of_the_sink_ends_the_writing),
+        cmocka_unit_test(a_result_too_large_for_one_document_is_rejected_with_a_reason),
         cmocka_unit_test(a_problem_before_the_header_is_still_a_document),
         cmocka_unit_test(accept_headers_choose_the_format),
         cmocka_unit_test(formats_are_found_by_name_and_media_type),

@@ -1,4 +1,4 @@
-/* test_run.c — engine/simulate: steps that outputs do not touch, budgets, cancellation, methods, the certificate. */
+/* test_run.c — engine/simulate: steps independent of outputs, budgets, cancellation, methods, the error estimate. */
 #include "api/json/strict_json.h"
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
@@ -21,7 +21,7 @@ typedef struct record {
     hamel_summary summary;
     hamel_error error;
     hamel_status status;
-    size_t columns, rows, capacity, stop_after; /* stop_after: the sink refuses this row; 0: none */
+    size_t columns, rows, capacity, stop_after; /* `stop_after`: row at which the sink cancels; 0 if never */
     size_t headers;
     double *values;
 } record;
@@ -64,7 +64,7 @@ static record run(const char *members, const char *simulation) {
     record r = {0};
     hamel_model *model = fixture_model(members, simulation);
     run_model(&r, model, NULL);
-    hamel_model_free(model); /* names in the summary must not be looked at from here on */
+    hamel_model_free(model); /* names in the summary are invalid from here on */
     if (r.status != HAMEL_OK) fail_msg("%s", r.error.count > 0 ? r.error.faults[0].message : "no fault");
     return r;
 }
@@ -175,7 +175,7 @@ static void bdf_and_adams_give_the_same_motion(void **state) {
     }
 }
 
-/* Springs of 10^7 N/m on 1 g, damped hard: explicit steps would be of microseconds. */
+/* Springs of 10^7 N/m between masses of 1 g, strongly damped: explicit steps would take microseconds. */
 static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
@@ -197,8 +197,8 @@ static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
 
 /* --- budgets and cancellation -------------------------------------------------------------------------------------- */
 
-/* S contains only x; y follows by the constraint, and M alone is singular: x = 3 t²/2 = y. */
-static void a_mass_that_only_constraints_complete_runs_by_bdf(void **state) {
+/* S contains only x, and y follows from the constraint, so M alone is singular: x = 3 t²/2 = y. */
+static void bdf_integrates_masses_that_are_singular_without_the_constraints(void **state) {
     (void)state;
     record r = run("`coordinates`: [`x`, `y`], `acceleration_energy`: `x''^2/2`, `generalized_forces`: {`x`: 3},"
                    "`constraints`: [{`name`: `c`, `equation`: `y' = x'`}]",
@@ -226,10 +226,10 @@ static void a_tolerance_beyond_double_precision_is_reported(void **state) {
     }
 }
 
-/* Thrown up along a cone in velocity space, a particle comes to rest, where the cone has no tangent plane; falling from
- * the start it never does. Circles at a given speed turn the gradient round, too, but in many steps. Where a position
- * constraint's does, as here that of one that depends on the other, the motion is determined all the same. */
-static void a_gradient_that_passes_through_zero_is_reported(void **state) {
+/* A particle thrown upward along a cone in velocity space comes to rest, where the cone has no tangent plane;
+ * falling from the start, it does not. On circles of constant speed the gradient also reverses, but over many steps.
+ * If the gradient of a redundant position constraint vanishes, the motion is still determined. */
+static void a_vanishing_constraint_gradient_is_reported(void **state) {
     (void)state;
     static const struct {
         const char *members;
@@ -267,8 +267,9 @@ static void a_gradient_that_passes_through_zero_is_reported(void **state) {
     }
 }
 
-/* x oscillates twenty times as fast as y; where its error is allowed to be of its own size, steps are those of y. */
-static void a_tolerance_of_its_own_frees_a_coordinate(void **state) {
+/* x oscillates twenty times as fast as y. If the tolerance of x is as large as its amplitude, the step size depends
+ * on y only. */
+static void a_large_tolerance_excludes_a_coordinate_from_step_control(void **state) {
     (void)state;
 #define OSCILLATORS                                                                                    \
     "`coordinates`: [{`name`: `x`, `initial`: 1e-3}, {`name`: `y`, `initial`: 1}], `kinetic_energy`: " \
@@ -284,8 +285,8 @@ static void a_tolerance_of_its_own_frees_a_coordinate(void **state) {
     drop(&loose);
 }
 
-/* A column under its weight on springs k and dampers k/100: the stiffer, the shorter the way to rest. */
-static void stiffer_springs_take_no_more_steps(void **state) {
+/* A column of springs k and dampers k/100 under its weight: the stiffer it is, the sooner it comes to rest. */
+static void stiffer_springs_need_no_more_steps(void **state) {
     (void)state;
     double before = INFINITY;
     for (int power = 6; power <= 10; power++) {
@@ -299,7 +300,7 @@ static void stiffer_springs_take_no_more_steps(void **state) {
             power);
         record r = run(members, "`stop`: 10, `samples`: 2, `method`: `bdf`");
         assert_true((double)r.summary.steps <= before);
-        /* at rest the lowest spring bears N weights, the next N − 1, ... */
+        /* at rest the lowest spring carries N weights, the next one N − 1, ... */
         double lowest = row_of(&r, 1)[1], top = row_of(&r, 1)[16], weight = 9.81 / pow(10, power);
         assert_true(fabs(lowest + 16 * weight) < 1e-8 && fabs(top + 136 * weight) < 1e-8);
         before = (double)r.summary.steps;
@@ -308,7 +309,7 @@ static void stiffer_springs_take_no_more_steps(void **state) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COUNTS_MEMORY false /* their own allocators have no such count */
+#define COUNTS_MEMORY false /* sanitizers' allocators do not have this counter */
 #else
 #define COUNTS_MEMORY true
 #endif
@@ -324,7 +325,7 @@ static bool note_memory(void *context, const double *values, size_t count) {
     return true;
 }
 
-/* Of a model and its run, in bytes. */
+/* Returns the memory of a model and its run, in bytes. */
 static double memory_of_a_chain(int links) {
     char members[700];
     snprintf(members, sizeof members,
@@ -367,20 +368,21 @@ static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12, `time_limit`: 0.1");
     record r = {0};
-    run_model(&r, model, NULL); /* it ends, long before the model does */
+    run_model(&r, model, NULL); /* ends long before the stop time of the model */
     assert_int_equal(r.status, HAMEL_OK);
     assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
     drop(&r);
     hamel_model_free(model);
 }
 
-/* A description that can be integrated for a while is not at fault (exit 3) when its motion ends (exit 4). */
+/* If a description can be integrated for some time, a later failure must give exit status 4, not 3 (an invalid
+ * description). */
 static void any_failure_after_the_start_is_a_failed_integration(void **state) {
     (void)state;
     static const struct {
         const char *members, *formulation, *said;
     } cases[] = {
-        /* momenta are largest at |v| = 1 */
+        /* the momentum has its maximum at |v| = 1 */
         {"`coordinates`: [{`name`: `x`, `velocity`: 0.5}, {`name`: `y`, `velocity`: 0.2}], `kinetic_energy`: "
          "`(x'^2+y'^2)/2 - (x'^2+y'^2)^2/12`, `potential_energy`: `-x-0.3*y`",
          "hamilton", "the momenta do not determine the velocities"},
@@ -409,23 +411,23 @@ static void any_failure_after_the_start_is_a_failed_integration(void **state) {
     }
 }
 
-/* Evaluations outside of steps (a projection, a search between steps) end with the time, too. */
-static void the_wall_time_limit_holds_everywhere(void **state) {
+/* Evaluations outside of steps, as in projections and root searches, must also end at the limit. */
+static void the_wall_time_limit_applies_everywhere(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 10, `samples`: 3");
     dynamics *k = dynamics_create(model);
     const double v[3] = {0};
     double q[3], worst;
     memcpy(q, model->q0, model->n * sizeof *q);
-    dynamics_limit(k, NULL, 1e-3); /* of a clock that began with the machine */
+    dynamics_limit(k, NULL, 1e-3); /* a limit that expired after the first millisecond of the clock */
     assert_int_equal(dynamics_evaluate(k, 0, q, v, NULL), HAMEL_CANCELED);
     assert_int_equal(dynamics_project(k, 0, q, (double[3]){0}, &worst, NULL), HAMEL_CANCELED);
     dynamics_free(k);
     hamel_model_free(model);
 }
 
-/* A warning may name long constraints, and lists of names are cut: never inside a code point. */
-static void warnings_are_whole_in_utf_8(void **state) {
+/* Warnings truncate long lists of constraint names, but never inside a code point. */
+static void warnings_are_valid_utf_8(void **state) {
     (void)state;
     static const char *const pads[] = {"", "a", "aa"};
     for (size_t i = 0; i < 3; i++) {
@@ -456,8 +458,8 @@ static void warnings_are_whole_in_utf_8(void **state) {
     }
 }
 
-/* A body at rest: two steps reach the end, and all rows lie between them. */
-static void the_limit_of_wall_time_holds_for_rows_within_one_step(void **state) {
+/* The body is at rest, so the integrator reaches the end in two steps, with all output rows in between. */
+static void the_wall_time_limit_applies_to_rows_within_one_step(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2`",
                                        "`stop`: 1e6, `samples`: 1000000000");
@@ -473,8 +475,8 @@ static void the_limit_of_wall_time_holds_for_rows_within_one_step(void **state) 
     hamel_model_free(model);
 }
 
-/* A bead that sticks on a ring of 1e-150 m: the forces on it change so fast that it is looked at 1e80 times in a step. */
-static void the_limit_of_wall_time_holds_for_looks_within_one_step(void **state) {
+/* A bead sticks on a ring of 1e-150 m. The forces on it change so fast that 1e80 samples per step would be needed. */
+static void the_wall_time_limit_applies_to_samples_within_one_step(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
         "`parameters`: {`R`: 1e-150}, `coordinates`: [{`name`: `x`, `velocity`: `R*1.5`}, {`name`: `y`, `initial`: "
@@ -492,7 +494,7 @@ static void the_limit_of_wall_time_holds_for_looks_within_one_step(void **state)
     hamel_model_free(model);
 }
 
-/* Time is that of the thread which runs: what else the machine does is not its doing. */
+/* The CPU time of the running thread is measured, which does not depend on other load. */
 typedef struct canceler {
     flag_poll by_flag;
     clockid_t clock;
@@ -503,7 +505,7 @@ static void *cancel_soon(void *context) {
     canceler *c = context;
     nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
     atomic_store(&c->by_flag.canceled, true);
-    c->at = time_by(c->clock); /* behind it: the run must not be charged for what it did while this thread waited */
+    c->at = time_by(c->clock); /* set after cancellation: work done while this thread was waiting must not count */
     return NULL;
 }
 
@@ -531,7 +533,7 @@ static void a_run_stops_within_a_tenth_of_a_second_of_its_cancellation(void **st
     }
 }
 
-static void a_sink_that_refuses_ends_the_run_as_canceled(void **state) {
+static void an_error_of_the_sink_cancels_the_run(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 5");
     record r = {.stop_after = 7};
@@ -542,7 +544,7 @@ static void a_sink_that_refuses_ends_the_run_as_canceled(void **state) {
     hamel_model_free(model);
 }
 
-/* --- the certificate ----------------------------------------------------------------------------------------------- */
+/* --- error estimates and checks ----------------------------------------------------------------------------------- */
 
 static void the_work_of_forces_balances_the_energy(void **state) {
     (void)state;
@@ -585,8 +587,8 @@ static void checks_and_invariants_are_checked(void **state) {
     drop(&r);
 }
 
-/* sqrt(1 - t) has no value behind t = 1, and 1/(t - 2) none at t = 2. */
-static void a_check_must_have_a_value_at_its_instant(void **state) {
+/* sqrt(1 - t) is undefined for t > 1, and 1/(t - 2) at t = 2. */
+static void a_check_must_be_defined_at_its_time(void **state) {
     (void)state;
     static const char fall[] = "`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `checks`: [{`name`: `c`, %s, "
                                "`equals`: %s, `tolerance`: 1e-12}]";
@@ -612,7 +614,7 @@ static void a_check_must_have_a_value_at_its_instant(void **state) {
     }
 }
 
-static void the_estimate_of_the_error_covers_the_error(void **state) {
+static void the_error_estimate_is_not_below_the_error(void **state) {
     (void)state;
     record r =
         run("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, `potential_energy`: `x^2/2`",
@@ -677,26 +679,26 @@ int main(void) {
         cmocka_unit_test(a_model_serves_several_threads_at_once),
         cmocka_unit_test(bdf_and_adams_give_the_same_motion),
         cmocka_unit_test(auto_changes_to_bdf_on_a_stiff_chain),
-        cmocka_unit_test(a_mass_that_only_constraints_complete_runs_by_bdf),
+        cmocka_unit_test(bdf_integrates_masses_that_are_singular_without_the_constraints),
         cmocka_unit_test(a_tolerance_beyond_double_precision_is_reported),
-        cmocka_unit_test(a_gradient_that_passes_through_zero_is_reported),
-        cmocka_unit_test(a_tolerance_of_its_own_frees_a_coordinate),
-        cmocka_unit_test(stiffer_springs_take_no_more_steps),
+        cmocka_unit_test(a_vanishing_constraint_gradient_is_reported),
+        cmocka_unit_test(a_large_tolerance_excludes_a_coordinate_from_step_control),
+        cmocka_unit_test(stiffer_springs_need_no_more_steps),
         cmocka_unit_test(memory_grows_with_the_length_of_a_chain),
         cmocka_unit_test(settings_are_expressions_of_parameters),
         cmocka_unit_test(max_steps_ends_a_run_as_incomplete),
         cmocka_unit_test(the_limit_of_wall_time_ends_a_run_as_incomplete),
-        cmocka_unit_test(the_limit_of_wall_time_holds_for_rows_within_one_step),
+        cmocka_unit_test(the_wall_time_limit_applies_to_rows_within_one_step),
         cmocka_unit_test(any_failure_after_the_start_is_a_failed_integration),
-        cmocka_unit_test(the_wall_time_limit_holds_everywhere),
-        cmocka_unit_test(warnings_are_whole_in_utf_8),
-        cmocka_unit_test(the_limit_of_wall_time_holds_for_looks_within_one_step),
+        cmocka_unit_test(the_wall_time_limit_applies_everywhere),
+        cmocka_unit_test(warnings_are_valid_utf_8),
+        cmocka_unit_test(the_wall_time_limit_applies_to_samples_within_one_step),
         cmocka_unit_test(a_run_stops_within_a_tenth_of_a_second_of_its_cancellation),
-        cmocka_unit_test(a_sink_that_refuses_ends_the_run_as_canceled),
+        cmocka_unit_test(an_error_of_the_sink_cancels_the_run),
         cmocka_unit_test(the_work_of_forces_balances_the_energy),
         cmocka_unit_test(checks_and_invariants_are_checked),
-        cmocka_unit_test(a_check_must_have_a_value_at_its_instant),
-        cmocka_unit_test(the_estimate_of_the_error_covers_the_error),
+        cmocka_unit_test(a_check_must_be_defined_at_its_time),
+        cmocka_unit_test(the_error_estimate_is_not_below_the_error),
         cmocka_unit_test(a_singularity_is_reported_with_its_expression_and_time),
         cmocka_unit_test(errors_before_the_start_send_no_header),
     };

@@ -1,4 +1,5 @@
-/* test_runge_kutta.c — engine/simulate/methods/dop853.c and runge_kutta.c: orders, bounds, and what happens where rates fail. */
+/* test_runge_kutta.c — engine/simulate/methods/dop853.c and runge_kutta.c: orders, step limits, and failures of the
+ * right-hand side. */
 #include "engine/simulate/methods/dop853.h"
 #include "engine/simulate/methods/stepper.h"
 #include "tests/unit/fixture.h"
@@ -12,9 +13,9 @@
 
 /* --- coefficients ------------------------------------------------------------------------------------------------------ */
 
-/* Σ a_ij = c_i; and from the fourth stage on Σ a_ij c_j = c_i²/2, the first of the simplifying assumptions that the method
- * was made with (Hairer, Nørsett & Wanner, Solving ODEs I, II.5). */
-static void rows_sum_to_their_times(void **state) {
+/* Σ a_ij = c_i and, from the fourth stage on, Σ a_ij c_j = c_i²/2: the first of the simplifying assumptions in the
+ * construction of the method (Hairer, Nørsett & Wanner, Solving ODEs I, II.5). */
+static void rows_of_coefficients_sum_to_the_nodes(void **state) {
     (void)state;
     for (size_t i = 0; i < DOP853_ALL; i++) {
         double sum = 0, first = 0;
@@ -25,7 +26,7 @@ static void rows_sum_to_their_times(void **state) {
     }
 }
 
-/* Σ b_i c_i^(k−1) = 1/k up to the order (loc. cit., II.1, the conditions of trees with one stem). */
+/* Σ b_i c_i^(k−1) = 1/k up to the order of the method: the order conditions of bushy trees (loc. cit., II.1). */
 static double moment(const double *b, size_t count, int k) {
     double sum = 0;
     for (size_t i = 0; i < count; i++) sum += b[i] * pow(dop853_c[i], k - 1);
@@ -45,12 +46,12 @@ static void weights_integrate_polynomials_to_their_order(void **state) {
 /* --- steps ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct world {
-    double tolerance, wall, decay; /* rates fail beyond the wall; of the stiff component */
+    double tolerance, wall, decay; /* the right-hand side fails for y > wall; decay is that of the stiff component */
     int calls;
-    arena memory; /* of the stepper */
+    arena memory; /* memory of the stepper */
 } world;
 
-/* A pendulum's equation that the sine of time forces so that y = sin t solves it though it is not linear. */
+/* A pendulum equation with a forcing sine of time, whose solution is y = sin t although it is nonlinear. */
 static int bend(void *user, double t, const double *y, double *dy) {
     world *w = user;
     w->calls++;
@@ -94,7 +95,7 @@ static stepper_problem problem(world *w, double stop) {
         .length = 2, .stop = stop, .user = w, .rates = bend, .weights = even, .memory = &w->memory};
 }
 
-/* Error after one step of length h from t = 0.3, and in its middle. */
+/* Computes the errors at the end and in the middle of one step of length h from t = 0.3. */
 static void errors_of_a_step(double h, double *end, double *middle) {
     world w = {.tolerance = 1e30, .wall = INFINITY};
     double t = 0.3, y[2] = {sin(t), cos(t)};
@@ -109,7 +110,7 @@ static void errors_of_a_step(double h, double *end, double *middle) {
     arena_free(p.memory);
 }
 
-/* Local errors of orders 8 and 7 are O(h^9) and O(h^8). */
+/* With the orders 8 and 7, the local errors are O(h^9) and O(h^8). */
 static void halved_steps_show_the_orders(void **state) {
     (void)state;
     double end[2], middle[2];
@@ -119,7 +120,7 @@ static void halved_steps_show_the_orders(void **state) {
     assert_true(log2(middle[0] / middle[1]) > 7.5);
 }
 
-static void errors_follow_the_tolerance_and_the_stop_is_met(void **state) {
+static void errors_follow_the_tolerance_and_the_stop_time_is_exact(void **state) {
     (void)state;
     for (double tolerance = 1e-4; tolerance > 1e-12; tolerance *= 0.1) {
         world w = {.tolerance = tolerance, .wall = INFINITY};
@@ -140,7 +141,7 @@ static void errors_follow_the_tolerance_and_the_stop_is_met(void **state) {
     }
 }
 
-static void steps_keep_their_limit(void **state) {
+static void steps_respect_their_maximum(void **state) {
     (void)state;
     world w = {.tolerance = 1e-3, .wall = INFINITY};
     double t = 0, y[2] = {0, 1};
@@ -173,7 +174,7 @@ static void each_step_ends_on_the_projection_and_is_continuous_there(void **stat
     arena_free(p.memory);
 }
 
-static void a_wall_is_approached_and_reported(void **state) {
+static void a_failure_of_the_right_hand_side_is_approached_and_reported(void **state) {
     (void)state;
     world w = {.tolerance = 1e-6, .wall = 1};
     double t = 0, y[2] = {0, 1};
@@ -187,7 +188,7 @@ static void a_wall_is_approached_and_reported(void **state) {
     arena_free(p.memory);
 }
 
-/* Signs of stiffness in a hundred steps. */
+/* Returns the number of detections of stiffness in a hundred steps. */
 static long signs(int (*rates)(void *, double, const double *, double *), double fast, double tolerance, double *y) {
     world w = {.tolerance = tolerance, .decay = fast, .wall = INFINITY};
     double t = 0;
@@ -200,9 +201,9 @@ static long signs(int (*rates)(void *, double, const double *, double *), double
     return found;
 }
 
-/* The same motion with a component that decays 1e4 times as fast: stability bounds its steps, and at tight tolerances,
- * before it does, the error of what decays. */
-static void stiffness_shows(void **state) {
+/* The same motion with a component that decays 1e4 times as fast. Stability limits the steps; at tight tolerances
+ * the error of the decaying component does so earlier. */
+static void stiffness_is_detected(void **state) {
     (void)state;
     for (double tolerance = 1e-4; tolerance > 1e-11; tolerance *= 1e-2) {
         double y[] = {0, 1};
@@ -210,7 +211,7 @@ static void stiffness_shows(void **state) {
     }
 }
 
-static void no_stiffness_shows_in_what_oscillates(void **state) {
+static void oscillations_are_not_detected_as_stiffness(void **state) {
     (void)state;
     for (double tolerance = 1e-4; tolerance > 1e-13; tolerance *= 1e-4) {
         double on_circle[] = {1, 0}, on_sine[] = {0, 1};
@@ -221,15 +222,15 @@ static void no_stiffness_shows_in_what_oscillates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_sum_to_their_times),
+        cmocka_unit_test(rows_of_coefficients_sum_to_the_nodes),
         cmocka_unit_test(weights_integrate_polynomials_to_their_order),
         cmocka_unit_test(halved_steps_show_the_orders),
-        cmocka_unit_test(errors_follow_the_tolerance_and_the_stop_is_met),
-        cmocka_unit_test(steps_keep_their_limit),
+        cmocka_unit_test(errors_follow_the_tolerance_and_the_stop_time_is_exact),
+        cmocka_unit_test(steps_respect_their_maximum),
         cmocka_unit_test(each_step_ends_on_the_projection_and_is_continuous_there),
-        cmocka_unit_test(a_wall_is_approached_and_reported),
-        cmocka_unit_test(stiffness_shows),
-        cmocka_unit_test(no_stiffness_shows_in_what_oscillates),
+        cmocka_unit_test(a_failure_of_the_right_hand_side_is_approached_and_reported),
+        cmocka_unit_test(stiffness_is_detected),
+        cmocka_unit_test(oscillations_are_not_detected_as_stiffness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

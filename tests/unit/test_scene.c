@@ -1,4 +1,4 @@
-/* test_scene.c — engine/system/scene.c: shapes, and the numbers that rows carry for them. */
+/* test_scene.c — engine/system/scene.c: shapes, and the columns of rows that describe them. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -28,7 +28,7 @@ static const hamel_shape *shape_at(const hamel_model *model, size_t k, const cha
     "`joints`: [{`name`: `J`, `type`: `distance`, `between`: [`P[1]`, `O`], `length`: `sqrt(10)`},"                 \
     "{`name`: `K`, `type`: `knife_edge`, `between`: [`B`], `direction`: [0, 1]}]"
 
-static void the_scene_is_what_the_elements_are(void **state) {
+static void the_scene_has_a_shape_for_each_element(void **state) {
     (void)state;
     hamel_model *model = fixture_model(ARM, "`stop`: 1, `scene`: true");
     static const char *const known[][2] = {{"point", "P[1]"}, {"point", "P[2]"}, {"point", "B"}, {"line", "Q"},
@@ -40,7 +40,7 @@ static void the_scene_is_what_the_elements_are(void **state) {
     assert_int_equal(scene->shapes[3].point_count, 2);
     assert_string_equal(scene->shapes[3].points[0], "scene.B.x");
     assert_string_equal(scene->shapes[3].points[3], "scene.Q.y");
-    assert_int_equal(hamel_model_header(model)->column_count, 1 + 6 + 10); /* five places, each once */
+    assert_int_equal(hamel_model_header(model)->column_count, 1 + 6 + 10); /* five positions, without duplicates */
     hamel_model_free(model);
 }
 
@@ -52,7 +52,7 @@ static void a_scene_is_written_only_on_request(void **state) {
     hamel_model_free(model);
 }
 
-static void record_leaves_the_scene(void **state) {
+static void the_record_option_does_not_remove_the_scene(void **state) {
     (void)state;
     hamel_model *model = fixture_model(ARM ", `outputs`: {`z`: `a`}, `scene`: [{`point`: `P[i]`, `for`: `i = 1..N`}]",
                                        "`stop`: 1, `scene`: true, `record`: [`a`]");
@@ -63,8 +63,8 @@ static void record_leaves_the_scene(void **state) {
     hamel_model_free(model);
 }
 
-/* A wheel of radius t + 1 at (φ, 2), turned by φ = t: its first axis is (cos t, sin t). */
-static void rows_carry_places_axes_and_sizes(void **state) {
+/* A wheel of radius t + 1 at (φ, 2) that rotates by φ = t: its first axis is (cos t, sin t). */
+static void rows_contain_positions_axes_and_sizes(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [{`name`: `p`, `velocity`: 1}],"
@@ -87,7 +87,7 @@ static void rows_carry_places_axes_and_sizes(void **state) {
     motion_free(&m);
 }
 
-/* In space all three axes: the columns of R, here of a turn by t about the first axis. */
+/* In space all three axes are written: the columns of R, here of a rotation by t about the first axis. */
 static void a_box_in_space_has_three_axes(void **state) {
     (void)state;
     motion m = motion_run(
@@ -109,10 +109,10 @@ static void a_box_in_space_has_three_axes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_scene_is_what_the_elements_are),
+        cmocka_unit_test(the_scene_has_a_shape_for_each_element),
         cmocka_unit_test(a_scene_is_written_only_on_request),
-        cmocka_unit_test(record_leaves_the_scene),
-        cmocka_unit_test(rows_carry_places_axes_and_sizes),
+        cmocka_unit_test(the_record_option_does_not_remove_the_scene),
+        cmocka_unit_test(rows_contain_positions_axes_and_sizes),
         cmocka_unit_test(a_box_in_space_has_three_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_sensitivities.c — derivatives of motions by parameters and initial values: closed forms, scaling laws that are
- * exact, and central differences of whole runs. */
+/* test_sensitivities.c — derivatives of trajectories with respect to parameters and initial values: closed forms,
+ * exact scaling laws, and central differences of complete runs. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -19,7 +19,7 @@ static double at(const motion *m, size_t row, const char *column) {
 
 /* --- closed forms -------------------------------------------------------------------------------------------------- */
 
-/* x = a cos ωt + v/ω sin ωt with ω² = k/m and k = c²: four derivatives written out. */
+/* x = a cos ωt + v/ω sin ωt with ω² = k/m and k = c² gives four derivatives. */
 static void an_oscillator_has_the_derivatives_of_its_solution(void **state) {
     (void)state;
     const double c = 1.3, mass = 0.7, a = 0.4, v = -0.2, w = c / sqrt(mass);
@@ -47,8 +47,8 @@ static void an_oscillator_has_the_derivatives_of_its_solution(void **state) {
     }
 }
 
-/* Ten inputs take two batches of lanes; all mean the same. */
-static void more_inputs_than_lanes_are_each_their_own(void **state) {
+/* Ten inputs need two groups of lanes; all inputs have the same meaning. */
+static void more_inputs_than_lanes_are_all_correct(void **state) {
     (void)state;
     motion m =
         motion_run("`parameters`: {`a`: 1, `b`: 1, `c`: 1, `d`: 1, `e`: 1, `f`: 1, `g`: 1, `h`: 1, `i`: 1, `j`: 1},"
@@ -74,8 +74,8 @@ static void more_inputs_than_lanes_are_each_their_own(void **state) {
     "`kinetic_energy`: `m*(x'^2 + y'^2)/2`, `potential_energy`: `m*g*y`,"                     \
     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = l^2`}%s], `outputs`: {`height`: `y + l`%s}"
 
-/* A pendulum from rest is θ(t √(g/l)): so ∂x/∂g = t x'/(2g), ∂x/∂l = x/l − t x'/(2l), ∂x'/∂m = 0, whatever the amplitude,
- * and x ∂x/∂l + y ∂y/∂l = l. */
+/* A pendulum from rest has θ(t √(g/l)). Hence, for any amplitude, ∂x/∂g = t x'/(2g), ∂x/∂l = x/l − t x'/(2l), ∂x'/∂m
+ * = 0 and x ∂x/∂l + y ∂y/∂l = l. */
 static void assert_pendulum_scales(const char *simulation, const char *other_constraint, const char *outputs,
                                    double bound) {
     char system[1000];
@@ -99,7 +99,7 @@ static void assert_pendulum_scales(const char *simulation, const char *other_con
     motion_free(&m);
 }
 
-static void a_pendulum_scales_by_every_method_and_formulation(void **state) {
+static void every_method_and_formulation_satisfies_the_scaling_laws_of_a_pendulum(void **state) {
     (void)state;
     static const char *const ways[] = {"`method`: `adams`",
                                        "`method`: `bdf`",
@@ -117,8 +117,8 @@ static void a_pendulum_scales_by_every_method_and_formulation(void **state) {
     }
 }
 
-/* Along a hundred seconds what the sensitivities miss the linearized constraints by would grow with t². */
-static void long_runs_stay_on_the_linearized_constraints(void **state) {
+/* Without projection, the residual of the linearized constraints would grow like t² over a hundred seconds. */
+static void long_runs_satisfy_the_linearized_constraints(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         char simulation[300];
@@ -130,14 +130,15 @@ static void long_runs_stay_on_the_linearized_constraints(void **state) {
     }
 }
 
-static void dependent_constraints_take_nothing_from_the_motion(void **state) {
+static void redundant_constraints_do_not_change_the_sensitivities(void **state) {
     (void)state;
     assert_pendulum_scales("`stop`: 3, `samples`: 7, `rtol`: 1e-9, `atol`: 1e-11, `sensitivities`: [`g`, `l`, `m`]",
                            ", {`name`: `again`, `equation`: `x^2 + y^2 - l^2 = 0`}", "", 1e-6);
 }
 
-/* A pendulum's tension is m g F(t √(g/l)): linear in m, and by the energy m (g (−y) + x'² + y'²)/l. */
-static void outputs_move_with_multipliers_and_accelerations(void **state) {
+/* The tension of a pendulum is m g F(t √(g/l)), so it is linear in m; by energy conservation it is m (g (−y) + x'² +
+ * y'²)/l. */
+static void sensitivities_of_outputs_include_multipliers_and_accelerations(void **state) {
     (void)state;
     char system[1000];
     snprintf(system, sizeof system, PENDULUM, "", ", `T`: `-2*lambda(rod)*l`, `a`: `x''`");
@@ -159,10 +160,10 @@ static void outputs_move_with_multipliers_and_accelerations(void **state) {
 
 /* --- central differences --------------------------------------------------------------------------------------------- */
 
-/* A system whose text takes the values of two inputs. */
+/* A system whose text contains the values of two inputs. */
 typedef struct differing {
     const char *system, *simulation, *inputs[2];
-    double values[2], event_records; /* at least so many */
+    double values[2], event_records; /* lower bound of the number of events */
 } differing;
 
 /* clang-format off */
@@ -173,7 +174,7 @@ static const differing systems[] = {
      "`kinetic_energy`: `(1 + m)*a'^2/2 + m*b'^2/2 + m*a'*b'*cos(a - b)`,"
      "`potential_energy`: `-9.81*((1 + m)*cos(a) + m*cos(b))`, `outputs`: {`E`: `energy()`}",
      "`stop`: 2", {"m", "a.initial"}, {0.7, 0.9}, 0},
-    /* the state given is far off the constraint, and M depends on it */
+    /* an initial state far from the constraint, with M depending on the state */
     {"`parameters`: {`l`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 0.5},"
      "                {`name`: `y`, `initial`: -0.9, `velocity`: `l`}],"
@@ -196,7 +197,7 @@ static const differing systems[] = {
      "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(phi) + y'*cos(phi) = 0`}],"
      "`outputs`: {`side`: `lambda(blade)`}",
      "`stop`: 3", {"d", "phi.initial"}, {0.3, 0.2}, 0},
-    /* a disk that rolls and leans, its centre at (x, y) in the plan */
+    /* a disk that rolls and leans; (x, y) is the horizontal position of its centre */
     {"`parameters`: {`r`: %.17g, `m`: 1.3},"
      "`coordinates`: [`x`, `y`, {`name`: `theta`, `initial`: %.17g}, {`name`: `psi`, `velocity`: 2},"
      "                {`name`: `phi`, `velocity`: 0.4}],"
@@ -206,20 +207,20 @@ static const differing systems[] = {
      "`constraints`: [{`name`: `along`, `equation`: `x'*cos(psi) + y'*sin(psi) + r*(phi' + psi'*cos(theta)) = 0`},"
      "                {`name`: `across`, `equation`: `-x'*sin(psi) + y'*cos(psi) + r*theta'*sin(theta) = 0`}]",
      "`stop`: 0.6", {"r", "theta.initial"}, {0.5, 1.3}, 0},
-    /* bead in a turning tube */
+    /* bead in a rotating tube */
     {"`parameters`: {`w`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: %.17g}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^2`, `generalized_forces`: {`x`: `-0.2*x'`},"
      "`constraints`: [{`name`: `tube`, `equation`: `-x*sin(w*t) + y*cos(w*t) = 0`}]",
      "`stop`: 2", {"w", "y.velocity"}, {0.9, 0.9}, 0},
-    /* a force made of a multiplier */
+    /* a force that depends on a multiplier */
     {"`parameters`: {`mu`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8, `velocity`: %.17g}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
      "`generalized_forces`: {`x`: `mu*lambda(rod)*y`},"
      "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]",
      "`stop`: 1.5", {"mu", "y.velocity"}, {0.1, 0.3}, 0},
-    /* a constraint that is not linear in the velocities, which the given ones miss */
+    /* a nonlinear velocity constraint that the given velocities violate */
     {"`parameters`: {`k`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 0.2}, {`name`: `y`, `velocity`: 0.9}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^4 + 5*y`,"
@@ -241,9 +242,9 @@ static motion run_moved(const differing *s, int input, double by, const char *wa
     return motion_run(system, simulation);
 }
 
-/* Five-point differences: their truncation, of the order h⁴, is 2e-8 at most here (2e-6 at h = 1e-3), and what integration
- * leaves 1e-10 / h. Values projected from afar are the nearest ones to some 1e-7 only. Returns how often something happened
- * on the way. */
+/* Compares with five-point differences. Their truncation error, O(h⁴), is at most 2e-8 here (2e-6 for h = 1e-3);
+ * integration errors contribute 1e-10 / h. Values projected from far away are accurate to about 1e-7 only. Returns
+ * the number of events. */
 static double assert_differences_agree(const differing *s, int input, const char *way) {
     const double h = 3e-4;
     motion exact = run_moved(s, input, 0, way, true), plain = run_moved(s, input, 0, way, false);
@@ -277,7 +278,7 @@ static void central_differences_of_runs_by_bdf_agree(void **state) {
     for (int i = 0; i < SYSTEMS; i++) assert_differences_agree(&systems[i], i % 2, "`method`: `bdf`");
 }
 
-static void constraints_need_not_be_kept_by_projection(void **state) {
+static void sensitivities_agree_without_projection(void **state) {
     (void)state;
     assert_differences_agree(&systems[1], 0, "`projection`: false");
     assert_differences_agree(&systems[1], 0, "`projection`: {`baumgarte`: [5, 5]}");
@@ -290,8 +291,8 @@ static void central_differences_in_quasi_velocities_agree(void **state) {
 
 /* --- events ---------------------------------------------------------------------------------------------------------- */
 
-/* A ball that falls from h on a floor with restitution e: t_k = √(2h/g) (1 + 2e + … + 2e^(k−1)) are the times of its bounces,
- * v_k = e^k √(2gh) the speeds behind them; from there y = v_k (t − t_k) − g (t − t_k)²/2. */
+/* A ball falls from h onto a floor with restitution e. Bounce k is at t_k = √(2h/g) (1 + 2e + … + 2e^(k−1)), with
+ * the speed v_k = e^k √(2gh) after it. Then y = v_k (t − t_k) − g (t − t_k)²/2. */
 typedef struct bounces {
     double t, v, t_by_e, v_by_e;
 } bounces;
@@ -339,7 +340,7 @@ static void assert_ball_bounces(const char *event, const char *method) {
     motion_free(&m);
 }
 
-static void the_kth_bounce_of_a_ball_moves_as_its_closed_form(void **state) {
+static void the_derivative_of_the_kth_bounce_agrees_with_its_closed_form(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         assert_ball_bounces("`set`: {`y'`: `-e*y'`}", METHODS[i]);
@@ -347,8 +348,8 @@ static void the_kth_bounce_of_a_ball_moves_as_its_closed_form(void **state) {
     }
 }
 
-/* A block that slides with v0 under friction stops at v0²/(2 μ g), and stays. */
-static void where_a_block_stops_moves_with_its_friction(void **state) {
+/* A block that slides with v0 under friction stops at v0²/(2 μ g) and stays there. */
+static void the_stopping_distance_of_a_block_depends_on_its_friction(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`mu`: 0.3, `g`: 9.81},"
                           "`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`],"
@@ -371,13 +372,13 @@ static void where_a_block_stops_moves_with_its_friction(void **state) {
 
 /* clang-format off */
 static const differing eventful[] = {
-    /* a ball in the air, against a wall that moves; the assigned value contains all variables */
+    /* a ball that hits a moving wall; the assigned value contains all variables */
     {"`parameters`: {`c`: %.17g},"
      "`coordinates`: [{`name`: `x`, `velocity`: %.17g}, {`name`: `y`, `initial`: 1}],"
      "`kinetic_energy`: `(1 + x^2/9)*(x'^2 + y'^2)/2`, `potential_energy`: `5*y`,"
      "`events`: [{`name`: `wall`, `when`: `x - 1 - c*sin(t)`, `set`: {`x'`: `2*c*cos(t) - x'`, `y'`: `y' + c*x''`}}]",
      "`stop`: 2.5", {"c", "x.velocity"}, {0.2, 1.4}, 1},
-    /* a rod that hits a stop with one end: an impulse on a constraint, another kept */
+    /* a rod whose end hits a stop: an impulse at one constraint, with another one active */
     {"`parameters`: {`e`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, {`name`: `a`, `velocity`: %.17g}],"
      "`kinetic_energy`: `(2 + cos(a))*(x'^2 + y'^2)/2 + a'^2/6 + x'*a'*sin(a)/4`, `potential_energy`: `9.81*y`,"
@@ -386,7 +387,7 @@ static const differing eventful[] = {
      "`events`: [{`name`: `hit`, `when`: `x + a/4`, `direction`: `falling`,"
      "            `impulse`: {`constraint`: `x + a/4 = 0`, `restitution`: `e/(1 + x'^2/10)`}}]",
      "`stop`: 1.9", {"e", "a.velocity"}, {0.6, -0.3}, 1},
-    /* a string that gets taut, and holds */
+    /* a string that becomes taut and remains active */
     {"`parameters`: {`l`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.5, `velocity`: %.17g}, `y`],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
@@ -395,7 +396,7 @@ static const differing eventful[] = {
      "`events`: [{`name`: `taut`, `when`: `l^2 - x^2 - y^2`, `direction`: `falling`,"
      "            `impulse`: {`constraint`: `string`, `restitution`: 0}, `activate`: [`string`]}]",
      "`stop`: 1.3", {"l", "x.velocity"}, {1.1, 0.4}, 1},
-    /* a bead that leaves a hoop when nothing presses it any more */
+    /* a bead that leaves a hoop when the contact force vanishes */
     {"`parameters`: {`g`: %.17g},"
      "`coordinates`: [`x`, {`name`: `y`, `initial`: 1}], `quasi_velocities`:"
      "  [{`name`: `u`, `definition`: `x'*y - y'*x`, `initial`: %.17g}],"
@@ -403,14 +404,14 @@ static const differing eventful[] = {
      "`constraints`: [{`name`: `dome`, `equation`: `x^2 + y^2 = 1`}],"
      "`events`: [{`name`: `off`, `when`: `lambda(dome)`, `direction`: `falling`, `deactivate`: [`dome`]}]",
      "`stop`: 0.9", {"g", "u.initial"}, {9.81, 0.8}, 1},
-    /* operators that change their branch */
+    /* operators that change their branches */
     {"`parameters`: {`k`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g}, {`name`: `y`, `velocity`: 0.7}],"
      "`kinetic_energy`: `(x'^2 + y'^2 + x'*y'/3)/2`, `potential_energy`: `3*x^2 + y^2 + x*y^2`,"
      "`tables`: {`pull`: {`x`: [-9, -0.2, 0.3, 9], `y`: [1, 2, 0, -3]}},"
      "`generalized_forces`: {`x`: `-k*sign(x') + table(pull, y)`, `y`: `if(x > 0.2, k, -0.3) + abs(y)*min(y', 0.1)`}",
      "`stop`: 2", {"k", "x.initial"}, {0.21, 0.9}, 4},
-    /* a block that sticks and slips under a force that grows and shrinks, with a higher limit at rest */
+    /* a block that sticks and slips under an oscillating force, with a higher limit for sticking */
     {"`parameters`: {`mu`: %.17g, `w`: %.17g},"
      "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`],"
      "`particles`: [{`name`: `block`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
@@ -419,14 +420,14 @@ static const differing eventful[] = {
      "                 `friction`: {`coefficient`: `mu`, `static`: `1.2*mu`}}],"
      "`outputs`: {`N`: `lambda(floor)`, `F`: `nonideal(x)`}",
      "`stop`: 5", {"mu", "w"}, {0.3, 2}, 4},
-    /* friction that changes its own normal force: a bead on a wire, smoothed */
+    /* friction that changes the normal force: a bead on a wire, regularized */
     {"`parameters`: {`mu`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g}, `y`],"
      "`particles`: [{`name`: `bead`, `mass`: 1.5, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
      "`constraints`: [{`name`: `wire`, `equation`: `y = x^2/2`, `friction`: {`coefficient`: `mu`, `regularization`: 0.1}}],"
      "`outputs`: {`ideal`: `ideal(x)`, `other`: `nonideal(x)`}",
      "`stop`: 1.5", {"mu", "x.initial"}, {0.2, 0.9}, 0},
-    /* prescribed work, made of the ideal reaction */
+    /* prescribed work that depends on the ideal reaction */
     {"`parameters`: {`c`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8, `velocity`: %.17g}],"
      "`kinetic_energy`: `(1 + y^2)*(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
@@ -434,14 +435,14 @@ static const differing eventful[] = {
      "                 `nonideal`: {`x`: `-c*x'*abs(ideal(x))`, `y`: `-c*y'*lambda(rod)^2/50`}}],"
      "`outputs`: {`ideal`: `ideal(y)`, `other`: `nonideal(x)`}",
      "`stop`: 1.4", {"c", "y.velocity"}, {0.2, 0.3}, 0},
-    /* quasi-velocities, a velocity and a constraint fix the velocities together; one direction stays free */
+    /* quasi-velocities: a velocity and a constraint determine the velocities together, with one free direction */
     {"`parameters`: {`a`: %.17g},"
      "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: %.17g, `velocity`: `3*a`}, {`name`: `z`}],"
      "`quasi_velocities`: [{`name`: `u`, `definition`: `x'*cos(phi) + y'*sin(phi) + a*phi' + z'*a`, `initial`: `a^2 + 1`}],"
      "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2 + phi'^2/5 + a*phi'*y'*cos(phi)/4`,"
      "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(phi) + y'*cos(phi) = a*t`}]",
      "`stop`: 1", {"a", "phi.initial"}, {0.3, 0.4}, 0},
-    /* two events at one instant, that do not notice each other */
+    /* two independent events at one time */
     {"`parameters`: {`e`: %.17g, `g`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: 1}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*x + g*y`,"
@@ -468,7 +469,7 @@ static void central_differences_across_events_in_quasi_velocities_agree(void **s
 
 /* --- columns --------------------------------------------------------------------------------------------------------- */
 
-static void columns_and_units_name_both(void **state) {
+static void columns_and_units_contain_output_and_input(void **state) {
     (void)state;
     static const char *const members =
         "`parameters`: {`m`: {`value`: 2, `unit`: `kg`}}, `coordinates`: [{`name`: `x`, `unit`: `m`, `initial`: 1}],"
@@ -500,9 +501,9 @@ static void columns_and_units_name_both(void **state) {
     hamel_model_free(model);
 }
 
-/* The nearest consistent values in the metric of M: δq − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A δq. On x + y = 1 with masses 1 and 4 that is
- * (1/5, −1/5) for δq = (1, 0); on the unit circle with one mass 1 − x². */
-static void derivatives_by_initial_values_are_those_of_the_consistent_ones(void **state) {
+/* The nearest consistent values in the metric of M change by δq − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A δq. On x + y = 1 with masses 1
+ * and 4 this is (1/5, −1/5) for δq = (1, 0); on the unit circle with a single mass it is 1 − x². */
+static void derivatives_are_with_respect_to_projected_initial_values(void **state) {
     (void)state;
     static const char settings[] = "`stop`: 1, `samples`: 2, `sensitivities`: [`x.initial`, `x.velocity`]";
     motion m =
@@ -540,21 +541,21 @@ static void certified_runs_bound_the_error_of_derivatives(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_oscillator_has_the_derivatives_of_its_solution),
-        cmocka_unit_test(more_inputs_than_lanes_are_each_their_own),
-        cmocka_unit_test(a_pendulum_scales_by_every_method_and_formulation),
-        cmocka_unit_test(long_runs_stay_on_the_linearized_constraints),
-        cmocka_unit_test(dependent_constraints_take_nothing_from_the_motion),
-        cmocka_unit_test(outputs_move_with_multipliers_and_accelerations),
-        cmocka_unit_test(the_kth_bounce_of_a_ball_moves_as_its_closed_form),
-        cmocka_unit_test(where_a_block_stops_moves_with_its_friction),
+        cmocka_unit_test(more_inputs_than_lanes_are_all_correct),
+        cmocka_unit_test(every_method_and_formulation_satisfies_the_scaling_laws_of_a_pendulum),
+        cmocka_unit_test(long_runs_satisfy_the_linearized_constraints),
+        cmocka_unit_test(redundant_constraints_do_not_change_the_sensitivities),
+        cmocka_unit_test(sensitivities_of_outputs_include_multipliers_and_accelerations),
+        cmocka_unit_test(the_derivative_of_the_kth_bounce_agrees_with_its_closed_form),
+        cmocka_unit_test(the_stopping_distance_of_a_block_depends_on_its_friction),
         cmocka_unit_test(central_differences_across_events_agree),
         cmocka_unit_test(central_differences_across_events_in_quasi_velocities_agree),
         cmocka_unit_test(central_differences_of_runs_agree),
         cmocka_unit_test(central_differences_of_runs_by_bdf_agree),
         cmocka_unit_test(central_differences_in_quasi_velocities_agree),
-        cmocka_unit_test(constraints_need_not_be_kept_by_projection),
-        cmocka_unit_test(columns_and_units_name_both),
-        cmocka_unit_test(derivatives_by_initial_values_are_those_of_the_consistent_ones),
+        cmocka_unit_test(sensitivities_agree_without_projection),
+        cmocka_unit_test(columns_and_units_contain_output_and_input),
+        cmocka_unit_test(derivatives_are_with_respect_to_projected_initial_values),
         cmocka_unit_test(certified_runs_bound_the_error_of_derivatives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_simulate.c — runs from bytes to rows: failures before a run, the order of calls of an observer, and runs that end
- * early. */
+/* test_simulate.c — runs of complete descriptions: failures before a run, the order of an observer's calls, and runs
+ * that end early. */
 #include "api/check.h"
 #include "api/json/text.h"
 #include "api/simulate.h"
@@ -45,7 +45,7 @@ static void failures_before_a_run_have_status_text_and_problem(void **state) {
                    422, 3, "hamel: f.json: /kinetic_energy:");
 }
 
-static void a_body_beyond_its_budget_is_413(void **state) {
+static void a_description_that_exceeds_its_budget_is_413(void **state) {
     (void)state;
     api_limits limits = api_limits_default();
     limits.json.bytes = 10;
@@ -66,10 +66,10 @@ static void a_canceled_derivation_is_503(void **state) {
     api_failure_clear(&failure);
 }
 
-/* The calls of an observer, one letter each: h, r, s, p. */
+/* The calls of an observer, one letter each: header, row, summary, problem. */
 typedef struct record {
     char order[64];
-    size_t count, stop_after; /* rows */
+    size_t count, stop_after; /* in rows */
     double last[3];
     size_t rows;
     int problem_http;
@@ -130,7 +130,7 @@ static void an_observer_receives_header_rows_and_summary(void **state) {
     assert_true(fabs(r.last[1] - cos(1)) < 1e-7);
 }
 
-static void overrides_reach_the_run(void **state) {
+static void overrides_apply_to_the_run(void **state) {
     (void)state;
     static const char *const assignments[] = {"k=4", "x.initial=k", "simulation.samples=3"};
     record r = {0};
@@ -139,7 +139,7 @@ static void overrides_reach_the_run(void **state) {
     assert_true(fabs(r.last[1] - 4 * cos(2)) < 1e-6);
 }
 
-static void a_callback_that_refuses_cancels_the_run(void **state) {
+static void an_error_of_a_callback_cancels_the_run(void **state) {
     (void)state;
     record r = {.stop_after = 3};
     assert_int_equal(observe(&r, NULL, 0, oscillator), HAMEL_CANCELED);
@@ -178,7 +178,7 @@ static void every_format_writes_a_repeated_run_to_the_same_bytes(void **state) {
             assert_int_equal(api_run(model, NULL, &observer, "f"), HAMEL_OK);
             row_writer_close(w);
         }
-        /* The summary contains wall times; everything before it is the same. */
+        /* The summary contains wall times, so only the bytes before it are compared. */
         const char *end = strstr(out[0].bytes, "\"derive_seconds\"");
         size_t same = end != NULL ? (size_t)(end - out[0].bytes) : out[0].length;
         assert_true(same > 0 && same <= out[1].length);
@@ -207,13 +207,14 @@ static void keep_found(void *context, const api_check_result *result) {
     (void)snprintf(context, 256, "%s", result->found);
 }
 
-static void the_reason_of_an_incomplete_run_is_cut_between_code_points(void **state) {
+static void the_reason_of_an_incomplete_run_is_truncated_between_code_points(void **state) {
     (void)state;
     char found[256] = "";
     text_buffer summary;
     text_buffer_init(&summary, 1024);
     text_buffer_puts(&summary, "{\"status\":\"incomplete\",\"warnings\":[\"");
-    for (int k = 0; k < 150; k++) text_buffer_puts(&summary, "\xc3\xa4"); /* the cut after 199 bytes would halve one */
+    /* truncation after 199 bytes would split a character */
+    for (int k = 0; k < 150; k++) text_buffer_puts(&summary, "\xc3\xa4");
     text_buffer_puts(&summary, "\"]}");
     cJSON *tree = json_parse_trusted(summary.bytes);
     text_buffer_free(&summary);
@@ -222,7 +223,7 @@ static void the_reason_of_an_incomplete_run_is_cut_between_code_points(void **st
     cJSON *text = cJSON_CreateString(found);
     char *json = json_text(text);
     cJSON_Delete(text);
-    cJSON *again = json_parse(json, strlen(json), NULL, NULL); /* refuses text that is not UTF-8 */
+    cJSON *again = json_parse(json, strlen(json), NULL, NULL); /* rejects text that is not UTF-8 */
     assert_non_null(again);
     cJSON_Delete(again);
     free(json);
@@ -230,13 +231,13 @@ static void the_reason_of_an_incomplete_run_is_cut_between_code_points(void **st
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_reason_of_an_incomplete_run_is_cut_between_code_points),
+        cmocka_unit_test(the_reason_of_an_incomplete_run_is_truncated_between_code_points),
         cmocka_unit_test(failures_before_a_run_have_status_text_and_problem),
-        cmocka_unit_test(a_body_beyond_its_budget_is_413),
+        cmocka_unit_test(a_description_that_exceeds_its_budget_is_413),
         cmocka_unit_test(a_canceled_derivation_is_503),
         cmocka_unit_test(an_observer_receives_header_rows_and_summary),
-        cmocka_unit_test(overrides_reach_the_run),
-        cmocka_unit_test(a_callback_that_refuses_cancels_the_run),
+        cmocka_unit_test(overrides_apply_to_the_run),
+        cmocka_unit_test(an_error_of_a_callback_cancels_the_run),
         cmocka_unit_test(a_run_that_fails_to_begin_sends_only_a_problem),
         cmocka_unit_test(every_format_writes_a_repeated_run_to_the_same_bytes),
         cmocka_unit_test(every_shipped_example_can_be_derived),

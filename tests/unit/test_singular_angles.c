@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* The status at a second angle; `message` gets the message of a failure and its suggestion. */
+/* Returns the status at a second angle; `message` receives the message and suggestion of a failure. */
 static hamel_status start_at(const char *sequence, double second, const char *wanted, char *message, size_t size) {
     char text[600], simulation[100];
     double a[3], lambda[1];
@@ -36,7 +36,7 @@ static hamel_status start_at(const char *sequence, double second, const char *wa
     return status;
 }
 
-static void every_sequence_has_its_singular_angles_named(void **state) {
+static void the_singular_angles_of_every_sequence_are_named(void **state) {
     static const char *const sequences[] = {"ZXZ", "ZYZ", "XYX", "XZX", "YXY", "YZY", "ZYX", "ZXY",
                                             "XYZ", "XZY", "YXZ", "YZX", "zxz", "zyx", "xyz"};
     static const char *const names[] = {"lagrange", "gauss", "kane"};
@@ -54,8 +54,8 @@ static void every_sequence_has_its_singular_angles_named(void **state) {
         }
 }
 
-/* A spherical pendulum hangs at the pole of angles that the user has defined. */
-static void other_angles_are_named_by_their_coordinates(void **state) {
+/* A spherical pendulum at rest at the bottom, a pole of its user-defined angles. */
+static void singular_user_defined_angles_are_named(void **state) {
     (void)state;
     double a[2];
     hamel_error error = {0};
@@ -74,8 +74,8 @@ static void other_angles_are_named_by_their_coordinates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_sequence_has_its_singular_angles_named),
-        cmocka_unit_test(other_angles_are_named_by_their_coordinates),
+        cmocka_unit_test(the_singular_angles_of_every_sequence_are_named),
+        cmocka_unit_test(singular_user_defined_angles_are_named),
     };
     return cmocka_run_group_tests_name("singular_angles", tests, NULL, NULL);
 }

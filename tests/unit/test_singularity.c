@@ -1,10 +1,11 @@
-/* test_singularity.c — mechanisms cross positions at which their constraints are dependent for an instant.
+/* test_singularity.c — mechanisms pass configurations at which their constraints are dependent.
  *
  * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l are hinged to
- * the ground, N bars join their heads. At the level position N rows of A depend on the others, and 2^N motions meet.
- * The motion started here stays a row of parallelograms, with one degree of freedom: I phi'' = G sin(phi), where I =
- * (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M); m and M are the masses of a link and a bar. The tests
- * integrate that equation themselves. HAMEL_TEST_LONG runs more windows at more tolerances. */
+ * the ground, and N bars connect their heads. At the level position N rows of A depend on the others, and 2^N
+ * branches intersect. From the start used here, the windows remain parallelograms with one degree of freedom: I
+ * phi'' = G sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M); m and M are the masses of a
+ * link and a bar. The tests integrate this equation as reference. HAMEL_TEST_LONG runs more windows at more
+ * tolerances. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -56,8 +57,8 @@ static double pull(const windows *w) {
     return 9.81 * l * ((n + 1) * w->link / 2 + n * w->bar) / (((n + 1) * w->link / 3 + n * w->bar) * l * l);
 }
 
-/* phi and phi' after a time more, by the classical Runge-Kutta method; steps of 1/4000 of the time in which the links may
- * turn by a radian leave some 1e-13. */
+/* Advances phi and phi' by a time with the classical Runge-Kutta method. Steps of 1/4000 of the time in which the
+ * links may rotate by one radian give errors of about 1e-13. */
 static void turn_for(const windows *w, double time, double *phi, double *rate) {
     double a = pull(w), fastest = sqrt(w->turn * w->turn + 4 * a), p = *phi, v = *rate;
     int steps = 1 + (int)(4000 * fastest * fabs(time));
@@ -72,18 +73,19 @@ static void turn_for(const windows *w, double time, double *phi, double *rate) {
     *rate = v;
 }
 
-/* When the links are level for the first time, by Newton's method. */
+/* Returns the time when the links are level for the first time, by Newton's method. */
 static double level_time(const windows *w) {
     double time = 0, phi = 0, rate = w->turn, level = w->turn > 0 ? acos(0) : -acos(0);
     for (int i = 0; i < 40; i++) {
-        double step = fmin((level - phi) / rate, 0.2 / fabs(rate)); /* near enough to be Newton's at the end */
+        double step = fmin((level - phi) / rate, 0.2 / fabs(rate)); /* small enough for Newton's method at the end */
         turn_for(w, step, &phi, &rate);
         time += step;
     }
     return time;
 }
 
-/* Largest error of the first and the last link's angle over all rows, and of their rates relative to the fastest. */
+/* Returns the largest error of the first and last link's angles over all rows, and of their rates relative to the
+ * fastest. */
 static double error_of(const windows *w, const motion *m) {
     char last[20], last_rate[20];
     snprintf(last, sizeof last, "a[%d]", w->count);
@@ -110,8 +112,9 @@ static motion run(const windows *w, const char *method, double rtol, const char 
     return motion_run(text, simulation);
 }
 
-/* A relative error of rtol at the start grows by the ratio of the greatest rate to the first one, 8 here, and errors of some
- * ten steps add up: a hundred times rtol. A crossing takes tens of steps, the way between takes 30 to 400. */
+/* Bound of a hundred times rtol: an initial relative error of rtol grows by the ratio of the largest to the initial
+ * rate, here 8, and the errors of about ten steps add up. A singularity takes tens of steps, the motion between two
+ * of them 30 to 400. */
 static void pass(const windows *w, const char *method, double rtol, const char *rows, int crossings) {
     char what[100];
     motion m = run(w, method, rtol, rows);
@@ -124,7 +127,7 @@ static void pass(const windows *w, const char *method, double rtol, const char *
 
 static const char two_seconds[] = "`stop`: 2, `samples`: 9";
 
-static void windows_cross_level_positions(void **state) {
+static void windows_pass_level_positions(void **state) {
     (void)state;
     static const int counts[] = {2, 3, 4, 5, 8, 10, 20, 40};
     static const double tolerances[] = {1e-6, 1e-8, 1e-9, 1e-10};
@@ -136,7 +139,7 @@ static void windows_cross_level_positions(void **state) {
     if (!is_long()) pass(&(windows){40, 1, 1, 1, 1, 1}, "auto", 1e-9, "`stop`: 0.75, `samples`: 2", 1);
 }
 
-static void other_lengths_masses_and_speeds_cross(void **state) {
+static void windows_of_other_lengths_masses_and_speeds_pass_level_positions(void **state) {
     (void)state;
     static const windows other[] = {{2, 0.7, 1.3, 2, 0.5, 2.5}, {3, 1.5, 0.4, 0.3, 1, 1.2}, {5, 0.2, 1, 1, 3, 9},
                                     {6, 2, 2, 1, 0.01, 0.7},    {7, 1, 3, 5, 1, 30},        {4, 1, 1, 1, 1, -2}};
@@ -149,14 +152,14 @@ static void other_lengths_masses_and_speeds_cross(void **state) {
         }
 }
 
-/* Rows of a long run lie at all distances from the ten instants. */
+/* The rows of a long run are at various distances from the ten singularities. */
 static void rows_near_level_positions_are_accurate(void **state) {
     (void)state;
     pass(&(windows){2, 1, 1, 1, 1, 1}, "auto", 1e-8, "`stop`: 10, `samples`: 701", 10);
     pass(&(windows){5, 1, 1, 1, 1, 1}, "auto", 1e-8, "`stop`: 2, `samples`: 201", 2);
 }
 
-/* Rows at the instant itself, and runs that end there, or a little before or after. */
+/* Rows at the singularity itself, and runs that end there, or shortly before or after. */
 static void runs_may_end_at_a_level_position(void **state) {
     (void)state;
     static const double off[] = {0, 1e-12, -1e-12, 1e-8, -1e-8, 1e-4, -1e-4, -1e-2};
@@ -171,24 +174,25 @@ static void runs_may_end_at_a_level_position(void **state) {
         }
 }
 
-static void all_formulations_cross_singularities(void **state) {
+static void all_formulations_pass_singularities(void **state) {
     (void)state;
     for (size_t i = 0; hamel_formulation_name(i); i++) {
         const char *name = hamel_formulation_name(i);
         char rows[100];
-        if (!strcmp(name, "routh")) continue; /* no coordinate is cyclic */
+        if (!strcmp(name, "routh")) continue; /* no cyclic coordinates */
         snprintf(rows, sizeof rows, "`formulation`: `%s`, %s", name, two_seconds);
         for (int k = 6; k <= 10; k += 2) pass(&(windows){2, 1, 1, 1, 1, 1}, "auto", pow(10, -k), rows, 2);
-        if (!strcmp(name, "udwadia-kalaba")) continue; /* where systems are large and sparse it may end with exit 4 */
+        if (!strcmp(name, "udwadia-kalaba")) continue; /* fails with exit status 4 if systems are large and sparse */
         for (int k = 6; k <= 10; k += 2) pass(&(windows){5, 1, 1, 1, 1, 1}, "auto", pow(10, -k), rows, 2);
     }
 }
 
 /* --- near misses ------------------------------------------------------------------------------------------------------- */
 
-/* A parallelogram whose right crank is longer by a part e than the left one does not become stretched: within an angle of
- * some √e the bar swings over, and the linkage continues as an antiparallelogram. Without forces, and with unit
- * masses at the ends of the bar, (x, y, u, v) moves at a constant speed along the curve that the constraints leave. */
+/* In a parallelogram whose right crank is longer than the left one by a fraction e, the stretched position cannot be
+ * reached. Within an angle of about √e the bar swings over, and the linkage continues as an antiparallelogram.
+ * Without forces, and with unit masses at the ends of the bar, (x, y, u, v) moves at constant speed along the curve
+ * defined by the constraints. */
 static const char cranks[] =
     "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 1}, {`name`: `y`, `initial`: %.17g, `velocity`: "
     "%.17g},"
@@ -204,7 +208,7 @@ static void gradients(const double q[4], double g[3][4]) {
     memcpy(g, all, sizeof all);
 }
 
-/* The unit vector along the curve: what is left of `along` without its parts along the gradients, which are made orthogonal. */
+/* Computes the unit tangent of the curve: removes from `along` its components along the orthonormalized gradients. */
 static void tangent(const double q[4], const double along[4], double out[4]) {
     double g[3][4], part;
     gradients(q, g);
@@ -224,7 +228,8 @@ static void tangent(const double q[4], const double along[4], double out[4]) {
     for (int k = 0; k < 4; k++) out[k] /= part;
 }
 
-/* Along the curve for a length: the classical Runge-Kutta method in steps that are short next to the turn. */
+/* Moves along the curve by an arc length with the classical Runge-Kutta method, with short steps next to the
+ * swing-over. */
 static void follow(double q[4], double along[4], double length, double step) {
     int steps = 1 + (int)(length / step);
     double h = length / steps, k1[4], k2[4], k3[4], k4[4], at[4];
@@ -241,7 +246,8 @@ static void follow(double q[4], double along[4], double length, double step) {
     }
 }
 
-/* Where the right crank's end is for a bar from (x, y): the intersection of two circles next to the parallelogram's. */
+/* Computes the end of the right crank for a bar that starts at (x, y): the intersection of two circles next to the
+ * parallelogram's. */
 static void close_linkage(double e, double q[4]) {
     for (int i = 0; i < 50; i++) { /* Newton's method for u and v */
         double a = q[2] - 2, b = q[3], c = q[2] - q[0], d = q[3] - q[1], determinant = 2 * (a * d - b * c);
@@ -251,7 +257,7 @@ static void close_linkage(double e, double q[4]) {
     }
 }
 
-/* The linkage for a part e, one radian before it is nearly stretched, at a start with x' = 1. */
+/* Describes the linkage for a fraction e, starting with x' = 1 one radian before the nearly stretched position. */
 static void describe_cranks(double e, char *text, size_t size, double q[4], double along[4]) {
     const double level[4] = {cos(1), sin(1), 2 + cos(1), sin(1)}, start[4] = {1, -1, 1, -1};
     memcpy(q, level, sizeof level);
@@ -261,8 +267,8 @@ static void describe_cranks(double e, char *text, size_t size, double q[4], doub
     snprintf(text, size, cranks, q[0], q[1], y, q[2], u, q[3], v, (1 + e) * (1 + e));
 }
 
-/* 1e-7: a hundred times rtol, and what rounding makes of a turn of the width √e, ε/e. */
-static void mechanisms_close_to_a_singularity_turn(void **state) {
+/* Bound 1e-7: a hundred times rtol, plus the effect of rounding, ε/e, on a swing-over of width √e. */
+static void mechanisms_close_to_a_singularity_swing_over(void **state) {
     (void)state;
     static const double parts[] = {1e-4, 1e-6, -1e-6, 1e-8};
     static const char *const methods[] = {"auto", "adams", "bdf"}, *const names[] = {"x", "y", "u", "v"};
@@ -281,8 +287,8 @@ static void mechanisms_close_to_a_singularity_turn(void **state) {
     }
 }
 
-/* √e is no more than what rounding makes of the positions at which the linkage would turn. */
-static void a_motion_decided_by_rounding_is_refused(void **state) {
+/* √e is not larger than the effect of rounding on the position of the swing-over. */
+static void a_motion_decided_by_rounding_is_rejected(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
     for (size_t i = 0; i < 4; i++) {
@@ -304,13 +310,13 @@ static void a_motion_decided_by_rounding_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_cross_level_positions),
-        cmocka_unit_test(other_lengths_masses_and_speeds_cross),
+        cmocka_unit_test(windows_pass_level_positions),
+        cmocka_unit_test(windows_of_other_lengths_masses_and_speeds_pass_level_positions),
         cmocka_unit_test(rows_near_level_positions_are_accurate),
         cmocka_unit_test(runs_may_end_at_a_level_position),
-        cmocka_unit_test(all_formulations_cross_singularities),
-        cmocka_unit_test(mechanisms_close_to_a_singularity_turn),
-        cmocka_unit_test(a_motion_decided_by_rounding_is_refused),
+        cmocka_unit_test(all_formulations_pass_singularities),
+        cmocka_unit_test(mechanisms_close_to_a_singularity_swing_over),
+        cmocka_unit_test(a_motion_decided_by_rounding_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_sparse.c — engine/linear/sparse.c against dense_lu and against what is known of the matrices. */
+/* test_sparse.c — engine/linear/sparse.c against dense_lu and against matrices with known results. */
 #include "engine/linear/dense.h"
 #include "engine/linear/sparse.h"
 #include "tests/unit/random.h"
@@ -33,7 +33,8 @@ static void drop(entries *e) {
     free(e->values);
 }
 
-/* A random pattern with some duplicates; a heavy random permutation keeps it well conditioned without a diagonal. */
+/* Returns a random pattern with some duplicates. A random permutation with large entries makes the matrix well
+ * conditioned without a dominant diagonal. */
 static entries random_entries(size_t n, uint64_t *seed) {
     size_t extra = 4 * n, shift = random_bits(seed) % n;
     entries e = make(n, n + extra);
@@ -62,7 +63,8 @@ static sparse *create(const entries *e) {
     return s;
 }
 
-/* Both factorizations are backward stable and the matrices' condition is below 1e3: 1e-11 leaves room for n = 60. */
+/* Both factorizations are backward stable and the condition numbers are below 1e3, so 1e-11 is sufficient for n =
+ * 60. */
 static void solutions_agree_with_the_dense_factorization(void **state) {
     (void)state;
     uint64_t seed = 42;
@@ -91,9 +93,9 @@ static void solutions_agree_with_the_dense_factorization(void **state) {
     }
 }
 
-/* [M -Aᵀ; A 0] of a chain: n masses in a line, n - 1 rods between neighbours. The right-hand side is made from a known
- * solution. Refined, the componentwise backward error is of order ε (Skeel 1980; Higham, Accuracy and Stability,
- * 2nd ed., section 12.2); the condition of this matrix grows like n², here 1e6. */
+/* [M -Aᵀ; A 0] of a chain: n masses in a line and n - 1 rods between neighbours. The right-hand side is computed
+ * from a known solution. After refinement the componentwise backward error is of order ε (Skeel 1980; Higham,
+ * Accuracy and Stability, 2nd ed., section 12.2). The condition number grows like n², here to 1e6. */
 static void a_constrained_chain_is_solved_although_its_diagonal_is_partly_zero(void **state) {
     (void)state;
     size_t n = 1000, m = n - 1, filled = 0;
@@ -138,7 +140,7 @@ static void bad_pivots_are_chosen_again(void **state) {
     sparse *s = sparse_create(2, (int[]){0, 0, 1, 1}, (int[]){0, 1, 0, 1}, 4);
     assert_non_null(s);
     assert_int_equal(sparse_factor(s, (double[]){1, 0.5, 0.5, 1}), HAMEL_OK);
-    static const double small[] = {1e-3, 1e-6, 1e-10, 1e-16, 1e-30, 0}; /* the old pivot dies away */
+    static const double small[] = {1e-3, 1e-6, 1e-10, 1e-16, 1e-30, 0}; /* the old pivot vanishes gradually */
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         double x[] = {small[i] + 1, 2};
         assert_int_equal(sparse_factor(s, (double[]){small[i], 1, 1, 1}), HAMEL_OK);
@@ -170,7 +172,7 @@ static void bad_scaling_of_rows_and_columns_is_not_singularity(void **state) {
 
 static void a_column_without_a_pivot_is_singular(void **state) {
     (void)state;
-    /* columns 0 and 2 are proportional, but for rounding: 0.1 + 0.2 is not 0.3 */
+    /* columns 0 and 2 are proportional up to rounding: 0.1 + 0.2 is not 0.3 */
     int rows[9], columns[9];
     for (int i = 0; i < 9; i++) rows[i] = i / 3, columns[i] = i % 3;
     sparse *s = sparse_create(3, rows, columns, 9);
@@ -179,9 +181,9 @@ static void a_column_without_a_pivot_is_singular(void **state) {
     assert_int_equal(sparse_factor(s, values), HAMEL_SINGULAR);
     assert_int_equal(sparse_solve(s, x), HAMEL_SINGULAR);
     assert_true(x[0] == 1);
-    values[8] = 7; /* and it recovers */
+    values[8] = 7; /* nonsingular again */
     assert_int_equal(sparse_factor(s, values), HAMEL_OK);
-    values[8] = 0.3; /* old pivots are there now */
+    values[8] = 0.3; /* singular again, with stored pivots */
     assert_int_equal(sparse_factor(s, values), HAMEL_SINGULAR);
     sparse_free(s);
 }
@@ -208,7 +210,7 @@ static void an_empty_matrix_is_solved(void **state) {
     sparse_free(NULL);
 }
 
-static void values_that_are_not_finite_are_refused(void **state) {
+static void values_that_are_not_finite_are_rejected(void **state) {
     (void)state;
     sparse *s = sparse_create(2, (int[]){0, 1}, (int[]){0, 1}, 2);
     assert_non_null(s);
@@ -232,7 +234,7 @@ int main(void) {
         cmocka_unit_test(a_column_without_a_pivot_is_singular),
         cmocka_unit_test(an_empty_column_and_an_empty_row_are_singular),
         cmocka_unit_test(an_empty_matrix_is_solved),
-        cmocka_unit_test(values_that_are_not_finite_are_refused),
+        cmocka_unit_test(values_that_are_not_finite_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

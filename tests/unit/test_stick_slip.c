@@ -24,7 +24,7 @@ static motion run_with(const char *system, const char *simulation, ...) {
     return motion_run(text, simulation);
 }
 
-/* Power of friction on a system in x and y. */
+/* Checks that friction never adds energy to a system in x and y. */
 static void assert_never_gives_energy(const motion *m) {
     size_t power = motion_column(m, "power");
     for (size_t i = 0; i < m->row_count; i++) assert_below("power", motion_value(m, i, power), 1e-9);
@@ -38,7 +38,7 @@ static void assert_never_gives_energy(const motion *m) {
     "`outputs`: {`s`: `x*cos(a) + y*sin(a)`, `N`: `lambda(incline)`, `fx`: `nonideal(x)`, `fy`: `nonideal(y)`,"      \
     "`power`: `nonideal(x)*x' + nonideal(y)*y'`}"
 
-/* A block at rest on an incline stays iff tan a ≤ μ_s; else it slides by g (sin a − μ cos a) t²/2. */
+/* A block at rest on an incline sticks if tan a ≤ μ_s. Otherwise it slides by g (sin a − μ cos a) t²/2. */
 static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
     (void)state;
     static const double angles[] = {0.1, 0.3, 0.4635, 0.4637, 0.6, 0.7}; /* atan 0.5 = 0.46365 */
@@ -49,7 +49,7 @@ static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
         double way = tan(a) <= 0.5 ? 0 : 5 * (sin(a) - 0.3 * cos(a));
         assert_below("way", fabs(motion_last(&m, "s") + way), 1e-9);
         assert_below("N", fabs(motion_last(&m, "N") - 20 * cos(a)), 1e-9);
-        double force = tan(a) <= 0.5 ? 20 * sin(a) : 6 * cos(a); /* up the incline */
+        double force = tan(a) <= 0.5 ? 20 * sin(a) : 6 * cos(a); /* force up the incline */
         assert_below("friction along x", fabs(motion_last(&m, "fx") - force * cos(a)), 1e-8);
         assert_below("friction along y", fabs(motion_last(&m, "fy") - force * sin(a)), 1e-8);
         assert_never_gives_energy(&m);
@@ -57,7 +57,7 @@ static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
     }
 }
 
-/* Thrown upward at v, it stops after the time v/(g (sin a + μ cos a)), at half of that time times v. */
+/* A block thrown upward at v stops after the time v/(g (sin a + μ cos a)), at half of this time times v. */
 static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
     (void)state;
     for (int back = 0; back < 2; back++) {
@@ -82,8 +82,8 @@ static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
     "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `friction`: {" law "}}]," \
     "`outputs`: {`f`: `nonideal(x)`, `power`: `nonideal(x)*x'`}"
 
-/* Under 2t against μ_s N = 5 it breaks loose at 2.5; then x'' = 2t − 3. */
-static void a_growing_pull_breaks_loose_at_the_limit(void **state) {
+/* Under the force 2t, with μ_s N = 5, the block starts to slide at 2.5; then x'' = 2t − 3. */
+static void a_growing_force_starts_sliding_at_the_limit(void **state) {
     (void)state;
     motion m = run_with(FLOOR("2*t", "`coefficient`: 0.3, `static`: 0.5"), "`stop`: 4, `samples`: 401, " FINE, "");
     for (size_t i = 0; i < m.row_count; i++) {
@@ -96,10 +96,10 @@ static void a_growing_pull_breaks_loose_at_the_limit(void **state) {
     motion_free(&m);
 }
 
-/* Slipping from t0 at rest in direction s under F sin t against friction f: velocity and distance. */
+/* Sliding from rest at t0 in the direction s under F sin t and the friction force f: velocity and distance. */
 typedef struct phase {
     double start, x, v, force, friction;
-    int direction; /* 0: sticks */
+    int direction; /* 0 while sticking */
 } phase;
 
 static double phase_velocity(const phase *p, double t) {
@@ -112,7 +112,8 @@ static double phase_place(const phase *p, double t) {
            p->direction * p->friction * u * u / 2;
 }
 
-/* The time at which the velocity of a sliding phase returns to zero: the first sign change on a fine grid, then bisection. */
+/* Returns the time at which the velocity of a sliding phase returns to zero, by a search on a fine grid and
+ * bisection. */
 static double phase_end(const phase *p) {
     double a = p->start + 1e-3, b = a;
     while (p->direction * phase_velocity(p, b) > 0) a = b, b += 1e-3;
@@ -123,7 +124,8 @@ static double phase_end(const phase *p) {
     return b;
 }
 
-/* F sin t on m = 1: sticks while |F sin t| ≤ μ_s N, slips against μ N. With F = 6, μ_s N = 5, μ N = 4 it rests between slips; with F = 30 it reverses at once. */
+/* The force F sin t acts on m = 1. The block sticks while |F sin t| ≤ μ_s N and slides against μ N. With μ_s N = 5
+ * and μ N = 4, it sticks between sliding phases for F = 6, and reverses immediately for F = 30. */
 static void a_shaken_block_sticks_and_slips(void **state) {
     (void)state;
     static const double forces[] = {4.9, 6, 9, 30};
@@ -143,7 +145,7 @@ static void a_shaken_block_sticks_and_slips(void **state) {
                 slips += broke;
                 if (broke) {
                     end = phase_end(&p);
-                } else { /* the next time that |sin| reaches the limit, rising */
+                } else { /* the next time when |sin| rises to the limit */
                     double limit = asin(5 / forces[k]), turn = M_PI * floor(end / M_PI);
                     end = turn + limit > end ? turn + limit : turn + M_PI + limit;
                 }
@@ -157,8 +159,9 @@ static void a_shaken_block_sticks_and_slips(void **state) {
     }
 }
 
-/* m x'' + k x = −μN sign x': each half cycle π/w is a cosine about ∓μN/k, so turning points fall by 2 μN/k, until one lies
- * within μ_s N/k. Here w = 2, μN/k = 0.25, from 1.8: −1.3, 0.8, −0.3, and 0.3 > 0.25 turns once more to −0.2. */
+/* m x'' + k x = −μN sign x'. Each half cycle, of length π/w, is a cosine about ∓μN/k, so the amplitude falls by 2
+ * μN/k until a turning point is within μ_s N/k. Here w = 2 and μN/k = 0.25: from 1.8 the turning points are −1.3,
+ * 0.8, −0.3 and, because 0.3 > 0.25, −0.2. */
 static void a_coulomb_oscillator_stops_in_its_dead_band(void **state) {
     (void)state;
     motion m = run_with(FLOOR("-4*x", "`coefficient`: 0.1"), "`stop`: 10, `samples`: 1001, " FINE, ", `initial`: 1.8");
@@ -174,9 +177,10 @@ static void a_coulomb_oscillator_stops_in_its_dead_band(void **state) {
     motion_free(&m);
 }
 
-/* A block on a belt of speed V = 1/2, held by a spring k = 4 to the ground: carried along until 4x = μ_s N = 5, x = 5/4. Then
- * x = 3/4 + cos(2u)/2 + sin(2u)/4 against μN = 3, until x' = V again, at 2u = 2π − 2 atan 2 and x = 1/4. */
-static void a_block_on_a_belt_is_carried_and_slips_back(void **state) {
+/* A block on a belt of speed V = 1/2 is connected to the ground by a spring k = 4. It sticks to the belt until 4x =
+ * μ_s N = 5, so x = 5/4. Then x = 3/4 + cos(2u)/2 + sin(2u)/4 against μN = 3, until x' = V again at 2u = 2π − 2 atan
+ * 2 and x = 1/4. */
+static void a_block_on_a_belt_sticks_and_slips_back(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [{`name`: `x`, `initial`: 0.25, `velocity`: 0.5}, {`name`: `y`}], `gravity`: [0, -10],"
@@ -195,8 +199,9 @@ static void a_block_on_a_belt_is_carried_and_slips_back(void **state) {
     motion_free(&m);
 }
 
-/* B (1 kg) on A (2 kg) on the floor, A pulled by 2t: floor holds 3, B is carried along by at most 2. Both rest until 1.5, go
- * together by 2u/3, u = t − 1.5, until that is 2 at u = 3; then A by w + 2 and B by 2, w = u − 3. */
+/* B (1 kg) rests on A (2 kg), which is pulled by 2t along the floor. The floor's friction is at most 3, that on B at
+ * most 2. Both stick until 1.5, then move together with the acceleration 2u/3, u = t − 1.5, until it is 2 at u = 3.
+ * Then A has the acceleration w + 2 and B has 2, with w = u − 3. */
 static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **state) {
     (void)state;
     motion m = motion_run(
@@ -215,9 +220,10 @@ static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **
     motion_free(&m);
 }
 
-/* A uniform ladder at h from the vertical, rough with μ at floor and wall, rests iff h ≤ 2 atan μ (both ends at their
- * limits). The forces at its ends at rest are not unique, but their existence is. */
-static void a_ladder_rough_at_both_ends_rests_up_to_its_angle(void **state) {
+/* A uniform ladder at the angle h to the vertical, with friction μ at floor and wall, stays at rest if and only if h
+ * ≤ 2 atan μ, where both ends are at their limits. The forces at rest are not unique, but their existence is
+ * decidable. */
+static void a_ladder_with_friction_at_both_ends_rests_up_to_its_limit_angle(void **state) {
     (void)state;
     static const double angles[] = {0.2, 0.5, 0.7, 0.7609, 0.7611, 0.9}; /* 2 atan 0.4 = 0.76101 */
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
@@ -240,7 +246,7 @@ static void a_ladder_rough_at_both_ends_rests_up_to_its_angle(void **state) {
     }
 }
 
-/* x = sin t is prescribed: friction changes its direction together with x', and the body never sticks. */
+/* x = sin t is prescribed: friction reverses together with x', and the body never sticks. */
 static void a_driven_body_reverses_without_sticking(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `gravity`: [0, -10],"
@@ -257,7 +263,8 @@ static void a_driven_body_reverses_without_sticking(void **state) {
     motion_free(&m);
 }
 
-/* All formulations give the same motion. A pendulum on the block makes the normal force vary; c is cyclic, for Routh's equations. */
+/* All formulations give the same trajectory. A pendulum on the block makes the normal force vary; c is cyclic for
+ * Routh's equations. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(
@@ -270,8 +277,8 @@ static void all_formulations_agree(void **state) {
         "`stop`: 4, `samples`: 41, " FINE, 1e-7, 1e-6);
 }
 
-/* At rest, thrust to x' = 3 at 1: stops at 1 + 3/4 after 9/8. Lifted with (1, 5) at 3 it lands at 4, one further, and slides for
- * 1/4 and 1/8: the impulse of landing is without friction. */
+/* A block at rest gets x' = 3 at t = 1 and stops after 9/8 at the position 1 + 3/4. Lifted with the velocity (1, 5)
+ * at 3, it lands at 4, one unit further, and slides for 1/4 s by 1/8. The impact is frictionless. */
 static void events_release_sticking_contacts(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`], `gravity`: [0, -10],"
@@ -304,7 +311,8 @@ static void assert_refuses(const char *system, const char *constraint, const cha
     hamel_model_free(model);
 }
 
-/* Painlevé's rod (test_friction.c), and a block that slides less easily than it sticks: 5.5 overcome 5 at rest, not 6. */
+/* Painlevé's rod (test_friction.c), and a block whose friction for sliding is larger than for sticking: a force of
+ * 5.5 exceeds 5 for sticking but not 6 for sliding. */
 static void states_without_a_consistent_decision_are_reported(void **state) {
     (void)state;
     assert_refuses("`parameters`: {`h0`: `atan(2)`}, `gravity`: [0, -9.81],"
@@ -325,12 +333,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_sticks_on_an_incline_up_to_its_angle),
         cmocka_unit_test(a_block_thrown_up_stops_and_stays_or_slides_back),
-        cmocka_unit_test(a_growing_pull_breaks_loose_at_the_limit),
+        cmocka_unit_test(a_growing_force_starts_sliding_at_the_limit),
         cmocka_unit_test(a_shaken_block_sticks_and_slips),
         cmocka_unit_test(a_coulomb_oscillator_stops_in_its_dead_band),
-        cmocka_unit_test(a_block_on_a_belt_is_carried_and_slips_back),
+        cmocka_unit_test(a_block_on_a_belt_sticks_and_slips_back),
         cmocka_unit_test(the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away),
-        cmocka_unit_test(a_ladder_rough_at_both_ends_rests_up_to_its_angle),
+        cmocka_unit_test(a_ladder_with_friction_at_both_ends_rests_up_to_its_limit_angle),
         cmocka_unit_test(a_driven_body_reverses_without_sticking),
         cmocka_unit_test(all_formulations_agree),
         cmocka_unit_test(events_release_sticking_contacts),

@@ -11,19 +11,20 @@
 
 #define FINE "`rtol`: 1e-10, `atol`: 1e-12"
 
-/* The bound is some hundred tolerances, because events are located in the dense output. */
+/* Bound of some hundred tolerances, because events are located in the dense output. */
 static const double NEAR = 1e-8;
 
 static double value(const motion *m, size_t row, const char *name) {
     return motion_value(m, row, motion_column(m, name));
 }
 
-/* G = 10 sin a down the incline against F = 10 μ cos a. With v at the angle p from the line of fall
+/* The weight gives G = 10 sin a down the incline, friction F = 10 μ cos a. If v is at the angle p to the steepest
+ * descent, v' = G cos p − F and v p' = −G sin p.
  *
- *     v' = G cos p − F,   v p' = −G sin p:    F v + G v cos p falls by F² − G² a second,   v sin p ~ tan(p/2)^(F/G)
+ * Hence F v + G v cos p decreases at the rate F² − G², and v sin p is proportional to tan(p/2)^(F/G).
  *
- * so it comes to rest when the former is 0, for F > G, and stays. */
-static void a_puck_thrown_across_an_incline_bends_down_and_stops(void **state) {
+ * For F > G the body comes to rest when the former is 0, and stays at rest. */
+static void a_puck_thrown_across_an_incline_curves_down_and_stops(void **state) {
     (void)state;
     const double a = 0.3, mu = 0.5, G = 10 * sin(a), F = 10 * mu * cos(a), speed = 3,
                  stop = F * speed / (F * F - G * G);
@@ -45,8 +46,9 @@ static void a_puck_thrown_across_an_incline_bends_down_and_stops(void **state) {
     motion_free(&m);
 }
 
-/* A pull 2t in a direction of the floor breaks loose at μ_s N = 5, then x'' = 2t − 3 along it. Two of the three rows of the slip act: the direction normal to the floor is not a slip. */
-static void a_growing_pull_breaks_loose_along_itself(void **state) {
+/* A force 2t in a direction along the floor starts sliding at μ_s N = 5; then x'' = 2t − 3 in this direction. Two of
+ * the three slip components are used, because the third is normal to the floor. */
+static void a_growing_force_starts_sliding_in_its_direction(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`, `z`], `gravity`: [0, 0, -10],"
                           "`particles`: [{`name`: `block`, `mass`: 1, `position`: [`x`, `y`, `z`]}],"
@@ -65,8 +67,9 @@ static void a_growing_pull_breaks_loose_along_itself(void **state) {
     motion_free(&m);
 }
 
-/* A pull of constant size rotates: below the limit the body rests, and friction rotates with the pull. */
-static void a_turning_pull_is_held(void **state) {
+/* A force of constant size rotates. Below the limit the body sticks, and the friction force rotates with the applied
+ * one. */
+static void a_rotating_force_below_the_limit_does_not_move_the_body(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`, `z`], `gravity`: [0, 0, -10],"
                           "`particles`: [{`name`: `block`, `mass`: 1, `position`: [`x`, `y`, `z`]}],"
@@ -74,7 +77,7 @@ static void a_turning_pull_is_held(void **state) {
                           "`constraints`: [{`name`: `floor`, `equation`: `x + z = 0`, `friction`: {`coefficient`: 1}}],"
                           "`outputs`: {`fx`: `nonideal(x)`, `fy`: `nonideal(y)`, `fz`: `nonideal(z)`}",
                           "`stop`: 3, `samples`: 31, " FINE);
-    /* along the floor, whose normal is (1, 0, 1)/√2: weight and pull give (F_x + 10)/2 along (1, 0, −1) */
+    /* in the floor plane with normal (1, 0, 1)/√2: weight and force give (F_x + 10)/2 along (1, 0, −1) */
     for (size_t i = 0; i < m.row_count; i++) {
         double t = motion_value(&m, i, 0), along = (4.9 * cos(3 * t) + 10) / 2, across = 4.9 * sin(3 * t);
         double normal = fabs(4.9 * cos(3 * t) - 10) / sqrt(2);
@@ -88,8 +91,9 @@ static void a_turning_pull_is_held(void **state) {
     motion_free(&m);
 }
 
-/* On a turntable with the angle t²/2, at 1 from its axis, it is carried until sqrt(1 + t⁴) = μ_s g = 5, for any rotation of the table's axes. From there friction has the size μ g. */
-static void a_turntable_carries_it_until_it_slips(void **state) {
+/* On a turntable with the angle t²/2, a body at 1 from the axis sticks until sqrt(1 + t⁴) = μ_s g = 5, for any
+ * orientation of the table's axes. Then the friction is μ g. */
+static void a_body_on_a_turntable_sticks_until_it_slides(void **state) {
     (void)state;
     const double slips = pow(24, 0.25);
     motion m = motion_run(
@@ -115,9 +119,10 @@ static void a_turntable_carries_it_until_it_slips(void **state) {
     motion_free(&m);
 }
 
-/* In a bowl of radius 1, at the angle p from its lowest point, it stays iff tan p ≤ μ. Released above that it slides in a
- * meridian, w = v²: dw/dp = 2μ(w + g cos p) − 2g sin p, w = A sin p + B cos p + C exp(2μp); and where it first comes to rest it stays if tan p ≤ μ. */
-static void in_a_bowl_it_slides_along_a_meridian(void **state) {
+/* In a bowl of radius 1, a body at the angle p from the lowest point sticks if tan p ≤ μ. Released higher, it slides
+ * along a meridian. With w = v²: dw/dp = 2μ(w + g cos p) − 2g sin p, w = A sin p + B cos p + C exp(2μp). It stays at
+ * its first turning point if tan p ≤ μ there. */
+static void a_body_in_a_bowl_slides_along_a_meridian(void **state) {
     (void)state;
     const double mu = 0.3, g = 10, d = 1 + 4 * mu * mu, A = 6 * mu * g / d, B = (2 * g - 4 * mu * mu * g) / d;
     static const double angles[] = {0.1, 0.29, 0.2914, 0.2915, 0.8, 1.2}; /* atan 0.3 = 0.29146 */
@@ -139,7 +144,7 @@ static void in_a_bowl_it_slides_along_a_meridian(void **state) {
         for (size_t i = 1; i < m.row_count && tan(p0) > mu; i++) {
             double p = value(&m, i, "p");
             assert_below("side", fabs(value(&m, i, "side")), NEAR);
-            if (!(p < before)) break; /* it rests or slides back */
+            if (!(p < before)) break; /* the body sticks or slides back */
             assert_below("w", fabs(value(&m, i, "w") - (A * sin(p) + B * cos(p) + C * exp(2 * mu * p))), 1e-7);
             before = p;
         }
@@ -149,8 +154,8 @@ static void in_a_bowl_it_slides_along_a_meridian(void **state) {
     }
 }
 
-/* A system in space that moves in a plane only: one row acts for each direction of the plane. */
-static void a_plane_in_space_is_as_the_plane(void **state) {
+/* A system in space moves in a plane only; each direction of the plane has its own slip component. */
+static void planar_motion_in_space_agrees_with_motion_in_the_plane(void **state) {
     (void)state;
     static const char coordinates[] = "`coordinates`: [{`name`: `x`, `velocity`: 2}, {`name`: `z`, `velocity`: 1}],";
     static const char rest[] =
@@ -168,7 +173,8 @@ static void a_plane_in_space_is_as_the_plane(void **state) {
     motion_free(&space);
 }
 
-/* All formulations give the same motion: a pendulum under the block makes its normal force vary and pulls it sideways. */
+/* All formulations give the same trajectory. A pendulum under the block makes the normal force vary and exerts a
+ * horizontal force. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(
@@ -185,12 +191,12 @@ static void all_formulations_agree(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_puck_thrown_across_an_incline_bends_down_and_stops),
-        cmocka_unit_test(a_growing_pull_breaks_loose_along_itself),
-        cmocka_unit_test(a_turning_pull_is_held),
-        cmocka_unit_test(a_turntable_carries_it_until_it_slips),
-        cmocka_unit_test(in_a_bowl_it_slides_along_a_meridian),
-        cmocka_unit_test(a_plane_in_space_is_as_the_plane),
+        cmocka_unit_test(a_puck_thrown_across_an_incline_curves_down_and_stops),
+        cmocka_unit_test(a_growing_force_starts_sliding_in_its_direction),
+        cmocka_unit_test(a_rotating_force_below_the_limit_does_not_move_the_body),
+        cmocka_unit_test(a_body_on_a_turntable_sticks_until_it_slides),
+        cmocka_unit_test(a_body_in_a_bowl_slides_along_a_meridian),
+        cmocka_unit_test(planar_motion_in_space_agrees_with_motion_in_the_plane),
         cmocka_unit_test(all_formulations_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

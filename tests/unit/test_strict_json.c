@@ -1,6 +1,7 @@
-/* test_strict_json.c — text that RFC 8259 forbids is refused with its position, and adversarial text costs little time.
+/* test_strict_json.c — text that RFC 8259 forbids is rejected with its position, and adversarial text takes little
+ * time.
  *
- * The first tests are texts that cJSON 1.7.15 accepts. */
+ * The first tests use texts that cJSON 1.7.15 accepts. */
 #include "api/json/strict_json.h"
 #include "engine/base/text_buffer.h"
 
@@ -53,7 +54,7 @@ static void valid_documents_are_read(void **state) {
                      "{\"a\":\"\\n\\u0009\\\"\",\"b\":{\"c\":[{}],\"d\":1}}");
 }
 
-static void leading_zeros_and_unfinished_numbers_are_refused(void **state) {
+static void leading_zeros_and_incomplete_numbers_are_rejected(void **state) {
     (void)state;
     expect_fault("01", 1, 1, "begin with 0");
     expect_fault("[-00.5]", 1, 2, "begin with 0");
@@ -66,7 +67,7 @@ static void leading_zeros_and_unfinished_numbers_are_refused(void **state) {
     expect_fault("0x10", 1, 2, "end of the document");
 }
 
-static void numbers_beyond_a_double_are_refused(void **state) {
+static void numbers_beyond_a_double_are_rejected(void **state) {
     (void)state;
     expect_fault("{\"a\": 1e999}", 1, 7, "too large for a double");
     expect_fault("-1e309", 1, 1, "too large for a double");
@@ -79,18 +80,18 @@ static void numbers_beyond_a_double_are_refused(void **state) {
     expect_canonical(digits, "0.1111111111111111");
 }
 
-static void control_characters_in_texts_are_refused(void **state) {
+static void control_characters_in_texts_are_rejected(void **state) {
     (void)state;
     expect_fault("\"a\nb\"", 1, 3, "0x0A");
     expect_fault("[\n \"a\tb\"]", 2, 4, "0x09");
 }
 
-static void a_byte_order_mark_is_refused(void **state) {
+static void a_byte_order_mark_is_rejected(void **state) {
     (void)state;
     expect_fault("\xEF\xBB\xBF{}", 1, 1, "byte order mark");
 }
 
-static void bytes_that_are_not_utf8_are_refused(void **state) {
+static void bytes_that_are_not_utf8_are_rejected(void **state) {
     (void)state;
     static const char *const bad[] = {
         "\"\xFF\"",         "\"\x80\"",         "\"\xC0\xAF\"",         "\"\xC1\x81\"",
@@ -102,7 +103,7 @@ static void bytes_that_are_not_utf8_are_refused(void **state) {
     expect_fault("\xFF", 1, 1, "0xFF");
 }
 
-static void the_character_nul_is_refused(void **state) {
+static void the_character_nul_is_rejected(void **state) {
     (void)state;
     expect_fault("\"a\\u0000b\"", 1, 3, "U+0000");
     json_limits limits = json_limits_default();
@@ -111,7 +112,7 @@ static void the_character_nul_is_refused(void **state) {
     assert_null(json_parse("\"a\0b\"", 5, &limits, &fault));
 }
 
-static void half_a_surrogate_pair_is_refused(void **state) {
+static void half_a_surrogate_pair_is_rejected(void **state) {
     (void)state;
     expect_fault("\"\\ud800\"", 1, 2, "surrogate");
     expect_fault("\"\\udc00\"", 1, 2, "surrogate");
@@ -120,7 +121,7 @@ static void half_a_surrogate_pair_is_refused(void **state) {
     expect_fault("\"\\x41\"", 1, 2, "not an escape sequence");
 }
 
-static void duplicate_keys_are_refused_however_they_are_written(void **state) {
+static void duplicate_keys_are_rejected_in_any_spelling(void **state) {
     (void)state;
     expect_fault("{\"a\":1,\n\"a\":2}", 2, 1, "`a` occurs twice");
     expect_fault("{\"a\":1, \"\\u0061\":2}", 1, 9, "`a` occurs twice");
@@ -128,13 +129,13 @@ static void duplicate_keys_are_refused_however_they_are_written(void **state) {
     expect_canonical("[{\"a\":1},{\"a\":{\"a\":2}}]", "[{\"a\":1},{\"a\":{\"a\":2}}]");
 }
 
-static void text_after_the_document_is_refused(void **state) {
+static void text_after_the_document_is_rejected(void **state) {
     (void)state;
     expect_fault("{\"a\":1} xyz", 1, 9, "end of the document, found `x`");
     expect_fault("[] []", 1, 4, "end of the document");
 }
 
-static void broken_structure_is_refused_with_its_position(void **state) {
+static void broken_structure_is_rejected_with_its_position(void **state) {
     (void)state;
     expect_fault("", 1, 1, "empty");
     expect_fault(" \n ", 2, 2, "empty");
@@ -173,7 +174,7 @@ static void limits_are_exact(void **state) {
     assert_false(fault.too_large);
 }
 
-/* A body of 1 MiB made by repeating a pattern between a head and a tail; `%d` in the pattern is a counter. */
+/* A body of 1 MiB: a head, a repeated pattern, and a tail. `%d` in the pattern is a counter. */
 typedef struct adversary {
     const char *name, *head, *pattern, *tail;
 } adversary;
@@ -219,7 +220,7 @@ static double processor_seconds(void) {
            (double)usage.ru_stime.tv_usec * 1e-6;
 }
 
-/* The limit is for the plain build; sanitizers are several times slower. */
+/* Limit for the release build; sanitizers are several times slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const double slowdown = 10;
 #else
@@ -240,7 +241,7 @@ static void trusted_text_is_read_without_limits(void **state) {
     assert_null(json_parse_trusted("{\"a\":"));
 }
 
-static void adversarial_bodies_are_answered_in_time(void **state) {
+static void adversarial_bodies_are_parsed_in_time(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof adversaries / sizeof adversaries[0]; k++) {
         char *body = adversarial_body(&adversaries[k], (size_t)1024 * 1024);
@@ -267,19 +268,19 @@ static void equal_documents_have_one_canonical_form(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_documents_are_read),
-        cmocka_unit_test(leading_zeros_and_unfinished_numbers_are_refused),
-        cmocka_unit_test(numbers_beyond_a_double_are_refused),
-        cmocka_unit_test(control_characters_in_texts_are_refused),
-        cmocka_unit_test(a_byte_order_mark_is_refused),
-        cmocka_unit_test(bytes_that_are_not_utf8_are_refused),
-        cmocka_unit_test(the_character_nul_is_refused),
-        cmocka_unit_test(half_a_surrogate_pair_is_refused),
-        cmocka_unit_test(duplicate_keys_are_refused_however_they_are_written),
-        cmocka_unit_test(text_after_the_document_is_refused),
-        cmocka_unit_test(broken_structure_is_refused_with_its_position),
+        cmocka_unit_test(leading_zeros_and_incomplete_numbers_are_rejected),
+        cmocka_unit_test(numbers_beyond_a_double_are_rejected),
+        cmocka_unit_test(control_characters_in_texts_are_rejected),
+        cmocka_unit_test(a_byte_order_mark_is_rejected),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_rejected),
+        cmocka_unit_test(the_character_nul_is_rejected),
+        cmocka_unit_test(half_a_surrogate_pair_is_rejected),
+        cmocka_unit_test(duplicate_keys_are_rejected_in_any_spelling),
+        cmocka_unit_test(text_after_the_document_is_rejected),
+        cmocka_unit_test(broken_structure_is_rejected_with_its_position),
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(trusted_text_is_read_without_limits),
-        cmocka_unit_test(adversarial_bodies_are_answered_in_time),
+        cmocka_unit_test(adversarial_bodies_are_parsed_in_time),
         cmocka_unit_test(equal_documents_have_one_canonical_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-/* One letter a flag that holds: Linear Time-dependent Catastatic Homogeneous Ideal conserVative Redundant. */
+/* Checks the flags that are true, one letter each: Linear Time-dependent Catastatic Homogeneous Ideal conserVative
+ * Redundant. */
 static void expect_flags(const hamel_report *r, size_t c, const char *kind, const char *letters) {
     const hamel_constraint_facts *f = &r->constraints[c];
     char found[8] = "", *at = found;
@@ -53,8 +54,8 @@ static void a_pendulum_on_a_rod_is_conservative(void **state) {
     hamel_report_free(r);
 }
 
-/* Greenwood, example 4.13: rheonomic and yet catastatic, so conservative. */
-static void a_knife_edge_that_turns_is_catastatic(void **state) {
+/* Greenwood, example 4.13: the constraint is rheonomic but catastatic, so the system is conservative. */
+static void a_rotating_knife_edge_is_catastatic(void **state) {
     (void)state;
     hamel_report *r =
         fixture_report("`coordinates`: [`x`, `y`, `phi`], `kinetic_energy`: `x'^2 + y'^2 + phi'^2`,"
@@ -66,7 +67,8 @@ static void a_knife_edge_that_turns_is_catastatic(void **state) {
     hamel_report_free(r);
 }
 
-/* Papastavridis 2.2: t, or B in a.q' + B = 0, makes a constraint rheonomic. For nonlinear constraints only t does. */
+/* Papastavridis 2.2: t, or the term B in a·q' + B = 0, makes a linear constraint rheonomic. For nonlinear
+ * constraints only t does. */
 static void a_term_free_of_velocities_makes_a_linear_constraint_rheonomic(void **state) {
     static const struct {
         const char *equation;
@@ -105,7 +107,8 @@ static void append(char *text, size_t room, const char *more) {
     snprintf(text + used, room - used, "%s", more);
 }
 
-/* A force on y, or none: found on the branch of the start alone, or on all. At the start x = 0.3, t = 0. */
+/* The force on y is zero on some branches: the integral exists on the start's branch only, or on all. The start is x
+ * = 0.3, t = 0. */
 static void quantities_conserved_on_one_branch_are_reported_for_it(void **state) {
     static const struct {
         const char *force, *conserved, *regional, *condition;
@@ -157,7 +160,8 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
     }
 }
 
-/* Of a table that is zero around the start, a constraint that depends on time on another branch, and one that works. */
+/* Properties must be checked on all branches: a table that is zero near the start, a constraint that is
+ * time-dependent on another branch, and one that does work there. */
 static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -169,8 +173,8 @@ static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     hamel_report_free(r);
 }
 
-/* Integrable on every branch that differs from the start's by one operator only. */
-static void verdicts_see_combinations_of_branches(void **state) {
+/* The constraint is integrable on every branch that differs from the start's in one operator only. */
+static void verdicts_include_combinations_of_branches(void **state) {
     (void)state;
     hamel_report *r =
         fixture_report("`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`, `constraints`: ["
@@ -192,7 +196,7 @@ static void more_combinations_than_are_tried_cause_a_warning(void **state) {
     hamel_report_free(r);
 }
 
-static void a_constraint_that_drives_is_acatastatic(void **state) {
+static void a_driving_constraint_is_acatastatic(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
         "`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -205,7 +209,7 @@ static void a_constraint_that_drives_is_acatastatic(void **state) {
     hamel_report_free(r);
 }
 
-/* A cone of velocities (Greenwood 4.7: homogeneous, so conservative) and a given speed. */
+/* A cone of velocities is homogeneous, hence conservative (Greenwood 4.7); a prescribed speed is not. */
 static void nonlinear_constraints_may_be_homogeneous(void **state) {
     (void)state;
     const char *start = "{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: 1}, {`name`: `z`, `velocity`: 1}";
@@ -220,7 +224,8 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
     expect_names(&r->left_out, "cone");
     expect_names(&r->conserved, "jacobi_integral()");
     hamel_report_free(r);
-    snprintf(text, sizeof text, /* the same with a factor that does not vanish: not homogeneous, and as free of work */
+    /* with a factor that does not vanish, the constraint is not homogeneous but still does no work */
+    snprintf(text, sizeof text,
              "`coordinates`: [%s], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
              "`constraints`: [{`name`: `cone`, `equation`: `(x'^2 + y'^2 - 2*z'^2)*(1 + x'^2) = 0`}]",
              start);
@@ -238,7 +243,7 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
     hamel_report_free(r);
 }
 
-/* At rest the constraint has no gradient, so that nothing leads from there to velocities that satisfy it. */
+/* At rest the gradient of the constraint vanishes, so no consistent velocities can be found from there. */
 static void a_speed_that_is_prescribed_needs_no_initial_velocities(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
@@ -249,7 +254,7 @@ static void a_speed_that_is_prescribed_needs_no_initial_velocities(void **state)
     hamel_report_free(r);
 }
 
-static void accelerations_are_outside_the_test(void **state) {
+static void acceleration_constraints_are_not_classified(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
                                      "`constraints`: [{`name`: `a`, `equation`: `x'' = -x`}]");
@@ -279,7 +284,7 @@ static void friction_is_not_ideal(void **state) {
     }
 }
 
-static void inactive_constraints_at_the_start_are_left_out(void **state) {
+static void constraints_inactive_at_the_start_are_left_out(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
         "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
@@ -294,7 +299,7 @@ static void inactive_constraints_at_the_start_are_left_out(void **state) {
     hamel_report_free(r);
 }
 
-static void of_dependent_constraints_the_later_is_redundant(void **state) {
+static void the_later_of_two_dependent_constraints_is_redundant(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
         "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
@@ -306,7 +311,7 @@ static void of_dependent_constraints_the_later_is_redundant(void **state) {
     hamel_report_free(r);
 }
 
-/* The two halves of V cancel in x, which the form of the expression does not show. */
+/* The two parts of V cancel in x only by their values. */
 static void identically_vanishing_terms_are_absent(void **state) {
     (void)state;
     hamel_report *r =
@@ -318,7 +323,7 @@ static void identically_vanishing_terms_are_absent(void **state) {
     hamel_report_free(r);
 }
 
-static void forces_hold_momenta_and_energy(void **state) {
+static void forces_prevent_conservation_of_momenta_and_energy(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
                                      "`generalized_forces`: {`x`: 2, `y`: `z'`, `z`: `-y'`}");
@@ -326,7 +331,7 @@ static void forces_hold_momenta_and_energy(void **state) {
     expect_names(&r->conserved, "");
     assert_false(r->conservative);
     hamel_report_free(r);
-    /* forces that do no work: not conservative by the test, and yet the integral is found */
+    /* forces without work: not conservative by the sufficient condition, but the integral is found */
     r = fixture_report("`coordinates`: [`y`, `z`], `kinetic_energy`: `y'^2 + z'^2`,"
                        "`generalized_forces`: {`y`: `z'`, `z`: `-y'`}");
     expect_names(&r->conserved, "jacobi_integral()");
@@ -334,8 +339,8 @@ static void forces_hold_momenta_and_energy(void **state) {
     hamel_report_free(r);
 }
 
-/* The ice turns no skate, though which way it pushes depends on the angle: I phi'' = 0 (Papastavridis 2.13.1), on an
- * incline, too. Off its blade the mass centre takes part in L. */
+/* The reaction of the ice exerts no moment on a skate, although its direction depends on the angle: I phi'' = 0
+ * (Papastavridis 2.13.1), also on an incline. If the mass centre is not above the blade, it contributes to L. */
 static void a_part_without_reaction_moments_keeps_its_momentum(void **state) {
     (void)state;
     const char *coordinates = "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}],"
@@ -359,7 +364,7 @@ static void a_part_without_reaction_moments_keeps_its_momentum(void **state) {
     hamel_report_free(r);
 }
 
-static void time_in_the_lagrangian_is_no_integral(void **state) {
+static void a_lagrangian_with_time_has_no_energy_integral(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `(1 + t)*(x'^2 + y'^2)`");
     expect_names(&r->cyclic, "x y");
@@ -368,7 +373,7 @@ static void time_in_the_lagrangian_is_no_integral(void **state) {
     hamel_report_free(r);
 }
 
-static void without_a_lagrangian_nothing_is_called_conserved(void **state) {
+static void without_a_lagrangian_no_conserved_quantity_is_reported(void **state) {
     (void)state;
     hamel_report *r =
         fixture_report("`coordinates`: [`x`, `y`], `acceleration_energy`: `(x''^2 + y^2*y''^2)/2 + y''^2`");
@@ -390,7 +395,7 @@ static void errors_of_the_description_are_reported(void **state) {
     hamel_report_free(NULL);
 }
 
-static void entries_of_a_table_are_present(void **state) {
+static void nonzero_entries_of_a_table_are_found(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
                                      "`tables`: {`T`: {`x`: [-9, 0, 9], `y`: [1, 5, 7]}},"
@@ -399,7 +404,7 @@ static void entries_of_a_table_are_present(void **state) {
     hamel_report_free(r);
 }
 
-/* Constraints that depend on each other only where the platform is level, which is where it is and stays. */
+/* The constraints are dependent only if the platform is level, as it is during the whole motion. */
 static void a_platform_on_three_parallel_cranks_moves(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -423,8 +428,9 @@ static void expect_coupling(const char *members, size_t index, size_t blocks, si
     hamel_report_free(r);
 }
 
-/* Blocks meet in the mass matrix, in forces, or in constraints; the index is that of the highest constraint. */
-static void equations_fall_into_blocks(void **state) {
+/* Blocks are coupled by the mass matrix, forces, or constraints. The index of a block is given by its constraint of
+ * the highest order. */
+static void equations_are_split_into_blocks(void **state) {
     (void)state;
     expect_coupling("`coordinates`: [`a`, `b`, `c`], `kinetic_energy`: `a'^2 + b'^2 + c'^2`,"
                     "`potential_energy`: `a^4 + b^2 + c^2`",
@@ -449,26 +455,26 @@ static void equations_fall_into_blocks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pendulum_on_a_rod_is_conservative),
-        cmocka_unit_test(a_knife_edge_that_turns_is_catastatic),
+        cmocka_unit_test(a_rotating_knife_edge_is_catastatic),
         cmocka_unit_test(a_term_free_of_velocities_makes_a_linear_constraint_rheonomic),
         cmocka_unit_test(quantities_conserved_on_one_branch_are_reported_for_it),
         cmocka_unit_test(kinds_of_constraints_are_those_of_all_branches),
-        cmocka_unit_test(verdicts_see_combinations_of_branches),
+        cmocka_unit_test(verdicts_include_combinations_of_branches),
         cmocka_unit_test(more_combinations_than_are_tried_cause_a_warning),
-        cmocka_unit_test(a_constraint_that_drives_is_acatastatic),
+        cmocka_unit_test(a_driving_constraint_is_acatastatic),
         cmocka_unit_test(nonlinear_constraints_may_be_homogeneous),
         cmocka_unit_test(a_speed_that_is_prescribed_needs_no_initial_velocities),
-        cmocka_unit_test(accelerations_are_outside_the_test),
-        cmocka_unit_test(equations_fall_into_blocks),
+        cmocka_unit_test(acceleration_constraints_are_not_classified),
+        cmocka_unit_test(equations_are_split_into_blocks),
         cmocka_unit_test(friction_is_not_ideal),
-        cmocka_unit_test(inactive_constraints_at_the_start_are_left_out),
-        cmocka_unit_test(of_dependent_constraints_the_later_is_redundant),
+        cmocka_unit_test(constraints_inactive_at_the_start_are_left_out),
+        cmocka_unit_test(the_later_of_two_dependent_constraints_is_redundant),
         cmocka_unit_test(identically_vanishing_terms_are_absent),
-        cmocka_unit_test(forces_hold_momenta_and_energy),
-        cmocka_unit_test(time_in_the_lagrangian_is_no_integral),
+        cmocka_unit_test(forces_prevent_conservation_of_momenta_and_energy),
+        cmocka_unit_test(a_lagrangian_with_time_has_no_energy_integral),
         cmocka_unit_test(a_part_without_reaction_moments_keeps_its_momentum),
-        cmocka_unit_test(without_a_lagrangian_nothing_is_called_conserved),
-        cmocka_unit_test(entries_of_a_table_are_present),
+        cmocka_unit_test(without_a_lagrangian_no_conserved_quantity_is_reported),
+        cmocka_unit_test(nonzero_entries_of_a_table_are_found),
         cmocka_unit_test(a_platform_on_three_parallel_cranks_moves),
         cmocka_unit_test(errors_of_the_description_are_reported),
     };

@@ -41,7 +41,7 @@ static void replacements_are_not_substituted_again(void **state) {
     arena_free(&memory);
 }
 
-static void symbols_without_replacement_stay(void **state) {
+static void symbols_without_replacement_are_kept(void **state) {
     (void)state;
     arena memory;
     graph *g = open_graph(&memory);
@@ -57,7 +57,7 @@ static void symbols_without_replacement_stay(void **state) {
     arena_free(&memory);
 }
 
-static void numbers_fold_what_they_replace(void **state) {
+static void replacements_by_numbers_are_folded(void **state) {
     (void)state;
     arena memory;
     graph *g = open_graph(&memory);
@@ -69,7 +69,7 @@ static void numbers_fold_what_they_replace(void **state) {
     arena_free(&memory);
 }
 
-/* As a tree the nest would have 2^depth leaves; the graph grows while it is walked. */
+/* As a tree the expression would have 2^depth leaves; the graph grows during the walk. */
 static void deep_shared_nests_are_walked_once(void **state) {
     (void)state;
     arena memory;
@@ -82,13 +82,13 @@ static void deep_shared_nests_are_walked_once(void **state) {
     size_t count = graph_count(g);
     assert_int_equal(graph_substitute(g, e, SYMBOL_COORDINATE, &y, 1), other);
     assert_int_equal(graph_count(g), count);
-    graph_node z = graph_symbol(g, SYMBOL_VELOCITY, 0); /* now every node is new, so arrays grow on the way */
+    graph_node z = graph_symbol(g, SYMBOL_VELOCITY, 0); /* every node is new here, so the arrays grow during the walk */
     assert_true(graph_substitute(g, e, SYMBOL_COORDINATE, &z, 1) > e);
     assert_int_equal(graph_count(g), count + 1 + 3 * DEPTH);
     arena_free(&memory);
 }
 
-static void a_budget_that_ends_on_the_way_gives_no_node(void **state) {
+static void an_exhausted_budget_gives_no_node(void **state) {
     (void)state;
     arena memory;
     arena_init(&memory, 0);
@@ -106,10 +106,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_substituted_expression_is_the_composition),
         cmocka_unit_test(replacements_are_not_substituted_again),
-        cmocka_unit_test(symbols_without_replacement_stay),
-        cmocka_unit_test(numbers_fold_what_they_replace),
+        cmocka_unit_test(symbols_without_replacement_are_kept),
+        cmocka_unit_test(replacements_by_numbers_are_folded),
         cmocka_unit_test(deep_shared_nests_are_walked_once),
-        cmocka_unit_test(a_budget_that_ends_on_the_way_gives_no_node),
+        cmocka_unit_test(an_exhausted_budget_gives_no_node),
     };
     return cmocka_run_group_tests_name("substitute", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_summary.c — header and summary objects hold every field of the format, and nothing that is no JSON number. */
+/* test_summary.c — header and summary objects contain every field of the format and only valid JSON numbers. */
 #include "api/json/strict_json.h"
 #include "api/json/text.h"
 #include "api/simulate.h"
@@ -71,7 +71,7 @@ static hamel_summary full_summary(void) {
     };
 }
 
-static void the_summary_holds_every_field(void **state) {
+static void the_summary_contains_every_field(void **state) {
     (void)state;
     hamel_summary s = full_summary();
     cJSON *tree = api_summary_json(&s);
@@ -127,7 +127,7 @@ static void an_empty_summary_is_still_json(void **state) {
     free(text);
 }
 
-static void the_header_holds_every_field(void **state) {
+static void the_header_contains_every_field(void **state) {
     (void)state;
     static const char *const names[] = {"t", "\xCE\xB8"};
     static const char *const units[] = {"s", ""};
@@ -147,10 +147,10 @@ static void the_header_holds_every_field(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_summary_holds_every_field),
+        cmocka_unit_test(the_summary_contains_every_field),
         cmocka_unit_test(tolerances_that_differ_are_a_list),
         cmocka_unit_test(an_empty_summary_is_still_json),
-        cmocka_unit_test(the_header_holds_every_field),
+        cmocka_unit_test(the_header_contains_every_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void expect_member(const api_sweep *s, size_t member, const char *expecte
     text_buffer_free(&out);
 }
 
-/* The value of one target of a member. */
+/* Returns the value of one target of a member. */
 static double value_of(const api_sweep *s, size_t member, size_t target) {
     text_buffer out;
     text_buffer_init(&out, 10000);
@@ -62,7 +62,7 @@ static double value_of(const api_sweep *s, size_t member, size_t target) {
     return value;
 }
 
-static void a_grid_has_every_combination_the_last_target_fastest(void **state) {
+static void in_a_grid_the_last_target_varies_fastest(void **state) {
     (void)state;
     api_sweep s = opened("{\"over\":{\"m\":[1,\"2*3\"],\"x.initial\":{\"from\":0,\"to\":1,\"count\":3}}}");
     assert_int_equal(s.sweep.count, 6);
@@ -74,7 +74,7 @@ static void a_grid_has_every_combination_the_last_target_fastest(void **state) {
 }
 
 /* Constant expressions are numbers in the table; expressions of parameters depend on the member. */
-static void numbers_may_be_written_as_expressions(void **state) {
+static void values_may_be_expressions(void **state) {
     (void)state;
     api_sweep s = opened("{\"over\":{\"m\":[\"sqrt(9)\",\"2*k\",\"-2^2\",\"if(1 < 2, 1/4, 0)\"],"
                          "\"x.initial\":{\"from\":\"pi/4\",\"to\":\"3*pi/4\",\"count\":2}}}");
@@ -96,7 +96,7 @@ static void zip_combines_values_of_equal_index(void **state) {
     api_sweep_close(&s);
 }
 
-static void random_members_depend_on_the_seed_only(void **state) {
+static void random_members_depend_only_on_the_seed(void **state) {
     (void)state;
     const char *text = "{\"mode\":\"random\",\"count\":500,\"seed\":%d,\"over\":{\"m\":{\"from\":2,\"to\":4},\"k\":{"
                        "\"from\":0,\"to\":1}}}";
@@ -162,7 +162,7 @@ static void a_member_is_a_description_without_a_sweep(void **state) {
     api_sweep_close(&s);
 }
 
-static void rows_are_reduced_to_the_collected_numbers(void **state) {
+static void rows_are_reduced_to_the_requested_numbers(void **state) {
     (void)state;
     static const char *const columns[] = {"t", "x", "E"};
     static const double rows[][3] = {{0, 1, 5}, {1, 3, 4}, {3, -1, 6}};
@@ -172,7 +172,7 @@ static void rows_are_reduced_to_the_collected_numbers(void **state) {
     size_t unknown;
     sweep_reducer *c = sweep_reduce_open(&s.sweep, columns, 3, &unknown);
     assert_non_null(c);
-    assert_int_equal(sweep_reduce_count(c), 6); /* E, added by the sweep, is collected once */
+    assert_int_equal(sweep_reduce_count(c), 6); /* E, added by the sweep, is reduced once */
     text_buffer out;
     text_buffer_init(&out, 1000);
     assert_true(sweep_reduce_text(c, &out));
@@ -245,13 +245,13 @@ static void an_unknown_target_is_reported_with_its_pointer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_grid_has_every_combination_the_last_target_fastest),
-        cmocka_unit_test(numbers_may_be_written_as_expressions),
+        cmocka_unit_test(in_a_grid_the_last_target_varies_fastest),
+        cmocka_unit_test(values_may_be_expressions),
         cmocka_unit_test(zip_combines_values_of_equal_index),
-        cmocka_unit_test(random_members_depend_on_the_seed_only),
+        cmocka_unit_test(random_members_depend_only_on_the_seed),
         cmocka_unit_test(a_latin_hypercube_has_one_member_in_each_stratum),
         cmocka_unit_test(a_member_is_a_description_without_a_sweep),
-        cmocka_unit_test(rows_are_reduced_to_the_collected_numbers),
+        cmocka_unit_test(rows_are_reduced_to_the_requested_numbers),
         cmocka_unit_test(an_unknown_column_is_reported),
         cmocka_unit_test(errors_have_their_pointer),
         cmocka_unit_test(an_unknown_target_is_reported_with_its_pointer),

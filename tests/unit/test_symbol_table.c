@@ -30,7 +30,7 @@ static void an_added_name_is_found_with_its_value(void **state) {
     int32_t index = -5;
     char name[] = "theta";
     assert_int_equal(symbol_add(&f.table, name, 5, 42, &index), HAMEL_OK);
-    memset(name, 'x', 5); /* the table has its own copy */
+    memset(name, 'x', 5); /* the table must have its own copy */
     assert_int_equal(index, 0);
     assert_int_equal(symbol_find(&f.table, "theta", 5), 0);
     assert_int_equal(f.table.symbols[0].value, 42);
@@ -41,7 +41,7 @@ static void an_added_name_is_found_with_its_value(void **state) {
     arena_free(&f.memory);
 }
 
-static void a_second_addition_gives_the_first_index_and_changes_nothing(void **state) {
+static void a_second_addition_returns_the_first_index(void **state) {
     (void)state;
     fixture f;
     fixture_start(&f);
@@ -72,7 +72,7 @@ static void many_names_keep_the_order_of_addition(void **state) {
     arena_free(&f.memory);
 }
 
-/* The reference vectors of SipHash-2-4 (Aumasson and Bernstein): key 00 01 ... 0f, texts 00 01 ... of length n. */
+/* Reference vectors of SipHash-2-4 (Aumasson and Bernstein): key 00 01 ... 0f, texts 00 01 ... of length n. */
 static void the_hash_is_siphash_2_4(void **state) {
     (void)state;
     fixture f;
@@ -98,7 +98,7 @@ static void keys_differ_between_tables(void **state) {
     arena_free(&g.memory);
 }
 
-static void running_out_of_memory_leaves_the_table_whole(void **state) {
+static void running_out_of_memory_leaves_the_table_intact(void **state) {
     (void)state;
     fixture f;
     arena_init(&f.memory, 16384);
@@ -117,7 +117,7 @@ static void running_out_of_memory_leaves_the_table_whole(void **state) {
     arena_free(&f.memory);
 }
 
-static void the_nearest_name_is_within_a_third(void **state) {
+static void the_nearest_name_differs_in_at_most_a_third(void **state) {
     (void)state;
     fixture f;
     fixture_start(&f);
@@ -125,10 +125,10 @@ static void the_nearest_name_is_within_a_third(void **state) {
     add(&f, "theta", 0);
     add(&f, "phi", 0);
     assert_string_equal(symbol_nearest(&f.table, "stifness", 8), "stiffness");
-    assert_string_equal(symbol_nearest(&f.table, "thtea", 5), "theta"); /* a swap counts one */
+    assert_string_equal(symbol_nearest(&f.table, "thtea", 5), "theta"); /* a transposition counts as one change */
     assert_string_equal(symbol_nearest(&f.table, "ph", 2), "phi");
     assert_null(symbol_nearest(&f.table, "omega", 5));
-    assert_null(symbol_nearest(&f.table, "tXXta", 5)); /* two of five */
+    assert_null(symbol_nearest(&f.table, "tXXta", 5)); /* two of five characters differ */
     arena_free(&f.memory);
 }
 
@@ -146,13 +146,13 @@ static void a_short_form_and_another_case_are_near(void **state) {
     static const char *const KEYS[] = {"unit", "initial", "points", "joints", "rtol"};
     assert_string_equal(nearest_name(KEYS, 5, "init", 4), "initial");
     assert_string_equal(nearest_name(KEYS, 5, "Init", 4), "initial");
-    assert_string_equal(nearest_name(KEYS, 5, "Joints", 6), "joints"); /* `points` is one replacement away, too */
+    assert_string_equal(nearest_name(KEYS, 5, "Joints", 6), "joints"); /* `points` is also one replacement away */
     assert_string_equal(nearest_name(KEYS, 5, "RTOL", 4), "rtol");
-    assert_null(nearest_name(KEYS, 5, "in", 2)); /* too short to mean one */
+    assert_null(nearest_name(KEYS, 5, "in", 2)); /* too short to be unambiguous */
     assert_null(nearest_name(KEYS, 5, "RULE", 4));
 }
 
-static void a_name_with_nothing_in_common_is_no_suggestion(void **state) {
+static void a_name_with_nothing_in_common_is_not_suggested(void **state) {
     (void)state;
     static const char *const NAMES[] = {"x"};
     assert_null(nearest_name(NAMES, 1, "m", 1));
@@ -175,15 +175,15 @@ static void very_long_names_are_not_compared(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_added_name_is_found_with_its_value),
-        cmocka_unit_test(a_second_addition_gives_the_first_index_and_changes_nothing),
+        cmocka_unit_test(a_second_addition_returns_the_first_index),
         cmocka_unit_test(many_names_keep_the_order_of_addition),
         cmocka_unit_test(the_hash_is_siphash_2_4),
         cmocka_unit_test(keys_differ_between_tables),
-        cmocka_unit_test(running_out_of_memory_leaves_the_table_whole),
-        cmocka_unit_test(the_nearest_name_is_within_a_third),
+        cmocka_unit_test(running_out_of_memory_leaves_the_table_intact),
+        cmocka_unit_test(the_nearest_name_differs_in_at_most_a_third),
         cmocka_unit_test(the_nearer_of_two_names_wins),
         cmocka_unit_test(a_short_form_and_another_case_are_near),
-        cmocka_unit_test(a_name_with_nothing_in_common_is_no_suggestion),
+        cmocka_unit_test(a_name_with_nothing_in_common_is_not_suggested),
         cmocka_unit_test(very_long_names_are_not_compared),
     };
     return cmocka_run_group_tests_name("symbol_table", tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_system.c — engine/system: names, definitions, families, places, and what a description may cost. */
+/* test_system.c — engine/system: names, definitions, families, the context of expressions, and limits on the cost of
+ * a description. */
 #include "engine/system/binder.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/polls.h"
@@ -15,7 +16,7 @@
 
 #define POINT "`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`"
 
-/* The value of an expression at x = 0.5, y = -2, x' = 3, y' = 0.25, t = 1.5. */
+/* Returns the value of an expression at x = 0.5, y = -2, x' = 3, y' = 0.25, t = 1.5. */
 static double value_of(fixture *f, const char *text) {
     static const double t = 1.5, q[] = {0.5, -2}, v[] = {3, 0.25};
     program_inputs in = {{0}};
@@ -26,7 +27,7 @@ static double value_of(fixture *f, const char *text) {
     return fixture_value(f->system->graph, fixture_node(f, text), &in);
 }
 
-/* Binding fails, and one of the errors, which may follow from each other, contains `text`. */
+/* Checks that binding fails and that one of the errors contains `text`; other errors may follow from it. */
 static void expect_fault(const char *members, const char *text) {
     fixture f;
     fixture_read(&f, members, "`stop`: 1");
@@ -37,7 +38,7 @@ static void expect_fault(const char *members, const char *text) {
 
 static double seconds_now(void) {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* of this thread: other work on the machine does not count */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* CPU time of this thread, which excludes other processes */
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -61,7 +62,7 @@ static void definitions_may_be_in_any_order(void **state) {
     fixture_close(&f);
 }
 
-static void vectors_have_components_and_scalars_have_none_beyond_themselves(void **state) {
+static void vectors_have_components_and_scalars_only_the_first(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, "`definitions`: {`u`: [`x`, `y`, `x*y`], `s`: `u[3] - u[1]*u[2]`}," POINT);
@@ -73,7 +74,7 @@ static void vectors_have_components_and_scalars_have_none_beyond_themselves(void
     expect_fault("`definitions`: {`u`: [`x`, `y`], `s`: `u`}," POINT, "is a vector");
 }
 
-static void circular_definitions_are_named(void **state) {
+static void circular_definitions_are_reported(void **state) {
     (void)state;
     expect_fault("`definitions`: {`a`: `b + 1`, `b`: `c*x`, `c`: `sin(a)`}," POINT, "circular");
     expect_fault("`definitions`: {`a`: `a`}," POINT, "circular");
@@ -91,7 +92,7 @@ static void dependents_of_a_circular_definition_are_not_reported_again(void **st
     fixture_close(&f);
 }
 
-static void one_name_stands_for_one_thing(void **state) {
+static void names_are_unique(void **state) {
     (void)state;
     expect_fault("`parameters`: {`x`: 1}," POINT, "already used");
     expect_fault("`coordinates`: [`x`, `x`], `kinetic_energy`: `x'^2`", "already used");
@@ -102,16 +103,16 @@ static void one_name_stands_for_one_thing(void **state) {
                  "two constraints");
 }
 
-static void an_unknown_name_comes_with_the_nearest_one(void **state) {
+static void an_unknown_name_is_reported_with_the_nearest_one(void **state) {
     (void)state;
     expect_fault("`parameters`: {`stiffness`: 2}, `potential_energy`: `stifness*x^2`," POINT,
                  "did you mean `stiffness`?");
     expect_fault("`generalized_forces`: {`z`: 1}," POINT, "not a coordinate");
 }
 
-/* --- places -------------------------------------------------------------------------------------------------------- */
+/* --- contexts of expressions -------------------------------------------------------------------------------------- */
 
-static void each_place_takes_what_the_format_lists(void **state) {
+static void each_context_accepts_the_symbols_that_the_format_lists(void **state) {
     (void)state;
     expect_fault("`parameters`: {`k`: `t`}," POINT, "contains time");
     expect_fault("`coordinates`: [{`name`: `x`, `initial`: `x`}], `kinetic_energy`: `x'^2`", "contains coordinates");
@@ -192,7 +193,7 @@ static void an_empty_range_has_no_members_and_an_empty_sum_is_zero(void **state)
     fixture_close(&f);
 }
 
-static void sums_and_families_without_end_are_refused_in_time(void **state) {
+static void huge_sums_and_families_are_rejected_in_time(void **state) {
     (void)state;
     static const char *const greedy[] = {
         "`potential_energy`: `sum(i, 1, 10^12, 0)`," POINT,
@@ -209,7 +210,7 @@ static void sums_and_families_without_end_are_refused_in_time(void **state) {
         fixture_read(&f, greedy[i], "`stop`: 1");
         f.limits.memory = (size_t)256 << 20;
         clock_poll second = clock_poll_of(1);
-        if (i > 0) f.poll = &second.poll; /* the first ends by the count of its steps */
+        if (i > 0) f.poll = &second.poll; /* the first case is stopped by the limit on steps */
         arena_free(&f.memory);
         arena_init(&f.memory, f.limits.memory);
         double start = seconds_now();
@@ -235,7 +236,7 @@ static void a_derivation_can_be_canceled_while_a_family_is_expanded(void **state
 
 /* --- cost ---------------------------------------------------------------------------------------------------------- */
 
-/* Operations of the expansion, which is what its time is made of. */
+/* Counts the operations of the expansion, which determine its time. */
 static double steps_of_reverse_definitions(int count) {
     size_t size = (size_t)count * 40 + 200, at = 0;
     char *text = malloc(size);
@@ -259,7 +260,7 @@ static void ten_thousand_definitions_in_reverse_order_cost_linear_time(void **st
     if (!(large < 10.1 * small)) fail_msg("1,000 in %g steps, 10,000 in %g", small, large);
 }
 
-static void limits_on_sizes_are_kept(void **state) {
+static void limits_on_sizes_are_enforced(void **state) {
     (void)state;
     fixture f;
     fixture_read(
@@ -277,7 +278,7 @@ static void limits_on_sizes_are_kept(void **state) {
     fixture_close(&f);
 }
 
-static void exhausted_memory_is_an_error_anywhere(void **state) {
+static void exhausted_memory_is_an_error_everywhere(void **state) {
     (void)state;
     static const char members[] =
         "`parameters`: {`N`: 12}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}, `z`], `gravity`: [0, -9],"
@@ -294,7 +295,8 @@ static void exhausted_memory_is_an_error_anywhere(void **state) {
         hamel_status status = hamel_model_create(&model, &f.description, &f.limits, NULL, &f.error);
         if (status != HAMEL_OK) {
             assert_null(model);
-            assert_true(status == HAMEL_NO_MEMORY || status == HAMEL_LIMIT); /* the parser calls a full arena a limit */
+            /* the parser reports a full arena as a limit */
+            assert_true(status == HAMEL_NO_MEMORY || status == HAMEL_LIMIT);
             failures++;
         }
         hamel_model_free(model);
@@ -303,7 +305,7 @@ static void exhausted_memory_is_an_error_anywhere(void **state) {
     assert_true(failures > 10);
 }
 
-/* An allocation that fails after another error was found does not count as that error: what follows was not checked. */
+/* A failed allocation has precedence over errors found before it, because the rest was not checked. */
 static void exhausted_memory_outweighs_errors_found_before(void **state) {
     (void)state;
     enum { INVARIANTS = 100 };
@@ -330,7 +332,7 @@ static void exhausted_memory_outweighs_errors_found_before(void **state) {
     assert_true(exhausted > 10 && complete > 10);
 }
 
-/* The tables of the graph hold some five times as much as its nodes. */
+/* The tables of the graph need about five times as much memory as its nodes. */
 static void a_model_that_runs_keeps_little_of_its_derivation(void **state) {
     (void)state;
     static const char members[] =
@@ -351,7 +353,7 @@ static void a_model_that_runs_keeps_little_of_its_derivation(void **state) {
 
 /* --- elements ------------------------------------------------------------------------------------------------------ */
 
-static void particles_bring_their_energies_and_their_weight(void **state) {
+static void particles_contribute_their_energies_and_their_weight(void **state) {
     (void)state;
     fixture f;
     fixture_derive(&f, "`parameters`: {`l`: 2, `m`: 3}, `coordinates`: [`a`], `gravity`: [0, -10],"
@@ -384,24 +386,24 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_may_refer_to_each_other_in_any_order),
         cmocka_unit_test(definitions_may_be_in_any_order),
-        cmocka_unit_test(vectors_have_components_and_scalars_have_none_beyond_themselves),
-        cmocka_unit_test(circular_definitions_are_named),
+        cmocka_unit_test(vectors_have_components_and_scalars_only_the_first),
+        cmocka_unit_test(circular_definitions_are_reported),
         cmocka_unit_test(dependents_of_a_circular_definition_are_not_reported_again),
-        cmocka_unit_test(one_name_stands_for_one_thing),
-        cmocka_unit_test(an_unknown_name_comes_with_the_nearest_one),
-        cmocka_unit_test(each_place_takes_what_the_format_lists),
+        cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(an_unknown_name_is_reported_with_the_nearest_one),
+        cmocka_unit_test(each_context_accepts_the_symbols_that_the_format_lists),
         cmocka_unit_test(errors_of_all_sections_are_reported_together),
         cmocka_unit_test(the_symbols_in_an_equation_give_its_order),
         cmocka_unit_test(families_are_expanded_with_their_indices),
         cmocka_unit_test(an_empty_range_has_no_members_and_an_empty_sum_is_zero),
-        cmocka_unit_test(sums_and_families_without_end_are_refused_in_time),
+        cmocka_unit_test(huge_sums_and_families_are_rejected_in_time),
         cmocka_unit_test(a_derivation_can_be_canceled_while_a_family_is_expanded),
         cmocka_unit_test(ten_thousand_definitions_in_reverse_order_cost_linear_time),
-        cmocka_unit_test(limits_on_sizes_are_kept),
-        cmocka_unit_test(exhausted_memory_is_an_error_anywhere),
+        cmocka_unit_test(limits_on_sizes_are_enforced),
+        cmocka_unit_test(exhausted_memory_is_an_error_everywhere),
         cmocka_unit_test(exhausted_memory_outweighs_errors_found_before),
         cmocka_unit_test(a_model_that_runs_keeps_little_of_its_derivation),
-        cmocka_unit_test(particles_bring_their_energies_and_their_weight),
+        cmocka_unit_test(particles_contribute_their_energies_and_their_weight),
         cmocka_unit_test(gravity_that_depends_on_time_is_a_force),
     };
     return cmocka_run_group_tests_name("system", tests, NULL, NULL);

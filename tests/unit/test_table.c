@@ -1,4 +1,4 @@
-/* test_table.c — engine/graph/table.c, and tables in graph, programs and motions. */
+/* test_table.c — engine/graph/table.c, and tables in graphs, programs and runs. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"
@@ -16,8 +16,8 @@ static graph_table table_of(arena *memory, int degree, bool hold, size_t count, 
     return table;
 }
 
-/* Not-a-knot ends: the first two segments are one cubic, and so are the last two; a cubic is its own spline. The slopes
- * are of order 1000; 1e-11 of them is some hundred roundings. */
+/* With not-a-knot ends the first two segments are one cubic, and so are the last two, so a cubic is its own spline.
+ * The slopes are of order 1000, so 1e-11 relative is some hundred rounding errors. */
 static void a_cubic_is_its_own_spline(void **state) {
     const double c[4] = {-3, 2.5, 4, -1.75}, x[] = {-2, -1.25, 0.5, 1, 4, 4.25, 7};
     enum { COUNT = sizeof x / sizeof *x };
@@ -35,7 +35,7 @@ static void a_cubic_is_its_own_spline(void **state) {
     }
 }
 
-/* The 4 (n − 1) conditions of the spline for its coefficients, solved in rational numbers and rounded once. */
+/* The coefficients solve the 4 (n − 1) conditions of the spline in rational arithmetic and are rounded once. */
 static void a_spline_agrees_with_its_conditions_solved_exactly(void **state) {
     const double x[] = {0, 0.5, 2, 3, 3.5, 6}, y[] = {1, -1, 2, 0.5, 4, -2};
     const double known[][5] = {
@@ -66,7 +66,7 @@ static void a_cubic_of_few_points_is_a_parabola_or_a_line(void **state) {
     assert_true(table_value(&two, 1.25, 2) == 0);
 }
 
-static void a_linear_table_has_the_slope_behind_a_knot(void **state) {
+static void a_linear_table_has_the_slope_to_the_right_of_a_knot(void **state) {
     const double x[] = {0, 1, 3}, y[] = {0, 5, 1};
     graph_table table = table_of(*state, 1, false, 3, x, y);
     const double known[][3] = {{0, 0, 5}, {0.5, 2.5, 5}, {1, 5, -2}, {2, 3, -2}, {3, 1, -2}};
@@ -77,7 +77,7 @@ static void a_linear_table_has_the_slope_behind_a_knot(void **state) {
     }
 }
 
-static void outside_there_is_no_value_or_that_of_the_end(void **state) {
+static void outside_a_table_is_undefined_or_held_at_the_end_value(void **state) {
     const double x[] = {0, 1, 3}, y[] = {2, 5, 1};
     for (int degree = 1; degree <= 3; degree += 2) {
         graph_table open = table_of(*state, degree, false, 3, x, y), held = table_of(*state, degree, true, 3, x, y);
@@ -90,7 +90,7 @@ static void outside_there_is_no_value_or_that_of_the_end(void **state) {
     }
 }
 
-static void segments_are_numbered_from_below_the_first_point(void **state) {
+static void the_segment_below_the_first_point_is_number_zero(void **state) {
     const double x[] = {0, 1, 3, 4}, y[] = {0, 0, 0, 0};
     graph_table table = table_of(*state, 1, true, 4, x, y);
     const double at[] = {-0.5, 0, 0.9, 1, 2.9, 3, 3.5, 4, 4.5};
@@ -98,7 +98,8 @@ static void segments_are_numbered_from_below_the_first_point(void **state) {
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) assert_int_equal((int)table_segment(&table, at[i]), segment[i]);
 }
 
-/* The sine at 10^5 + 1 points; a spline's error is 5 h^4/384 = 1e-21 here, roundings of second differences rule. */
+/* The sine at 10^5 + 1 points: the error of the spline is 5 h^4/384 = 1e-21, so rounding of second differences
+ * dominates. */
 static void a_table_may_be_large(void **state) {
     enum { COUNT = 100001 };
     double *x = malloc(2 * COUNT * sizeof *x);
@@ -167,7 +168,7 @@ static void tangents_are_the_derivatives(void **state) {
     assert_int_equal(program_compile(&p, &f.memory, f.system->graph, both, 2, &f.error), HAMEL_OK);
     double workspace[200], tangent[2000], out[2], dot[2 * PROGRAM_LANES], seed[PROGRAM_LANES] = {1, -2};
     assert_true(program_workspace_doubles(p) <= 200 && program_tangent_doubles(p) <= 2000);
-    for (double x = -0.75; x < 2.2; x += 0.25) { /* knots and held ends among them */
+    for (double x = -0.75; x < 2.2; x += 0.25) { /* includes knots and held ends */
         program_inputs in = {{0}}, seeds = {{0}};
         in.values[SYMBOL_PARAMETER] = f.system->parameter_values;
         in.values[SYMBOL_COORDINATE] = &x;
@@ -181,7 +182,7 @@ static void tangents_are_the_derivatives(void **state) {
     fixture_close(&f);
 }
 
-static void a_table_at_a_number_is_a_number(void **state) {
+static void a_table_of_a_number_is_folded(void **state) {
     (void)state;
     fixture f;
     double value;
@@ -191,7 +192,8 @@ static void a_table_at_a_number_is_a_number(void **state) {
     node = graph_substitute(g, node, SYMBOL_COORDINATE, &two, 1);
     assert_true(graph_is_number(g, node, &value));
     assert_near("cube", value, 8, 1e-15);
-    assert_false(graph_is_number(g, fixture_node(&f, "table(cube, 6)"), NULL)); /* reported by the evaluation */
+    /* the error is reported by the evaluation */
+    assert_false(graph_is_number(g, fixture_node(&f, "table(cube, 6)"), NULL));
     fixture_close(&f);
 }
 
@@ -208,7 +210,8 @@ static void a_table_is_printed_as_it_is_written(void **state) {
     fixture_close(&f);
 }
 
-/* φ'' = M(t)/J with M rising to 5 at t = 1 and falling to 0 at t = 2, then held: φ' = 5/J, φ = 5/J + 5/J (t − 2). */
+/* φ'' = M(t)/J, where M rises to 5 at t = 1, falls to 0 at t = 2, and stays 0: then φ' = 5/J and φ = 5/J + 5/J (t −
+ * 2). */
 static double turned(double t, const double *p) {
     double M = p[0], rest = t - 1;
     if (t <= 1) return M * t * t * t / 6;
@@ -216,7 +219,7 @@ static double turned(double t, const double *p) {
     return M + M * (t - 2);
 }
 
-static void a_torque_by_table_turns_a_wheel(void **state) {
+static void a_wheel_is_driven_by_a_torque_from_a_table(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`J`: 2}, `coordinates`: [`phi`], `kinetic_energy`: `J*phi'^2/2`,"
                           "`tables`: {`torque`: {`x`: [0, 1, 2], `y`: [0, 5, 0], `outside`: `hold`}},"
@@ -243,15 +246,15 @@ int main(void) {
         cmocka_unit_test(a_cubic_is_its_own_spline),
         cmocka_unit_test(a_spline_agrees_with_its_conditions_solved_exactly),
         cmocka_unit_test(a_cubic_of_few_points_is_a_parabola_or_a_line),
-        cmocka_unit_test(a_linear_table_has_the_slope_behind_a_knot),
-        cmocka_unit_test(outside_there_is_no_value_or_that_of_the_end),
-        cmocka_unit_test(segments_are_numbered_from_below_the_first_point),
+        cmocka_unit_test(a_linear_table_has_the_slope_to_the_right_of_a_knot),
+        cmocka_unit_test(outside_a_table_is_undefined_or_held_at_the_end_value),
+        cmocka_unit_test(the_segment_below_the_first_point_is_number_zero),
         cmocka_unit_test(a_table_may_be_large),
         cmocka_unit_test(derivatives_follow_the_chain_rule),
         cmocka_unit_test(tangents_are_the_derivatives),
-        cmocka_unit_test(a_table_at_a_number_is_a_number),
+        cmocka_unit_test(a_table_of_a_number_is_folded),
         cmocka_unit_test(a_table_is_printed_as_it_is_written),
-        cmocka_unit_test(a_torque_by_table_turns_a_wheel),
+        cmocka_unit_test(a_wheel_is_driven_by_a_torque_from_a_table),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,7 +1,7 @@
 /* test_tangent.c — engine/compile/tangent.c: directional derivatives.
  *
- * Three oracles, independent of each other: closed forms written out here, central differences, and the graph's own
- * symbolic derivative, compiled and evaluated. */
+ * There are three independent references: closed forms, central differences, and the symbolic derivative of the
+ * graph, compiled and evaluated. */
 #include "engine/compile/program.h"
 #include "tests/unit/graph_fixture.h"
 
@@ -22,7 +22,7 @@ static double *doubles(size_t n) {
     return d;
 }
 
-/* Value and tangents of the outputs at x[SYMBOLS] along seed[SYMBOLS][LANES]. */
+/* Computes values and tangents of the outputs at x[SYMBOLS] in the directions seed[SYMBOLS][LANES]. */
 static void differentiate(const program *p, const double *x, const double *seed, double *out, double *dot) {
     program_inputs in = {{[SYMBOL_COORDINATE] = x}}, seeds = {{[SYMBOL_COORDINATE] = seed}};
     double *w = doubles(program_workspace_doubles(p)), *tw = doubles(program_tangent_doubles(p));
@@ -32,7 +32,7 @@ static void differentiate(const program *p, const double *x, const double *seed,
     free(tw);
 }
 
-/* Partial derivatives of the one output: lane k along symbol k. */
+/* Computes the partial derivatives of the only output; lane k is for symbol k. */
 static double gradient(const program *p, const double *x, double d[SYMBOLS]) {
     double seed[SYMBOLS * LANES] = {0}, dot[LANES], out;
     for (int s = 0; s < SYMBOLS; s++) seed[s * LANES + s] = 1;
@@ -58,16 +58,16 @@ static program *compile_operator(graph_fixture *f, graph_op op) {
     return compile(f, &node, 1);
 }
 
-/* Points inside every operator's domain where none has a kink: (x, y, z) for all, (x) > 1 for acosh. */
+/* Points in the domain of every operator and away from kinks: (x, y, z) for all operators, with x > 1 for acosh. */
 static const double inside[][SYMBOLS] = {{0.3, 0.7, -1.1}, {0.9, 2.6, 3.0}, {0.05, 1.4, 0.2}, {0.62, 0.55, 0.4}};
 
 static double point_of(graph_op op, size_t point, int s) {
     return inside[point][s] + (op == GRAPH_ACOSH && s == 0 ? 1.5 : 0);
 }
 
-/* Central differences with step h = ε^(1/3): truncation h²|f'''|/6 and rounding ε|f|/h are both below 1e-9 for the
- * functions and points here, but for the third derivatives of asin and acos near 0.9 (about 30) and of log, sqrt and
- * the like near 0.05 (about 2/x³ = 16,000): 1e-6 relative to 1 + |f'| + 1/x³ covers them. */
+/* Central differences with the step h = ε^(1/3): the truncation error h²|f'''|/6 and the rounding error ε|f|/h are
+ * usually below 1e-9. The third derivatives are large for asin and acos near 0.9 (about 30), and for log, sqrt and
+ * similar functions near 0.05 (about 2/x³ = 16,000). The bound 1e-6 relative to 1 + |f'| + 1/x³ includes these. */
 static void every_operator_agrees_with_central_differences(void **state) {
     graph_fixture *f = *state;
     double h = cbrt(DBL_EPSILON);
@@ -95,8 +95,8 @@ static void every_operator_agrees_with_central_differences(void **state) {
     }
 }
 
-/* Closed forms, Abramowitz & Stegun 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42; all well conditioned at x = 0.4
- * (acosh: 1.9), so a few roundings bound the difference. */
+/* Closed forms: Abramowitz & Stegun 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. All are well conditioned at x =
+ * 0.4 (acosh: 1.9), so the difference is a few rounding errors. */
 static void unary_operators_agree_with_closed_forms(void **state) {
     graph_fixture *f = *state;
     const double u = 0.4, v = 1.9;
@@ -162,7 +162,7 @@ static void integer_powers_have_finite_derivatives_at_zero(void **state) {
     }
 }
 
-static void zero_tangents_contribute_nothing_even_where_the_partial_is_infinite(void **state) {
+static void zero_tangents_contribute_nothing_if_the_partial_derivative_is_infinite(void **state) {
     graph_fixture *f = *state;
     graph_node root = graph_unary(f->g, GRAPH_SQRT, q(f, 0)), node = graph_add(f->g, root, q(f, 1));
     program *p = compile(f, &node, 1);
@@ -170,12 +170,12 @@ static void zero_tangents_contribute_nothing_even_where_the_partial_is_infinite(
     for (int k = 0; k < LANES; k++) seed[LANES + k] = k + 1;
     differentiate(p, x, seed, &out, dot);
     for (int k = 0; k < LANES; k++) assert_true(dot[k] == k + 1);
-    seed[3] = 1; /* one lane moves the root: it alone is infinite */
+    seed[3] = 1; /* only one lane has a nonzero tangent of the argument, so only it is infinite */
     differentiate(p, x, seed, &out, dot);
     for (int k = 0; k < LANES; k++) assert_true(k == 3 ? isinf(dot[k]) : dot[k] == k + 1);
 }
 
-static void a_power_of_a_negative_base_moves_with_its_base_only(void **state) {
+static void a_power_of_a_negative_base_is_differentiated_by_its_base_only(void **state) {
     graph_fixture *f = *state;
     graph_node node = graph_binary(f->g, GRAPH_POW, q(f, 0), q(f, 1));
     double seed[SYMBOLS * LANES] = {1}, x[SYMBOLS] = {-2, 3}, out, dot[LANES];
@@ -183,7 +183,7 @@ static void a_power_of_a_negative_base_moves_with_its_base_only(void **state) {
     assert_true(out == -8 && dot[0] == 12);
 }
 
-static void only_the_branch_taken_is_differentiated(void **state) {
+static void only_the_selected_branch_is_differentiated(void **state) {
     graph_fixture *f = *state;
     graph_node positive = graph_binary(f->g, GRAPH_GT, q(f, 0), number(f, 0));
     graph_node root = graph_unary(f->g, GRAPH_SQRT, q(f, 0)), square = graph_mul(f->g, q(f, 0), q(f, 0));
@@ -195,8 +195,9 @@ static void only_the_branch_taken_is_differentiated(void **state) {
     for (int s = 0; s < SYMBOLS; s++) seed[s * LANES + s] = 1;
     differentiate(p, (double[]){4, 0, -1}, seed, out, dot);
     assert_true(dot[0] == 0.25 && dot[1] == 0);
-    assert_true(dot[LANES + 1] == 0 && dot[LANES + 2] == 1);           /* the cube root's infinite slope is not seen */
-    assert_true(isinf(dot[2 * LANES + 1]) && dot[2 * LANES + 2] == 0); /* and here it is */
+    /* the infinite slope of the cube root must not appear in the other branch */
+    assert_true(dot[LANES + 1] == 0 && dot[LANES + 2] == 1);
+    assert_true(isinf(dot[2 * LANES + 1]) && dot[2 * LANES + 2] == 0); /* the infinite slope in its own branch */
     differentiate(p, (double[]){-3, 1, 5}, seed, out, dot);
     assert_true(out[0] == 9 && dot[0] == -6);
     differentiate(p, (double[]){0, 1, 5}, seed, out, dot);
@@ -215,7 +216,7 @@ static void parameters_may_be_seeded(void **state) {
     program_inputs seeds = {{[SYMBOL_PARAMETER] = seed}};
     double *w = doubles(program_workspace_doubles(p)), *tw = doubles(program_tangent_doubles(p));
     program_prepare(p, &in, w);
-    for (int round = 0; round < 2; round++, x = -1) { /* a second call finds its workspace as it left it */
+    for (int round = 0; round < 2; round++, x = -1) { /* a second call must find its workspace unchanged */
         program_tangent(p, &in, &seeds, w, tw, &out, dot);
         double c = sin(0.7) * 1.3, dc = x + 2 * c;
         assert_true(fabs(out - (c * x + c * c)) < 1e-15);
@@ -226,7 +227,7 @@ static void parameters_may_be_seeded(void **state) {
     free(tw);
 }
 
-static void without_seeds_the_tangent_is_zero_and_the_value_is_there(void **state) {
+static void without_seeds_the_tangent_is_zero_and_the_value_is_computed(void **state) {
     graph_fixture *f = *state;
     graph_node node = graph_unary(f->g, GRAPH_EXP, q(f, 0));
     double x[SYMBOLS] = {1.5}, out, dot[LANES];
@@ -253,8 +254,9 @@ static graph_node random_expression(graph_fixture *f, size_t count, uint64_t *se
     return pool[count - 1];
 }
 
-/* Bound: both follow the same chain rule in another order; the random expressions are 30 deep with factors of order 1. */
-static void the_symbolic_derivative_is_the_tangent(void **state) {
+/* Both follow the chain rule in different orders. The bound is for random expressions of depth 30 with factors of
+ * order 1. */
+static void the_tangent_agrees_with_the_symbolic_derivative(void **state) {
     graph_fixture *f = *state;
     for (uint64_t trial = 1; trial <= 100; trial++) {
         uint64_t seed = trial * 104729;
@@ -283,12 +285,12 @@ int main(void) {
         TEST(unary_operators_agree_with_closed_forms),
         TEST(powers_agree_with_the_power_rule),
         TEST(integer_powers_have_finite_derivatives_at_zero),
-        TEST(zero_tangents_contribute_nothing_even_where_the_partial_is_infinite),
-        TEST(a_power_of_a_negative_base_moves_with_its_base_only),
-        TEST(only_the_branch_taken_is_differentiated),
+        TEST(zero_tangents_contribute_nothing_if_the_partial_derivative_is_infinite),
+        TEST(a_power_of_a_negative_base_is_differentiated_by_its_base_only),
+        TEST(only_the_selected_branch_is_differentiated),
         TEST(parameters_may_be_seeded),
-        TEST(without_seeds_the_tangent_is_zero_and_the_value_is_there),
-        TEST(the_symbolic_derivative_is_the_tangent),
+        TEST(without_seeds_the_tangent_is_zero_and_the_value_is_computed),
+        TEST(the_tangent_agrees_with_the_symbolic_derivative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

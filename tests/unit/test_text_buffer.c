@@ -44,7 +44,7 @@ static void exactly_the_maximum_fits(void **state) {
     text_buffer_free(&b);
 }
 
-static void a_failed_buffer_ignores_what_comes(void **state) {
+static void a_failed_buffer_ignores_further_text(void **state) {
     (void)state;
     text_buffer b;
     text_buffer_init(&b, 4);
@@ -61,7 +61,7 @@ static void a_failed_buffer_ignores_what_comes(void **state) {
     text_buffer_free(&b);
 }
 
-static void a_long_formatted_text_is_whole(void **state) {
+static void a_long_formatted_text_is_complete(void **state) {
     (void)state;
     char text[3000];
     memset(text, 'a', sizeof text - 1);
@@ -89,7 +89,7 @@ static void a_reset_buffer_keeps_its_memory(void **state) {
     text_buffer_free(&b);
 }
 
-static void taken_bytes_belong_to_the_taker(void **state) {
+static void taken_bytes_belong_to_the_caller(void **state) {
     (void)state;
     text_buffer b;
     text_buffer_init(&b, 1000);
@@ -112,7 +112,7 @@ static const char *number_text(text_buffer *b, double value) {
     return b->bytes;
 }
 
-static void numbers_are_written_as_short_as_they_can_be(void **state) {
+static void numbers_have_the_fewest_digits_that_read_back(void **state) {
     (void)state;
     text_buffer b;
     text_buffer_init(&b, 100);
@@ -124,7 +124,7 @@ static void numbers_are_written_as_short_as_they_can_be(void **state) {
     assert_string_equal(number_text(&b, 0.1 + 0.2), "0.30000000000000004");
     assert_string_equal(number_text(&b, 1.0 / 3.0), "0.3333333333333333");
     assert_string_equal(number_text(&b, DBL_MAX), "1.7976931348623157e+308");
-    assert_string_equal(number_text(&b, 0x1p-1074), "5e-324"); /* the least subnormal */
+    assert_string_equal(number_text(&b, 0x1p-1074), "5e-324"); /* the smallest subnormal number */
     text_buffer_free(&b);
 }
 
@@ -145,7 +145,8 @@ static void every_finite_number_reads_back(void **state) {
     text_buffer_free(&b);
 }
 
-/* With the fewest of 15, 16 and 17 digits that read back, fewer of subnormal numbers, as printf lays them out. */
+/* Prints with the fewest of 15, 16 and 17 digits that read back, and fewer for subnormal numbers, in the layout of
+ * printf. */
 static void print_and_read(char text[40], double value) {
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, 40, "%.*g", digits, value);
@@ -153,8 +154,9 @@ static void print_and_read(char text[40], double value) {
     }
 }
 
-/* Of 16 digits that read back there may be some where the nearest ones do not: then this text has one digit less. */
-static void numbers_look_as_printf_lays_them_out(void **state) {
+/* Another decimal with 16 digits may read back although the nearest one does not; the text then has one digit less
+ * than printf's. */
+static void numbers_have_the_layout_of_printf(void **state) {
     (void)state;
     text_buffer b;
     text_buffer_init(&b, 100);
@@ -183,13 +185,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appended_text_is_in_order_and_terminated),
         cmocka_unit_test(exactly_the_maximum_fits),
-        cmocka_unit_test(a_failed_buffer_ignores_what_comes),
-        cmocka_unit_test(a_long_formatted_text_is_whole),
+        cmocka_unit_test(a_failed_buffer_ignores_further_text),
+        cmocka_unit_test(a_long_formatted_text_is_complete),
         cmocka_unit_test(a_reset_buffer_keeps_its_memory),
-        cmocka_unit_test(taken_bytes_belong_to_the_taker),
-        cmocka_unit_test(numbers_are_written_as_short_as_they_can_be),
+        cmocka_unit_test(taken_bytes_belong_to_the_caller),
+        cmocka_unit_test(numbers_have_the_fewest_digits_that_read_back),
         cmocka_unit_test(every_finite_number_reads_back),
-        cmocka_unit_test(numbers_look_as_printf_lays_them_out),
+        cmocka_unit_test(numbers_have_the_layout_of_printf),
     };
     return cmocka_run_group_tests_name("text_buffer", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_trajectory.c — engine/simulate/trajectory.c: states between and after steps, and the statuses that it passes on. */
+/* test_trajectory.c — engine/simulate/trajectory.c: states during and after steps, and the propagation of statuses. */
 #include "engine/simulate/trajectory.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/polls.h"
@@ -25,7 +25,7 @@ typedef struct world {
     hamel_error error;
 } world;
 
-/* An evaluated start; the integration has not begun. */
+/* Opens a model and evaluates its start, without starting the integration. */
 static void open(world *w, const char *members, const char *simulation) {
     *w = (world){.model = fixture_model(members, simulation), .poll = flag_poll_of(false)};
     assert_int_equal(trajectory_create(&w->l, w->model, &w->error), HAMEL_OK);
@@ -44,7 +44,7 @@ static void drop(world *w) {
     hamel_error_clear(&w->error);
 }
 
-/* The state is on both levels of the constraint, and its acceleration satisfies x x'' + y y'' = −v². */
+/* Checks that position and velocity satisfy the constraint and the acceleration satisfies x x'' + y y'' = −v². */
 static void assert_on_the_rod(const trajectory *l) {
     const double *q = l->q, *v = l->v, *a = l->a;
     assert_near("position", q[0] * q[0] + q[1] * q[1], 1, 1e-13);
@@ -98,7 +98,7 @@ static void evaluations_do_not_change_the_steps(void **state) {
     drop(&often);
 }
 
-static void cancellation_is_passed_on_without_an_error(void **state) {
+static void cancellation_is_propagated_without_an_error(void **state) {
     (void)state;
     world w;
     open(&w, pendulum, "`stop`: 2");
@@ -111,8 +111,8 @@ static void cancellation_is_passed_on_without_an_error(void **state) {
     drop(&w);
 }
 
-/* Momenta are evaluated when the integration starts; this was reported as exhausted memory. */
-static void cancellation_at_the_start_is_passed_on(void **state) {
+/* Momenta are evaluated when the integration starts. A cancellation there must not be reported as exhausted memory. */
+static void cancellation_at_the_start_is_propagated(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "hamilton", "maggi"};
     for (size_t k = 0; k < 3; k++) {
@@ -135,7 +135,7 @@ static bool refuse(void *context, const hamel_event_record *record) {
     return false;
 }
 
-static void a_refused_event_record_cancels(void **state) {
+static void a_rejected_event_record_cancels_the_run(void **state) {
     (void)state;
     world w;
     int calls = 0;
@@ -157,9 +157,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_within_each_step_are_on_the_constraints),
         cmocka_unit_test(evaluations_do_not_change_the_steps),
-        cmocka_unit_test(cancellation_is_passed_on_without_an_error),
-        cmocka_unit_test(cancellation_at_the_start_is_passed_on),
-        cmocka_unit_test(a_refused_event_record_cancels),
+        cmocka_unit_test(cancellation_is_propagated_without_an_error),
+        cmocka_unit_test(cancellation_at_the_start_is_propagated),
+        cmocka_unit_test(a_rejected_event_record_cancels_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_transitivity.c — engine/analyze/transitivity.c: Hamel's coefficients of classical quasi-velocities, as the books
- * have them. */
+/* test_transitivity.c — engine/analyze/transitivity.c: Hamel coefficients of classical quasi-velocities against
+ * textbooks. */
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* The lower indices of the books are put in order: γ^4_53 = −1 is γ^4_35 = 1. */
+/* Lower indices are in ascending order: γ^4_53 = −1 of a book is γ^4_35 = 1 here. */
 /* clang-format off */
 static const struct known {
     const char *name, *members, *coefficients;
@@ -23,7 +23,7 @@ static const struct known {
      "{`name`: `u2`, `definition`: `cos(ph)*x' + sin(ph)*y'`},"
      "{`name`: `u3`, `definition`: `ph'`}]",
      "u1; u2, u3 = -1\nu2; u1, u3 = 1\n"},
-    /* Papastavridis, example 2.13.6, radius 1/2, rate 3 */
+    /* Papastavridis, example 2.13.6, with radius 1/2 and rate 3 */
     {"a_ball_on_a_turntable",
      "`coordinates`: [{`name`: `X`, `initial`: 0.3}, {`name`: `Y`, `initial`: 0.4}, {`name`: `ph`, `initial`: 0.5}, {`name`: `th`, `initial`: 0.6}, {`name`: `ps`, `initial`: 0.7}],"
      "`kinetic_energy`: `X'^2 + Y'^2 + ph'^2 + th'^2 + ps'^2`, `quasi_velocities`: ["
@@ -33,7 +33,7 @@ static const struct known {
      "{`name`: `u4`, `definition`: `sin(ph)*th' - cos(ph)*sin(th)*ps'`},"
      "{`name`: `u5`, `definition`: `ph' + cos(th)*ps'`}]",
      "u1; u2, t = -3\nu1; u3, u5 = -1/2\nu1; u3, t = 3/2\nu2; u1, t = 3\nu2; u4, u5 = -1/2\nu2; u4, t = 3/2\nu3; u4, u5 = -1\nu4; u3, u5 = 1\nu5; u3, u4 = -1\n"},
-    /* Papastavridis, example 2.13.7, by the point of contact */
+    /* Papastavridis, example 2.13.7, with the point of contact */
     {"a_disk_by_its_point_of_contact",
      "`coordinates`: [{`name`: `X`, `initial`: 0.3}, {`name`: `Y`, `initial`: 0.4}, {`name`: `ph`, `initial`: 0.5}, {`name`: `th`, `initial`: 0.6}, {`name`: `ps`, `initial`: 0.7}],"
      "`kinetic_energy`: `X'^2 + Y'^2 + ph'^2 + th'^2 + ps'^2`, `quasi_velocities`: ["
@@ -128,7 +128,7 @@ static void expect_coefficients(const hamel_report *r, const char *wanted) {
     assert_string_equal(text, wanted);
 }
 
-static void has_the_coefficients_of_its_source(void **state) {
+static void the_coefficients_agree_with_the_source(void **state) {
     const struct known *k = *state;
     hamel_report *r = fixture_report(k->members);
     assert_int_equal(r->frame.count, r->coordinate_count);
@@ -136,8 +136,9 @@ static void has_the_coefficients_of_its_source(void **state) {
     hamel_report_free(r);
 }
 
-/* The rest is filled by the constraint, then by velocities of coordinates: here the knife edge of example 2.13.2 again. */
-static void constraints_and_coordinates_complete_a_frame(void **state) {
+/* The remaining quasi-velocities are chosen from the constraint, then from the coordinates' velocities: again the
+ * knife edge of example 2.13.2. */
+static void constraints_and_coordinates_complete_the_quasi_velocities(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
         "`coordinates`: [`x`, `y`, {`name`: `ph`, `initial`: 0.6}], `kinetic_energy`: `x'^2 + y'^2 + ph'^2`,"
@@ -149,8 +150,8 @@ static void constraints_and_coordinates_complete_a_frame(void **state) {
     hamel_report_free(r);
 }
 
-/* Velocities that are rates of positions commute: d δθ = δ dθ. */
-static void rates_of_positions_have_no_coefficients(void **state) {
+/* Velocities that are derivatives of positions commute: d δθ = δ dθ. */
+static void derivatives_of_positions_have_no_coefficients(void **state) {
     (void)state;
     hamel_report *r =
         fixture_report("`coordinates`: [{`name`: `r`, `initial`: 1}, `ph`], `kinetic_energy`: `r'^2 + ph'^2`,"
@@ -169,9 +170,9 @@ static void without_quasi_velocities_there_is_no_report(void **state) {
     hamel_report_free(r);
 }
 
-/* Their inverse and their curls are rational functions of a dozen atoms, thousands of terms long: minutes of algebra. The
- * rest of the report does not wait for them, and lists them as unfinished. */
-static void coefficients_of_too_much_work_are_named_as_unfinished(void **state) {
+/* The inverse and the curls are rational functions of a dozen atoms with thousands of terms, which would take
+ * minutes. The report must list these coefficients as unfinished and contain everything else. */
+static void coefficients_beyond_the_work_budget_are_reported_as_unfinished(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
         "`coordinates`: [{`name`: `x`, `initial`: 0.569, `velocity`: -0.3410075966906866}, {`name`: `y`, `ini"
@@ -193,14 +194,14 @@ static void coefficients_of_too_much_work_are_named_as_unfinished(void **state) 
 
 int main(void) {
     struct CMUnitTest tests[KNOWN + 4] = {
-        cmocka_unit_test(constraints_and_coordinates_complete_a_frame),
-        cmocka_unit_test(rates_of_positions_have_no_coefficients),
+        cmocka_unit_test(constraints_and_coordinates_complete_the_quasi_velocities),
+        cmocka_unit_test(derivatives_of_positions_have_no_coefficients),
         cmocka_unit_test(without_quasi_velocities_there_is_no_report),
-        cmocka_unit_test(coefficients_of_too_much_work_are_named_as_unfinished),
+        cmocka_unit_test(coefficients_beyond_the_work_budget_are_reported_as_unfinished),
     };
     for (size_t k = 0; k < KNOWN; k++) {
         tests[4 + k].name = known[k].name;
-        tests[4 + k].test_func = has_the_coefficients_of_its_source;
+        tests[4 + k].test_func = the_coefficients_agree_with_the_source;
         tests[4 + k].initial_state = (void *)&known[k];
     }
     return cmocka_run_group_tests_name("transitivity", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_units.c — engine/system/unit.c, unit_parse.c and units.c: units as powers of base units, and equations that are
- * homogeneous in them. Errors are in tests/diagnostics/units.txt. */
+/* test_units.c — engine/system/unit.c, unit_parse.c and units.c: units as powers of base units, and the check of
+ * equations for homogeneity. Error messages are in tests/diagnostics/units.txt. */
 #include "engine/system/unit.h"
 #include "tests/unit/fixture.h"
 
@@ -19,7 +19,7 @@ static unit parsed(const char *text) {
     return u;
 }
 
-/* By the definitions of the SI brochure (9th edition), tables 2 and 4. */
+/* Expected values follow the SI brochure (9th edition), tables 2 and 4. */
 static void units_are_powers_of_base_units(void **state) {
     (void)state;
     const struct {
@@ -43,8 +43,8 @@ static void units_are_powers_of_base_units(void **state) {
     }
 }
 
-/* A henry is not common, so a text with H/H is read with the whole list of UDUNITS. */
-static void common_units_are_those_of_the_whole_list(void **state) {
+/* The henry is not in the list of common units, so H/H is parsed with the complete database of UDUNITS. */
+static void common_units_agree_with_the_complete_database(void **state) {
     (void)state;
     const char *const texts[] = {"kg",         "m",      "s",     "A",      "K",      "mol", "cd",   "rad",
                                  "deg",        "g",      "mm",    "cm",     "km",     "min", "h",    "N",
@@ -97,7 +97,7 @@ static void *read_many(void *result) {
     return NULL;
 }
 
-static void threads_may_read_units_at_once(void **state) {
+static void threads_may_read_units_simultaneously(void **state) {
     (void)state;
     pthread_t threads[4];
     bool results[4];
@@ -124,7 +124,8 @@ static const char *unit_of_column(const hamel_model *model, const char *name) {
     "`quasi_velocities`: [{`name`: `v`, `definition`: `x'*cos(phi) + y'*sin(phi)`}],"             \
     "`kinetic_energy`: [`m*(x'^2 + y'^2)/2`, `m*A*phi'^2/12`], `potential_energy`: `m*g*y`,"
 
-/* λ is E/f for a position constraint (N for a length, N/m for a square) and E/(f s) for a velocity constraint. */
+/* For a position constraint f, λ has the unit E/f: N for a length, N/m for a square. For a velocity constraint it is
+ * E/(f s). */
 static void columns_have_the_units_that_follow(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
@@ -149,7 +150,7 @@ static void columns_have_the_units_that_follow(void **state) {
     hamel_model_free(model);
 }
 
-/* Without units of its own a mass is unknown, and so is what contains it; lengths are still compared. */
+/* A mass without a unit is unknown, and so is every expression that contains it; lengths are still compared. */
 static void unknown_units_agree_with_everything(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`parameters`: {`m`: 2, `k`: 3, `l`: {`value`: 3, `unit`: `m`}},"
@@ -164,7 +165,7 @@ static void unknown_units_agree_with_everything(void **state) {
     hamel_model_free(model);
 }
 
-static void zero_has_any_unit_and_numbers_have_none(void **state) {
+static void zero_has_any_unit_and_other_numbers_are_dimensionless(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
         PENDULUM "`outputs`: {`f`: `max(x, 0) + 0*phi + if(x > 0, x, 0)`, `s`: `sign(x)*2`, `e`: `exp(-phi)`}",
@@ -175,8 +176,8 @@ static void zero_has_any_unit_and_numbers_have_none(void **state) {
     hamel_model_free(model);
 }
 
-/* Elements: all of them in one system, homogeneous. */
-static void elements_are_checked_as_what_they_become(void **state) {
+/* One system with all kinds of elements, in consistent units. */
+static void elements_are_checked_as_the_terms_that_they_generate(void **state) {
     (void)state;
     fixture f;
     fixture_open(
@@ -200,14 +201,14 @@ static void elements_are_checked_as_what_they_become(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_are_powers_of_base_units),
-        cmocka_unit_test(common_units_are_those_of_the_whole_list),
+        cmocka_unit_test(common_units_agree_with_the_complete_database),
         cmocka_unit_test(units_without_products_are_rejected),
         cmocka_unit_test(a_printed_unit_reads_back),
-        cmocka_unit_test(threads_may_read_units_at_once),
+        cmocka_unit_test(threads_may_read_units_simultaneously),
         cmocka_unit_test(columns_have_the_units_that_follow),
         cmocka_unit_test(unknown_units_agree_with_everything),
-        cmocka_unit_test(zero_has_any_unit_and_numbers_have_none),
-        cmocka_unit_test(elements_are_checked_as_what_they_become),
+        cmocka_unit_test(zero_has_any_unit_and_other_numbers_are_dimensionless),
+        cmocka_unit_test(elements_are_checked_as_the_terms_that_they_generate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_validity.c — engine/system/validity.c: orientations that are not rotations, and masses and moments of inertia that no
- * body has, are refused; matrices that are rotations only where the constraints hold are accepted. */
+/* test_validity.c — engine/system/validity.c: orientations that are not rotations, and impossible masses and moments
+ * of inertia, are rejected. Matrices that are rotations only if the constraints are satisfied are accepted. */
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define SPACE "`parameters`: {`k`: 0.6, `s`: 0.8}, `kinetic_energy`: [`a'^2`, `b'^2`, `c'^2`, `d'^2`],"
 #define COORDINATES "`coordinates`: [`a`, {`name`: `b`, `initial`: 0.4}, `c`, {`name`: `d`, `initial`: 1}],"
 
-/* A frame F with this orientation, and a body in it. */
+/* Describes a frame F with this orientation, and a body in the frame. */
 static const char *with_orientation(char text[3000], const char *orientation) {
     snprintf(text, 3000,
              COORDINATES SPACE "`frames`: [{`name`: `F`, `orientation`: {%s}}],"
@@ -32,7 +32,7 @@ static const char *with_body(char text[3000], const char *members) {
     return text;
 }
 
-static void matrices_that_are_not_rotations_are_refused(void **state) {
+static void matrices_that_are_not_rotations_are_rejected(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {"[[2, 0, 0], [0, 1, 0], [0, 0, 1]]", "row 1 of the matrix of `F` has length 2, not 1"},
@@ -54,7 +54,7 @@ static void matrices_that_are_not_rotations_are_refused(void **state) {
     }
 }
 
-static void quaternions_that_are_not_unit_are_refused(void **state) {
+static void quaternions_that_are_not_unit_are_rejected(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {"[2, 0, 0, 0]", "the quaternion of `F` has norm 2, not 1"},
@@ -70,8 +70,8 @@ static void quaternions_that_are_not_unit_are_refused(void **state) {
     }
 }
 
-/* The distance of B from the origin is √14, whatever F is. */
-static void rotations_are_taken_and_made_exact(void **state) {
+/* The distance of B from the origin is √14 for every orientation of F. */
+static void rotations_are_accepted_and_normalized(void **state) {
     (void)state;
     static const char *const cases[] = {
         "`quaternion`: [0.7071068, 0, 0.7071068, 0]",
@@ -96,8 +96,8 @@ static void rotations_are_taken_and_made_exact(void **state) {
     }
 }
 
-/* The values of definitions decide. */
-static void quaternions_of_definitions_are_those_of_their_expressions(void **state) {
+/* Quaternions given by definitions are checked by their values. */
+static void quaternions_may_be_given_by_definitions(void **state) {
     (void)state;
     char text[3000], more[3400];
     static const struct {
@@ -121,7 +121,7 @@ static void quaternions_of_definitions_are_those_of_their_expressions(void **sta
     assert_fault(more, "has norm");
 }
 
-static void quaternions_of_coordinates_keep_their_norm_by_a_constraint(void **state) {
+static void quaternions_of_coordinates_get_a_norm_constraint(void **state) {
     (void)state;
     static const char *const cases[] = {"`quaternion`: [`d`, `a`, `b`, `c`]", "`quaternion`: [`d`, 0, `b`, 0]"};
     char text[3000];
@@ -136,7 +136,8 @@ static void quaternions_of_coordinates_keep_their_norm_by_a_constraint(void **st
     }
 }
 
-/* Direction cosines: a rotation only where the constraints among them hold, and there with which sign. */
+/* Direction cosines are a rotation only if their constraints are satisfied; the sign of the determinant must be
+ * checked there. */
 #define COSINES                                                                           \
     "`coordinates`: [{`name`: `u[i]`, `for`: `i = 1..3`, `initial`: `if(i == 1, 1, 0)`}," \
     "{`name`: `v[i]`, `for`: `i = 1..3`, `initial`: `if(i == 2, 1, 0)`}],"                \
@@ -147,7 +148,7 @@ static void quaternions_of_coordinates_keep_their_norm_by_a_constraint(void **st
     "`orientation`: {`matrix`: [[`u[1]`, `v[1]`, `%su[2]*v[3] - u[3]*v[2]%s`],"           \
     "[`u[2]`, `v[2]`, `%su[3]*v[1] - u[1]*v[3]%s`], [`u[3]`, `v[3]`, `%su[1]*v[2] - u[2]*v[1]%s`]]}}]"
 
-static void direction_cosines_are_checked_on_their_constraints(void **state) {
+static void direction_cosines_are_checked_at_consistent_states(void **state) {
     (void)state;
     fixture f;
     char text[3000];
@@ -160,8 +161,8 @@ static void direction_cosines_are_checked_on_their_constraints(void **state) {
     assert_fault(text, "the matrix of `B`");
 }
 
-/* The axes along a rod whose ends are the coordinates, in any unit of length. */
-static void rods_of_any_size_are_checked_on_their_length(void **state) {
+/* Axes along a rod whose ends are the coordinates, in any unit of length. */
+static void axes_along_rods_of_any_size_are_checked(void **state) {
     (void)state;
     static const double sizes[] = {1e-3, 1, 1e3, 1e9};
     for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
@@ -182,7 +183,7 @@ static void rods_of_any_size_are_checked_on_their_length(void **state) {
     }
 }
 
-static void impossible_inertia_is_refused(void **state) {
+static void impossible_inertia_is_rejected(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {"`mass`: 1, `inertia`: [[1, 0.3, 0], [-0.3, 1, 0], [0, 0, 1]]",
@@ -200,7 +201,7 @@ static void impossible_inertia_is_refused(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_fault(with_body(text, cases[i][0]), cases[i][1]);
 }
 
-static void inertia_that_becomes_impossible_elsewhere_is_a_warning(void **state) {
+static void inertia_that_is_impossible_at_other_states_is_a_warning(void **state) {
     (void)state;
     char text[3000];
     fixture f;
@@ -215,15 +216,15 @@ static void inertia_that_becomes_impossible_elsewhere_is_a_warning(void **state)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrices_that_are_not_rotations_are_refused),
-        cmocka_unit_test(quaternions_that_are_not_unit_are_refused),
-        cmocka_unit_test(rotations_are_taken_and_made_exact),
-        cmocka_unit_test(quaternions_of_definitions_are_those_of_their_expressions),
-        cmocka_unit_test(quaternions_of_coordinates_keep_their_norm_by_a_constraint),
-        cmocka_unit_test(direction_cosines_are_checked_on_their_constraints),
-        cmocka_unit_test(rods_of_any_size_are_checked_on_their_length),
-        cmocka_unit_test(impossible_inertia_is_refused),
-        cmocka_unit_test(inertia_that_becomes_impossible_elsewhere_is_a_warning),
+        cmocka_unit_test(matrices_that_are_not_rotations_are_rejected),
+        cmocka_unit_test(quaternions_that_are_not_unit_are_rejected),
+        cmocka_unit_test(rotations_are_accepted_and_normalized),
+        cmocka_unit_test(quaternions_may_be_given_by_definitions),
+        cmocka_unit_test(quaternions_of_coordinates_get_a_norm_constraint),
+        cmocka_unit_test(direction_cosines_are_checked_at_consistent_states),
+        cmocka_unit_test(axes_along_rods_of_any_size_are_checked),
+        cmocka_unit_test(impossible_inertia_is_rejected),
+        cmocka_unit_test(inertia_that_is_impossible_at_other_states_is_a_warning),
     };
     return cmocka_run_group_tests_name("validity", tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void a_new_vector_is_zero(void **state) {
     SUNContext_Free(&context);
 }
 
-/* z may be x or y. */
+/* z may alias x or y. */
 static void linear_sums_agree_in_every_case_and_in_place(void **state) {
     (void)state;
     static const double factors[][2] = {{1, 1},      {1, -1}, {-1, 1}, {2, 1},    {1, 0.3},
@@ -124,7 +124,7 @@ static void combinations_agree_and_may_overwrite_the_first(void **state) {
         }
 }
 
-static void a_norm_of_what_is_not_finite_is_not_finite(void **state) {
+static void the_norm_of_a_vector_that_is_not_finite_is_not_finite(void **state) {
     (void)state;
     pair p;
     open_pair(&p, 6);
@@ -141,7 +141,7 @@ int main(void) {
         cmocka_unit_test(the_difference_of_equal_vectors_is_zero),
         cmocka_unit_test(scaling_constants_and_norms_agree),
         cmocka_unit_test(combinations_agree_and_may_overwrite_the_first),
-        cmocka_unit_test(a_norm_of_what_is_not_finite_is_not_finite),
+        cmocka_unit_test(the_norm_of_a_vector_that_is_not_finite_is_not_finite),
     };
     return cmocka_run_group_tests_name("vector_ops", tests, NULL, NULL);
 }
