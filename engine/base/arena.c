@@ -112,6 +112,11 @@ int *arena_ints(arena *a, size_t count) {
     return arena_alloc(a, count, sizeof(int));
 }
 
+bool arena_vectors(arena *a, const arena_vector *list, size_t count) {
+    for (size_t i = 0; i < count; i++) *list[i].items = arena_doubles(a, list[i].count);
+    return !a->failed;
+}
+
 void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size) {
     assert(items != NULL || *capacity == 0);
     if (needed <= *capacity && items != NULL) return items;

@@ -29,6 +29,16 @@ void *arena_alloc(arena *a, size_t count, size_t size);
 double *arena_doubles(arena *a, size_t count);
 int *arena_ints(arena *a, size_t count);
 
+/* Allocates the arrays of doubles listed as {&pointer, count}, and sets their pointers. Returns false if a->failed. */
+#define ARENA_DOUBLES(a, ...)                             \
+    arena_vectors(a, (const arena_vector[]){__VA_ARGS__}, \
+                  sizeof((const arena_vector[]){__VA_ARGS__}) / sizeof(arena_vector))
+typedef struct arena_vector {
+    double **items;
+    size_t count;
+} arena_vector;
+bool arena_vectors(arena *a, const arena_vector *list, size_t count);
+
 /* Grows an array of *capacity items to at least `needed` items by doubling. The old array stays in the arena, so at
  * most the final size is wasted. Returns the new array, or NULL on failure; the old array then remains valid. */
 void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size);

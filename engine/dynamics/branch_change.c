@@ -59,8 +59,7 @@ branch_change *branch_change_create(dynamics *k) {
     return memory->failed ? NULL : c;
 }
 
-/* --- values on the current branches
- * ----------------------------------------------------------------------------------- */
+/* --- values on the current branches ------------------------------------------------------------------------------- */
 
 static hamel_status evaluate_continuity(branch_change *c, double t, const double *q, const double *v, double *out,
                                         hamel_error *error) {
@@ -103,8 +102,7 @@ static size_t first_jump(const branch_change *c) {
     return i;
 }
 
-/* --- which branches
- * ------------------------------------------------------------------------------------------------------ */
+/* --- which branches ----------------------------------------------------------------------------------------------- */
 
 static bool has_changed(const branch_change *c, size_t i) {
     return !nonsmooth_is_slip(&c->model->system->nonsmooth[i]) && c->k->discrete_state.branches[i] != c->branches[i];
@@ -130,8 +128,7 @@ static bool state_decides(const branch_change *c, size_t *which) {
     return false;
 }
 
-/* --- errors
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- errors ------------------------------------------------------------------------------------------------------- */
 
 HAMEL_PRINTF(6, 7)
 static hamel_status fail_at_branch(const branch_change *c, hamel_status status, const char *pointer, size_t branch,
@@ -202,8 +199,7 @@ static hamel_status check_forces(const branch_change *c, size_t branch, hamel_er
     return HAMEL_INTEGRATION;
 }
 
-/* --- the jump
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- the jump ----------------------------------------------------------------------------------------------------- */
 
 hamel_status branch_change_begin(branch_change *c, double t, const double *q, const double *v, hamel_error *error) {
     const hamel_model *model = c->model;
@@ -305,8 +301,7 @@ hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, h
     return status;
 }
 
-/* --- before a run
- * -------------------------------------------------------------------------------------------------------- */
+/* --- before a run ------------------------------------------------------------------------------------------------- */
 
 /* c->t := the time between `low` and `high` at which branch i changes, by bisection. c->branches := the branches
  * before; the branches after become current. */

@@ -88,8 +88,7 @@ void null_space_expect(null_space *s, size_t rank, const double *usual) {
     if (!s->basis) s->least.rows.limit = rank;
 }
 
-/* --- factors
- * ----------------------------------------------------------------------------------------------------------- */
+/* --- factors ------------------------------------------------------------------------------------------------------ */
 
 static void fill_matrices(null_space *s) {
     const hamel_model *model = s->model;
@@ -175,8 +174,7 @@ hamel_status null_space_factor(null_space *s, double t, const double *q, const d
     return status == HAMEL_OK && model->dynamics.W.count ? factor_responses(s) : status;
 }
 
-/* --- solutions
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- solutions ---------------------------------------------------------------------------------------------------- */
 
 /* Computes φ_2, the accelerations for u' = 0. */
 static void bias_accelerations(null_space *s, const double *b) {

@@ -136,8 +136,7 @@ hamel_status stick_slip_release(stick_slip *w) {
     return select_rows(w);
 }
 
-/* --- distances
- * ------------------------------------------------------------------------------------------------------- */
+/* --- distances ---------------------------------------------------------------------------------------------------- */
 
 /* Computes the friction force on slip j while it sticks: Σ λ_i (e_i − n n_i) with n the normal of the surface
  * (mechanics/friction.c). */
@@ -206,8 +205,7 @@ void stick_slip_follow(stick_slip *w) {
             set_direction(w, j, w->slips[j].now, 1);
 }
 
-/* --- decisions
- * ------------------------------------------------------------------------------------------------------- */
+/* --- decisions ---------------------------------------------------------------------------------------------------- */
 
 static bool acts(const stick_slip *w, const model_slip *slip) {
     for (size_t i = slip->first; i < slip->last; i++)

@@ -38,8 +38,7 @@ hamel_status transitivity_evaluate(transitivity *x, double t, const double *q, c
     return all_finite(x->values, x->table->count) ? HAMEL_OK : HAMEL_NOT_FINITE;
 }
 
-/* --- rows
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------------------------------- */
 
 /* Computes the weights of quasi-velocities and constraints in the table from the weights P of the basis rows. Rows that
  * complete the basis are constant. If rows are redundant, their basis varies with the state; this adds only multiples
@@ -61,8 +60,7 @@ static void direction_of_time(transitivity *x, velocity_basis *b) {
     velocity_basis_solve(b, x->direction);
 }
 
-/* --- sums, as covectors to be multiplied by Φ
- * ---------------------------------------------------------------------- */
+/* --- sums, as covectors to be multiplied by Φ --------------------------------------------------------------------- */
 
 /* out_i += Σ_j P_j Σ_k (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) direction_k */
 static void add_curl(const transitivity *x, const double *direction, double *out) {
@@ -102,8 +100,7 @@ void transitivity_covector(transitivity *x, velocity_basis *b, const double *v, 
     add_all_coefficients(x, v, out);
 }
 
-/* --- single coefficients
- * ------------------------------------------------------------------------------------------------ */
+/* --- single coefficients ------------------------------------------------------------------------------------------ */
 
 static void select_row(transitivity *x, velocity_basis *b, size_t j) {
     memset(x->P, 0, b->n * sizeof *x->P);

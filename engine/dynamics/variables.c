@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- velocities: w = q'
- * --------------------------------------------------------------------------------------------- */
+/* --- velocities: w = q' ------------------------------------------------------------------------------------------- */
 
 static hamel_status velocities_open(variables *x, hamel_error *error) {
     (void)error;
@@ -57,8 +56,7 @@ static const variables_table *const tables[] = {
     [VARIABLES_NONCYCLIC] = &variables_noncyclic,
 };
 
-/* --- any kind
- * -------------------------------------------------------------------------------------------------------- */
+/* --- any kind ----------------------------------------------------------------------------------------------------- */
 
 static void keep_state(variables *x, double t, const double *q, const double *v) {
     x->t = t;

@@ -62,8 +62,7 @@ void velocity_basis_free(velocity_basis *b) {
     rank_qr_free(&b->all);
 }
 
-/* --- choice
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- choice ------------------------------------------------------------------------------------------------------- */
 
 /* Copies the velocity-level constraint rows to `work` (n × their number) and lists their indices in `row`. */
 static size_t list_rows(velocity_basis *b, const double *A) {
@@ -186,8 +185,7 @@ static hamel_status choose_basis(velocity_basis *b, const double *A, const doubl
     return status;
 }
 
-/* --- at a state
- * --------------------------------------------------------------------------------------------------------- */
+/* --- at a state --------------------------------------------------------------------------------------------------- */
 
 static void fill_basis(velocity_basis *b, const double *A, const double *C) {
     const hamel_model *model = b->model;

@@ -1,14 +1,14 @@
 /* dense.c — Cholesky, LU and rank-revealing QR of small matrices.
  *
  * Matrices are column-major, so every inner loop runs down a column and vectorizes. Cholesky and LU process four
- * columns at a time, which saves three of four passes over the target column. Thresholds are relative to the matrix, as
- * the header states. Comparisons are written so that NaN fails them. */
+ * columns at a time, which saves three of four passes over the target column. Comparisons are written so that NaN fails
+ * them. */
 #include "engine/linear/dense.h"
 
 #include <float.h>
 #include <math.h>
 
-/* y := y - Σ_k c_k x_k over four columns at distances of `stride`. */
+/* y := y - Σ_k c_k x_k for four columns x_k at distances of `stride`. */
 static void subtract_four(size_t n, double *restrict y, const double *restrict x, size_t stride, const double c[4]) {
     const double *restrict x1 = x + stride, *restrict x2 = x1 + stride, *restrict x3 = x2 + stride;
     double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
@@ -60,15 +60,13 @@ void dense_forward(size_t n, const double *l, double *x) {
 }
 
 void dense_backward(size_t n, const double *l, double *x) {
-    for (size_t j = n; j-- > 0;) {
-        x[j] = (x[j] - dense_dot(n - j - 1, l + j + 1 + n * j, x + j + 1)) / l[j + n * j];
-    }
+    for (size_t j = n; j-- > 0;) x[j] = (x[j] - dense_dot(n - j - 1, l + j + 1 + n * j, x + j + 1)) / l[j + n * j];
 }
 
 /* --- LU ---------------------------------------------------------------------------------------------------------- */
 
-/* Scales rows by powers of two (no rounding) to a largest entry in [1/2, 1). Returns false if a row is zero or not
- * finite. */
+/* Scales rows by powers of two, which causes no rounding, so that the largest entry of each is in [1/2, 1). Returns
+ * false if a row is zero or not finite. */
 static bool equilibrate(size_t n, double *a, double *scale, double *most) {
     for (size_t i = 0; i < n; i++) scale[i] = 0;
     for (size_t j = 0; j < n; j++) {
@@ -84,21 +82,12 @@ static bool equilibrate(size_t n, double *a, double *scale, double *most) {
         double m = frexp(scale[i], &exponent);
         if (!(m > 0)) return false;
         if (m > *most) *most = m;
-        /* 2^1074 is not a double: a row of the smallest denormals stays a little below 1/2 */
+        /* 2^1074 exceeds the range of double, so a row of the smallest denormals remains below 1/2 */
         scale[i] = ldexp(1, exponent < -1022 ? 1022 : -exponent);
     }
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) a[i + n * j] *= scale[i];
     return true;
-}
-
-static void swap_rows(size_t n, double *a, size_t i, size_t k) {
-    if (i == k) return;
-    for (size_t j = 0; j < n; j++) {
-        double v = a[i + n * j];
-        a[i + n * j] = a[k + n * j];
-        a[k + n * j] = v;
-    }
 }
 
 static size_t largest_row(size_t n, const double *a, size_t j) {
@@ -108,7 +97,7 @@ static size_t largest_row(size_t n, const double *a, size_t j) {
     return best;
 }
 
-/* Computes column j of L and U from the columns to its left, four at a time: forward substitution, then the rest. */
+/* Computes column j of L and U from the columns on its left, four of them at once. */
 static void update_column(size_t n, double *a, size_t j) {
     double *column = a + n * j;
     size_t k = 0;
@@ -126,9 +115,8 @@ bool dense_lu(size_t n, double *a, size_t *pivot, double *scale) {
     double least = (double)n * DBL_EPSILON * most;
     for (size_t j = 0; j < n; j++) {
         update_column(n, a, j);
-        size_t row = largest_row(n, a, j);
-        pivot[j] = row;
-        swap_rows(n, a, j, row);
+        pivot[j] = largest_row(n, a, j);
+        if (pivot[j] != j) dense_exchange(n, n, a + j, a + pivot[j]);
         double p = a[j + n * j];
         if (!(fabs(p) > least) || !(fabs(p) <= DBL_MAX)) return false;
         for (size_t i = j + 1; i < n; i++) a[i + n * j] /= p;
@@ -138,11 +126,7 @@ bool dense_lu(size_t n, double *a, size_t *pivot, double *scale) {
 
 void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x) {
     for (size_t i = 0; i < n; i++) x[i] *= scale[i];
-    for (size_t j = 0; j < n; j++) {
-        double v = x[pivot[j]];
-        x[pivot[j]] = x[j];
-        x[j] = v;
-    }
+    for (size_t j = 0; j < n; j++) dense_exchange(1, 1, x + j, x + pivot[j]);
     for (size_t j = 0; j < n; j++) subtract_one(n - j - 1, x + j + 1, lu + j + 1 + n * j, x[j]);
     for (size_t j = n; j-- > 0;) {
         x[j] /= lu[j + n * j];
@@ -158,17 +142,13 @@ void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, 
     }
     for (size_t j = n; j-- > 0;)
         for (size_t i = j + 1; i < n; i++) x[j] -= lu[i + n * j] * x[i];
-    for (size_t j = n; j-- > 0;) {
-        double v = x[pivot[j]];
-        x[pivot[j]] = x[j];
-        x[j] = v;
-    }
+    for (size_t j = n; j-- > 0;) dense_exchange(1, 1, x + j, x + pivot[j]);
     for (size_t i = 0; i < n; i++) x[i] *= scale[i];
 }
 
 /* --- QR ---------------------------------------------------------------------------------------------------------- */
 
-/* Returns the Euclidean norm without intermediate overflow or underflow. */
+/* Returns the Euclidean norm; scaling prevents overflow and underflow. */
 static double norm(size_t n, const double *x) {
     double m = largest(n, x), sum = 0;
     if (!(m > 0) || !(m <= DBL_MAX)) return m;
@@ -176,14 +156,14 @@ static double norm(size_t n, const double *x) {
     return m * sqrt(sum);
 }
 
-/* x := (I - tau v vᵀ) x with v[0] = 1 not stored. */
+/* x := (I - tau v vᵀ) x, where v[0] = 1 is not stored. */
 static void reflect(size_t n, const double *v, double tau, double *x) {
     double s = tau * (x[0] + dense_dot(n - 1, v + 1, x + 1));
     x[0] -= s;
     subtract_one(n - 1, x + 1, v + 1, s);
 }
 
-/* Householder vector of x[n] with |x| = length > 0: overwrites x by (beta, v[1..]) and returns tau (GVL alg. 5.1.1). */
+/* Replaces x[n] with |x| = length > 0 by its Householder reflection (beta, v[1..]) and returns tau (GVL alg. 5.1.1). */
 static double householder(size_t n, double *x, double length) {
     double beta = x[0] > 0 ? -length : length;
     double tau = (beta - x[0]) / beta, divisor = x[0] - beta;
@@ -192,15 +172,7 @@ static double householder(size_t n, double *x, double length) {
     return tau;
 }
 
-static void swap_columns(size_t rows, double *a, size_t j, size_t k) {
-    for (size_t i = 0; i < rows; i++) {
-        double v = a[i + rows * j];
-        a[i + rows * j] = a[i + rows * k];
-        a[i + rows * k] = v;
-    }
-}
-
-/* Updates the norm of the rest of column j after row k of R; recomputes it if the update would lose half of the digits
+/* Updates the norm of column j below row k of R, or recomputes the norm if the update would lose half of its digits
  * (Drmač & Bujanović, ACM TOMS 35 (2008) 12). */
 static void downdate(size_t rows, const double *a, size_t k, size_t j, double *left, double *reference) {
     if (!(left[j] > 0)) return;
@@ -233,7 +205,7 @@ size_t dense_qr(size_t rows, size_t columns, size_t most, double *a, double *tau
         double length = norm(rows - k, a + k + rows * best);
         if (k == 0) first = length;
         if (!(length > tolerance * first)) return k;
-        if (best != k) swap_columns(rows, a, k, best);
+        if (best != k) dense_exchange(rows, 1, a + rows * k, a + rows * best);
         size_t column = pivot[best];
         pivot[best] = pivot[k];
         pivot[k] = column;

@@ -1,13 +1,13 @@
-/* dense.h — small dense factorizations; below some 32 rows they are faster than LAPACK.
+/* dense.h — dense factorizations of small matrices; they are faster than LAPACK below about 32 rows.
  *
- * Matrices are column-major with leading dimension = rows: a[i + rows * j]. Nothing is allocated; the caller owns all
- * memory. Entries that are not finite make a factorization fail. Golub & Van Loan, Matrix Computations, 4th ed. */
+ * Matrices are column-major: a[i + rows * j]. The functions allocate nothing; the caller owns all memory. A
+ * factorization fails if an entry is not finite. GVL: Golub & Van Loan, Matrix Computations, 4th ed. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Σ x_i y_i by four independent partial sums, always in the same order. */
+/* Returns Σ x_i y_i, computed in four partial sums whose order is fixed. */
 static inline double dense_dot(size_t n, const double *x, const double *y) {
     double sum[4] = {0, 0, 0, 0};
     size_t i = 0;
@@ -17,24 +17,33 @@ static inline double dense_dot(size_t n, const double *x, const double *y) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* a = L Lᵀ, lower triangle read and overwritten (GVL alg. 4.2.1). Returns false if a pivot is not above n·ε·max|a_ii|,
- * that is, a is not positive definite to working accuracy. */
+/* Exchanges n items of two rows (stride: length of a column) or of two columns (stride 1). */
+static inline void dense_exchange(size_t n, size_t stride, double *x, double *y) {
+    for (size_t i = 0; i < n * stride; i += stride) {
+        double kept = x[i];
+        x[i] = y[i];
+        y[i] = kept;
+    }
+}
+
+/* Replaces the lower triangle of a by L with a = L Lᵀ (GVL alg. 4.2.1); the upper triangle is not read. Returns false
+ * if a is not positive definite to working accuracy: a pivot is not above n·ε·max|a_ii|. */
 bool dense_cholesky(size_t n, double *a);
 void dense_forward(size_t n, const double *l, double *x);  /* x := L⁻¹ x */
 void dense_backward(size_t n, const double *l, double *x); /* x := L⁻ᵀ x */
 
-/* P a = L U with partial pivoting and row equilibration (GVL alg. 3.4.1). Returns false if a is singular to working
- * accuracy: a pivot is not above n·ε times the largest equilibrated entry. `pivot`: n entries; `scale`: n row
- * scales. */
+/* Replaces a by L and U with P a = L U, with partial pivoting and row equilibration (GVL alg. 3.4.1). Returns false if
+ * a is singular to working accuracy: a pivot is not above n·ε times the largest equilibrated entry. pivot: n; scale: n
+ * scale factors of rows. The solutions compute x := a⁻¹ x and x := a⁻ᵀ x. */
 bool dense_lu(size_t n, double *a, size_t *pivot, double *scale);
 void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
-void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, const double *scale,
-                               double *x); /* x := a⁻ᵀ x */
+void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
 
-/* a P = Q R, column pivoting by Householder (GVL alg. 5.4.1), a is rows × columns. On return, R is in the upper
- * triangle and the Householder vectors below it; tau has min(rows, columns) entries, pivot has `columns`. Returns the
- * numerical rank: the number of diagonal entries of R above tolerance · |R_00|, at most `most`. */
+/* Factors a P = Q R with column pivoting by Householder reflections (GVL alg. 5.4.1); a is rows × columns. On return, R
+ * is the upper triangle of a, and the Householder vectors are below it. tau: min(rows, columns); pivot: columns;
+ * scratch: 2 columns. Returns the numerical rank: the number of diagonal entries of R above tolerance · |R_00|, at most
+ * `most`. */
 size_t dense_qr(size_t rows, size_t columns, size_t most, double *a, double *tau, size_t *pivot, double tolerance,
-                double *scratch /* 2*columns */);
+                double *scratch);
 void dense_qr_apply_transpose(size_t rows, size_t rank, const double *qr, const double *tau, double *x); /* x := Qᵀ x */
 void dense_qr_apply(size_t rows, size_t rank, const double *qr, const double *tau, double *x);           /* x := Q x */

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Upper bound on the size of redundant systems for which dense matrices replace the solver with compliance. They also
- * compute the rank margin. Measured cost relative to compliance, braced squares: 3 for 25 particles and 72 rods, 5 for
- * 36 particles, 14 for 64. */
+/* Upper bound on the size of redundant systems for which dense matrices, which also yield the rank margin, replace the
+ * solver with compliance. Measured cost relative to compliance for braced squares: 3 with 25 particles and 72 rods, 5
+ * with 36 particles, 14 with 64. */
 enum { REDUNDANT_DENSE_MAX = 160 };
 
 static void take_rows(kkt *k, const bool *active) {
@@ -18,15 +18,17 @@ static void take_rows(kkt *k, const bool *active) {
     k->k = 0;
     k->limit = SIZE_MAX;
     k->usual = NULL;
+    k->margin = 1;
     k->factored = false;
     for (size_t c = 0; c < k->m; c++) {
         bool take = k->rows[c] && (!active || active[c]);
         k->row_of[c] = take ? (int)k->k : -1;
         if (take) k->taken[k->k++] = (int)c;
     }
+    k->rank = k->k;
 }
 
-static bool list_entries(kkt *k) {
+static bool list_saddle_entries(kkt *k) {
     if (!triplets_create(&k->entries, &k->selected, triplets_of_saddle(k->M, k->A, k->W) + k->k)) return false;
     triplets_add_saddle(&k->entries, k->M, k->A, k->W, k->row_of);
     for (int c = 0; c < (int)k->k; c++) triplets_add(&k->entries, (int)k->n + c, (int)k->n + c, -1, 0);
@@ -36,13 +38,8 @@ static bool list_entries(kkt *k) {
 static hamel_status create_ldl(kkt *k) {
     k->ldl = NULL;
     if (k->W || k->least_reaction) return HAMEL_OK;
-    return kkt_ldl_create(&(kkt_ldl_form){.n = k->n,
-                                          .k = k->k,
-                                          .entries = &k->entries,
-                                          .taken = k->taken,
-                                          .diagonal = k->diagonal,
-                                          .sparse = k->preferred == &kkt_by_klu},
-                          &k->ldl);
+    const kkt_ldl_form form = {k->n, k->k, &k->entries, k->taken, k->diagonal, k->preferred == &kkt_by_klu};
+    return kkt_ldl_create(&form, &k->ldl);
 }
 
 static bool create(kkt *k, const bool *rows) {
@@ -52,7 +49,7 @@ static bool create(kkt *k, const bool *rows) {
     if (k->memory.failed) return false;
     for (size_t c = 0; c < k->m; c++) k->rows[c] = !rows || rows[c];
     take_rows(k, NULL);
-    if (!list_entries(k)) return false;
+    if (!list_saddle_entries(k)) return false;
     k->capacity = k->k;
     bool klu = sparse_is_faster(k->n + k->k, k->entries.count);
     k->kind = k->fallback = k->preferred = klu ? &kkt_by_klu : &kkt_by_cholesky;
@@ -90,13 +87,13 @@ void kkt_expect_singular(kkt *k) {
 hamel_status kkt_select(kkt *k, const bool *active) {
     take_rows(k, active);
     assert(k->k <= k->capacity);
-    if (k->dense) kkt_dense_forget(k->dense);
+    if (k->dense) kkt_dense_discard(k->dense);
     kkt_ldl_free(k->ldl);
     kkt_sparse_free(k);
     arena_free(&k->selected);
     k->ldl = NULL;
     k->kind = k->fallback = k->preferred;
-    if (!list_entries(k) || (k->preferred == &kkt_by_klu && !kkt_sparse_create(k))) return HAMEL_NO_MEMORY;
+    if (!list_saddle_entries(k) || (k->preferred == &kkt_by_klu && !kkt_sparse_create(k))) return HAMEL_NO_MEMORY;
     return create_ldl(k);
 }
 
@@ -114,7 +111,7 @@ bool kkt_prefers_sparse(const kkt *k) {
 }
 
 static hamel_status factor_by_any(kkt *k, const double *values) {
-    bool singular = k->singular || (k->dense && k->dense->augment); /* or M was singular before */
+    bool singular = k->singular || (k->dense && k->dense->augment); /* now or in an earlier factorization */
     if (k->singular && k->k == 0) return HAMEL_SINGULAR;
     if (k->ldl && !singular && !kkt_expects_redundancy(k) && kkt_by_ldl.factor(k, values) == HAMEL_OK) return HAMEL_OK;
     if (kkt_expects_redundancy(k) && kkt_prefers_sparse(k)) {
@@ -149,33 +146,25 @@ hamel_status kkt_solve(kkt *k, const double *g, const double *r, double toleranc
 }
 
 size_t kkt_rank(const kkt *k) {
-    return k->kind->rank(k);
-}
-
-size_t kkt_full_rank(const kkt *k) {
-    return k->k;
+    return k->rank;
 }
 
 double kkt_margin(const kkt *k) {
-    return kkt_finds_margin(k) ? k->kind->margin(k) : 1;
+    return kkt_finds_margin(k) ? k->margin : 1;
 }
 
 bool kkt_finds_margin(const kkt *k) {
     return k->k > 0 && (k->fallback == &kkt_by_cholesky || (k->fallback == &kkt_by_klu && k->ldl));
 }
 
-size_t kkt_dependent(const kkt *k, size_t *list) {
-    if (k->kind != &kkt_by_qr) return 0;
-    size_t count = 0;
-    for (size_t p = k->dense->rank; p < k->k; p++) list[count++] = (size_t)k->taken[k->dense->rows.pivot[p]];
-    return count;
-}
-
 /* --- LDLᵀ --------------------------------------------------------------------------------------------------------- */
 
 static hamel_status factor_ldl(kkt *k, const double *values) {
+    bool regular = kkt_ldl_factor(k->ldl, values);
     k->kind = &kkt_by_ldl;
-    return kkt_ldl_factor(k->ldl, values) ? HAMEL_OK : HAMEL_SINGULAR;
+    k->rank = k->k;
+    k->margin = kkt_ldl_margin(k->ldl);
+    return regular ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
 static hamel_status solve_ldl(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
@@ -184,8 +173,4 @@ static hamel_status solve_ldl(kkt *k, const double *g, const double *r, double t
     return HAMEL_OK;
 }
 
-static double ldl_margin(const kkt *k) {
-    return kkt_ldl_margin(k->ldl);
-}
-
-const kkt_kind kkt_by_ldl = {factor_ldl, solve_ldl, kkt_full_rank, ldl_margin};
+const kkt_kind kkt_by_ldl = {factor_ldl, solve_ldl};

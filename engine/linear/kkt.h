@@ -4,19 +4,20 @@
  *     [ A      0    ] [ λ ] = [ r ]
  *
  * for all or selected rows of A (Baruh 4.10.5). Accelerations: g = Q, r = b. Projections of positions and velocities in
- * the metric of M: g = 0, r = −residual. Each kind of solver (kkt_int.h) is for a class of systems:
- *   LDLᵀ        lists of products (kkt_ldl.h), if M is positive and either sparse or small, and rows are independent
+ * the metric of M: g = 0, r = −residual. Each kind of solver (kkt_int.h) serves a class of systems:
+ *   LDLᵀ        listed products (kkt_ldl.h), if M is positive definite and either sparse or small, and rows are
+ *               independent
  *   Cholesky    of M and of A M⁻¹ Aᵀ, dense. M + Aᵀ diag(σ) A replaces a singular M, which changes neither x nor λ
- *   QR          of L⁻¹Aᵀ, rank-revealing, if rows are redundant or least reactions are requested: the reaction is the
- *               one of least M⁻¹-norm, and λ the smallest that gives it (Udwadia & Kalaba 1992)
- *   LU          dense, if M is indefinite or W acts
+ *   QR          of L⁻¹Aᵀ, rank-revealing, if rows are redundant or least reactions are requested: the reaction has
+ *               least M⁻¹-norm, and λ has least norm for this reaction (Udwadia & Kalaba 1992)
+ *   LU          dense, if M is indefinite or W is not zero
  *   KLU         if the matrix is large and sparse; one symbolic analysis
  *   compliance  KLU with a small compliance of each row, for redundant rows; a proximal iteration removes it and gives
  *               the same λ of least norm
  * Large systems whose rows become dependent unexpectedly are solved with dense matrices, up to 3000 rows.
  *
- * Each run owns its systems. Memory is allocated at creation, when rows are selected, and if a large system needs dense
- * matrices. */
+ * Each run owns its systems. Memory is allocated at creation, when rows are selected, and when a large system first
+ * needs dense matrices. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -24,17 +25,17 @@
 
 typedef struct kkt kkt;
 
-/* M (n × n, symmetric), A (m × n, sorted by rows) and W (n × m; NULL or empty: none) are borrowed. `rows` (m; NULL:
- * all) marks the rows of A that may be selected. Returns NULL if out of memory. */
+/* Creates a system that borrows M (n × n, symmetric), A (m × n, sorted by rows) and W (n × m; NULL or empty if zero).
+ * `rows` (m; NULL: all) marks the rows of A that may be selected. Returns NULL if out of memory. */
 kkt *kkt_create(const sparse_block *M, const sparse_block *A, const sparse_block *W, const bool *rows,
                 bool least_reaction);
 void kkt_free(kkt *k);
 
-/* Selects the rows of active constraints (m) for later calls. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Selects the rows of the active constraints (m) for later calls. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 
-/* Sets the generic rank of the selected rows and the usual length usual[m] of each constraint's row (rank_survey.h;
- * borrowed). Valid until the next kkt_select. */
+/* Sets the generic rank of the selected rows and the usual length of each row, usual[m] (rank_survey.h; borrowed). Both
+ * are valid until the next kkt_select. */
 void kkt_expect(kkt *k, size_t rank, const double *usual);
 bool kkt_expects_redundancy(const kkt *k); /* true if the expected rank is below the number of selected rows */
 
@@ -48,12 +49,12 @@ hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
 
 /* Solves for x[n] and lambda[m] (0 for rows not selected; may be NULL) with right sides g[n] (NULL: zeros) and r[m]
  * (only selected rows are read). Returns HAMEL_INCOMPATIBLE if redundant rows contradict each other by more than
- * `tolerance` relative to r; x then satisfies the rows that kkt_dependent does not list. */
+ * `tolerance` relative to r; x then satisfies a maximal independent subset of the rows. */
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
                        double *lambda) HAMEL_CHECKED;
 
-/* The history that affects later factorizations: solvers that have failed are not tried again. kkt_recall has no effect
- * if other rows have been selected in between. */
+/* The history that affects later factorizations: solvers that have failed are not tried again. kkt_recall restores the
+ * history, unless other rows have been selected since kkt_remember. */
 typedef struct kkt_memory {
     size_t selection;
     bool augment;
@@ -62,17 +63,13 @@ typedef struct kkt_memory {
 kkt_memory kkt_remember(const kkt *k);
 void kkt_recall(kkt *k, kkt_memory memory);
 
-size_t kkt_rank(const kkt *k); /* rank of the selected rows, after kkt_factor */
+size_t kkt_rank(const kkt *k); /* rank of the selected rows at the last kkt_factor */
 
-/* Returns the rank margin after kkt_factor: the sine of the smallest angle between a row and the span of those before
- * it, in the metric of M⁻¹. Returns 1 if it is unknown (KLU without LDLᵀ, or a mass matrix that needs LU). */
+/* Returns the rank margin at the last kkt_factor: the sine of the smallest angle between a row and the span of those
+ * before it, in the metric of M⁻¹. Returns 1 if the margin is unknown (KLU without LDLᵀ, or LU). */
 double kkt_margin(const kkt *k);
-bool kkt_finds_margin(const kkt *k); /* true if kkt_margin is known */
+bool kkt_finds_margin(const kkt *k); /* true if the solver computes the margin */
 
 /* Declares M singular at every state (mass_rank.h). Later factorizations use only solvers that need full rank of [M;
  * A], not of M. */
 void kkt_expect_singular(kkt *k);
-
-/* Writes the indices of the redundant constraints after kkt_factor to list[m] and returns their number; 0 unless QR
- * factored the system. */
-size_t kkt_dependent(const kkt *k, size_t *list);

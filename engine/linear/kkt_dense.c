@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest mass, relative to the largest one in the same row of A, that determines the weight of the row in the
- * augmented matrix. Masses may differ by the square of this before the lighter ones lose digits; a coordinate with
- * M_ii = 0 has no other scale. */
+/* Lower bound on a mass in the weight of a row of A in the augmented matrix, relative to the largest mass in the row.
+ * Masses may differ by the square of this before the lighter ones lose digits; a coordinate with M_ii = 0 has no other
+ * scale. */
 static const double LIGHTEST = 1e-3;
 
-/* Refinement starts at this residual of a row of A, relative to its terms; matrices of 40 rows leave some 1e-15. A
- * step multiplies the error by ε·κ: one suffices at 1e-14, and three at the smallest pivot that Cholesky accepts. */
+/* Residual of a row of A, relative to its terms, above which the solution is refined; matrices of 40 rows leave some
+ * 1e-15. A step multiplies the error by ε·κ: one step suffices at 1e-14, and three suffice at the smallest pivot that
+ * Cholesky accepts. */
 static const double REFINED = 1e-13;
 enum { REFINEMENTS = 3 };
 
@@ -22,18 +23,11 @@ bool kkt_dense_create(kkt *k) {
     size_t n = k->n, c = k->capacity, all = n + c;
     kkt_dense *d = arena_alloc(&k->memory, 1, sizeof *d);
     if (!d) return false;
-    *d = (kkt_dense){.margin = 1};
-    d->A = arena_doubles(&k->memory, n * c);
-    d->L = arena_doubles(&k->memory, n * n);
-    d->Y = arena_doubles(&k->memory, n * c);
-    d->S = arena_doubles(&k->memory, c * c);
-    d->scale = arena_doubles(&k->memory, c);
-    d->sigma = arena_doubles(&k->memory, c);
-    d->inverse = arena_doubles(&k->memory, n);
     d->pivot = arena_alloc(&k->memory, all, sizeof *d->pivot);
-    double **const work[] = {&d->w, &d->z, &d->y, &d->rho, &d->left, &d->change};
-    for (size_t i = 0; i < sizeof work / sizeof *work; i++) *work[i] = arena_doubles(&k->memory, all);
-    if (!rank_qr_create(&d->rows, n, c) || k->memory.failed) {
+    bool allocated = ARENA_DOUBLES(&k->memory, {&d->A, n * c}, {&d->L, n * n}, {&d->Y, n * c}, {&d->S, c * c},
+                                   {&d->scale, c}, {&d->sigma, c}, {&d->inverse, n}, {&d->w, all}, {&d->z, all},
+                                   {&d->y, all}, {&d->rho, all}, {&d->left, all}, {&d->change, all});
+    if (!rank_qr_create(&d->rows, n, c) || !allocated) {
         rank_qr_free(&d->rows);
         return false;
     }
@@ -45,8 +39,8 @@ void kkt_dense_free(kkt_dense *d) {
     if (d) rank_qr_free(&d->rows);
 }
 
-void kkt_dense_forget(kkt_dense *d) {
-    d->LU = NULL; /* in memory of the selection, which is freed */
+void kkt_dense_discard(kkt_dense *d) {
+    d->LU = NULL; /* allocated from k->selected, which kkt_select frees */
     d->augment = false;
 }
 
@@ -96,8 +90,8 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     for (size_t c = 0; c < k->k; c++) {
         const double *row = d->A + n * c;
         double part = usual_part(k, d, c);
-        d->sigma[c] =
-            weight_of(n, row, mass, most) * fmin(1, part * part); /* reduces the weight of rows that are rounding */
+        /* the second factor reduces the weight of rows that are rounding */
+        d->sigma[c] = weight_of(n, row, mass, most) * fmin(1, part * part);
         for (size_t j = 0; j < n; j++) {
             double a = d->sigma[c] * row[j];
             for (size_t i = j; a != 0 && i < n; i++) d->L[i + n * j] += a * row[i];
@@ -118,7 +112,7 @@ static bool looks_singular(const kkt *k, const double *L, const double *values) 
     return false;
 }
 
-/* Factors a diagonal M, as of particles in Cartesian coordinates. */
+/* Factors a diagonal M, such as that of particles in Cartesian coordinates. Returns false if M is not positive. */
 static bool factor_diagonal(const kkt *k, kkt_dense *d, const double *values) {
     const sparse_block *M = k->M;
     for (size_t e = 0; e < M->count; e++) {
@@ -129,29 +123,16 @@ static bool factor_diagonal(const kkt *k, kkt_dense *d, const double *values) {
     return M->count == k->n; /* no entry is missing */
 }
 
-/* x := L⁻¹ x and x := L⁻ᵀ x. */
-static void scale_by_mass(size_t n, const double *inverse, double *x) {
-    for (size_t i = 0; i < n; i++) x[i] *= inverse[i];
+/* Computes x := L⁻¹ x with solve = dense_forward, or x := L⁻ᵀ x with solve = dense_backward. */
+static void solve_mass(const kkt *k, const kkt_dense *d, void (*solve)(size_t, const double *, double *), double *x) {
+    if (!d->diagonal) solve(k->n, d->L, x);
+    for (size_t i = 0; d->diagonal && i < k->n; i++) x[i] *= d->inverse[i];
 }
 
-static void mass_forward(const kkt *k, const kkt_dense *d, double *x) {
-    if (d->diagonal)
-        scale_by_mass(k->n, d->inverse, x);
-    else
-        dense_forward(k->n, d->L, x);
-}
-
-static void mass_backward(const kkt *k, const kkt_dense *d, double *x) {
-    if (d->diagonal)
-        scale_by_mass(k->n, d->inverse, x);
-    else
-        dense_backward(k->n, d->L, x);
-}
-
-/* Cholesky of a singular M (quaternions) may end with a pivot of rounding. If constraints compensate for it, the
- * augmented matrix is factored; otherwise M may still be regular with very unequal masses. Once singular, a mass
- * matrix is always augmented: near states where a leading minor vanishes as well, a rounding error could be mistaken
- * for a valid pivot. */
+/* Factors M, or the augmented matrix if M appears singular and constraints compensate for it. The last pivot of a
+ * singular M (quaternions) may be rounding. If the augmented matrix is singular too, M may be regular with very unequal
+ * masses. Once M has been singular, the augmented matrix is tried first: near states where a leading minor vanishes as
+ * well, a rounding error could be mistaken for a valid pivot. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->augmented = false;
     d->diagonal = k->diagonal && factor_diagonal(k, d, values);
@@ -170,26 +151,27 @@ static void make_directions(const kkt *k, kkt_dense *d) {
     memcpy(d->Y, d->A, k->n * k->k * sizeof *d->Y);
     for (size_t c = 0; c < k->k; c++) {
         double *y = d->Y + k->n * c;
-        mass_forward(k, d, y);
+        solve_mass(k, d, dense_forward, y);
         double length = sqrt(dense_dot(k->n, y, y));
         d->scale[c] = length > 0 ? 1 / length : 1;
         for (size_t i = 0; i < k->n; i++) y[i] *= d->scale[c];
     }
 }
 
-static bool factor_schur(const kkt *k, kkt_dense *d) {
+/* Factors YᵀY by Cholesky. Returns false if rows may be dependent. */
+static bool factor_schur(kkt *k, kkt_dense *d) {
     size_t c = k->k;
     if (c > k->n || kkt_expects_redundancy(k)) return false;
     for (size_t j = 0; j < c; j++)
         for (size_t i = j; i < c; i++) d->S[i + c * j] = dense_dot(k->n, d->Y + k->n * i, d->Y + k->n * j);
     if (!dense_cholesky(c, d->S)) return false;
-    d->margin = 1;
-    for (size_t j = 0; j < c; j++) d->margin = fmin(d->margin, d->S[j + c * j]);
-    return d->margin * d->margin > CHOLESKY_RANK_TOLERANCE;
+    k->margin = 1;
+    for (size_t j = 0; j < c; j++) k->margin = fmin(k->margin, d->S[j + c * j]);
+    return k->margin * k->margin > CHOLESKY_RANK_TOLERANCE;
 }
 
 /* Factors Y by rank-revealing QR. Its columns have unit length, or are scaled by the usual lengths of rows if known. */
-static bool factor_rank(const kkt *k, kkt_dense *d) {
+static bool factor_rank(kkt *k, kkt_dense *d) {
     d->rows.k = k->k;
     d->rows.limit = k->limit;
     for (size_t c = 0; c < k->k; c++) {
@@ -201,8 +183,8 @@ static bool factor_rank(const kkt *k, kkt_dense *d) {
     memcpy(d->rows.QR, d->Y, k->n * k->k * sizeof *d->Y);
     memcpy(d->rows.scale, d->scale, k->k * sizeof *d->scale);
     bool good = rank_qr_factor(&d->rows);
-    d->rank = d->rows.rank;
-    d->margin = rank_qr_margin(&d->rows);
+    k->rank = d->rows.rank;
+    k->margin = rank_qr_margin(&d->rows);
     return good;
 }
 
@@ -210,17 +192,16 @@ static hamel_status factor_lu(kkt *k, const double *values) {
     kkt_dense *d = k->dense;
     size_t n = k->n, all = n + k->k;
     if (!d->LU) {
-        d->entries = arena_doubles(&k->selected, k->entries.count);
-        d->lu_scale = arena_doubles(&k->selected, all);
-        double *LU = arena_doubles(&k->selected, all * all);
-        if (k->selected.failed) return HAMEL_NO_MEMORY;
-        d->LU = LU;
+        bool allocated =
+            ARENA_DOUBLES(&k->selected, {&d->entries, k->entries.count}, {&d->lu_scale, all}, {&d->LU, all * all});
+        if (!allocated) d->LU = NULL;
+        if (!allocated) return HAMEL_NO_MEMORY;
     }
     triplets_fill(&k->entries, values, d->entries);
     triplets_to_dense(&k->entries, d->entries, all, d->LU);
     k->kind = &kkt_by_lu;
-    d->rank = k->k;
-    d->margin = 1;
+    k->rank = k->k;
+    k->margin = 1;
     return dense_lu(all, d->LU, d->pivot, d->lu_scale) ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
@@ -229,7 +210,7 @@ static hamel_status factor_cholesky(kkt *k, const double *values) {
     kkt_dense *d = k->dense;
     assert(d);
     fill_rows(k, d->A, values);
-    d->rank = k->k;
+    k->rank = k->k;
     if (k->W || !factor_mass(k, d, values)) return factor_lu(k, values);
     make_directions(k, d);
     k->kind = &kkt_by_cholesky;
@@ -246,14 +227,13 @@ static void solve_schur(const kkt *k, kkt_dense *d) {
     for (size_t c = 0; c < k->k; c++) axpy(k->n, d->z[c], d->Y + k->n * c, d->w);
 }
 
-/* Stores λ̂ in d->rho and adds Y λ̂ to w. Returns false if redundant rows contradict each other by more than the
- * tolerance. */
-static bool solve_rank(const kkt *k, kkt_dense *d, double tolerance) {
+/* Stores λ̂ in d->rho and adds Y λ̂ to w. Returns the contradiction of redundant rows. */
+static double solve_rank(const kkt *k, kkt_dense *d) {
     double contradiction = rank_qr_coordinates(&d->rows, d->rho, d->z);
     rank_qr_vector(&d->rows, d->z, d->y);
     axpy(k->n, 1, d->y, d->w);
     rank_qr_scaled_multipliers(&d->rows, d->z, d->rho);
-    return contradiction <= tolerance;
+    return contradiction;
 }
 
 static hamel_status solve_lu(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
@@ -276,16 +256,16 @@ static hamel_status solve_directions(const kkt *k, kkt_dense *d, const double *g
     hamel_status status = HAMEL_OK;
     for (size_t i = 0; i < n; i++) d->w[i] = g ? g[i] : 0;
     for (size_t c = 0; d->augmented && c < k->k; c++) axpy(n, d->sigma[c] * r[c], d->A + n * c, d->w);
-    mass_forward(k, d, d->w);
+    solve_mass(k, d, dense_forward, d->w);
     for (size_t c = 0; c < k->k; c++) d->rho[c] = d->scale[c] * r[c] - dense_dot(n, d->Y + n * c, d->w);
     if (k->kind == &kkt_by_cholesky) {
         solve_schur(k, d);
         memcpy(d->rho, d->z, k->k * sizeof *d->rho);
-    } else if (!solve_rank(k, d, tolerance)) {
+    } else if (!(solve_rank(k, d) <= tolerance)) {
         status = HAMEL_INCOMPATIBLE;
     }
     memcpy(x, d->w, n * sizeof *x);
-    mass_backward(k, d, x);
+    solve_mass(k, d, dense_backward, x);
     return status;
 }
 
@@ -332,14 +312,6 @@ static hamel_status solve_dense(kkt *k, const double *g, const double *r, double
     return status;
 }
 
-static size_t dense_rank(const kkt *k) {
-    return k->dense->rank;
-}
-
-static double dense_margin(const kkt *k) {
-    return k->dense->margin;
-}
-
-const kkt_kind kkt_by_cholesky = {factor_cholesky, solve_dense, dense_rank, dense_margin};
-const kkt_kind kkt_by_qr = {factor_cholesky, solve_dense, dense_rank, dense_margin};
-const kkt_kind kkt_by_lu = {factor_lu, solve_lu, dense_rank, dense_margin};
+const kkt_kind kkt_by_cholesky = {factor_cholesky, solve_dense};
+const kkt_kind kkt_by_qr = {factor_cholesky, solve_dense};
+const kkt_kind kkt_by_lu = {factor_lu, solve_lu};

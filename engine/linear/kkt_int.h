@@ -9,28 +9,25 @@
 #include "engine/linear/sparse.h"
 #include "engine/linear/triplets.h"
 
-/* A kind of solver; arguments and results are those of the functions in kkt.h. `factor` may delegate to another kind
- * and sets k->kind to the kind that factored the system. */
+/* A kind of solver; arguments and results are those of the functions in kkt.h. `factor` may delegate to another kind.
+ * It sets k->kind to the kind that factored the system, and k->rank and k->margin. */
 typedef struct kkt_kind {
     hamel_status (*factor)(kkt *k, const double *values);
     hamel_status (*solve)(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda);
-    size_t (*rank)(const kkt *k);
-    double (*margin)(const kkt *k);
 } kkt_kind;
 
-extern const kkt_kind kkt_by_ldl;        /* lists of products: M positive, rows independent */
-extern const kkt_kind kkt_by_cholesky;   /* dense: M positive, rows independent; otherwise delegates to QR or LU */
-extern const kkt_kind kkt_by_qr;         /* dense: M positive, any rows */
-extern const kkt_kind kkt_by_lu;         /* dense: M indefinite, or W acts */
-extern const kkt_kind kkt_by_klu;        /* sparse: rows independent; otherwise delegates to Cholesky or compliance */
+extern const kkt_kind kkt_by_ldl; /* listed products: M positive definite, rows independent */
+extern const kkt_kind
+    kkt_by_cholesky;              /* dense: M positive definite, rows independent; otherwise delegates to QR or LU */
+extern const kkt_kind kkt_by_qr;  /* dense: M positive definite, any rows */
+extern const kkt_kind kkt_by_lu;  /* dense: M indefinite, or W is not zero */
+extern const kkt_kind kkt_by_klu; /* sparse: rows independent; otherwise delegates to Cholesky or compliance */
 extern const kkt_kind kkt_by_compliance; /* sparse: any rows */
 
 /* The matrices of the dense kinds, column-major; k: number of selected rows. */
 typedef struct kkt_dense {
-    size_t rank;
-    double margin;           /* see kkt_margin; 1 for LU */
     bool augmented;          /* whether M + Aᵀ diag(σ) A was factored */
-    bool augment;            /* whether M was singular before, so that only the augmented matrix is factored */
+    bool augment;            /* whether M has been singular, so that the augmented matrix is tried first */
     double *sigma;           /* k: weight of each row in the augmented matrix */
     double *A;               /* n × k: column c is row c of A */
     double *L;               /* n × n */
@@ -58,11 +55,13 @@ typedef struct kkt_sparse {
 
 struct kkt {
     arena memory, selected;        /* lifetime: the system; the current selection */
-    const sparse_block *M, *A, *W; /* borrowed; W is NULL if it does not act */
+    const sparse_block *M, *A, *W; /* borrowed; W is NULL if it is zero */
     bool *rows;                    /* m: whether the row may be selected */
     size_t n, m, k, capacity;      /* k: number of selected rows; capacity: its maximum */
     int *row_of;                   /* m: selected row of each constraint, or −1 */
     int *taken;                    /* k: constraint of each selected row */
+    size_t rank;                   /* rank of the selected rows at the last factorization */
+    double margin;                 /* rank margin at the last factorization (kkt_margin) */
     size_t selection;              /* number of selections so far */
     size_t limit;                  /* expected rank (kkt_expect); SIZE_MAX: unknown */
     const double *usual;           /* m, or NULL: usual lengths of rows */
@@ -70,8 +69,8 @@ struct kkt {
     bool diagonal;             /* whether M has no entry off its diagonal */
     bool singular;             /* whether M is singular at every state (kkt_expect_singular) */
     triplets entries;          /* [M, −(Aᵀ + W); A, −E] for the selected rows; E last */
-    const kkt_kind *preferred; /* kind after LDLᵀ fails in a new selection: Cholesky or KLU */
-    const kkt_kind *fallback;  /* kind after LDLᵀ fails in the next factorization: Cholesky, KLU or compliance */
+    const kkt_kind *preferred; /* kind tried after LDLᵀ in a new selection: Cholesky or KLU */
+    const kkt_kind *fallback;  /* kind tried after LDLᵀ in the next factorization: Cholesky, KLU or compliance */
     const kkt_kind *kind;      /* kind of the last factorization */
     bool factored;             /* whether the last factorization succeeded */
     kkt_ldl *ldl;              /* NULL if LDLᵀ is not used for this system */
@@ -79,9 +78,8 @@ struct kkt {
     kkt_sparse sparse;         /* unused if Cholesky is preferred */
 };
 
-bool kkt_dense_create(kkt *k);       /* creates k->dense; false if out of memory */
-void kkt_dense_forget(kkt_dense *d); /* discards results of the last selection */
+bool kkt_dense_create(kkt *k);        /* creates k->dense; false if out of memory */
+void kkt_dense_discard(kkt_dense *d); /* discards what belongs to the last selection */
 void kkt_dense_free(kkt_dense *d);
 bool kkt_sparse_create(kkt *k); /* creates k->sparse for the selected rows; false if out of memory */
 void kkt_sparse_free(kkt *k);
-size_t kkt_full_rank(const kkt *k); /* number of selected rows, their rank if they are independent */

@@ -1,6 +1,6 @@
-/* kkt_ldl.c — see the header. Unknowns are numbered in elimination order. One array stores first the pivots, then the
- * entries of L below the diagonal, which `start` and `row` list by columns. The targets of the products that the
- * elimination subtracts are listed in elimination order. */
+/* kkt_ldl.c — see the header. Unknowns are numbered in elimination order. The array `value` contains the pivots and then
+ * the entries of L below the diagonal, which `start` and `row` list by columns. The elimination subtracts products from
+ * these values; `target` lists their indices in elimination order. */
 #include "engine/linear/kkt_ldl.h"
 
 #include "engine/base/tolerances.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <suitesparse/camd.h>
 
-/* Upper bound on products per entry of the matrix, which limits the length of the lists. */
+/* Upper bound on the products per entry of the matrix, and thus on the length of the lists. */
 enum { UPDATES_MOST = 64 };
 /* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some
  * hundred products. Measured: break-even is a full matrix of 12 rows; a tridiagonal one of 48 rows takes a tenth of
@@ -19,17 +19,17 @@ enum { UPDATES_MOST = 64 };
 enum { LISTED = 2, ALWAYS = 300 };
 struct kkt_ldl {
     arena memory;
-    size_t n, all, entries,
-        below; /* coordinates; all unknowns; entries of the triangle of M and of A; of L below the diagonal */
-    size_t updates;
-    int *order;           /* all: coordinate, or n + row taken */
-    int *constraint;      /* all: constraint of each row */
-    int *from, *place;    /* per entry: index in the given values, and in `value` */
-    int *start, *row;     /* all + 1, below: columns of L with increasing rows */
-    int *target;          /* updates: index in `value` from which a product is subtracted */
-    double *value;        /* all + below: 1/D and L after factorization */
-    double *z, *before;   /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
-    double margin, least; /* least: lower bound of the pivots of M, relative to the largest */
+    size_t n, all;         /* numbers of coordinates and of all unknowns */
+    size_t entries, below; /* entries of the lower triangle of M and of A; entries of L below the diagonal */
+    size_t updates;        /* products that the elimination subtracts */
+    int *order;            /* all: coordinate, or n + row taken */
+    int *constraint;       /* all: constraint of each row */
+    int *from, *place;     /* per entry: index in the given values, and in `value` */
+    int *start, *row;      /* all + 1, below: columns of L with increasing rows */
+    int *target;           /* updates: index in `value` from which a product is subtracted */
+    double *value;         /* all + below: 1/D and L after factorization */
+    double *z, *before;    /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
+    double margin, least;  /* rank margin; lower bound on the pivots of M, relative to the largest */
 };
 
 /* Work arrays of the construction. */
@@ -79,8 +79,8 @@ static void list_neighbors(builder *b) {
     }
 }
 
-/* Small systems keep the given order, so that their rank margin equals that of the dense solver. False without
- * memory. */
+/* Chooses the elimination order. Small systems keep the given order, so that their rank margin equals that of the dense
+ * solver. Returns false if out of memory. */
 static bool take_order(builder *b) {
     kkt_ldl *s = b->s;
     for (size_t i = 0; i < s->all; i++) s->order[i] = b->rank[i] = (int)i;
@@ -100,7 +100,7 @@ static int rising(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* Adds to column j each of `rows` that is greater than j and not in the column yet. */
+/* Adds to column j each of `rows` that is greater than j and not in the column yet. Returns the new end of s->row. */
 static size_t join(const builder *b, int j, const int *rows, int count, size_t filled) {
     for (int i = 0; i < count; i++) {
         if (rows[i] <= j || b->mark[rows[i]] == j) continue;
@@ -167,11 +167,9 @@ static void find_places(builder *b) {
     }
 }
 
-/* --- construction
- * ------------------------------------------------------------------------------------------------------- */
+/* --- construction ------------------------------------------------------------------------------------------------- */
 
-/* Returns true if lists are faster than dense matrices. Always true for large systems, which have no dense
- * alternative. */
+/* Returns true if lists are faster than dense matrices, or if the system is large, because its alternative is KLU. */
 static bool is_faster(const kkt_ldl *s, const kkt_ldl_form *form) {
     double n = (double)form->n, c = (double)form->k;
     double dense = n * n * n / 6 + n * n * c / 2 + n * c * c / 2 + c * c * c / 6;
@@ -179,41 +177,31 @@ static bool is_faster(const kkt_ldl *s, const kkt_ldl_form *form) {
     return form->sparse || s->updates <= ALWAYS || LISTED * (double)s->updates <= dense;
 }
 
-static bool reserve(builder *b) {
+static bool create_builder(builder *b) {
     kkt_ldl *s = b->s;
+    int **const per_unknown[] = {&b->rank, &b->mark, &b->first, &b->next, &b->neighbor_start};
+    int **const per_entry[] = {&b->one, &b->other};
+    for (size_t i = 0; i < 5; i++) *per_unknown[i] = arena_ints(&b->memory, s->all + 1);
+    for (size_t i = 0; i < 2; i++) *per_entry[i] = arena_ints(&b->memory, s->entries);
+    b->neighbor = arena_ints(&b->memory, 2 * s->entries);
     s->order = arena_ints(&s->memory, s->all);
     s->constraint = arena_ints(&s->memory, s->all);
     s->start = arena_ints(&s->memory, s->all + 1);
     s->from = arena_ints(&s->memory, s->entries);
     s->place = arena_ints(&s->memory, s->entries);
-    b->one = arena_ints(&b->memory, s->entries);
-    b->other = arena_ints(&b->memory, s->entries);
-    b->neighbor_start = arena_ints(&b->memory, s->all + 2);
-    b->neighbor = arena_ints(&b->memory, 2 * s->entries + 1);
-    b->rank = arena_ints(&b->memory, s->all);
-    b->mark = arena_ints(&b->memory, s->all);
-    b->first = arena_ints(&b->memory, s->all);
-    b->next = arena_ints(&b->memory, s->all);
     return !s->memory.failed && !b->memory.failed;
-}
-
-static bool reserve_arena_ints(kkt_ldl *s) {
-    s->target = arena_ints(&s->memory, s->updates);
-    s->value = arena_doubles(&s->memory, s->all + s->below);
-    s->z = arena_doubles(&s->memory, s->all);
-    s->before = arena_doubles(&s->memory, s->all);
-    return !s->memory.failed;
 }
 
 /* Sets *good to false if dense matrices are faster. Returns false if out of memory. */
 static bool build(builder *b, bool *good) {
     kkt_ldl *s = b->s;
     *good = false;
-    if (!reserve(b)) return false;
+    if (!create_builder(b)) return false;
     list_entries(b);
     if (!take_order(b) || !find_columns(b)) return false;
     if (!is_faster(s, b->form)) return true;
-    if (!reserve_arena_ints(s)) return false;
+    s->target = arena_ints(&s->memory, s->updates);
+    if (!ARENA_DOUBLES(&s->memory, {&s->value, s->all + s->below}, {&s->z, s->all}, {&s->before, s->all})) return false;
     list_updates(b);
     find_places(b);
     for (size_t i = s->n; i < s->all; i++) s->constraint[i] = b->form->taken[(size_t)s->order[i] - s->n];
@@ -244,8 +232,7 @@ void kkt_ldl_free(kkt_ldl *s) {
     free(s);
 }
 
-/* --- factorization and solution
- * ------------------------------------------------------------------------------------------------------ */
+/* --- factorization and solution ----------------------------------------------------------------------------------- */
 
 /* Eliminates unknown j. Returns the position after its targets in the list. */
 static const int *eliminate(const kkt_ldl *s, size_t j, const int *target) {

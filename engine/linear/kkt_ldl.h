@@ -1,4 +1,4 @@
-/* kkt_ldl.h — LDLᵀ factorization of sparse or small saddle-point systems with a positive M.
+/* kkt_ldl.h — LDLᵀ factorization of sparse or small saddle-point systems with a positive definite M.
  *
  *     [ M  Aᵀ ] [  x ]   [ g ]
  *     [ A  0  ] [ −λ ] = [ r ]
@@ -13,12 +13,11 @@
 
 typedef struct kkt_ldl kkt_ldl;
 
-/* A system of n coordinates and k rows. */
 typedef struct kkt_ldl_form {
-    size_t n, k;
+    size_t n, k;             /* numbers of coordinates and of rows of A */
     const triplets *entries; /* triplets_add_saddle without W */
     const int *taken;        /* k: constraint of each row */
-    bool diagonal, sparse;   /* whether M is diagonal; whether the elimination order is chosen for sparsity */
+    bool diagonal, sparse;   /* M is diagonal; the elimination order is chosen for sparsity */
 } kkt_ldl_form;
 
 /* Creates *out, or sets it to NULL if a dense factorization is faster. Returns HAMEL_OK or HAMEL_NO_MEMORY. */

@@ -1,5 +1,5 @@
-/* kkt_sparse.c — large saddle-point systems by KLU; with redundant rows, a compliance whose effect an iteration
- * removes. */
+/* kkt_sparse.c — large saddle-point systems by KLU. For redundant rows a compliance is added, and an iteration removes
+ * its effect. */
 #include "engine/linear/kkt_int.h"
 
 #include "engine/base/tolerances.h"
@@ -8,22 +8,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound on the size of systems that are factored as dense matrices if rows become dependent: 70 MB. */
+/* Upper bound on the size of systems that are factored as dense matrices if rows become dependent; they take 70 MB. */
 enum { DENSE_FALLBACK_MAX = 3000 };
-/* If the smallest row is below this fraction of the largest one, the compliance is relative to the largest. */
+/* Lower bound on the size to which the compliance is relative, as a fraction of the largest row. */
 static const double SPREAD = 1e-3;
-/* The iteration ends when the residual is below this fraction of the right side. It gains ten digits per step if rows
- * agree. */
+/* The iteration ends when the residual is below this fraction of the right side. A step gains ten digits if rows do not
+ * contradict each other. */
 static const double PROXIMAL_REST = 1e-14;
 enum { PROXIMAL_STEPS = 40 };
 
 bool kkt_sparse_create(kkt *k) {
     kkt_sparse *s = &k->sparse;
-    s->values = arena_doubles(&k->selected, k->entries.count);
-    s->x = arena_doubles(&k->selected, k->n + k->k);
-    s->before = arena_doubles(&k->selected, k->k);
-    s->lu = sparse_create(k->n + k->k, k->entries.row, k->entries.column, k->entries.count);
-    return s->lu && !k->selected.failed;
+    const triplets *t = &k->entries;
+    size_t all = k->n + k->k;
+    s->lu = sparse_create(all, t->row, t->column, t->count);
+    return s->lu && ARENA_DOUBLES(&k->selected, {&s->values, t->count}, {&s->x, all}, {&s->before, k->k});
 }
 
 void kkt_sparse_free(kkt *k) {
@@ -31,16 +30,19 @@ void kkt_sparse_free(kkt *k) {
     k->sparse = (kkt_sparse){0};
 }
 
-static hamel_status factor_with(kkt *k, const double *values, double compliance) {
+/* Factors with KLU. KLU does not compute a margin; LDLᵀ, which failed before, does. */
+static hamel_status factor_with(kkt *k, const double *values, double compliance, size_t rank) {
     kkt_sparse *s = &k->sparse;
+    k->rank = rank;
+    k->margin = k->ldl ? kkt_ldl_margin(k->ldl) : 1;
     s->compliance = compliance;
     triplets_fill(&k->entries, values, s->values);
     for (size_t e = k->entries.count - k->k; e < k->entries.count; e++) s->values[e] = compliance;
     return sparse_factor(s->lu, s->values);
 }
 
-/* Returns the compliance, relative to the smallest Σ A_ci²/M_ii, which is the diagonal entry of a row in A M⁻¹Aᵀ. All
- * rows have the same compliance; otherwise λ would have least norm in another metric. */
+/* Returns the compliance: COMPLIANCE times the smallest Σ A_ci²/M_ii, an estimate of the diagonal of A M⁻¹Aᵀ. All rows
+ * have the same compliance, because λ would otherwise have least norm in another metric. */
 static double find_compliance(const kkt *k, const double *values) {
     double *mass = k->sparse.x, *own = mass + k->n, least = INFINITY, most = 0; /* scratch until the next solution */
     memset(mass, 0, (k->n + k->k) * sizeof *mass);
@@ -59,10 +61,10 @@ static double find_compliance(const kkt *k, const double *values) {
 
 static hamel_status factor_compliant(kkt *k, const double *values) {
     k->kind = &kkt_by_compliance;
-    return factor_with(k, values, find_compliance(k, values));
+    return factor_with(k, values, find_compliance(k, values), k->sparse.rank);
 }
 
-/* Switches to the compliance and finds the rank, once per selection, because dependence of constraints rarely ends. */
+/* Finds the rank and uses the compliance until the next selection, because dependence of constraints rarely ends. */
 static hamel_status make_compliant(kkt *k, const double *values) {
     redundancy found;
     bool *taken = arena_alloc(&k->selected, k->m, sizeof *taken);
@@ -78,15 +80,15 @@ static hamel_status make_compliant(kkt *k, const double *values) {
 
 static hamel_status factor_klu(kkt *k, const double *values) {
     k->kind = &kkt_by_klu;
-    hamel_status status = factor_with(k, values, 0);
+    hamel_status status = factor_with(k, values, 0, k->k);
     if (status != HAMEL_SINGULAR || k->k == 0) return status;
     if (k->n + k->k > DENSE_FALLBACK_MAX) return make_compliant(k, values);
     if (!kkt_dense_create(k)) return HAMEL_NO_MEMORY;
-    k->fallback = &kkt_by_cholesky; /* kept for later factorizations, because dependence of constraints rarely ends */
+    k->fallback = &kkt_by_cholesky; /* also for later factorizations */
     return k->fallback->factor(k, values);
 }
 
-/* Solves once with the compliance E: A x + E λ = r + E λ_before. For plain KLU, E = 0. */
+/* Solves A x + E λ = r + E λ_before with the compliance E, which is 0 for KLU alone. */
 static hamel_status solve_once(kkt *k, const double *g, const double *r) {
     kkt_sparse *s = &k->sparse;
     for (size_t i = 0; i < k->n; i++) s->x[i] = g ? g[i] : 0;
@@ -107,9 +109,9 @@ static hamel_status solve_klu(kkt *k, const double *g, const double *r, double t
     return status;
 }
 
-/* A x + E λ_i+1 = r + E λ_i, from λ_0 = 0 on, converges to the λ of least norm (Rockafellar, SIAM J. Control Optim. 14
- * (1976) 877: the proximal point method). If rows contradict each other, it stalls; A x is then the part of r in the
- * range of A. Stores the solution in k->sparse.x and the largest residual in *rest. */
+/* Iterates A x + E λ_i+1 = r + E λ_i from λ_0 = 0, the proximal point method (Rockafellar, SIAM J. Control Optim. 14
+ * (1976) 877), which converges to the λ of least norm. If rows contradict each other, the iteration stalls; A x is then
+ * the part of r in the range of A. Stores the solution in k->sparse.x and the largest residual in *rest. */
 static hamel_status iterate(kkt *k, const double *g, const double *r, double size, double *rest) {
     kkt_sparse *s = &k->sparse;
     double last = INFINITY;
@@ -129,8 +131,8 @@ static hamel_status iterate(kkt *k, const double *g, const double *r, double siz
     return status;
 }
 
-/* Projects λ onto the range of A, which contains the λ of least norm. Rounding of x divided by E accumulates in the
- * part of λ that exerts no force. */
+/* Projects λ onto the range of A, which contains the λ of least norm. The iteration divides the rounding of x by E and
+ * accumulates it in the part of λ that exerts no force. */
 static hamel_status project_multipliers(kkt *k, double *lambda) {
     double rest, size = 0;
     int n = (int)k->n;
@@ -155,14 +157,5 @@ static hamel_status solve_compliant(kkt *k, const double *g, const double *r, do
     return status != HAMEL_OK ? status : rest <= tolerance * size ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
-static size_t compliant_rank(const kkt *k) {
-    return k->sparse.rank;
-}
-
-/* KLU does not compute a margin; LDLᵀ, which failed before, does. */
-static double klu_margin(const kkt *k) {
-    return k->ldl ? kkt_ldl_margin(k->ldl) : 1;
-}
-
-const kkt_kind kkt_by_klu = {factor_klu, solve_klu, kkt_full_rank, klu_margin};
-const kkt_kind kkt_by_compliance = {factor_compliant, solve_compliant, compliant_rank, klu_margin};
+const kkt_kind kkt_by_klu = {factor_klu, solve_klu};
+const kkt_kind kkt_by_compliance = {factor_compliant, solve_compliant};

@@ -6,14 +6,10 @@
 
 bool least_constraint_create(least_constraint *s, size_t n, size_t most) {
     *s = (least_constraint){.n = n, .most = n};
-    s->Z = arena_doubles(&s->memory, n * n);
-    s->MZ = arena_doubles(&s->memory, n * n);
-    s->H = arena_doubles(&s->memory, n * n);
-    s->lu_scale = arena_doubles(&s->memory, n);
-    s->xr = arena_doubles(&s->memory, n);
-    s->y = arena_doubles(&s->memory, n);
     s->pivot = arena_alloc(&s->memory, n, sizeof *s->pivot);
-    return rank_qr_create(&s->rows, n, most) && !s->memory.failed;
+    return rank_qr_create(&s->rows, n, most) &&
+           ARENA_DOUBLES(&s->memory, {&s->Z, n * n}, {&s->MZ, n * n}, {&s->H, n * n}, {&s->lu_scale, n}, {&s->xr, n},
+                         {&s->y, n});
 }
 
 void least_constraint_free(least_constraint *s) {
@@ -52,13 +48,12 @@ hamel_status least_constraint_factor(least_constraint *s, size_t n, const double
 
 double least_constraint_solve(least_constraint *s, const double *g, const double *r, double *x) {
     size_t n = s->n, f = s->freedom;
+    double contradiction = rank_qr_solution(&s->rows, r, s->xr);
     if (s->rows.rank == 0) {
-        double contradiction = rank_qr_solution(&s->rows, r, s->xr);
         memcpy(x, g, n * sizeof *x);
         dense_lu_solve(n, s->H, s->pivot, s->lu_scale, x);
         return contradiction;
     }
-    double contradiction = rank_qr_solution(&s->rows, r, s->xr);
     transpose_times(n, f, s->Z, 1, g, s->y);
     for (size_t j = 0; j < f; j++)
         for (size_t i = 0; i < n; i++) s->y[j] -= s->MZ[i + n * j] * s->xr[i];

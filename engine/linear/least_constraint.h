@@ -14,7 +14,7 @@
 
 typedef struct least_constraint {
     arena memory;
-    size_t n, most, freedom; /* most: upper bound on n; freedom: n − rank E */
+    size_t n, most, freedom; /* n: at most `most`; freedom: n − rank E */
     rank_qr rows;
     const double *M;           /* borrowed until the next factorization */
     double *Z, *MZ, *H;        /* n × freedom; n × freedom; freedom × freedom */
@@ -27,7 +27,7 @@ typedef struct least_constraint {
 bool least_constraint_create(least_constraint *s, size_t n, size_t most);
 void least_constraint_free(least_constraint *s);
 
-/* Factors the problem for n unknowns. M: n × n, both triangles; rows: the k rows of E as n × k; usual: as in
+/* Factors the problem for n unknowns. M: n × n, both triangles; rows: n × k, the k rows of E; usual: see
  * rank_qr_load. Returns HAMEL_OK or HAMEL_SINGULAR. */
 hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k, const double *rows,
                                      const double *usual) HAMEL_CHECKED;

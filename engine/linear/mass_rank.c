@@ -3,21 +3,23 @@
  * ed., theorem 10.14). */
 #include "engine/linear/mass_rank.h"
 
+#include "engine/base/arena.h"
+#include "engine/linear/dense.h"
+
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Upper bound on the rounding of a pivot relative to the unit diagonal, per coordinate of the part. Entries are sums of
- * some tens of products, with an error of as many ε, and the elimination adds nε. RANK_TOLERANCE does not apply,
- * because it is for sines of angles and pivots of M are squares. */
+ * some tens of products, whose rounding is some tens of ε, and the elimination adds nε. RANK_TOLERANCE does not apply:
+ * it is the sine of an angle, and a pivot of M is the square of a sine. */
 static const double ROUNDING = 1e-14;
-/* Upper bound on the coordinates of a part; larger parts count as regular. Its matrix takes half a megabyte and its
- * factorization some milliseconds. */
+/* Upper bound on the coordinates of a part; larger parts count as regular. At the bound, the matrix takes half a
+ * megabyte and its factorization some milliseconds. */
 enum { PART_MOST = 256 };
 
 /* The uncoupled parts of M as consecutive dense blocks. */
 typedef struct parts {
+    arena memory;
     size_t *parent, *size, *place, *offset; /* n each: size and offset of a root; place of a coordinate in its part */
     double *scale, *block;                  /* n; all blocks */
 } parts;
@@ -29,7 +31,7 @@ static bool is_dense(const parts *p, size_t root) {
 /* Returns false if out of memory. */
 static bool find_parts(parts *p, const sparse_block *M, size_t n) {
     size_t entries = 0;
-    p->parent = calloc(4 * n + 1, sizeof *p->parent);
+    p->parent = arena_alloc(&p->memory, 4 * n, sizeof *p->parent);
     if (!p->parent) return false;
     p->size = p->parent + n, p->place = p->size + n, p->offset = p->place + n;
     for (size_t i = 0; i < n; i++) p->parent[i] = i;
@@ -39,10 +41,7 @@ static bool find_parts(parts *p, const sparse_block *M, size_t n) {
         p->offset[i] = entries;
         if (is_dense(p, i)) entries += p->size[i] * p->size[i];
     }
-    p->scale = calloc(n + entries + 1, sizeof *p->scale);
-    if (!p->scale) return false;
-    p->block = p->scale + n;
-    return true;
+    return ARENA_DOUBLES(&p->memory, {&p->scale, n}, {&p->block, entries});
 }
 
 /* Fills the blocks, scaled to a unit diagonal. Returns false if M is indefinite, that is, a diagonal entry is negative,
@@ -68,19 +67,6 @@ static bool fill_blocks(parts *p, const sparse_block *M, size_t n, const double 
     return true;
 }
 
-static void swap(size_t n, double *a, size_t i, size_t j) {
-    for (size_t k = 0; k < n; k++) {
-        double kept = a[i + n * k];
-        a[i + n * k] = a[j + n * k];
-        a[j + n * k] = kept;
-    }
-    for (size_t k = 0; k < n; k++) {
-        double kept = a[k + n * i];
-        a[k + n * i] = a[k + n * j];
-        a[k + n * j] = kept;
-    }
-}
-
 /* Returns true if a positive semidefinite matrix with a unit diagonal is singular. Overwrites it. */
 static bool loses_rank(size_t n, double *a) {
     double rounding = ROUNDING * (double)n;
@@ -92,7 +78,8 @@ static bool loses_rank(size_t n, double *a) {
         }
         double pivot = a[best + n * best];
         if (!(pivot > rounding)) return true;
-        if (best != k) swap(n, a, best, k);
+        dense_exchange(n, n, a + best, a + k);
+        dense_exchange(n, 1, a + n * best, a + n * k);
         for (size_t j = k + 1; j < n; j++) {
             double factor = a[k + n * j] / pivot;
             for (size_t i = k + 1; factor != 0 && i < n; i++) a[i + n * j] -= factor * a[i + n * k];
@@ -107,12 +94,9 @@ hamel_status mass_is_singular(const sparse_block *M, const double *values, bool 
     assert(M->rows == M->columns);
     bool found = find_parts(&p, M, n), lost = false;
     if (found && fill_blocks(&p, M, n, values + M->at))
-        for (size_t i = 0; i < n; i++) {
-            bool massless = p.scale[i] == 0;
-            lost = lost || massless || (is_dense(&p, i) && loses_rank(p.size[i], p.block + p.offset[i]));
-        }
+        for (size_t i = 0; i < n && !lost; i++)
+            lost = p.scale[i] == 0 || (is_dense(&p, i) && loses_rank(p.size[i], p.block + p.offset[i]));
     *singular = lost;
-    free(p.parent);
-    free(p.scale);
+    arena_free(&p.memory);
     return found ? HAMEL_OK : HAMEL_NO_MEMORY;
 }

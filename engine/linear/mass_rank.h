@@ -1,8 +1,8 @@
 /* mass_rank.h — test whether a mass matrix is singular.
  *
- * A quaternion has a mass matrix of rank three, and coordinates without inertia have zero rows; constraints compensate
- * for the missing rank. Plain elimination ends with a pivot that is rounding. Near states at which an earlier pivot is
- * small, it is mistaken for a regular pivot. */
+ * The mass matrix of a quaternion has rank three, and coordinates without inertia have zero rows; constraints compensate
+ * for the missing rank. The last pivot of an elimination without pivoting is then rounding. Near states at which an
+ * earlier pivot is small, the rounding is large enough to be mistaken for a regular pivot. */
 #pragma once
 
 #include "engine/base/error.h"

@@ -12,20 +12,12 @@
 bool rank_qr_create(rank_qr *s, size_t n, size_t most) {
     size_t least = n < most ? n : most;
     *s = (rank_qr){.n = n, .most = most, .limit = SIZE_MAX};
-    s->QR = arena_doubles(&s->memory, n * most);
-    s->scale = arena_doubles(&s->memory, most);
-    s->length = arena_doubles(&s->memory, most);
-    s->scratch = arena_doubles(&s->memory, 2 * most);
-    s->tau = arena_doubles(&s->memory, least);
-    s->B_tau = arena_doubles(&s->memory, least);
-    s->T_tau = arena_doubles(&s->memory, least);
-    s->B = arena_doubles(&s->memory, most * least);
-    s->T = arena_doubles(&s->memory, n * least);
-    s->z = arena_doubles(&s->memory, n);
     s->pivot = arena_alloc(&s->memory, most, sizeof *s->pivot);
     s->B_pivot = arena_alloc(&s->memory, least, sizeof *s->B_pivot);
     s->T_pivot = arena_alloc(&s->memory, least, sizeof *s->T_pivot);
-    return !s->memory.failed;
+    return ARENA_DOUBLES(&s->memory, {&s->QR, n * most}, {&s->scale, most}, {&s->length, most}, {&s->scratch, 2 * most},
+                         {&s->tau, least}, {&s->B_tau, least}, {&s->T_tau, least}, {&s->B, most * least},
+                         {&s->T, n * least}, {&s->z, n});
 }
 
 void rank_qr_free(rank_qr *s) {
@@ -101,15 +93,15 @@ double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z) {
     return worst / size;
 }
 
-void rank_qr_vector(rank_qr *s, double *z, double *x) {
+void rank_qr_vector(rank_qr *s, const double *z, double *x) {
     size_t n = s->n, rank = s->rank;
-    bool all = rank < s->k;
     memset(x, 0, n * sizeof *x);
-    if (!all) memcpy(x, z, rank * sizeof *x);
-    if (all) rank_qr_scaled_multipliers(s, z, s->scratch);
-    for (size_t p = 0; all && p < s->k; p++) {
-        double part = s->scratch[s->pivot[p]];
-        for (size_t i = 0; i < (p < rank ? p + 1 : n); i++) x[i] += s->QR[i + n * p] * part;
+    if (rank == s->k) {
+        memcpy(x, z, rank * sizeof *x);
+    } else {
+        rank_qr_scaled_multipliers(s, z, s->scratch);
+        for (size_t p = 0; p < s->k; p++)
+            for (size_t i = 0; i < (p < rank ? p + 1 : n); i++) x[i] += s->QR[i + n * p] * s->scratch[s->pivot[p]];
     }
     dense_qr_apply(n, rank, s->QR, s->tau, x);
 }
@@ -121,7 +113,7 @@ double rank_qr_solution(rank_qr *s, const double *r, double *x) {
     return contradiction;
 }
 
-void rank_qr_scaled_multipliers(const rank_qr *s, double *z, double *out) {
+void rank_qr_scaled_multipliers(const rank_qr *s, const double *z, double *out) {
     size_t n = s->n, rank = s->rank;
     if (rank == s->k) {
         for (size_t i = rank; i-- > 0;) {
@@ -131,7 +123,7 @@ void rank_qr_scaled_multipliers(const rank_qr *s, double *z, double *out) {
         }
         return;
     }
-    /* λ = Q_B R_B⁻ᵀ z satisfies R λ = z and lies in the range of Bᵀ */
+    /* λ = Q_B R_B⁻ᵀ z satisfies R λ = z and is in the range of Bᵀ, so its norm is least */
     size_t k = s->k;
     memset(out, 0, k * sizeof *out);
     for (size_t i = 0; i < rank; i++) {
@@ -150,7 +142,7 @@ void rank_qr_multipliers(rank_qr *s, const double *f, double *lambda) {
     for (size_t c = 0; c < s->k; c++) lambda[c] *= s->scale[c];
 }
 
-/* Computes columns `first` to `last` of the rotated Q. */
+/* Computes columns `first` to `last` − 1 of the rotated Q. */
 static void list_directions(rank_qr *s, size_t first, size_t last, double *basis) {
     size_t n = s->n;
     if (s->rank < s->k && !s->turned) factor_rotation(s);

@@ -1,7 +1,7 @@
 /* rank_qr.h — linear constraints E x = r of any rank: solutions and multipliers of least norm, free directions.
  *
  * Uses a rank-revealing QR of Eᵀ with columns scaled to unit length (Golub & Van Loan, Matrix Computations, 4th ed.,
- * 5.5.6): Eᵀ D P = Q R with D = diag(scale). Matrices are column-major; a row of E is a column here.
+ * 5.5.6): Eᵀ D P = Q R with D = diag(scale). Matrices are column-major; each row of E is stored as a column.
  *
  * At a state that violates the constraints by δ, each choice of independent rows spans a different space, at a distance
  * of δ. Results computed from Q₁ would jump when the choice changes, and integrators would fail. Solutions are
@@ -15,10 +15,10 @@
 
 typedef struct rank_qr {
     arena memory;
-    size_t n, most, k, rank; /* most: upper bound on k; n may be lowered before rows are loaded */
-    size_t limit;            /* generic rank of the rows; SIZE_MAX: unknown */
+    size_t n, most, k, rank; /* k: number of loaded rows, at most `most`; n may be lowered before rows are loaded */
+    size_t limit;            /* generic rank of the rows; SIZE_MAX if unknown */
     double *QR;              /* n × k */
-    double *scale, *length;  /* k each: scale factor of each row, and its length after scaling */
+    double *scale, *length;  /* k each: scale factor of each row; length of each row after scaling */
     double *tau, *scratch;   /* min(n, most); 2 most */
     double *B, *B_tau;       /* k × rank, if rank < k: QR of Bᵀ = D⁻¹P Rᵀ */
     double *T, *T_tau;       /* n × rank, if rank < k: rotation of Q₁, valid if `turned` */
@@ -33,11 +33,11 @@ bool rank_qr_create(rank_qr *s, size_t n, size_t most);
 void rank_qr_free(rank_qr *s);
 
 /* Copies k rows (n × k) to QR, scaled to unit length or by their usual length (`usual`: k, 0 or NULL if unknown). The
- * rounding of a row is proportional to its usual length; for a row that vanishes, scaling to unit length would turn it
- * into a direction. Instead of this call, the caller may fill k, QR, scale and length. */
+ * rounding of a row is proportional to its usual length; if the row vanishes, scaling to unit length would turn this
+ * rounding into a direction. Instead of this call, the caller may fill k, QR, scale and length. */
 void rank_qr_load(rank_qr *s, size_t k, const double *rows, const double *usual);
 
-/* Returns the length of a row relative to its usual length; 1 if that is unknown (0) or the row vanishes. */
+/* Returns the length of a row relative to its usual length; 1 if `usual` is 0 (unknown) or the row vanishes. */
 double rank_qr_part(double length, double usual);
 
 /* Factors the loaded rows: sets rank and pivot; the first `rank` pivots are indices of independent rows. Returns false
@@ -52,18 +52,18 @@ double rank_qr_margin(const rank_qr *s);
  * residual of the other rows, relative to ρ or 1. */
 double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z);
 
-/* Computes the vector x[n] with coordinates z. z is unchanged on return. */
-void rank_qr_vector(rank_qr *s, double *z, double *x);
+/* Computes the vector x[n] with coordinates z. */
+void rank_qr_vector(rank_qr *s, const double *z, double *x);
 
 /* Computes x[n] of least norm with E x = r[k]. Returns the residual as rank_qr_coordinates does. Overwrites s->z. */
 double rank_qr_solution(rank_qr *s, const double *r, double *x);
 
-/* Computes D⁻¹λ for the λ[k] of least norm with Eᵀλ = Q₁ z. z is unchanged on return. */
-void rank_qr_scaled_multipliers(const rank_qr *s, double *z, double *out);
+/* Computes D⁻¹λ for the λ[k] of least norm with Eᵀλ = Q₁ z. */
+void rank_qr_scaled_multipliers(const rank_qr *s, const double *z, double *out);
 
 /* Computes λ[k] of least norm such that Eᵀλ is the part of f[n] in the range of Eᵀ. Overwrites s->z. */
 void rank_qr_multipliers(rank_qr *s, const double *f, double *lambda);
 
-/* Compute orthonormal bases: n × rank for the range of Eᵀ, and n × (n − rank) for {x : E x = 0}. */
+/* Computes an orthonormal basis of the range of Eᵀ (n × rank) or of {x : E x = 0} (n × (n − rank)). */
 void rank_qr_directions(rank_qr *s, double *basis);
 void rank_qr_free_directions(rank_qr *s, double *basis);

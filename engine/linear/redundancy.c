@@ -1,17 +1,13 @@
 /* redundancy.c — sparse elimination row by row, each with the largest remaining entry as pivot.
  *
  * An independent row is stored in reduced form, with the multiples of earlier pivot rows that were subtracted. A row
- * that reduces to rounding is the sum of such multiples; back substitution turns it into a combination of the given
- * rows. */
+ * that reduces to rounding is a sum of such multiples; back substitution expresses the row in terms of the given rows. */
 #include "engine/linear/redundancy.h"
 
-#include "engine/base/arena.h"
-
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const double INVOLVED = 1e-9; /* smallest part of a combination, relative to the largest, above rounding */
+static const double INVOLVED = 1e-9; /* smaller parts of a combination, relative to the largest, are rounding */
 
 typedef struct term {
     int index; /* column of a row, or pivot of a combination */
@@ -35,16 +31,16 @@ typedef struct elimination {
     size_t rank;
     int *pivot_of; /* n: pivot of each column, or −1 */
     double *x;     /* n: the current row */
-    bool *present; /* n */
-    int *columns;  /* n: columns in which x is present */
+    bool *present; /* n: whether `columns` contains the column */
+    int *columns;  /* n: columns in which x may be nonzero */
     size_t column_count;
-    int *heap; /* pivots still to be subtracted from x, smallest first */
+    int *heap; /* n: binary heap of the pivots to be subtracted from x, smallest first */
     size_t heap_count;
-    term *parts; /* parts of the current row */
+    term *parts; /* n: multiples of pivot rows subtracted from x */
     size_t part_count;
-    term *terms;
+    term *terms; /* reduced rows and parts of all pivots */
     size_t term_count, term_capacity;
-    double *y; /* rank: the current combination */
+    double *y; /* rank: the current combination of pivot rows */
     double tolerance;
     size_t item_count, item_capacity, weight_capacity;
 } elimination;
@@ -52,26 +48,21 @@ typedef struct elimination {
 static bool begin(elimination *e, const sparse_block *A, const double *values) {
     size_t n = A->columns, m = A->rows;
     *e = (elimination){.A = A, .entry = values + A->at};
-    arena_init(&e->memory, 0);
     e->row_start = arena_alloc(&e->memory, m + 2, sizeof *e->row_start);
-    e->pivots = arena_alloc(&e->memory, m + 1, sizeof *e->pivots);
-    e->pivot_of = arena_alloc(&e->memory, n + 1, sizeof *e->pivot_of);
-    e->x = arena_alloc(&e->memory, n + 1, sizeof *e->x);
-    e->present = arena_alloc(&e->memory, n + 1, sizeof *e->present);
-    e->columns = arena_alloc(&e->memory, n + 1, sizeof *e->columns);
-    e->heap = arena_alloc(&e->memory, n + 1, sizeof *e->heap);
-    e->parts = arena_alloc(&e->memory, n + 1, sizeof *e->parts);
-    e->y = arena_alloc(&e->memory, m + 1, sizeof *e->y);
-    if (!e->row_start || !e->pivots || !e->pivot_of || !e->x || !e->present || !e->columns || !e->heap || !e->parts ||
-        !e->y)
-        return false;
+    e->pivots = arena_alloc(&e->memory, m, sizeof *e->pivots);
+    e->pivot_of = arena_ints(&e->memory, n);
+    e->present = arena_alloc(&e->memory, n, sizeof *e->present);
+    e->columns = arena_ints(&e->memory, n);
+    e->heap = arena_ints(&e->memory, n);
+    e->parts = arena_alloc(&e->memory, n, sizeof *e->parts);
+    if (!ARENA_DOUBLES(&e->memory, {&e->x, n}, {&e->y, m})) return false;
     for (size_t i = 0; i < n; i++) e->pivot_of[i] = -1;
     for (size_t k = 0; k < A->count; k++) e->row_start[(size_t)A->row[k] + 1]++;
     for (size_t c = 0; c < m; c++) e->row_start[c + 1] += e->row_start[c];
     return true;
 }
 
-/* --- a heap of pivots --------------------------------------------------------------------------------------------- */
+/* --- heap of pivots ----------------------------------------------------------------------------------------------- */
 
 static void heap_push(elimination *e, int p) {
     size_t at = e->heap_count++;
@@ -126,19 +117,13 @@ static double reduce(elimination *e, size_t c) {
     return size;
 }
 
-static void clear_row(elimination *e) {
-    for (size_t k = 0; k < e->column_count; k++) e->present[e->columns[k]] = false;
-}
-
-static term *grow_terms(elimination *e, size_t count) {
-    term *terms = arena_grow(&e->memory, e->terms, &e->term_capacity, e->term_count + count, sizeof *terms);
-    if (terms) e->terms = terms;
-    return terms;
-}
-
+/* Appends row c, reduced in x, to the pivot rows. Returns false if out of memory. */
 static bool keep_row(elimination *e, size_t c, int column, double size) {
     pivot *p = &e->pivots[e->rank];
-    if (!grow_terms(e, e->column_count + e->part_count)) return false;
+    size_t needed = e->term_count + e->column_count + e->part_count;
+    term *terms = arena_grow(&e->memory, e->terms, &e->term_capacity, needed, sizeof *terms);
+    if (!terms) return false;
+    e->terms = terms;
     *p = (pivot){.row = c, .column = column, .value = e->x[column], .size = size, .entries = e->term_count};
     for (size_t k = 0; k < e->column_count; k++) {
         int j = e->columns[k];
@@ -171,15 +156,12 @@ static double combine(elimination *e, double size) {
 }
 
 static bool add_item(elimination *e, redundancy *r, size_t c, double weight) {
-    if (e->item_count == e->item_capacity) {
-        size_t capacity = 2 * e->item_capacity + 32;
-        size_t *items = realloc(r->items, capacity * sizeof *items);
-        if (items) r->items = items;
-        double *weights = realloc(r->weights, capacity * sizeof *weights);
-        if (weights) r->weights = weights;
-        if (!items || !weights) return false;
-        e->item_capacity = capacity;
-    }
+    size_t needed = e->item_count + 1;
+    size_t *items = arena_grow(&r->memory, r->items, &e->item_capacity, needed, sizeof *items);
+    double *weights = arena_grow(&r->memory, r->weights, &e->weight_capacity, needed, sizeof *weights);
+    if (!items || !weights) return false;
+    r->items = items;
+    r->weights = weights;
     r->items[e->item_count] = c;
     r->weights[e->item_count++] = weight;
     r->involved[c] = true;
@@ -205,9 +187,8 @@ static bool take_row(elimination *e, redundancy *r, size_t c) {
     if (e->usual) size = fmax(size, e->usual[c]);
     bool kept = most > e->tolerance * size;
     if (!kept) r->rest[r->count] = size > 0 ? most / size : 0;
-    bool good = kept ? keep_row(e, c, column, size) : add_set(e, r, c, size);
-    clear_row(e);
-    return good;
+    for (size_t k = 0; k < e->column_count; k++) e->present[e->columns[k]] = false;
+    return kept ? keep_row(e, c, column, size) : add_set(e, r, c, size);
 }
 
 hamel_status redundancy_find(redundancy *out, const sparse_block *A, const double *values, const bool *taken,
@@ -218,11 +199,11 @@ hamel_status redundancy_find(redundancy *out, const sparse_block *A, const doubl
     bool good = begin(&e, A, values);
     e.tolerance = tolerance;
     e.usual = usual;
-    out->dependent = calloc(m + 1, sizeof *out->dependent);
-    out->first = calloc(m + 2, sizeof *out->first);
-    out->rest = calloc(m + 1, sizeof *out->rest);
-    out->involved = calloc(m + 1, sizeof *out->involved);
-    good = good && out->dependent && out->first && out->rest && out->involved;
+    out->dependent = arena_alloc(&out->memory, m, sizeof *out->dependent);
+    out->first = arena_alloc(&out->memory, m + 1, sizeof *out->first);
+    out->rest = arena_doubles(&out->memory, m);
+    out->involved = arena_alloc(&out->memory, m, sizeof *out->involved);
+    good = good && !out->memory.failed;
     for (size_t c = 0; good && c < m; c++)
         if (!taken || taken[c]) good = take_row(&e, out, c);
     out->rank = e.rank;
@@ -231,12 +212,7 @@ hamel_status redundancy_find(redundancy *out, const sparse_block *A, const doubl
 }
 
 void redundancy_free(redundancy *r) {
-    free(r->dependent);
-    free(r->first);
-    free(r->items);
-    free(r->weights);
-    free(r->involved);
-    free(r->rest);
+    arena_free(&r->memory);
     *r = (redundancy){0};
 }
 

@@ -1,13 +1,11 @@
-/* sparse.c — sparse LU by KLU for a fixed pattern.
+/* sparse.c — sparse LU by KLU for a fixed pattern. This file adds to KLU:
  *
- * In addition to calls of KLU:
- *   - the caller's entries, in their order and with duplicates, are mapped once to compressed columns with sorted rows;
- *   - rows are equilibrated here, by powers of two (no rounding), not by KLU: the residual of the refinement step and
- *     the pivot test then see the very matrix that was factored;
- *   - KLU reports only a pivot that is exactly zero as singular. Rounding seldom leaves a zero, so a pivot is also
- *     refused if cancellation has left less than SINGULAR of the largest entry of its column. This test does not
- *     depend on the scaling of a column (a unit, a mass);
- *   - old pivots are kept while the growth of U stays within GROWTH of what it was when they were chosen. */
+ *   - The caller's entries, in their order and with duplicates, are mapped once to compressed columns with sorted rows.
+ *   - Rows are equilibrated by powers of two, without rounding, before KLU is called. The refinement step and the pivot
+ *     test then use exactly the matrix that was factored.
+ *   - A pivot is rejected if it is less than SINGULAR times the largest entry of its column. KLU itself rejects only
+ *     zero pivots, and rounding seldom produces exact zeros. The test does not depend on the scale of a column.
+ *   - Pivots are reused while the reciprocal growth of U is at least GROWTH times its value at their choice. */
 #include "engine/linear/sparse.h"
 
 #include "engine/base/arena.h"
@@ -20,10 +18,10 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
-/* A pivot below this fraction of the largest entry of its column is rounding: a sparse entry has few updates, and each
- * rounds by ε. */
+/* A pivot below this fraction of the largest entry of its column is rounding: a sparse entry is updated a few times,
+ * with a rounding error of ε each. */
 #define SINGULAR (64 * DBL_EPSILON)
-#define GROWTH 1e-3 /* three digits lost to pivot growth; refinement recovers them */
+#define GROWTH 1e-3 /* pivot growth loses at most three digits, which refinement recovers */
 
 struct sparse {
     arena memory;
@@ -90,21 +88,16 @@ static bool build_pattern(sparse *s, const int *rows, const int *columns) {
     return done;
 }
 
-static bool reserve_arrays(sparse *s) {
+static bool create_sparse_arrays(sparse *s) {
     size_t n = (size_t)s->n, total = s->count + n;
     s->place = arena_ints(&s->memory, s->count);
     s->start = arena_ints(&s->memory, n + 1);
     s->row = arena_ints(&s->memory, total);
-    s->value = arena_doubles(&s->memory, total);
-    s->scale = arena_doubles(&s->memory, n);
-    s->most = arena_doubles(&s->memory, n);
-    s->rhs = arena_doubles(&s->memory, n);
-    s->x = arena_doubles(&s->memory, n);
-    return !s->memory.failed;
+    return ARENA_DOUBLES(&s->memory, {&s->value, total}, {&s->scale, n}, {&s->most, n}, {&s->rhs, n}, {&s->x, n});
 }
 
 /* Dense algebra is faster up to 48 rows with any pattern, and for larger matrices if more than a tenth of the entries
- * is nonzero. */
+ * are nonzero. */
 bool sparse_is_faster(size_t n, size_t count) {
     return n > 48 && (double)count <= 0.1 * (double)n * (double)n;
 }
@@ -120,7 +113,7 @@ sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t coun
     klu_defaults(&s->common);
     s->common.scale = 0;
     if (n == 0) return s;
-    if (!reserve_arrays(s) || !build_pattern(s, rows, columns)) {
+    if (!create_sparse_arrays(s) || !build_pattern(s, rows, columns)) {
         sparse_free(s);
         return NULL;
     }
@@ -135,8 +128,7 @@ void sparse_free(sparse *s) {
     free(s);
 }
 
-/* --- factorization and solution
- * ----------------------------------------------------------------------------------------------------- */
+/* --- factorization and solution ----------------------------------------------------------------------------------- */
 
 /* Sums duplicates and finds the largest entry of each row. Returns false if an entry is not finite. */
 static bool assemble(sparse *s, const double *values) {
@@ -184,13 +176,14 @@ static double reciprocal_growth(sparse *s) {
     return known ? s->common.rgrowth : 0;
 }
 
-/* Factors with the old pivots. Returns true if they are still accurate. */
+/* Factors with the pivots of the previous factorization. Returns true if they are still accurate. */
 static bool refactor(sparse *s) {
     if (!klu_refactor(s->start, s->row, s->value, s->symbolic, s->numeric, &s->common)) return false;
     if (s->common.status != KLU_OK || has_bad_pivot(s)) return false;
     return reciprocal_growth(s) >= GROWTH * s->growth;
 }
 
+/* Factors with new pivots. */
 static hamel_status factor_afresh(sparse *s) {
     klu_free_numeric(&s->numeric, &s->common);
     s->numeric = klu_factor(s->start, s->row, s->value, s->symbolic, &s->common);

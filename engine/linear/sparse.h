@@ -1,8 +1,7 @@
 /* sparse.h — sparse LU by KLU for a fixed pattern: one symbolic analysis, many numerical factorizations.
  *
- * The pattern is given once as (row, column) pairs in the caller's order; duplicates are summed. The caller then fills
- * values in that same order. Not thread-safe.
- * KLU: Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36. */
+ * The pattern is a list of (row, column) pairs; values are passed in the same order. Entries at the same position are
+ * summed. Not thread-safe. KLU: Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -15,13 +14,13 @@ typedef struct sparse sparse;
 /* Returns true if a sparse factorization of an n × n matrix with `count` entries is faster than a dense one. */
 bool sparse_is_faster(size_t n, size_t count);
 
-/* n × n; `rows`, `columns` have `count` entries in 0..n-1. The diagonal is always part of the pattern. Returns NULL if
- * out of memory. */
+/* Creates an n × n matrix with `count` entries; rows and columns are less than n. The diagonal is always part of the
+ * pattern. Returns NULL if out of memory. */
 sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t count);
 void sparse_free(sparse *s);
 
-/* Factors the matrix with the given values (row-equilibrated). The first call orders and pivots. Later calls reuse
- * the pivots, and pivot again if these have become inaccurate. Returns HAMEL_OK, HAMEL_NOT_FINITE, HAMEL_NO_MEMORY, or
+/* Factors the matrix with the given values. The first call chooses the ordering and the pivots. Later calls choose new
+ * pivots only if the old ones have become inaccurate. Returns HAMEL_OK, HAMEL_NOT_FINITE, HAMEL_NO_MEMORY, or
  * HAMEL_SINGULAR if a pivot is not above 64 ε times the largest equilibrated entry of its column. */
 hamel_status sparse_factor(sparse *s, const double *values) HAMEL_CHECKED;
 

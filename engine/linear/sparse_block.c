@@ -1,4 +1,4 @@
-/* sparse_block.c — products and copies of sparse blocks, see the header. */
+/* sparse_block.c — see the header. */
 #include "engine/linear/sparse_block.h"
 
 #include <assert.h>

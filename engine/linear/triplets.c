@@ -6,11 +6,12 @@
 
 bool triplets_create(triplets *t, arena *memory, size_t capacity) {
     *t = (triplets){.capacity = capacity};
-    t->row = arena_ints(memory, capacity);
-    t->column = arena_ints(memory, capacity);
-    t->from = arena_ints(memory, capacity);
+    t->row = arena_ints(memory, 3 * capacity);
     t->factor = arena_doubles(memory, capacity);
-    return t->row && t->column && t->from && t->factor;
+    if (!t->row || !t->factor) return false;
+    t->column = t->row + capacity;
+    t->from = t->column + capacity;
+    return true;
 }
 
 void triplets_add(triplets *t, int row, int column, int from, double factor) {

@@ -97,8 +97,7 @@ const double *sensitivities_sizes(const sensitivities *w) {
     return w->inputs->size;
 }
 
-/* --- tangents
- * -------------------------------------------------------------------------------------------------------- */
+/* --- tangents ----------------------------------------------------------------------------------------------------- */
 
 program_inputs sensitivities_seeds(sensitivities *w, const directions *d) {
     assert(d->count <= LANES && (d->first < 0 || d->first % LANES == 0));
@@ -150,8 +149,7 @@ static void residual_along(sensitivities *w, const directions *d, const double *
     for (size_t i = 0; i < w->n * LANES; i++) w->residual[i] += w->prescribed[i];
 }
 
-/* --- accelerations
- * --------------------------------------------------------------------------------------------------- */
+/* --- accelerations ------------------------------------------------------------------------------------------------ */
 
 /* Computes w->a and w->lambda at a state and leaves its matrix factored. */
 static HAMEL_CHECKED hamel_status solve_state(sensitivities *w, double t, const double *q, const double *v,
@@ -264,8 +262,7 @@ hamel_status sensitivities_accelerate(sensitivities *w, const directions *d, dou
     return status;
 }
 
-/* --- along the motion
- * ------------------------------------------------------------------------------------------------ */
+/* --- along the motion --------------------------------------------------------------------------------------------- */
 
 hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, const double *v, double alpha,
                                  double beta, const double *const *s, double *const *ds) {
@@ -283,8 +280,7 @@ hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, co
     return status;
 }
 
-/* --- onto the constraints
- * -------------------------------------------------------------------------------------------- */
+/* --- onto the constraints ----------------------------------------------------------------------------------------- */
 
 /* Projects one level of s onto the linearized constraints by the smallest step. */
 static hamel_status correct_sensitivities(sensitivities *w, bool position, double *const *s) {

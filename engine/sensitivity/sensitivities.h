@@ -43,8 +43,7 @@ hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, co
 hamel_status sensitivities_see(sensitivities *w, double t, const double *q, const double *v, double *const *s,
                                double *out, hamel_error *error) HAMEL_CHECKED;
 
-/* --- across events (sensitivities_jump.c)
- * -------------------------------------------------------------------------------
+/* Derivatives across events (sensitivities_jump.c).
  *
  * The time τ of an event depends on the inputs. Between sensitivities_meet and sensitivities_part, s holds total
  * variations δ(q, q') = s + (q', q'') dτ/dp of the state at the event. Call sensitivities_see at the instant before. */

@@ -61,8 +61,7 @@ sensitivities_jump *sensitivities_jump_create(const hamel_model *model, arena *m
     return j;
 }
 
-/* --- times of events
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- times of events ---------------------------------------------------------------------------------------------- */
 
 /* Returns the tangent, in one lane, of limit minus force of a sticking slip: Σ μ_s |g| |λ| − |F|. */
 static double sticking_along(const sensitivities *w, const model_slip *slip, size_t lane) {
@@ -198,8 +197,7 @@ static hamel_status choose_time(sensitivities *w, size_t i, bool at_zero, const 
     return HAMEL_OK;
 }
 
-/* --- effects of events
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- effects of events -------------------------------------------------------------------------------------------- */
 
 static directions moving_directions(const sensitivities *w, size_t batch, const double *const *s) {
     directions d = directions_of(w, batch, s);
