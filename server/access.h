@@ -93,6 +93,20 @@ typedef enum access_grant { ACCESS_GRANTED, ACCESS_QUOTA_USED, ACCESS_ALL_USED }
 access_grant access_take(access_list *a, token_owner *owner, access_resource kind, double amount, double most);
 void access_release(access_list *a, token_owner *owner, access_resource kind, double amount);
 double access_used(access_list *a, access_resource kind); /* amount used by all owners */
+
+/* Bytes that one answer takes from ACCESS_ANSWER_BYTES, the common budget of answers that have not been read: whole
+ * answers, bytes that a stream keeps beyond its ring, and rows that a format collects. Small answers are not counted: the
+ * number of connections bounds their sum. The caller serializes access. */
+enum { ANSWER_SMALL_BYTES = 16 * 1024 };
+typedef struct answers_share {
+    access_list *list;
+    token_owner *owner; /* NULL for an answer without a token */
+    double most, taken; /* bytes: bound on all answers; taken by this one */
+} answers_share;
+bool answers_take(answers_share *s, size_t bytes); /* false if the budget or the owner's share of it is used up */
+void answers_give_back(answers_share *s, size_t bytes);
+void answers_leave(answers_share *s); /* releases all bytes */
+
 bool access_has_cpu(token_owner *owner, double *seconds);
 bool access_charge(token_owner *owner, double seconds); /* false if the quota is now used up */
 

@@ -24,7 +24,7 @@ typedef struct server_config {
     char new_token[CONFIG_TEXT_BYTES]; /* "" by default; otherwise print a token with this name and exit */
     char tls_cert[CONFIG_TEXT_BYTES], tls_key[CONFIG_TEXT_BYTES]; /* either both are set or neither */
     char backup[CONFIG_TEXT_BYTES]; /* "" by default; otherwise copy the store to this file and exit */
-    char cors[CONFIG_TEXT_BYTES];   /* origins; see http/cors.h */
+    char cors[CONFIG_TEXT_BYTES];   /* origins; see http/response.c */
     char hosts[CONFIG_TEXT_BYTES];  /* names allowed in Host headers in addition to localhost */
     char log_level_text[CONFIG_TEXT_BYTES];
     char jit_text[CONFIG_TEXT_BYTES];

@@ -6,12 +6,12 @@
 #include "server/clock.h"
 #include "server/config.h"
 #include "server/http/http.h"
-#include "server/jobs/retention.h"
-#include "server/memory.h"
-#include "server/usage.h"
+#include "server/jobs/workers.h"
+#include "server/upkeep.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +28,21 @@ enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 #define SHARE_TO_END 0.95
 
 extern char **environ;
+
+/* Settings of glibc's allocator, which returns a block to the system if the block has its own mapping or is at the end of
+ * its heap. By default its threshold for mappings grows up to 32 MiB when such a block is freed, so that freed parts of
+ * large models would stay in the heaps. */
+enum {
+    HEAPS = 4,                      /* otherwise each of hundreds of threads could keep freed memory in its own heap */
+    OWN_MAPPING_BYTES = 512 * 1024, /* above the ring of a stream (256 KiB), which each run allocates */
+    FREE_BYTES = 32 * 1024 * 1024,
+};
+
+static void set_up_memory(void) {
+    mallopt(M_ARENA_MAX, HEAPS);
+    mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_BYTES);
+    mallopt(M_TRIM_THRESHOLD, FREE_BYTES);
+}
 
 static void ignore_signal(int number) {
     struct sigaction action = {.sa_handler = SIG_IGN};
@@ -185,13 +200,13 @@ static bool worker_makes_sense(const server_config *config, char *message, size_
 
 /* Handles signals until one of them ends the daemon, and returns that one. If `idle` is not NULL, also returns after
  * --idle seconds without a job. SIGCHLD ends the daemon, since the spawner cannot be forked again. */
-static int wait_for_end(const http_services *services, workers *idle, spawner *forks, const sigset_t *awaited) {
+static int wait_for_end(const daemon_services *services, workers *idle, spawner *forks, const sigset_t *awaited) {
     const server_config *config = services->config;
     server_log *log = services->log;
     const struct timespec round = {.tv_sec = idle ? 0 : 1, .tv_nsec = idle ? 200000000 : 0};
     for (;;) {
         int number = sigtimedwait(awaited, NULL, &round);
-        memory_give_back();
+        if (mallinfo2().fordblks > (size_t)FREE_BYTES) malloc_trim(FREE_BYTES / 4); /* some milliseconds */
         if (number == SIGHUP) read_tokens_again(log, config, services->access);
         if (number == SIGHUP && services->tls) read_certificate_again(log, services->tls);
         if (number == SIGTERM || number == SIGINT) {
@@ -242,14 +257,14 @@ static int serve(const server_config *config, server_log *log, access_list *owne
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
     static metrics counters; /* too large for the stack */
-    http_services services = {.config = config,
-                              .log = log,
-                              .slots = &slots,
-                              .metrics = &counters,
-                              .access = owners,
-                              .tls = tls,
-                              .limits = limits_of(config),
-                              .budget = budget_of(config)};
+    daemon_services services = {.config = config,
+                                .log = log,
+                                .slots = &slots,
+                                .metrics = &counters,
+                                .access = owners,
+                                .tls = tls,
+                                .limits = limits_of(config),
+                                .budget = budget_of(config)};
     if (!raise_descriptor_limit(config, message, sizeof message) ||
         !seccomp_install(config->seccomp, kept_calls(config), message, sizeof message)) {
         return start_failed(log, message);
@@ -257,29 +272,24 @@ static int serve(const server_config *config, server_log *log, access_list *owne
     services.store = open_store(config, log, services.metrics, message, sizeof message);
     if (!services.store) return start_failed(log, message);
     cpu_slots_init(&slots, (size_t)config->workers);
-    usage *saved = usage_start(owners, services.store);
+    upkeep *tidy = upkeep_start(&(upkeep_setup){.store = services.store,
+                                                .log = log,
+                                                .access = owners,
+                                                .keep_days = config->keep_days,
+                                                .keep_bytes = config->keep_bytes});
     int code = EXIT_SUCCESS;
     const model_bounds bounds = {.kept = (size_t)config->cache,
                                  .used = (size_t)config->models,
                                  .derivations =
                                      2 * (size_t)config->workers}; /* one token owner gets at most half of them */
     services.models = model_cache_open(&services.limits, &counters, &bounds);
-    const worker_services for_workers = {.store = services.store,
-                                         .log = log,
-                                         .metrics = &counters,
-                                         .access = owners,
-                                         .models = services.models,
-                                         .limits = services.limits,
-                                         .slots = &slots,
-                                         .budget = services.budget};
-    services.workers = services.models ? workers_start(&for_workers, (size_t)config->workers) : NULL;
+    services.workers = services.models ? workers_start(&services, (size_t)config->workers) : NULL;
     bool listens = services.workers && !config->worker;
     if (listens && forks->started) {
         services.analyses = analysis_pool_open(forks, (size_t)config->analysis_processes, log);
         listens = services.analyses != NULL;
     }
     http_server *server = listens ? http_start(&services, message, sizeof message) : NULL;
-    retention *tidy = retention_start(services.store, log, config->keep_days, config->keep_bytes);
     if (services.workers && config->worker) {
         log_working(log, config);
         wait_for_end(&services, config->idle > 0 ? services.workers : NULL, forks, awaited);
@@ -294,8 +304,7 @@ static int serve(const server_config *config, server_log *log, access_list *owne
     }
     analysis_pool_close(services.analyses);
     workers_stop(services.workers);
-    retention_stop(tidy);
-    usage_stop(saved);
+    upkeep_stop(tidy);
     model_cache_close(services.models);
     services.store->kind->close(services.store);
     cpu_slots_destroy(&slots);
@@ -338,7 +347,7 @@ int main(int argc, char **argv) {
     spawner forks = {0};
     block_signals(&awaited);
     umask(077);
-    memory_set_up();
+    set_up_memory();
     if (!config.check_config && !start_spawner(&forks, &config, message, sizeof message)) {
         fprintf(stderr, "hameld: %s\n", message);
         return EXIT_CANNOT_SERVE;

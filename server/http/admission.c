@@ -1,5 +1,5 @@
-/* admission.c — admission of requests; see admission.h. Runs on the HTTP thread, so locks are held only briefly. */
-#include "server/http/admission.h"
+/* admission.c — admission of requests; see request.h. Runs on the HTTP thread, so locks are held only briefly. */
+#include "server/http/request.h"
 
 #include <math.h>
 

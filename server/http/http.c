@@ -10,7 +10,6 @@
 #include "server/http/http.h"
 
 #include "server/clock.h"
-#include "server/http/admission.h"
 #include "server/http/request_check.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
@@ -37,7 +36,7 @@ enum {
 #define LINGER_SECONDS 0.1 /* time for the last bytes of a response that ends during shutdown */
 
 struct http_server {
-    const http_services *services;
+    const daemon_services *services;
     struct MHD_Daemon *daemon;
     connections *connections;
     pool *brief, *streams;
@@ -349,7 +348,7 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 
 /* Selects poll for HTTPS. With epoll libmicrohttpd (at least up to 1.0) does not notice that there is nothing to read,
  * and busy-waits during a TLS handshake: one connection with half a hello uses a core. */
-static unsigned flags_of(const http_services *services) {
+static unsigned flags_of(const daemon_services *services) {
     unsigned flags = MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     flags |= services->tls ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD;
     return services->config->address.ss_family == AF_INET6 ? flags | MHD_USE_IPv6 : flags;
@@ -382,7 +381,7 @@ static http_server *give_up(http_server *server, char *message, size_t room, con
     return NULL;
 }
 
-http_server *http_start(const http_services *services, char *message, size_t room) {
+http_server *http_start(const daemon_services *services, char *message, size_t room) {
     const server_config *config = services->config;
     http_server *server = calloc(1, sizeof *server);
     if (!server) {

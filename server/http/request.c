@@ -2,7 +2,6 @@
 #include "server/http/request.h"
 
 #include "server/clock.h"
-#include "server/http/admission.h"
 #include "server/http/routes.h"
 
 #include <stdio.h>

@@ -69,7 +69,7 @@ typedef struct reply {
 
 struct request {
     http_server *server;
-    const http_services *services;
+    const daemon_services *services;
     struct MHD_Connection *connection;
     connection_entry *entry; /* entry in the connection registry */
     const route *route;
@@ -106,6 +106,15 @@ bool request_run(request *r, void (*task)(void *context), void *context);
 /* Reads the headers; replies if they decide the result. Returns the seconds within which the body must be complete; 0
  * if the reply closes the connection. Any other reply made here is sent after the body has been read. */
 double request_read_headers(request *r, const char *method, const char *version);
+
+/* Admits a request before its body is read: checks token, scope, rate and quotas. Sets r->owner, or fills in the reply that
+ * rejects the request: 401, 403, 429 or 503 (admission.c). */
+void admit(request *r);
+void admission_end(request *r); /* releases the resources taken by admit */
+
+/* Exchanges the resource that the request holds for one of another kind. If that kind is used up, returns false and keeps
+ * the first. */
+bool admission_change(request *r, access_resource kind);
 
 /* Each returns the value of a header or query parameter; NULL if it is absent. */
 const char *request_header(const request *r, const char *name);

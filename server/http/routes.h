@@ -36,6 +36,20 @@ bool job_reread(store *s, job *j);
 
 handled reply_job(request *r, int status, const job *j); /* with an ETag (routes_jobs.c) */
 
+/* Page of a list, newest items first. */
+typedef struct page {
+    size_t limit;
+    int64_t before; /* only items with smaller numbers; 0: start with the newest */
+} page;
+
+/* Reads the query parameters `limit` and `cursor`. If one is invalid, replies with the error and returns false
+ * (routes_jobs.c). */
+bool page_read(request *r, page *out);
+
+/* Returns {items, next} with `count` items, each made by item(context, k); NULL if out of memory. `last` is the number
+ * of the last item, or 0 if the list ends with this page (routes_jobs.c). */
+cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), const void *context, int64_t last);
+
 /* Returns the format of rows that the client accepts. If there is none, replies 406 and returns NULL
  * (routes_results.c). */
 const row_format *request_row_format(request *r);

@@ -17,7 +17,7 @@ static const char *const forms[TABLE_FORMS] = {"application/x-ndjson", "text/csv
 
 typedef struct table {
     request *r; /* NULL after the answer has become a stream */
-    const http_services *services;
+    const daemon_services *services;
     stream *stream;
     table_form form;
     job_batch batch;

@@ -6,9 +6,9 @@
 #include "api/json/text.h"
 #include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"
-#include "server/http/paging.h"
 #include "server/http/routes.h"
 #include "server/http/submission.h"
+#include "server/jobs/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ static const char media_type[] = "text/event-stream";
 
 typedef struct watch {
     request *r; /* NULL after the answer has become a stream */
-    const http_services *services;
+    const daemon_services *services;
     stream *stream;
     job job;
     int64_t told;      /* revision of the last event sent; 0: no event yet */

@@ -31,7 +31,7 @@ typedef enum results_phase { BEFORE_ROWS, ROWS } results_phase;
 
 typedef struct results {
     request *r; /* NULL after the answer has become a stream */
-    const http_services *services;
+    const daemon_services *services;
     stream *stream;
     const row_format *format;
     row_writer *writer;

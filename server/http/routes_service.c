@@ -73,7 +73,7 @@ handled service_healthz(request *r) {
 /* Replies whether requests can be served. During shutdown this handler is not called: dispatch replies 503. */
 handled service_readyz(request *r) {
     static const char good[] = "{\"status\":\"ready\"}\n";
-    const http_services *s = r->services;
+    const daemon_services *s = r->services;
     bool busy = (double)http_load_of(r->server).streams >= s->config->streams + s->config->waiting;
     const char *trouble = busy ? "all run slots are busy" : s->store->kind->trouble(s->store);
     if (!trouble) return reply_static(r, 200, json_type, good, sizeof good - 1);

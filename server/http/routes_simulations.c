@@ -13,7 +13,7 @@
 typedef struct live_run {
     request *r; /* NULL after the answer has become a stream */
     stream *stream;
-    const http_services *services;
+    const daemon_services *services;
     row_writer *writer;
     const row_format *format;
     bool whole; /* the summary or problem has been written */

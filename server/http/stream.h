@@ -11,7 +11,6 @@
 #pragma once
 
 #include "server/budget.h"
-#include "server/http/answers.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* submission.c — replies to submissions; see submission.h. */
 #include "server/http/submission.h"
+#include "server/jobs/workers.h"
 
 #include "server/clock.h"
-#include "server/http/admission.h"
 #include "server/http/job_json.h"
 #include "server/http/routes.h"
 

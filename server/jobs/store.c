@@ -2,9 +2,6 @@
  * line here. */
 #include "server/jobs/store.h"
 
-#include "server/jobs/store_postgres.h"
-#include "server/jobs/store_sqlite.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

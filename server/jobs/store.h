@@ -275,6 +275,10 @@ typedef struct store_kind {
     void (*wait)(store *s, uint64_t *seen, double seconds);
 } store_kind;
 
+extern const store_kind store_kind_sqlite;     /* sqlite:PATH */
+extern const store_kind store_kind_memory;     /* memory: until the process ends */
+extern const store_kind store_kind_postgresql; /* postgresql://USER@HOST/DATABASE, shared by many daemons */
+
 struct store {
     const store_kind *kind;
 };

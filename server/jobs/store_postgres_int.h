@@ -2,7 +2,6 @@
  * design. */
 #pragma once
 
-#include "server/jobs/store_postgres.h"
 #include "server/jobs/store_sql.h"
 
 #include <postgresql/libpq-fe.h>

@@ -143,7 +143,7 @@ bool sql_run(sql_connection *c, unsigned name); /* a statement without parameter
 #define SQL_FIRST(c, name, ...) sql_first(c, name, SQL_VALUES(__VA_ARGS__))
 #define SQL_RUN(c, name, ...) sql_run_with(c, name, SQL_VALUES(__VA_ARGS__))
 
-/* store_sql_rows.c: conversion of the current row to a struct. */
+/* store_sql_read.c: conversion of the current row to a struct. */
 bool sql_read_job(sql_connection *c, job *out);         /* false if out of memory */
 bool sql_read_batch(sql_connection *c, job_batch *out); /* does not set its counts */
 bool sql_read_blob(sql_connection *c, int column, char **bytes, size_t *length);

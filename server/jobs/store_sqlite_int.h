@@ -2,7 +2,6 @@
 #pragma once
 
 #include "server/jobs/store_sql.h"
-#include "server/jobs/store_sqlite.h"
 
 #include <sqlite3.h>
 #include <sys/types.h>

@@ -37,7 +37,7 @@ typedef struct worker {
 } worker;
 
 struct workers {
-    worker_services services;
+    daemon_services services;
 
     pthread_mutex_t lock;
     pthread_cond_t woken;
@@ -527,7 +527,7 @@ static void listen_to_store(workers *w) {
 
 /* ---- start and stop --------------------------------------------------------------------------------------------- */
 
-workers *workers_start(const worker_services *services, size_t count) {
+workers *workers_start(const daemon_services *services, size_t count) {
     workers *w = calloc(1, sizeof *w);
     worker *members = calloc(count, sizeof *members);
     if (!w || !members) {

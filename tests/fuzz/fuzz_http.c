@@ -3,7 +3,8 @@
  * Looks for what the sanitizers see in the front, the routes, the job workers and the writers; and for promises: the
  * daemon takes or closes, its answers are HTTP, none is 500 (an error of its own), and it continues answering. */
 #include "server/http/http.h"
-#include "server/jobs/retention.h"
+#include "server/jobs/workers.h"
+#include "server/upkeep.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +30,7 @@ static unsigned serve(void) {
     static server_log log;
     static metrics counters;
     static cpu_slots slots;
-    static http_services services;
+    static daemon_services services;
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     char *arguments[] = {"hameld",  "--listen",      "127.0.0.1:0", "--hosts",     "h",     "--store",
                          "memory:", "--time-limit",  "0.1",         "--max-steps", "500",   "--max-rows",
@@ -39,12 +40,12 @@ static unsigned serve(void) {
     signal(SIGPIPE, SIG_IGN);
     log_init(&log, LOG_SILENT, STDERR_FILENO);
     cpu_slots_init(&slots, WORKERS);
-    services = (http_services){.config = &config,
-                               .log = &log,
-                               .slots = &slots,
-                               .metrics = &counters,
-                               .access = access_open("", message, sizeof message),
-                               .limits = api_limits_default()};
+    services = (daemon_services){.config = &config,
+                                 .log = &log,
+                                 .slots = &slots,
+                                 .metrics = &counters,
+                                 .access = access_open("", message, sizeof message),
+                                 .limits = api_limits_default()};
     services.limits.engine.memory = 64 << 20;
     services.limits.engine.nodes = 20000;
     services.budget = (budget_limits){.wall_seconds = config.time_limit, .derive_seconds = config.derive_limit};
@@ -54,18 +55,11 @@ static unsigned serve(void) {
     services.store = store_open(config.store, &options, message, sizeof message);
     services.models = model_cache_open(&services.limits, &counters, &(model_bounds){.kept = 1 << 24});
     require(services.access && services.store && services.models, message);
-    const worker_services for_workers = {.store = services.store,
-                                         .log = &log,
-                                         .metrics = &counters,
-                                         .access = services.access,
-                                         .models = services.models,
-                                         .limits = services.limits,
-                                         .slots = &slots,
-                                         .budget = services.budget};
-    services.workers = workers_start(&for_workers, WORKERS);
+    services.workers = workers_start(&services, WORKERS);
     http_server *server = services.workers ? http_start(&services, message, sizeof message) : NULL;
     require(server, message);
-    require(retention_start(services.store, &log, 0, ENDED_JOBS_BYTES), "retention starts");
+    const upkeep_setup setup = {.store = services.store, .log = &log, .keep_bytes = ENDED_JOBS_BYTES};
+    require(upkeep_start(&setup), "upkeep starts");
     return http_port(server);
 }
 

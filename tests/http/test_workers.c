@@ -102,7 +102,7 @@ static workers *start(void) {
     owners = access_open("", message, sizeof message);
     models = model_cache_open(&limits, &counters, &(model_bounds){.derivations = 2});
     assert_true(owners && models);
-    workers *w = workers_start(&(worker_services){.store = &controlled,
+    workers *w = workers_start(&(daemon_services){.store = &controlled,
                                                   .log = &quiet,
                                                   .metrics = &counters,
                                                   .access = owners,

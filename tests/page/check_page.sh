@@ -12,7 +12,7 @@ verdict "nothing comes from other hosts" "$(grep -nE '://|@import|//[a-z]+\.' $p
 verdict "no text is taken for markup or code" "$(grep -nE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function' $page/*.mjs)"
 verdict "everything imported is there and served" "$(
     grep -ohE 'from "\./[a-z]+\.mjs"|"/page/[a-z.]+"' $page/*.mjs $page/index.html | grep -oE '[a-z]+\.(mjs|css)' | sort -u |
-        while read -r f; do [ -f "$page/$f" ] && grep -q "{\"$f\"," server/http/routes_page.c || echo "$f"; done)"
+        while read -r f; do [ -f "$page/$f" ] && grep -q "{\"/page/$f\"," server/http/routes_service.c || echo "$f"; done)"
 verdict "every part is used" "$(for f in $page/*.mjs; do grep -qE "[/\"]$(basename "$f")\"" $page/*.mjs $page/index.html || echo "$f"; done)"
 verdict "the page has the elements that its scripts use" "$(
     grep -ohE '\bids\.[a-z]+' $page/page.mjs $page/motion.mjs | sort -u | sed 's/ids\.//' |
