@@ -1,6 +1,7 @@
 /* analyze.h — analyses of a description, for `hamel analyze` and POST /v1/analyses. */
 #pragma once
 
+#include "api/json/builder.h"
 #include "api/simulate.h"
 
 typedef enum api_analyses { /* bits */
@@ -44,6 +45,10 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *linearizati
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified);
+
+/* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. Both lists are empty if `r` is
+ * NULL. */
+void api_add_redundancy(json_builder *b, cJSON *object, const hamel_redundancy *r);
 
 /* Analyses the description body[length] with the assignments, as api_prepare takes them. Returns the answer
  * (cJSON_Delete), or NULL with *failure filled. */

@@ -163,17 +163,17 @@ static bool write_row(void *context, const double *values, size_t count) {
 }
 
 static bool write_event(void *context, const char *json) {
-    return row_writer_event(context, json);
+    return row_writer_object(context, ROW_EVENT, json);
 }
 
 static bool write_progress(void *context, const char *json, double fraction) {
     (void)fraction;
-    return row_writer_progress(context, json);
+    return row_writer_object(context, ROW_PROGRESS, json);
 }
 
 static bool write_summary(void *context, const char *json, const hamel_summary *summary) {
     (void)summary;
-    return row_writer_summary(context, json);
+    return row_writer_object(context, ROW_SUMMARY, json);
 }
 
 static bool write_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {

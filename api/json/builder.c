@@ -12,22 +12,25 @@ void json_add_text(json_builder *b, cJSON *object, const char *key, const char *
 }
 
 void json_add_number(json_builder *b, cJSON *object, const char *key, double value) {
-    if (!b->failed) json_kept(b, cJSON_AddNumberToObject(object, key, value));
+    json_add_number_or_null(b, object, key, true, value);
 }
 
 void json_add_truth(json_builder *b, cJSON *object, const char *key, bool value) {
-    if (!b->failed) json_kept(b, cJSON_AddBoolToObject(object, key, value));
+    json_add_truth_or_null(b, object, key, true, value);
 }
 
 void json_add_null(json_builder *b, cJSON *object, const char *key) {
-    if (!b->failed) json_kept(b, cJSON_AddNullToObject(object, key));
+    json_add_text(b, object, key, NULL);
 }
 
 void json_add_number_or_null(json_builder *b, cJSON *object, const char *key, bool known, double value) {
-    if (known)
-        json_add_number(b, object, key, value);
-    else
-        json_add_null(b, object, key);
+    if (!b->failed)
+        json_kept(b, known ? cJSON_AddNumberToObject(object, key, value) : cJSON_AddNullToObject(object, key));
+}
+
+void json_add_truth_or_null(json_builder *b, cJSON *object, const char *key, bool known, bool value) {
+    if (!b->failed)
+        json_kept(b, known ? cJSON_AddBoolToObject(object, key, value) : cJSON_AddNullToObject(object, key));
 }
 
 void json_add_texts(json_builder *b, cJSON *object, const char *key, const char *const *texts, size_t count) {
@@ -52,6 +55,10 @@ cJSON *json_append(json_builder *b, cJSON *list, cJSON *item) {
     cJSON_Delete(item);
     b->failed = true;
     return NULL;
+}
+
+cJSON *json_append_object(json_builder *b, cJSON *list) {
+    return json_append(b, list, cJSON_CreateObject());
 }
 
 void json_append_texts(json_builder *b, cJSON *list, const char *const *texts, size_t count) {

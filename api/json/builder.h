@@ -1,4 +1,4 @@
-/* builder.h — JSON trees from many small allocations: a failed one is recorded and checked once, at the end.
+/* builder.h — builds JSON trees. A failed allocation is recorded in the builder, so that callers check it once, at the end.
  *
  * After a failure every call does nothing, and a parent may be NULL. The caller owns the tree (cJSON_Delete). */
 #pragma once
@@ -11,10 +11,10 @@ typedef struct json_builder {
     bool failed;
 } json_builder;
 
-/* Returns `item`; records a failure if it is NULL. */
+/* Returns `item`. Records a failure if `item` is NULL. */
 cJSON *json_kept(json_builder *b, cJSON *item);
 
-/* Add members to an object; a text that is NULL becomes null. The item returned is part of the tree; NULL after a
+/* Add a member to an object. A text that is NULL becomes null. The returned item is part of the tree, or NULL after a
  * failure. */
 void json_add_text(json_builder *b, cJSON *object, const char *key, const char *value);
 void json_add_number(json_builder *b, cJSON *object, const char *key, double value);
@@ -25,10 +25,12 @@ void json_add_texts(json_builder *b, cJSON *object, const char *key, const char 
 void json_add_numbers(json_builder *b, cJSON *object, const char *key, const double *values, size_t count);
 cJSON *json_add_object(json_builder *b, cJSON *object, const char *key);
 cJSON *json_add_list(json_builder *b, cJSON *object, const char *key);
+void json_add_truth_or_null(json_builder *b, cJSON *object, const char *key, bool known, bool value);
 
-/* Appends `item` to the list, which takes ownership, and returns it. On failure, also if `item` is NULL, returns NULL. */
+/* Append an item to the list, which takes ownership, or an empty object. Return the item, or NULL after a failure. */
 cJSON *json_append(json_builder *b, cJSON *list, cJSON *item);
+cJSON *json_append_object(json_builder *b, cJSON *list);
 void json_append_texts(json_builder *b, cJSON *list, const char *const *texts, size_t count);
 
-/* The finished tree; after a failure deletes it and returns NULL. */
+/* Returns the finished tree. After a failure, deletes the tree and returns NULL. */
 cJSON *json_finished(const json_builder *b, cJSON *tree);

@@ -1,13 +1,14 @@
-/* row_writer.c — the list of result formats, and the functions common to all formats. */
+/* row_writer.c — the list of result formats, and the functions common to several formats. */
 #include "api/write/row_writer.h"
 
 #include "api/write/write_formats.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
-/* limit of one line: the header, or a row of a large system */
+/* maximum length of a line: the header, or a row of a large system */
 enum { LINE_MAX_BYTES = 256 * 1024 * 1024 };
 
 /* If a client accepts several formats equally, the first in this list is used. */
@@ -43,11 +44,13 @@ void row_writer_close(row_writer *w) {
     free(w);
 }
 
+bool row_writer_fail(row_writer *w, const char *reason) {
+    w->reason = reason;
+    return false;
+}
+
 bool row_writer_flush(row_writer *w) {
-    if (w->line.failed) {
-        w->reason = "memory could not be allocated";
-        return false;
-    }
+    if (w->line.failed) return row_writer_fail(w, "memory could not be allocated");
     bool taken = w->line.length == 0 || w->sink.write(w->sink.context, w->line.bytes, w->line.length);
     text_buffer_reset(&w->line);
     return taken;
@@ -56,36 +59,40 @@ bool row_writer_flush(row_writer *w) {
 bool row_writer_keep(row_writer *w, size_t bytes) {
     if (w->keep == NULL || w->keep(w->sink.context, bytes)) return true;
     w->refused = true;
-    w->reason = "too many bytes of answers wait for their clients; retry later, or use ndjson, csv or sse";
-    return false;
+    return row_writer_fail(w, "too many results are waiting for their clients; retry later, or use ndjson, csv or sse");
 }
 
 bool row_writer_begin(row_writer *w, const row_header *header) {
     w->column_count = header->column_count;
-    return w->format->begin == NULL || w->format->begin(w, header);
+    return w->format->begin(w, header);
 }
 
 bool row_writer_row(row_writer *w, const double *values, size_t count) {
     assert(count == w->column_count);
-    return w->format->row == NULL || w->format->row(w, values, count);
+    return w->format->row(w, values, count);
 }
 
-bool row_writer_event(row_writer *w, const char *json) {
-    return w->format->event == NULL || w->format->event(w, json);
-}
-
-bool row_writer_progress(row_writer *w, const char *json) {
-    return w->format->progress == NULL || w->format->progress(w, json);
-}
-
-bool row_writer_summary(row_writer *w, const char *json) {
-    return w->format->summary == NULL || w->format->summary(w, json);
+bool row_writer_object(row_writer *w, row_object kind, const char *json) {
+    return w->format->object == NULL || w->format->object(w, kind, json);
 }
 
 bool row_writer_problem(row_writer *w, const char *json, const char *summary) {
     return w->format->problem == NULL || w->format->problem(w, json, summary);
 }
 
-bool row_writer_heartbeat(row_writer *w) {
-    return w->format->heartbeat == NULL || w->format->heartbeat(w);
+bool row_table_add(row_table *t, row_writer *w, const double *values, size_t count) {
+    assert(t->rows <= t->capacity && (t->rows == 0 || t->columns == count));
+    if (t->rows == t->capacity) {
+        size_t most = ROW_TABLE_BYTES / sizeof(double) / (count > 0 ? count : 1);
+        size_t wanted = t->capacity < 64 ? 64 : t->capacity * 2;
+        if (wanted > most) wanted = most;
+        if (wanted == t->rows)
+            return row_writer_fail(w, "the result is too large for this format; use ndjson, csv or sse");
+        if (!row_writer_keep(w, (wanted - t->capacity) * count * sizeof *t->values)) return false;
+        double *grown = realloc(t->values, wanted * count * sizeof *grown);
+        if (grown == NULL) return row_writer_fail(w, "memory could not be allocated");
+        *t = (row_table){.values = grown, .columns = count, .rows = t->rows, .capacity = wanted};
+    }
+    memcpy(t->values + t->rows++ * count, values, count * sizeof *values);
+    return true;
 }

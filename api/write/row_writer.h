@@ -18,11 +18,14 @@ typedef struct byte_sink {
 typedef struct row_header {
     size_t column_count;
     const char *const *columns;
-    size_t expected_rows; /* 0: unknown. A known number must be exact: npy then sends rows immediately */
+    size_t expected_rows; /* exact number of rows, so that npy can send them immediately; 0: unknown */
     const char *json;     /* the header object (schema Header of openapi.json) as compact JSON */
 } row_header;
 
 typedef struct row_writer row_writer;
+
+/* Objects between and after the rows. The summary ends a run that has not failed. A heartbeat keeps an idle stream open. */
+typedef enum row_object { ROW_EVENT, ROW_PROGRESS, ROW_SUMMARY, ROW_HEARTBEAT } row_object;
 
 typedef struct row_format {
     const char *name;       /* "csv" */
@@ -31,14 +34,11 @@ typedef struct row_format {
     size_t writer_bytes;    /* size of the writer's struct, which begins with a row_writer */
     bool (*begin)(row_writer *w, const row_header *header);
     bool (*row)(row_writer *w, const double *values, size_t count);
-    bool (*event)(row_writer *w, const char *json);    /* an event object; may be NULL */
-    bool (*progress)(row_writer *w, const char *json); /* may be NULL */
-    bool (*summary)(row_writer *w, const char *json);  /* normal end */
-    /* Writes the failure of a run. NULL if the format has no failures; the caller then reports it. `summary` may be
-     * NULL. */
+    bool (*object)(row_writer *w, row_object kind, const char *json); /* NULL if the format has no objects */
+    /* Writes the failure of a run; `summary` may be NULL. The field is NULL if the format contains rows only: no events and
+     * no problem. The caller then reports the failure. */
     bool (*problem)(row_writer *w, const char *json, const char *summary);
-    bool (*heartbeat)(row_writer *w); /* keeps an idle stream open; may be NULL */
-    void (*close)(row_writer *w);     /* frees the memory of the format; may be NULL */
+    void (*close)(row_writer *w); /* frees the memory of the format; may be NULL */
 } row_format;
 
 struct row_writer {
@@ -47,17 +47,16 @@ struct row_writer {
     text_buffer line; /* reused for each line */
     size_t column_count;
 
-    /* Called with the sink's context before a format keeps `bytes` more bytes until the end; NULL always permits.
-     * Set by the caller after opening. If it returns false, the writer sets `reason` and `refused`: a retry may
-     * succeed. */
+    /* Called with the sink's context before a format keeps `bytes` more bytes until the end. The caller may set it
+     * after opening. If it returns false, the writer sets `reason` and `refused`; a retry may succeed. */
     bool (*keep)(void *context, size_t bytes);
     bool refused;
 
     const char *reason; /* why a call returned false, if the sink was not the cause; otherwise NULL */
 
-    /* For a format with numbered objects (sse). The header, rows, events and the final object are numbered from 1, in the
-     * same way in each request; progress and interim objects have no number. Set by the caller after opening. */
-    uint64_t seen; /* number of objects that the client has already received; they are not sent again */
+    /* For a format with numbered objects (sse). Header, rows, events and the final object are numbered from 1, in the
+     * same way in each request. Progress and interim objects have no number. The caller may set both after opening. */
+    uint64_t seen; /* number of objects that the client has already received; the writer skips them */
     bool interim;  /* the summary or problem is not the final object of the result */
 };
 
@@ -68,17 +67,14 @@ const row_format *row_format_at(size_t index);
 /* Adds a field of CSV, in quotes where RFC 4180 requires them. */
 void csv_add_field(text_buffer *line, const char *text);
 
-row_writer *row_writer_open(const row_format *format, byte_sink sink); /* NULL if memory could not be allocated */
+row_writer *row_writer_open(const row_format *format, byte_sink sink); /* returns NULL if out of memory */
 void row_writer_close(row_writer *w);
 
-/* Each returns false if the sink refuses the bytes, if memory could not be allocated, or if the result is too large
- * for the format (json and npy keep all rows: 64 MiB at most). w->reason explains the last two. Calls that a format
- * does not implement succeed. json, and npy without expected_rows, send nothing before the summary or problem. */
+/* Return false if the sink refuses the bytes, if memory runs out, or if the result is too large for the format (json and
+ * npy keep all rows: 64 MiB at most). In the last two cases w->reason is the reason. Objects that a format does not have
+ * are ignored. json, and npy without expected_rows, send nothing before the summary or problem. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
-bool row_writer_event(row_writer *w, const char *json);
-bool row_writer_progress(row_writer *w, const char *json);
-bool row_writer_summary(row_writer *w, const char *json);
-/* `summary`: summary of the failed run, written before the problem; NULL if the run did not begin. */
+bool row_writer_object(row_writer *w, row_object kind, const char *json); /* `json` is NULL for a heartbeat */
+/* Writes the summary of the failed run, if any (`summary` is NULL if the run did not begin), and then the problem. */
 bool row_writer_problem(row_writer *w, const char *json, const char *summary);
-bool row_writer_heartbeat(row_writer *w);

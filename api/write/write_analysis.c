@@ -1,13 +1,21 @@
 /* write_analysis.c — writes the results of analyses as JSON. */
 #include "api/analyze.h"
-#include "api/write/write_redundancy.h"
+#include "api/json/builder.h"
 
 static void add_names(json_builder *b, cJSON *object, const char *key, const hamel_names *given) {
     json_add_texts(b, object, key, given->items, given->count);
 }
 
+void api_add_redundancy(json_builder *b, cJSON *object, const hamel_redundancy *r) {
+    const hamel_redundancy none = {0}, *found = r != NULL ? r : &none;
+    cJSON *redundancy = json_add_object(b, object, "redundancy"), *sets = json_add_list(b, redundancy, "sets");
+    for (size_t k = 0; k < found->set_count && !b->failed; k++)
+        json_append_texts(b, json_append(b, sets, cJSON_CreateArray()), found->sets[k].items, found->sets[k].count);
+    add_names(b, redundancy, "not_unique", &found->not_unique);
+}
+
 static void add_constraint(json_builder *b, cJSON *to, const hamel_constraint_facts *facts) {
-    cJSON *object = json_append(b, to, cJSON_CreateObject());
+    cJSON *object = json_append_object(b, to);
     json_add_text(b, object, "name", facts->name);
     json_add_text(b, object, "kind", facts->kind);
     json_add_truth(b, object, "linear", facts->linear);
@@ -22,11 +30,11 @@ static void add_constraint(json_builder *b, cJSON *to, const hamel_constraint_fa
 }
 
 static void add_integral(json_builder *b, cJSON *to, const hamel_integral *integral) {
-    cJSON *object = json_append(b, to, cJSON_CreateObject());
+    cJSON *object = json_append_object(b, to);
     json_add_text(b, object, "integral", integral->integral);
     cJSON *terms = json_add_list(b, object, "constraints");
     for (size_t k = 0; k < integral->term_count && !b->failed; k++) {
-        cJSON *term = json_append(b, terms, cJSON_CreateObject());
+        cJSON *term = json_append_object(b, terms);
         json_add_text(b, term, "name", integral->terms[k].constraint);
         json_add_text(b, term, "factor", integral->terms[k].factor);
     }
@@ -39,10 +47,8 @@ static void add_dimensions(json_builder *b, cJSON *object, const char *key, cons
 
 static void add_flags(json_builder *b, cJSON *object, const hamel_report *r) {
     static const char *const keys[] = {"derived_flag", "growth", "degree", "with_time", "exact", "decided_by"};
-    if (!r->growth_vector) {
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) json_add_null(b, object, keys[k]);
-        return;
-    }
+    for (size_t k = 0; k < sizeof keys / sizeof *keys && !r->growth_vector; k++) json_add_null(b, object, keys[k]);
+    if (!r->growth_vector) return;
     add_dimensions(b, object, keys[0], r->derived_flag, r->derived_flag_count);
     add_dimensions(b, object, keys[1], r->growth_vector, r->growth_vector_count);
     json_add_number(b, object, keys[2], (double)r->growth_vector_count);
@@ -52,6 +58,10 @@ static void add_flags(json_builder *b, cJSON *object, const hamel_report *r) {
 }
 
 static void add_start(json_builder *b, cJSON *holonomy, const hamel_start_verdict *s) {
+    if (!s->differs) {
+        json_add_null(b, holonomy, "at_start");
+        return;
+    }
     cJSON *object = json_add_object(b, holonomy, "at_start");
     bool known = s->verdict != HAMEL_VERDICT_UNDETERMINED;
     json_add_number(b, object, "velocity_constraints", (double)s->velocity_rank);
@@ -70,10 +80,7 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     json_add_number_or_null(b, object, "accessible_dimension", known, (double)r->accessible_dimension);
     json_add_number(b, object, "holonomic_constraints", (double)r->holonomic_rank);
     add_flags(b, object, r);
-    if (r->at_start.differs)
-        add_start(b, object, &r->at_start);
-    else
-        json_add_null(b, object, "at_start");
+    add_start(b, object, &r->at_start);
     add_names(b, object, "left_out", &r->left_out);
     cJSON *integrals = json_add_list(b, object, "integrals");
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
@@ -85,7 +92,7 @@ static void add_transitivity(json_builder *b, cJSON *root, const hamel_report *r
     cJSON *list = json_add_list(b, object, "coefficients");
     for (size_t k = 0; k < r->coefficient_count && !b->failed; k++) {
         const hamel_coefficient *c = &r->coefficients[k];
-        cJSON *item = json_append(b, list, cJSON_CreateObject());
+        cJSON *item = json_append_object(b, list);
         json_add_text(b, item, "of", c->of);
         json_add_text(b, item, "first", c->first);
         json_add_text(b, item, "second", c->second);
@@ -112,7 +119,7 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     add_names(&b, root, "conserved", &r->conserved);
     cJSON *regional = json_add_list(&b, root, "conserved_while");
     for (size_t k = 0; k < r->conserved_while_count && !b.failed; k++) {
-        cJSON *item = json_append(&b, regional, cJSON_CreateObject());
+        cJSON *item = json_append_object(&b, regional);
         json_add_text(&b, item, "name", r->conserved_while[k].name);
         add_names(&b, item, "while", &r->conserved_while[k].conditions);
     }
@@ -141,7 +148,7 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     cJSON *object = json_add_object(&b, root, "verification");
     cJSON *formulations = json_add_list(&b, object, "formulations");
     for (size_t k = 0; k < v->compared_count && !b.failed; k++)
-        json_append(&b, formulations, cJSON_CreateString(v->compared[k].formulation));
+        json_append_texts(&b, formulations, &v->compared[k].formulation, 1);
     json_add_number(&b, object, "max_relative_difference", v->max_relative_difference);
     json_add_number(&b, object, "states", (double)v->states);
     json_add_number(&b, object, "singular", (double)v->singular);
@@ -150,7 +157,7 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     add_differences(&b, object, &v->differences);
     cJSON *differences = json_add_list(&b, object, "differences");
     for (size_t k = 1; k < v->compared_count && !b.failed; k++) {
-        cJSON *item = json_append(&b, differences, cJSON_CreateObject());
+        cJSON *item = json_append_object(&b, differences);
         json_add_text(&b, item, "formulation", v->compared[k].formulation);
         json_add_number(&b, item, "accelerations", v->compared[k].accelerations);
         json_add_number(&b, item, "reactions", v->compared[k].reactions);
@@ -158,7 +165,7 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     }
     cJSON *refused = json_add_list(&b, object, "not_applicable");
     for (size_t k = 0; k < v->refused_count && !b.failed; k++) {
-        cJSON *item = json_append(&b, refused, cJSON_CreateObject());
+        cJSON *item = json_append_object(&b, refused);
         json_add_text(&b, item, "formulation", v->refused[k].formulation);
         json_add_text(&b, item, "reason", v->refused[k].reason);
     }
@@ -190,19 +197,14 @@ static void add_matrix(json_builder *b, cJSON *to, const char *key, const double
 }
 
 static void add_equilibrium(json_builder *b, cJSON *to, const hamel_equilibria *all, const hamel_equilibrium *e) {
-    cJSON *object = json_append(b, to, cJSON_CreateObject());
+    cJSON *object = json_append_object(b, to);
     add_named(b, object, "coordinates", all->coordinates, e->q, all->coordinate_count);
     if (all->steady) add_named(b, object, "velocities", all->coordinates, e->v, all->coordinate_count);
     add_named(b, object, "multipliers", all->constraints, e->lambda, all->constraint_count);
     json_add_truth(b, object, "determined", e->determined);
-    if (e->decided) {
-        json_add_truth(b, object, "stable", e->stable);
-        json_add_text(b, object, "decided_by", e->decided_by);
-    } else {
-        json_add_null(b, object, "stable");
-        json_add_null(b, object, "decided_by");
-        json_add_text(b, object, "reason", e->reason);
-    }
+    json_add_truth_or_null(b, object, "stable", e->decided, e->stable);
+    json_add_text(b, object, "decided_by", e->decided ? e->decided_by : NULL);
+    if (!e->decided) json_add_text(b, object, "reason", e->reason);
     json_add_truth(b, object, "isolated", e->isolated);
     json_add_number(b, object, "family_dimension", (double)e->family_dimension);
     if (e->accuracy > 0) json_add_number(b, object, "accuracy", e->accuracy);
@@ -222,11 +224,11 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria) {
 }
 
 static void add_mode(json_builder *b, cJSON *to, const hamel_linearization *l, const hamel_mode *mode) {
-    cJSON *object = json_append(b, to, cJSON_CreateObject()), *shape;
+    cJSON *object = json_append_object(b, to);
     json_add_numbers(b, object, "eigenvalue", mode->eigenvalue, 2);
     json_add_number(b, object, "frequency", mode->frequency);
     json_add_number(b, object, "damping", mode->damping);
-    shape = json_add_object(b, object, "shape");
+    cJSON *shape = json_add_object(b, object, "shape");
     for (size_t i = 0; i < l->coordinate_count && !b->failed; i++)
         json_add_numbers(b, shape, l->coordinates[i], mode->shape + 2 * i, 2);
 }
@@ -246,16 +248,15 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {
     for (size_t k = 0; k < l->mode_count; k++) add_mode(&b, modes, l, &l->modes[k]);
     json_add_truth(&b, object, "equilibrium", l->at_rest);
     json_add_truth(&b, object, "steady", l->steady);
-    if (l->steady)
-        json_add_truth(&b, object, "stable", l->stable);
-    else
-        json_add_null(&b, object, "stable");
+    json_add_truth_or_null(&b, object, "stable", l->steady, l->stable);
     return !b.failed;
 }
 
-static void add_generalized(json_builder *b, cJSON *to, const hamel_generalized_force *forces, size_t count) {
+static void add_generalized(json_builder *b, cJSON *to, const char *key, const hamel_generalized_force *forces,
+                            size_t count) {
+    cJSON *list = json_add_list(b, to, key);
     for (size_t k = 0; k < count && !b->failed; k++) {
-        cJSON *item = json_append(b, to, cJSON_CreateObject());
+        cJSON *item = json_append_object(b, list);
         json_add_text(b, item, "coordinate", forces[k].coordinate);
         json_add_number(b, item, "value", forces[k].value);
         json_add_text(b, item, "expression", forces[k].expression);
@@ -267,9 +268,9 @@ bool api_add_forces(cJSON *root, const hamel_forces *forces) {
     cJSON *list = json_add_list(&b, root, "forces");
     for (size_t k = 0; k < forces->count && !b.failed; k++) {
         const hamel_action *action = &forces->actions[k];
-        cJSON *item = json_append(&b, list, cJSON_CreateObject());
+        cJSON *item = json_append_object(&b, list);
         json_add_text(&b, item, "from", action->origin);
-        add_generalized(&b, json_add_list(&b, item, "on"), action->on, action->count);
+        add_generalized(&b, item, "on", action->on, action->count);
     }
     return !b.failed;
 }
@@ -279,6 +280,6 @@ bool api_add_relaxation(cJSON *root, const hamel_relaxation *relaxation) {
     cJSON *object = json_add_object(&b, root, "relaxation");
     json_add_text(&b, object, "constraint", relaxation->constraint);
     json_add_number(&b, object, "multiplier", relaxation->multiplier);
-    add_generalized(&b, json_add_list(&b, object, "reactions"), relaxation->reactions, relaxation->count);
+    add_generalized(&b, object, "reactions", relaxation->reactions, relaxation->count);
     return !b.failed;
 }

@@ -1,7 +1,8 @@
-/* write_csv.c — writes comma-separated values (RFC 4180, but lines end with "\n"): one header row, then the rows.
+/* write_csv.c — writes comma-separated values (RFC 4180, but lines end with "\n"): the names of the columns, then the
+ * rows.
  *
- * The format cannot hold events, a summary or a problem. The caller reports those by exit code and stderr, or by
- * closing the connection early. */
+ * The format has no events, summary or problem. The caller reports a failure by an exit code and a message, or by closing
+ * the connection early. */
 #include "api/write/write_formats.h"
 
 #include <string.h>

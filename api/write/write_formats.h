@@ -1,28 +1,25 @@
-/* write_formats.h — shared by the files write_*.c and row_writer.c only. */
+/* write_formats.h — declarations shared by row_writer.c and the files write_*.c. */
 #pragma once
 
 #include "api/write/row_writer.h"
 
-extern const row_format row_format_csv;
-extern const row_format row_format_ndjson;
-extern const row_format row_format_sse;
-extern const row_format row_format_json;
-extern const row_format row_format_npy;
+extern const row_format row_format_csv, row_format_ndjson, row_format_sse, row_format_json, row_format_npy;
 
-/* Sends w->line to the sink and clears it. Returns false if the sink refuses, or if memory could not be allocated; then
- * w->reason is set. */
+/* Sets w->reason and returns false. */
+bool row_writer_fail(row_writer *w, const char *reason);
+
+/* Sends w->line to the sink and clears it. Returns false if the sink refuses, or, with w->reason set, if out of memory. */
 bool row_writer_flush(row_writer *w);
 
-/* Rows kept until the end, for formats that need all rows at once. */
+/* Calls w->keep, if set. Returns false with w->reason set if it refuses. */
+bool row_writer_keep(row_writer *w, size_t bytes);
+
+/* Rows kept until the end of a run. Clients choose their number, so the memory has a fixed limit. */
 typedef struct row_table {
-    double *values;                 /* row by row */
+    double *values;                 /* row by row; the owner frees it */
     size_t columns, rows, capacity; /* capacity in rows */
 } row_table;
 
-/* Adds a row. Returns false, with w->reason set, beyond ROW_TABLE_BYTES or if memory could not be allocated. */
+/* Adds a row. Returns false with w->reason set if the table would exceed ROW_TABLE_BYTES or memory runs out. */
 enum { ROW_TABLE_BYTES = 64 * 1024 * 1024 };
 bool row_table_add(row_table *t, row_writer *w, const double *values, size_t count);
-
-/* Calls w->keep. Returns false with w->reason set if it refuses. */
-bool row_writer_keep(row_writer *w, size_t bytes);
-void row_table_free(row_table *t);

@@ -1,7 +1,7 @@
-/* write_json.c — one JSON document: {"header", "columns": {name: [...]}, "events": [...], "summary"}.
+/* write_json.c — writes one JSON document: {"header", "columns": {name: [...]}, "events": [...], "summary"}.
  *
- * The document lists the values of each column, so that all rows are kept until the end (row_table.c limits the memory)
- * and nothing is sent before. The document of a failed run has a "summary" and a "problem". */
+ * The document lists the values of each column. Therefore all rows are kept, and nothing is sent, before the end of the
+ * run. The document of a failed run has a "summary" and a "problem". */
 #include "api/json/text.h"
 #include "api/write/write_formats.h"
 
@@ -12,36 +12,20 @@ enum { SEND_AT = 64 * 1024, EVENTS_MAX = 16 * 1024 * 1024 };
 
 typedef struct json_writer {
     row_writer base;
-    char *header; /* object, as text */
-    char **names; /* names of the columns; pointers and texts are one block of memory */
+    char *header; /* header object, as text */
     row_table table;
-    text_buffer events; /* objects with commas between */
+    text_buffer names;  /* NUL-terminated names of all columns */
+    text_buffer events; /* event objects, separated by commas */
 } json_writer;
-
-/* Copies the names into one block: pointers first, texts after them. */
-static char **copy_names(const row_header *header) {
-    size_t bytes = (header->column_count + 1) * sizeof(char *);
-    for (size_t k = 0; k < header->column_count; k++) bytes += strlen(header->columns[k]) + 1;
-    char **names = malloc(bytes);
-    if (names == NULL) return NULL;
-    char *text = (char *)(names + header->column_count + 1);
-    for (size_t k = 0; k < header->column_count; k++) {
-        size_t length = strlen(header->columns[k]) + 1;
-        memcpy(text, header->columns[k], length);
-        names[k] = text;
-        text += length;
-    }
-    return names;
-}
 
 static bool json_begin(row_writer *w, const row_header *header) {
     json_writer *j = (json_writer *)w;
     text_buffer_init(&j->events, EVENTS_MAX);
+    text_buffer_init(&j->names, w->line.maximum);
+    for (size_t k = 0; k < header->column_count; k++)
+        text_buffer_add(&j->names, header->columns[k], strlen(header->columns[k]) + 1);
     j->header = strdup(header->json);
-    j->names = copy_names(header);
-    if (j->header != NULL && j->names != NULL) return true;
-    w->reason = "memory could not be allocated";
-    return false;
+    return (j->header != NULL && !j->names.failed) || row_writer_fail(w, "memory could not be allocated");
 }
 
 static bool json_row(row_writer *w, const double *values, size_t count) {
@@ -49,13 +33,12 @@ static bool json_row(row_writer *w, const double *values, size_t count) {
     return row_table_add(&j->table, w, values, count);
 }
 
-static bool json_event(row_writer *w, const char *json) {
+static bool keep_event(row_writer *w, const char *json) {
     json_writer *j = (json_writer *)w;
     if (!row_writer_keep(w, strlen(json) + 1)) return false;
     if (j->events.length > 0) text_buffer_puts(&j->events, ",");
     text_buffer_puts(&j->events, json);
-    if (j->events.failed) w->reason = "too many events for this format; use ndjson or sse";
-    return !j->events.failed;
+    return !j->events.failed || row_writer_fail(w, "too many events for this format; use ndjson or sse");
 }
 
 static bool send_column(row_writer *w, const row_table *t, size_t column) {
@@ -70,13 +53,14 @@ static bool send_column(row_writer *w, const row_table *t, size_t column) {
 static bool send_document(row_writer *w, const char *summary, const char *problem) {
     json_writer *j = (json_writer *)w;
     text_buffer_puts(&w->line, "{");
-    if (j->names != NULL && j->header != NULL) {
-        text_buffer_printf(&w->line, "\"header\":");
+    if (j->header != NULL && !j->names.failed) {
+        const char *name = j->names.bytes;
+        text_buffer_puts(&w->line, "\"header\":");
         text_buffer_puts(&w->line, j->header);
         text_buffer_puts(&w->line, ",\"columns\":{");
-        for (size_t k = 0; k < w->column_count; k++) {
+        for (size_t k = 0; k < w->column_count; k++, name += strlen(name) + 1) {
             if (k > 0) text_buffer_puts(&w->line, ",");
-            json_text_string(&w->line, j->names[k]);
+            json_text_string(&w->line, name);
             text_buffer_puts(&w->line, ":[");
             if (!send_column(w, &j->table, k)) return false;
             text_buffer_puts(&w->line, "]");
@@ -93,8 +77,9 @@ static bool send_document(row_writer *w, const char *summary, const char *proble
     return row_writer_flush(w);
 }
 
-static bool json_summary(row_writer *w, const char *json) {
-    return send_document(w, json, NULL);
+static bool json_object(row_writer *w, row_object kind, const char *json) {
+    if (kind == ROW_EVENT) return keep_event(w, json);
+    return kind != ROW_SUMMARY || send_document(w, json, NULL);
 }
 
 static bool json_problem(row_writer *w, const char *json, const char *summary) {
@@ -104,8 +89,8 @@ static bool json_problem(row_writer *w, const char *json, const char *summary) {
 static void json_close(row_writer *w) {
     json_writer *j = (json_writer *)w;
     free(j->header);
-    free(j->names);
-    row_table_free(&j->table);
+    free(j->table.values);
+    text_buffer_free(&j->names);
     text_buffer_free(&j->events);
 }
 
@@ -116,8 +101,7 @@ const row_format row_format_json = {
     .writer_bytes = sizeof(json_writer),
     .begin = json_begin,
     .row = json_row,
-    .event = json_event,
-    .summary = json_summary,
+    .object = json_object,
     .problem = json_problem,
     .close = json_close,
 };

@@ -1,9 +1,9 @@
-/* write_ndjson.c — writes one JSON object a line: {"header"} first, then {"row"}, {"event"} and {"progress"}, and
- * {"summary"} or {"problem"} last. A stream that ends with neither was cut off. */
+/* write_ndjson.c — writes one JSON object per line: {"header"} first, then {"row"}, {"event"} and {"progress"}, and
+ * {"summary"} or {"problem"} last. A stream without either at its end is incomplete. */
 #include "api/json/text.h"
 #include "api/write/write_formats.h"
 
-static bool object(row_writer *w, const char *name, const char *json) {
+static bool named_object(row_writer *w, const char *name, const char *json) {
     text_buffer_printf(&w->line, "{\"%s\":", name);
     text_buffer_puts(&w->line, json);
     text_buffer_puts(&w->line, "}\n");
@@ -11,7 +11,7 @@ static bool object(row_writer *w, const char *name, const char *json) {
 }
 
 static bool ndjson_begin(row_writer *w, const row_header *header) {
-    return object(w, "header", header->json);
+    return named_object(w, "header", header->json);
 }
 
 static bool ndjson_row(row_writer *w, const double *values, size_t count) {
@@ -21,25 +21,14 @@ static bool ndjson_row(row_writer *w, const double *values, size_t count) {
     return row_writer_flush(w);
 }
 
-static bool ndjson_event(row_writer *w, const char *json) {
-    return object(w, "event", json);
-}
-
-static bool ndjson_progress(row_writer *w, const char *json) {
-    return object(w, "progress", json);
-}
-
-static bool ndjson_summary(row_writer *w, const char *json) {
-    return object(w, "summary", json);
+/* A heartbeat is an empty progress object, which every client can read. */
+static bool ndjson_object(row_writer *w, row_object kind, const char *json) {
+    static const char *const names[] = {"event", "progress", "summary", "progress"};
+    return named_object(w, names[kind], kind == ROW_HEARTBEAT ? "{}" : json);
 }
 
 static bool ndjson_problem(row_writer *w, const char *json, const char *summary) {
-    return (summary == NULL || object(w, "summary", summary)) && object(w, "problem", json);
-}
-
-/* Sends an empty progress object, which every client can read. */
-static bool ndjson_heartbeat(row_writer *w) {
-    return object(w, "progress", "{}");
+    return (summary == NULL || named_object(w, "summary", summary)) && named_object(w, "problem", json);
 }
 
 const row_format row_format_ndjson = {
@@ -48,9 +37,6 @@ const row_format row_format_ndjson = {
     .writer_bytes = sizeof(row_writer),
     .begin = ndjson_begin,
     .row = ndjson_row,
-    .event = ndjson_event,
-    .progress = ndjson_progress,
-    .summary = ndjson_summary,
+    .object = ndjson_object,
     .problem = ndjson_problem,
-    .heartbeat = ndjson_heartbeat,
 };

@@ -1,21 +1,21 @@
-/* write_npy.c — writes a NumPy file: a structured array of little-endian doubles with one field for each column (NEP
- * 1).
+/* write_npy.c — writes a NumPy file: a structured array of little-endian doubles with one field for each column (NEP 1).
  *
- * The file begins with the number of rows. If the header has it (stored results), rows are sent immediately;
- * otherwise they are kept until the end (row_table.c limits the memory). The format cannot hold a problem: a failed
- * run leaves an empty file, never one that looks complete. */
+ * The file begins with the number of rows. If the header contains this number (stored results), rows are sent
+ * immediately; otherwise they are kept until the end. The format cannot contain a problem: a failed run leaves an empty
+ * or truncated file, which no reader takes for complete. */
 #include "api/write/write_formats.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SEND_AT = 64 * 1024, ALIGNMENT = 64, VERSION_1_MAX = 65535 };
 
 typedef struct npy_writer {
     row_writer base;
-    text_buffer fields; /* the list of fields, as a Python literal */
+    text_buffer fields; /* list of the fields, as a Python literal */
     bool ascii;
-    size_t expected, sent; /* numbers of rows; expected 0: unknown */
+    size_t expected, sent; /* numbers of rows; expected is 0 if unknown */
     row_table table;
 } npy_writer;
 
@@ -35,8 +35,8 @@ static void add_little_endian(text_buffer *b, uint64_t value, size_t bytes) {
     text_buffer_add(b, out, bytes);
 }
 
-/* Sends magic bytes, version and header, padded so that the data is aligned. Version 1.0 holds up to 64 KiB of
- * ASCII, 2.0 longer ASCII, 3.0 UTF-8. */
+/* Sends magic bytes, version and header, padded so that the data is aligned. Version 1.0 is for up to 64 KiB of ASCII,
+ * 2.0 for longer ASCII, 3.0 for UTF-8. */
 static bool send_head(npy_writer *n, size_t rows) {
     row_writer *w = &n->base;
     text_buffer head;
@@ -48,16 +48,15 @@ static bool send_head(npy_writer *n, size_t rows) {
     size_t prefix = small ? 10 : 12;
     while ((prefix + head.length + 1) % ALIGNMENT != 0 && !head.failed) text_buffer_puts(&head, " ");
     text_buffer_puts(&head, "\n");
-    if (!head.failed && !n->fields.failed) {
+    bool made = !head.failed && !n->fields.failed;
+    if (made) {
         text_buffer_add(&w->line, "\x93NUMPY", 6);
         text_buffer_add(&w->line, small ? "\x01\x00" : n->ascii ? "\x02\x00" : "\x03\x00", 2);
         add_little_endian(&w->line, head.length, small ? 2 : 4);
         text_buffer_add(&w->line, head.bytes, head.length);
     }
-    bool made = !head.failed && !n->fields.failed;
     text_buffer_free(&head);
-    if (!made) w->reason = "memory could not be allocated";
-    return made && row_writer_flush(w);
+    return made ? row_writer_flush(w) : row_writer_fail(w, "memory could not be allocated");
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rows are sent as they are in memory");
@@ -82,17 +81,15 @@ static bool npy_begin(row_writer *w, const row_header *header) {
 static bool npy_row(row_writer *w, const double *values, size_t count) {
     npy_writer *n = (npy_writer *)w;
     if (n->expected == 0) return row_table_add(&n->table, w, values, count);
-    if (n->sent == n->expected) {
-        w->reason = "the run has more rows than its header announced";
-        return false;
-    }
+    if (n->sent == n->expected) return row_writer_fail(w, "the run has more rows than its header announced");
     n->sent++;
     add_npy_row(w, values, count);
     return w->line.length < SEND_AT || row_writer_flush(w);
 }
 
-static bool npy_summary(row_writer *w, const char *json) {
+static bool npy_object(row_writer *w, row_object kind, const char *json) {
     (void)json;
+    if (kind != ROW_SUMMARY) return true;
     npy_writer *n = (npy_writer *)w;
     if (n->expected > 0) {
         if (n->sent < n->expected) w->reason = "the run has fewer rows than its header announced";
@@ -109,7 +106,7 @@ static bool npy_summary(row_writer *w, const char *json) {
 static void npy_close(row_writer *w) {
     npy_writer *n = (npy_writer *)w;
     text_buffer_free(&n->fields);
-    row_table_free(&n->table);
+    free(n->table.values);
 }
 
 const row_format row_format_npy = {
@@ -119,6 +116,6 @@ const row_format row_format_npy = {
     .writer_bytes = sizeof(npy_writer),
     .begin = npy_begin,
     .row = npy_row,
-    .summary = npy_summary,
+    .object = npy_object,
     .close = npy_close,
 };

@@ -220,7 +220,7 @@ static bool write_events(results *x, int64_t row) {
         }
         if (!x->event.json) return true;
         if (x->event.row > row) return true;
-        bool written = !is_wanted(x, x->event.json) || row_writer_event(x->writer, x->event.json);
+        bool written = !is_wanted(x, x->event.json) || row_writer_object(x->writer, ROW_EVENT, x->event.json);
         free(x->event.json);
         x->event.json = NULL;
         x->next_event++;
@@ -260,7 +260,8 @@ static bool write_progress(results *x) {
     char json[64];
     if (stream_quiet_seconds(x->stream) < HEARTBEAT_SECONDS) return true;
     snprintf(json, sizeof json, "{\"fraction\":%.4f}", x->job.progress);
-    return row_writer_progress(x->writer, json) && (x->r || row_writer_heartbeat(x->writer));
+    return row_writer_object(x->writer, ROW_PROGRESS, json) &&
+           (x->r || row_writer_object(x->writer, ROW_HEARTBEAT, NULL));
 }
 
 /* Returns true if more rows may follow. The job is read before its rows, so if it has ended, all its rows are
@@ -290,10 +291,10 @@ static bool write_end(results *x) {
         /* The rows up to here are valid; formats that cannot contain a problem end without one. */
         return x->format->problem ? row_writer_problem(x->writer, problem, x->job.summary) : true;
     }
-    if (x->job.summary) return row_writer_summary(x->writer, x->job.summary);
+    if (x->job.summary) return row_writer_object(x->writer, ROW_SUMMARY, x->job.summary);
     snprintf(json, sizeof json, "{\"status\":\"%s\",\"rows\":%lld,\"progress\":%.4f}", job_status_name(x->job.status),
              (long long)x->next, x->job.progress);
-    return row_writer_summary(x->writer, json);
+    return row_writer_object(x->writer, ROW_SUMMARY, json);
 }
 
 static handled reply_cut(results *x) {
@@ -362,7 +363,7 @@ static handled prepare_results(results *x) {
         STORE_CALL(x->services->store, row_at_time, x->job.number, x->filter.from, &x->next) != STORE_OK) {
         x->next = 0;
     }
-    x->has_events = x->format->event != NULL;
+    x->has_events = x->format->problem != NULL;
     x->writer = row_writer_open(x->format, (byte_sink){x, write_result});
     if (!x->writer) return reply_no_memory(x->r);
     x->writer->seen = resumed(x);

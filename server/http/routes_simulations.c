@@ -47,14 +47,15 @@ static bool live_row(void *context, const double *values, size_t count) {
 
 static bool live_event(void *context, const char *json) {
     live_run *run = context;
-    return row_writer_event(run->writer, json);
+    return row_writer_object(run->writer, ROW_EVENT, json);
 }
 
 static bool live_progress(void *context, const char *json, double fraction) {
     live_run *run = context;
     (void)fraction;
-    bool going = row_writer_progress(run->writer, json);
-    if (going && stream_quiet_seconds(run->stream) > HEARTBEAT_SECONDS) going = row_writer_heartbeat(run->writer);
+    bool going = row_writer_object(run->writer, ROW_PROGRESS, json);
+    if (going && stream_quiet_seconds(run->stream) > HEARTBEAT_SECONDS)
+        going = row_writer_object(run->writer, ROW_HEARTBEAT, NULL);
     if (going && !run->r) going = stream_flush(run->stream);
     return going;
 }
@@ -64,7 +65,7 @@ static bool live_summary(void *context, const char *json, const hamel_summary *s
     bool complete = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
     metrics_run(run->services->metrics, RUN_KIND_LIVE, complete ? RUN_COMPLETED : RUN_INCOMPLETE, summary->steps,
                 summary->rows, summary->wall_seconds);
-    run->whole = row_writer_summary(run->writer, json);
+    run->whole = row_writer_object(run->writer, ROW_SUMMARY, json);
     return run->whole;
 }
 

@@ -45,14 +45,14 @@ static void run(store *s, const char *format, bool problem) {
     row_writer *w = open_writer(s, format);
     assert_true(row_writer_begin(w, &header));
     assert_true(row_writer_row(w, rows[0], 4));
-    assert_true(row_writer_event(w, "{\"name\":\"e\"}"));
-    assert_true(row_writer_progress(w, "{\"t\":1}"));
-    assert_true(row_writer_heartbeat(w));
+    assert_true(row_writer_object(w, ROW_EVENT, "{\"name\":\"e\"}"));
+    assert_true(row_writer_object(w, ROW_PROGRESS, "{\"t\":1}"));
+    assert_true(row_writer_object(w, ROW_HEARTBEAT, NULL));
     assert_true(row_writer_row(w, rows[1], 4));
     if (problem) {
         assert_true(row_writer_problem(w, "{\"type\":\"p\"}", "{\"status\":\"failed\"}"));
     } else {
-        assert_true(row_writer_summary(w, "{\"status\":\"completed\"}"));
+        assert_true(row_writer_object(w, ROW_SUMMARY, "{\"status\":\"completed\"}"));
     }
     row_writer_close(w);
 }
@@ -167,7 +167,7 @@ static void npy_streams_if_the_number_of_rows_is_known(void **state) {
     assert_false(row_writer_row(w, rows[1], 4));
     assert_non_null(w->reason);
     w->reason = NULL;
-    assert_true(row_writer_summary(w, "{}"));
+    assert_true(row_writer_object(w, ROW_SUMMARY, "{}"));
     check_npy_data(s.bytes.bytes + head);
     row_writer_close(w);
     text_buffer_free(&s.bytes);
@@ -175,7 +175,7 @@ static void npy_streams_if_the_number_of_rows_is_known(void **state) {
     w = open_writer(&s, "npy");
     assert_true(row_writer_begin(w, &known));
     assert_true(row_writer_row(w, rows[0], 4));
-    assert_false(row_writer_summary(w, "{}"));
+    assert_false(row_writer_object(w, ROW_SUMMARY, "{}"));
     assert_non_null(strstr(w->reason, "fewer"));
     row_writer_close(w);
     text_buffer_free(&s.bytes);
@@ -187,7 +187,7 @@ static void npy_names_beyond_ascii_need_version_3(void **state) {
     store s;
     row_writer *w = open_writer(&s, "npy");
     assert_true(row_writer_begin(w, &(row_header){.column_count = 2, .columns = greek, .json = "{}"}));
-    assert_true(row_writer_summary(w, "{}"));
+    assert_true(row_writer_object(w, ROW_SUMMARY, "{}"));
     assert_memory_equal(s.bytes.bytes, "\x93NUMPY\x03\x00", 8);
     assert_int_equal(s.bytes.length % 64, 0);
     row_writer_close(w);
@@ -200,7 +200,8 @@ static void an_error_of_the_sink_ends_the_writing(void **state) {
         store s;
         row_writer *w = open_writer(&s, row_format_at(k)->name);
         s.limit = 5;
-        bool taken = row_writer_begin(w, &header) && row_writer_row(w, rows[0], 4) && row_writer_summary(w, "{}");
+        bool taken =
+            row_writer_begin(w, &header) && row_writer_row(w, rows[0], 4) && row_writer_object(w, ROW_SUMMARY, "{}");
         assert_false(taken);
         assert_null(w->reason);
         row_writer_close(w);

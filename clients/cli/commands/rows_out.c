@@ -20,7 +20,7 @@ static rows_out *rows_out_of(void *writer) {
 
 static bool rows_out_on_progress(void *context, const char *json, double fraction) {
     progress_bar_show(&rows_out_of(context)->bar, fraction);
-    return row_writer_progress(context, json);
+    return row_writer_object(context, ROW_PROGRESS, json);
 }
 
 static bool write_summary_file(const rows_out *o, const char *json) {
@@ -32,7 +32,7 @@ static bool rows_out_on_summary(void *context, const char *json, const hamel_sum
     (void)summary;
     progress_bar_erase(&o->bar);
     o->exit_code = check_result_print_text(json, o->file);
-    return row_writer_summary(context, json) && write_summary_file(o, json);
+    return row_writer_object(context, ROW_SUMMARY, json) && write_summary_file(o, json);
 }
 
 bool rows_out_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
