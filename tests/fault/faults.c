@@ -1,4 +1,4 @@
-/* faults.c — see faults.h. */
+/* faults.c — control of injected faults. */
 #include "tests/fault/faults.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ static faults *map(int file) {
     return page == MAP_FAILED ? NULL : page;
 }
 
-/* Publishes the page for processes started later, and returns it. */
+/* Maps the shared page for processes that start later. */
 static faults *publish(void) {
     char path[] = P_tmpdir "/hamel-faults-XXXXXX";
     char whole[PATH_MAX];
@@ -38,7 +38,7 @@ faults *faults_here(int argc, char **argv) {
         int file = open(path, O_RDWR | O_CLOEXEC);
         faults *f = map(file);
         if (file >= 0) close(file);
-        unlink(path); /* preload.c has mapped it before main */
+        unlink(path); /* preload.c has already mapped it */
         unsetenv("HAMEL_FAULTS");
         unsetenv("LD_PRELOAD");
         return f;

@@ -1,4 +1,4 @@
-/* store_files.c — see store_files.h. */
+/* store_files.c — copies and checks of the files of a store. */
 #include "tests/fault/store_files.h"
 
 #include <dirent.h>

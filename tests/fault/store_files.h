@@ -1,9 +1,9 @@
-/* store_files.h — for tests: the files of a store. Functions fail the running cmocka test. */
+/* store_files.h — the files of a store, for tests. Errors fail the running cmocka test. */
 #pragma once
 
 #include <stdbool.h>
 
-bool copy_file(const char *from, const char *to); /* false: there is none to copy */
+bool copy_file(const char *from, const char *to); /* returns false if the file does not exist */
 void empty_folder(const char *path);
 void check_sound(const char *file); /* the integrity check of SQLite, and the counts of members */
 

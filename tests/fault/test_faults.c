@@ -225,7 +225,7 @@ static void a_run_without_memory_is_a_problem_and_others_continue(void **state) 
     (void)state;
     struct rlimit before, small;
     char system[SYSTEM_BYTES], huge[600];
-    if (slowness() > 1) skip(); /* sanitizers reserve more than any limit */
+    if (slowness() > 1) skip(); /* sanitizers reserve more address space than any limit */
     getrlimit(RLIMIT_AS, &before);
     small = (struct rlimit){.rlim_cur = (rlim_t)350 << 20, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
@@ -250,10 +250,11 @@ static void a_run_without_memory_is_a_problem_and_others_continue(void **state) 
     free(id);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- shutdown ---------------------------------------------------------------------------------------------------- */
 
-/* During streams, jobs and batches: each stream gets its final problem, each job exists afterwards. */
-static void an_end_under_load_is_orderly(void **state) {
+/* SIGINT during streams, jobs and batches: each stream must end with its `problem`, and each job must exist
+ * afterwards. */
+static void a_shutdown_under_load_is_orderly(void **state) {
     (void)state;
     enum { STREAMS = 20, JOBS = 20 };
     char system[SYSTEM_BYTES], request[1000], path[PATH_BYTES];
@@ -271,15 +272,15 @@ static void an_end_under_load_is_orderly(void **state) {
         assert_int_equal(write(streams[k], request, (size_t)length), length);
     }
     for (size_t k = 0; k < STREAMS; k++) wait_for_bytes(streams[k]);
-    kill(d.pid, SIGINT); /* SIGTERM would let the streams continue for most of the time of grace */
+    kill(d.pid, SIGINT); /* after SIGTERM the streams may continue for most of the grace period */
     static char rest[1 << 20];
     size_t with_last_word = 0;
     for (size_t k = 0; k < STREAMS; k++) {
         char tail[1024] = "";
         ssize_t n;
-        /* Until the daemon closes the connection: the next streams have nobody who reads them meanwhile, and none
-         * would get its last word if the daemon kept this one open for the time of grace. */
-        while ((n = read(streams[k], rest, sizeof rest)) > 0) { /* the last bytes, over the ends of reads */
+        /* Read until the daemon closes the connection. The test reads the streams one after the other, so an open
+         * connection would delay the last bytes of the next ones beyond the grace period. */
+        while ((n = read(streams[k], rest, sizeof rest)) > 0) { /* keep the last bytes across reads */
             size_t kept = strlen(tail), fresh = (size_t)n < 500 ? (size_t)n : 500;
             size_t old = kept < 500 ? kept : 500;
             memmove(tail, tail + kept - old, old);
@@ -298,7 +299,7 @@ static void an_end_under_load_is_orderly(void **state) {
         answer a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
         size_t lines = 0;
         for (const char *c = a.body; *c; c++) lines += *c == '\n';
-        assert_int_equal(lines, 10001); /* none is missing, none doubled */
+        assert_int_equal(lines, 10001); /* no line is missing or repeated */
         answer_clear(&a);
         free(ids[k]);
     }
@@ -317,7 +318,7 @@ int main(void) {
         cmocka_unit_test(an_address_takes_half_of_the_connections_at_most),
         cmocka_unit_test(more_connections_than_the_system_allows_is_reported_at_the_start),
         cmocka_unit_test(a_run_without_memory_is_a_problem_and_others_continue),
-        cmocka_unit_test(an_end_under_load_is_orderly),
+        cmocka_unit_test(a_shutdown_under_load_is_orderly),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }

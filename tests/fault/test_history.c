@@ -1,15 +1,15 @@
-/* test_history.c — checks the replies to clients against the possible histories of a store.
+/* test_history.c — checks that the replies to clients are consistent with a possible history of the store.
  *
- *     test_history [OPERATIONS [SEED]]   4,000 by default; 100,000 with HAMEL_TEST_LONG
+ * test_history [OPERATIONS [SEED]] 4,000 by default; 100,000 with HAMEL_TEST_LONG
  *
- * Clients submit, read, list, cancel, delete and read results concurrently, while the daemon is killed, stopped for a
- * while and restarted. Each operation is recorded with its reply and the times between which it took effect. In the end
- * the history of each job must fit one order of states:
+ * Clients submit, read, list, cancel, delete and read results concurrently, while the daemon is killed, suspended
+ * and restarted. Each operation is recorded with its reply and the interval in which it took effect. At the end the
+ * history of each job must be consistent with one order of states:
  *
- *     queued -> running -> completed | failed | incomplete | canceled -> deleted,   running -> queued when interrupted
+ * queued -> running -> completed | failed | incomplete | canceled -> deleted, and running -> queued if interrupted
  *
- * So no job returns from an end or a deletion; a completed job has all its rows; every accepted job exists in the end
- * and has ended. A submission without a reply is sent again with its key. */
+ * So no job leaves a final state except by deletion, a completed job has all its rows, and every accepted job exists
+ * and has ended. A submission without a reply is repeated with its idempotency key. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
@@ -38,21 +38,21 @@ typedef enum said {
 } said;
 static const char *const names[] = {"queued", "running", "completed", "incomplete", "failed", "canceled"};
 
-/* One reply to a client about one job. The operation took effect between the two times. */
+/* A reply to a client about one job. The operation took effect between the two times. */
 typedef struct operation {
     double from, to;
     int job;
     said state;
-    long rows; /* of a result; -1: not requested */
+    long rows; /* number of rows of a result; -1 if not requested */
 } operation;
 
 static test_daemon d;
 static pthread_rwlock_t restart = PTHREAD_RWLOCK_INITIALIZER;
-static size_t wanted = 4000, room; /* operations; the last of each client come on top */
+static size_t wanted = 4000, room; /* number of operations; each client adds some final ones */
 static unsigned seed = 1;
 static char ids[JOBS_MAX][ID_BYTES];
-static atomic_bool known[JOBS_MAX];    /* its id has been returned */
-static atomic_bool doubtful[JOBS_MAX]; /* a deletion was not answered */
+static atomic_bool known[JOBS_MAX];    /* the id of the job has been returned */
+static atomic_bool doubtful[JOBS_MAX]; /* the reply to a deletion was lost */
 static atomic_int job_count, batch_count;
 static atomic_size_t done, unanswered;
 static atomic_bool over;
@@ -82,7 +82,7 @@ static bool state_named(const char *name, said *out) {
     return false;
 }
 
-/* The state in a job's document. */
+/* Reads the state in the document of a job. */
 static bool state_in(const answer *a, said *out) {
     cJSON *tree = cJSON_ParseWithLength(a->body, a->length);
     bool found = state_named(json_text_of(tree, "status"), out);
@@ -98,7 +98,7 @@ static void submit_one(const test_daemon *there) {
     snprintf(key, sizeof key, "Idempotency-Key: job-%d", number);
     double from = now_seconds();
     for (int attempt = 0; attempt < 400 && !atomic_load(&over);
-         attempt++) { /* until the id is returned: one job nonetheless */
+         attempt++) { /* repeat until the id is returned; only one job may be created */
         test_daemon again = attempt ? now_there() : *there;
         answer a = ask(&again, "POST", "/v1/jobs", (const char *const[]){json_type[0], key, NULL}, system);
         cJSON *tree = a.status == 201 ? cJSON_ParseWithLength(a.body, a.length) : NULL;
@@ -120,7 +120,7 @@ static void submit_one(const test_daemon *there) {
     }
 }
 
-/* Members are not looked at one by one: in the end their counts must be right, whatever was answered. */
+/* Members are not checked one by one; their counts must be correct at the end, for all replies. */
 static void submit_batch(const test_daemon *there, unsigned *random) {
     char system[SYSTEM_BYTES], body[SYSTEM_BYTES + 64], path[PATH_BYTES];
     oscillator(system, sizeof system, "member", 10, ROWS);
@@ -173,7 +173,8 @@ static void read_rows(const test_daemon *there, int job) {
     answer a = ask(there, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
     long lines = 0;
     for (const char *c = a.body; *c; c++) lines += *c == '\n';
-    if (a.status == 200 && a.whole) note(from, job, SAID_COMPLETED, lines - 1); /* else it can see that it was cut */
+    /* an incomplete body would show that the reply was cut off */
+    if (a.status == 200 && a.whole) note(from, job, SAID_COMPLETED, lines - 1);
     answer_clear(&a);
 }
 
@@ -184,7 +185,7 @@ static void *use(void *context) {
         int all = atomic_load(&job_count), choice = rand_r(&random) % 100;
         if (all > JOBS_MAX) all = JOBS_MAX;
         int job = all ? rand_r(&random) % all : -1;
-        if (all > 40 && choice % 3) job = all - 1 - rand_r(&random) % 40; /* where things happen */
+        if (all > 40 && choice % 3) job = all - 1 - rand_r(&random) % 40; /* prefer recent jobs, whose state changes */
         if (rand_r(&random) % 100 == 0) submit_batch(&there, &random);
         if (job < 0 || choice < 12) {
             submit_one(&there);
@@ -210,15 +211,16 @@ static int by_time(const void *x, const void *y) {
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* The states that may follow `before`. */
+/* Returns true if the state `after` may follow `before`. */
 static bool may_follow(said before, said after) {
     if (before == SAID_GONE) return after == SAID_GONE;
     if (after == SAID_GONE) return true;
-    if (before <= SAID_RUNNING) return true; /* also back to the queue */
-    return after == before;                  /* one end, for ever */
+    if (before <= SAID_RUNNING) return true; /* a running job may be requeued */
+    return after == before;                  /* final states do not change */
 }
 
-/* Of operations of one job in the order of their ends: an operation that began after another had ended is later. */
+/* Checks the operations on one job, ordered by their ends. An operation that starts after another one has ended is
+ * later. */
 static size_t check_job(const operation *of, size_t count) {
     size_t violations = 0;
     for (size_t i = 0; i < count; i++) {
@@ -245,7 +247,7 @@ static size_t check_history(size_t count) {
     return violations;
 }
 
-/* In the end all jobs that were accepted and not deleted exist and have ended. */
+/* Checks that all jobs that were accepted and not deleted exist and have ended. */
 static void check_ends(size_t count) {
     for (size_t first = 0, last; first < count; first = last) {
         bool gone = false;
@@ -271,7 +273,7 @@ static double random_seconds(double least, double most) {
     return least + (most - least) * ((double)rand_r(&seed) / RAND_MAX);
 }
 
-/* Kills it, or stops it for a while. */
+/* Kills the daemon or suspends it for a while. */
 static void disturb(size_t k) {
     if (k % 3 == 2) {
         kill(d.pid, SIGSTOP);
@@ -285,11 +287,11 @@ static void disturb(size_t k) {
     pthread_rwlock_unlock(&restart);
 }
 
-static void observations_of_clients_fit_one_order(void **state) {
+static void replies_to_clients_are_consistent_with_one_order(void **state) {
     (void)state;
     pthread_t clients[CLIENTS];
     unsigned seeds[CLIENTS];
-    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* too many to keep */
+    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* too many exchanges to record */
     room = wanted + CLIENTS;
     history = calloc(room, sizeof *history);
     assert_non_null(history);
@@ -324,6 +326,6 @@ int main(int argc, char **argv) {
     if (long_tests()) wanted = 100000;
     if (argc > 1) wanted = strtoul(argv[1], NULL, 10);
     if (argc > 2) seed = (unsigned)strtoul(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(observations_of_clients_fit_one_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(replies_to_clients_are_consistent_with_one_order)};
     return cmocka_run_group_tests_name("history", tests, NULL, NULL);
 }

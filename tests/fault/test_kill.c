@@ -1,10 +1,10 @@
-/* test_kill.c — kill -9 at random moments while jobs are submitted and run: no accepted job is lost, and every result
+/* test_kill.c — SIGKILL at random times while jobs are submitted and run: no accepted job is lost, and every result
  * equals that of an undisturbed run.
  *
- *     test_kill [JOBS KILLS [SEED]]   short by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
+ * test_kill [JOBS KILLS [SEED]] short by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
  *
- * A thread submits and records each 201. Another kills the daemon and restarts it on the same data. In the end all
- * recorded jobs must complete, and there must be no other jobs, except those whose 201 was lost. */
+ * One thread submits jobs and records each 201. Another one kills the daemon and restarts it with the same data. At
+ * the end all recorded jobs must complete. No other jobs may exist, except those whose 201 was lost. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
@@ -25,16 +25,16 @@
 enum { KINDS = 3, SYSTEM_BYTES = 512, PATH_BYTES = 128 };
 
 static test_daemon d;
-static pthread_rwlock_t restart = PTHREAD_RWLOCK_INITIALIZER; /* written to while the daemon is started again */
+static pthread_rwlock_t restart = PTHREAD_RWLOCK_INITIALIZER; /* locked for writing during a restart */
 static size_t jobs_wanted = 60, kills_wanted = 4;
 static unsigned seed = 1;
 
 typedef struct submitted {
     char (*ids)[40];
-    size_t count, lost; /* lost: requests without an answer */
+    size_t count, lost; /* `lost` counts requests without an answer */
 } submitted;
 
-/* Short ones, and one that is longer than the time between two kills may be. */
+/* Most systems are short, and one may take longer than the time between two kills. */
 static const char *system_of(size_t i, char *out) {
     static const double samples[KINDS] = {11, 20001, 300001};
     double n = samples[i % 20 == 7 ? 2 : i % 2];
@@ -47,7 +47,7 @@ static void *submit_all(void *context) {
     while (s->count < jobs_wanted) {
         system_of(s->count, system);
         pthread_rwlock_rdlock(&restart);
-        test_daemon now = d; /* its port changes with each start */
+        test_daemon now = d; /* the port changes with each start */
         pthread_rwlock_unlock(&restart);
         answer a = ask(&now, "POST", "/v1/jobs", json_type, system);
         const char *id = a.status == 201 ? strstr(a.body, "\"id\":\"") : NULL;
@@ -135,7 +135,7 @@ static void no_accepted_job_is_lost_by_kills_at_random_moments(void **state) {
     daemon_remove(&d);
 }
 
-/* Sends a signal to the worker's thread, as a fault of its own would. */
+/* Sends a signal to the worker's thread, as if it had crashed. */
 static void crash_worker(void) {
     char path[PATH_BYTES], name[32];
     snprintf(path, sizeof path, "/proc/%d/task", (int)d.pid);
@@ -151,7 +151,7 @@ static void crash_worker(void) {
     closedir(tasks);
 }
 
-/* False when it has failed instead. */
+/* Returns false if the job has failed. */
 static bool comes_to_run(const char *id) {
     char path[PATH_BYTES], status[16] = "";
     double until = hang_time();
@@ -166,7 +166,7 @@ static bool comes_to_run(const char *id) {
     return strcmp(status, "running") == 0;
 }
 
-static void a_job_that_crashes_the_daemon_is_given_up_and_others_continue(void **state) {
+static void a_job_that_crashes_the_daemon_fails_and_others_continue(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     const char *const one[] = {"--workers", "1", NULL};
@@ -174,7 +174,8 @@ static void a_job_that_crashes_the_daemon_is_given_up_and_others_continue(void *
     char *bad = submit(&d, endless(system, sizeof system));
     char *good = submit(&d, oscillator(system, sizeof system, "good", 10, 11));
     int crashes = 0;
-    /* Each time the same job, being the oldest, runs first. It does not cause a crash before its run has begun. */
+    /* The oldest job runs first each time, so it is always the same one. The crash is caused only after its run has
+     * started. */
     for (; comes_to_run(bad); crashes++) {
         assert_true(crashes < 40);
         crash_worker();
@@ -199,7 +200,7 @@ static void repeated_kills_do_not_count_against_a_job(void **state) {
     const char *const one[] = {"--workers", "1", NULL};
     daemon_start(&d, one);
     char *id = submit(&d, oscillator(system, sizeof system, "long", 40000, 40001));
-    for (int i = 0; i < 8; i++) { /* mostly before the run has stored anything */
+    for (int i = 0; i < 8; i++) { /* usually before the run has stored a row */
         wait_for_status(&d, id, "running");
         daemon_end(&d, SIGKILL);
         daemon_start_again(&d, one);
@@ -220,7 +221,7 @@ int main(int argc, char **argv) {
     }
     if (argc > 3) seed = (unsigned)strtoul(argv[3], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_that_crashes_the_daemon_is_given_up_and_others_continue),
+        cmocka_unit_test(a_job_that_crashes_the_daemon_fails_and_others_continue),
         cmocka_unit_test(repeated_kills_do_not_count_against_a_job),
         cmocka_unit_test(no_accepted_job_is_lost_by_kills_at_random_moments),
     };

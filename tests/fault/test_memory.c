@@ -1,11 +1,11 @@
-/* test_memory.c — every allocation fails once: parsing, deriving, running in each format, analysing, storing a job.
- * Each time the work succeeds nonetheless or reports exhausted memory; nothing crashes or leaks, and the next attempt
- * succeeds.
+/* test_memory.c — makes every allocation fail once: parsing, deriving, running in each format, analysing, storing a
+ * job. Each time the work must succeed or report exhausted memory, without a crash or leak, and the next attempt
+ * must succeed.
  *
- *     test_memory [EXAMPLE...]   some of the shipped systems; all of them with HAMEL_TEST_LONG
+ * test_memory [EXAMPLE...] some of the examples by default; all of them with HAMEL_TEST_LONG
  *
- * The loop is that of SQLite: allocation 1 fails, then 2, ... until the number is not reached; once only this
- * allocation fails, and once all later ones fail, too. The short form skips more and more of the later ones. */
+ * As in SQLite's tests, allocation 1 fails, then 2, and so on until the work needs fewer allocations; first alone,
+ * then together with all later ones. The short form skips an increasing number of the later allocations. */
 #include "api/analyze.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
@@ -28,12 +28,12 @@ typedef struct work {
     const api_example *example;
     const row_format *format;
     unsigned analyses;
-    char *expected; /* the output without failures; NULL: it contains times and is not compared */
+    char *expected; /* output without faults; NULL if it contains times and cannot be compared */
 } work;
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
-static char *out; /* of the run under way */
+static char *out; /* output of the current run */
 static size_t out_length;
 enum { OUT_BYTES = 1 << 20, STRIDE_CHECK = 64, STRIDE_SHORT = 100 };
 
@@ -51,7 +51,7 @@ static void begin_output(void) {
     out[0] = '\0';
 }
 
-/* One attempt with allocation `nth` failing; false when it was not reached. */
+/* Tries the work with allocation `nth` failing. Returns false if the work has fewer allocations. */
 static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long nth, bool lasting) {
     long before = atomic_load(&f->live);
     begin_output();
@@ -93,7 +93,7 @@ static long fail_each(outcome (*perform)(work *w), work *w, const char *name) {
     return reached;
 }
 
-/* ---- what is tried ---------------------------------------------------------------------------------------------- */
+/* ---- the kinds of work ------------------------------------------------------------------------------------------- */
 
 static const char *const short_run[] = {"simulation.samples=4", "simulation.max_steps=200"};
 
@@ -121,7 +121,7 @@ static outcome run_to(const work *w, const hamel_model *model) {
     if (!writer) return NO_MEMORY;
     api_observer observer = api_observer_of(writer);
     hamel_status status = api_run(model, NULL, &observer, "example");
-    bool refused = writer->reason != NULL; /* the writer had no memory, which the caller reports */
+    bool refused = writer->reason != NULL; /* the writer ran out of memory, which the caller reports */
     row_writer_close(writer);
     if (status == HAMEL_OK) return WORKED;
     return status == HAMEL_NO_MEMORY || (status == HAMEL_CANCELED && refused) ? NO_MEMORY : WRONG;

@@ -1,7 +1,8 @@
-/* test_nodes.c — several daemons with one queue in PostgreSQL. Some are killed, stopped or disconnected from it, and
- * the database is killed. No accepted job is lost, and every result is that of an undisturbed run.
+/* test_nodes.c — several daemons with one queue in PostgreSQL. Daemons are killed, suspended or disconnected from
+ * the database, and the database is killed. No accepted job may be lost, and every result must equal that of an
+ * undisturbed run.
  *
- * Short by default; with HAMEL_TEST_LONG there are more jobs and kills, and the default lease. */
+ * HAMEL_TEST_LONG adds jobs and kills, and uses the default lease. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 #include "tests/http/postgres.h"
@@ -72,7 +73,7 @@ static int end_nodes(void **state) {
     return 0;
 }
 
-/* Jobs of three kinds: of some rows, of some thousands, and one of a second or so among twenty. */
+/* Returns the kind of a job: some rows, some thousand rows, or, for one job in twenty, a run of about a second. */
 static size_t kind_of(size_t i) {
     return i % 20 == 7 ? 2 : i % 2;
 }
@@ -87,11 +88,11 @@ static const char *system_of(size_t i, char *out) {
 typedef struct submitted {
     char (*ids)[40];
     size_t wanted, count, unanswered;
-    size_t members; /* of a batch, in addition */
+    size_t members; /* additional jobs in a batch */
     atomic_bool stop;
 } submitted;
 
-/* Submits to any node that answers; each job that was accepted is noted. */
+/* Submits jobs to any node that answers, and records each accepted job. */
 static void *submit_jobs(void *context) {
     submitted *s = context;
     char system[SYSTEM_BYTES];
@@ -110,7 +111,7 @@ static void *submit_jobs(void *context) {
     return NULL;
 }
 
-/* Members of the first kind; the batch's id, to be freed. */
+/* Submits a batch of jobs of the first kind. Returns its id, which the caller frees. */
 static char *submit_batch(submitted *s) {
     char system[SYSTEM_BYTES], *body = calloc(MEMBERS + 1, SYSTEM_BYTES), *end = body;
     assert_non_null(body);
@@ -127,7 +128,7 @@ static char *submit_batch(submitted *s) {
     return id;
 }
 
-/* Nodes look again for a database that was away after pauses that grow to some seconds. */
+/* Nodes that have lost the database retry after pauses that grow to some seconds. */
 static void wait_until_ready(const test_daemon *d) {
     double until = hang_time();
     long status = 0;
@@ -154,10 +155,11 @@ static void wait_for_number(const char *sql, int64_t wanted) {
     assert_int_equal(found, wanted);
 }
 
-/* Every accepted job has completed, once, with all of its rows and no others. */
+/* Checks that every accepted job has completed once, and that no other jobs exist. */
 static void check_history(const submitted *s) {
     double until = hang_time();
-    for (int64_t left = INT64_MAX, before; left > 0; until = left < before ? hang_time() : until) { /* they continue */
+    /* time out only if the number of open jobs does not decrease */
+    for (int64_t left = INT64_MAX, before; left > 0; until = left < before ? hang_time() : until) {
         before = left;
         left = in_database("SELECT count(*) FROM jobs WHERE status<2");
         assert_true(now_seconds() < until);
@@ -184,7 +186,7 @@ static void check_history(const submitted *s) {
     }
 }
 
-/* All jobs of a kind have the same bytes, and they are those of a run without a queue. */
+/* Checks that all jobs of a kind have the same bytes as a run without a queue. */
 static void check_rows(const submitted *s) {
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     const char *headers[] = {"Content-Type: application/json", "Accept: text/csv", NULL};
@@ -217,7 +219,7 @@ static double random_seconds(double least, double most) {
 static void several_nodes_run_each_job_once(void **state) {
     (void)state;
     submitted s = new_jobs(long_tests() ? JOBS_MOST : 300);
-    snprintf(lease, sizeof lease, "60"); /* none is to be lost, however busy the machine is */
+    snprintf(lease, sizeof lease, "60"); /* long enough that no lease expires on a busy machine */
     start_nodes(NODES);
     double begin = now_seconds();
     submit_jobs(&s);
@@ -261,8 +263,8 @@ static void jobs_of_killed_nodes_are_run_by_others(void **state) {
     free(s.ids);
 }
 
-/* The writer's connection waits for a row that this statement keeps until the lease has been renewed twice: the first
- * time may have begun before. */
+/* The connection for writing waits for a row that this statement locks until the lease has been renewed twice. The
+ * first renewal may have started earlier. */
 static void a_lease_is_renewed_while_a_change_waits(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
@@ -280,8 +282,8 @@ static void a_lease_is_renewed_while_a_change_waits(void **state) {
     free(id);
 }
 
-/* A node that is stopped for three leases and then continues, during its runs. */
-static void writes_after_the_end_of_a_lease_are_refused(void **state) {
+/* A node is suspended during its runs for three leases and then continues. */
+static void writes_after_the_end_of_a_lease_are_rejected(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     submitted s = new_jobs(16);
@@ -307,13 +309,13 @@ static void writes_after_the_end_of_a_lease_are_refused(void **state) {
     assert_true(daemon_metric(&nodes[0], "hamel_runs_fenced_total") >= 1);
     assert_true(daemon_metric(&nodes[1], "hamel_leases_lost_total{whose=\"swept\"}") >= 1);
     check_history(&s);
-    char *id = submit(&nodes[0], system_of(0, system)); /* it is a node again */
+    char *id = submit(&nodes[0], system_of(0, system)); /* the node accepts jobs again */
     wait_for_status(&nodes[0], id, "completed");
     free(id);
     free(s.ids);
 }
 
-static void a_job_that_ends_its_nodes_is_given_up_and_others_continue(void **state) {
+static void a_job_that_crashes_its_nodes_fails_and_others_continue(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     int kills = 0;
@@ -334,7 +336,7 @@ static void a_job_that_ends_its_nodes_is_given_up_and_others_continue(void **sta
         start_node(0, true);
     }
     print_message("given up after %d nodes\n", kills);
-    assert_in_range(kills, 3, 4); /* the first may have stored the row of the start */
+    assert_in_range(kills, 3, 4); /* the first run may have stored the row of the start */
     wait_for_status(&nodes[0], good, "completed");
     snprintf(path, sizeof path, "/v1/jobs/%s", bad);
     cJSON *job = ask_json(&nodes[0], "GET", path, NULL, NULL, 200);
@@ -373,7 +375,7 @@ static void *submit_with_key(void *context) {
     return NULL;
 }
 
-static void the_same_key_at_all_nodes_at_once_makes_one_job(void **state) {
+static void the_same_key_at_all_nodes_simultaneously_creates_one_job(void **state) {
     enum { CLIENTS = 30 };
     pthread_t threads[CLIENTS];
     same_key asked[CLIENTS];
@@ -391,7 +393,7 @@ static void the_same_key_at_all_nodes_at_once_makes_one_job(void **state) {
 
 /* ---- fairness --------------------------------------------------------------------------------------------------- */
 
-static void many_jobs_of_one_do_not_hold_up_the_only_one_of_another(void **state) {
+static void many_jobs_of_one_owner_do_not_delay_the_only_job_of_another(void **state) {
     enum { ANN, BOB, HOLDERS };
     const test_token owners[HOLDERS] = {token_make("ann", "\"read\",\"run\"", "{}"),
                                         token_make("bob", "\"read\",\"run\"", "{}")};
@@ -422,8 +424,7 @@ static void many_jobs_of_one_do_not_hold_up_the_only_one_of_another(void **state
                                  "a.started>b.created AND a.started<b.started");
     int64_t behind = in_database("SELECT count(*) FROM jobs WHERE owner='ann' AND status=0");
     print_message("%lld jobs went before it, %lld come after it\n", (long long)before, (long long)behind);
-    assert_true(before <=
-                256); /* a lot, which may have been reserved, has that many at most (store_postgres_claim.c) */
+    assert_true(before <= 256); /* maximum number of jobs reserved together (store_postgres_claim.c) */
     assert_true(behind > 0);
     unlink(file_name);
 }
@@ -444,7 +445,7 @@ static void check_without_database(const test_daemon *d) {
     answer_clear(&ready);
 }
 
-/* Messages of libpq are also logged as one object a line. */
+/* Messages of libpq must also be logged as one JSON object per line. */
 static void check_log(const test_daemon *d) {
     static char line[16384];
     FILE *log = fopen(d->log, "r");
@@ -458,7 +459,7 @@ static void check_log(const test_daemon *d) {
     fclose(log);
 }
 
-static void a_killed_database_loses_nothing_that_was_acknowledged(void **state) {
+static void killing_the_database_loses_no_acknowledged_job(void **state) {
     (void)state;
     size_t kills = long_tests() ? 20 : 3;
     submitted s = new_jobs(JOBS_MOST);
@@ -484,8 +485,8 @@ static void a_killed_database_loses_nothing_that_was_acknowledged(void **state) 
     free(s.ids);
 }
 
-/* Longer than the lease: nodes give up what they run, and take it up again when the database is back. */
-static void nodes_outlive_a_database_that_is_away_for_longer_than_the_lease(void **state) {
+/* The database is away for longer than the lease. Nodes stop their runs and resume them when the database is back. */
+static void nodes_survive_a_database_outage_longer_than_the_lease(void **state) {
     (void)state;
     static const char lost[] = "hamel_leases_lost_total{whose=\"own\"}";
     char system[SYSTEM_BYTES];
@@ -493,7 +494,8 @@ static void nodes_outlive_a_database_that_is_away_for_longer_than_the_lease(void
     char *id = submit(&nodes[0], oscillator(system, sizeof system, "long", 40000, 40001));
     wait_for_status(&nodes[0], id, "running");
     postgres_kill(&server);
-    for (double until = hang_time(); daemon_metric(&nodes[0], lost) < 1;) { /* it counts by its own clock */
+    /* the node measures the lease with its own clock */
+    for (double until = hang_time(); daemon_metric(&nodes[0], lost) < 1;) {
         assert_true(now_seconds() < until);
         answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);
         assert_int_equal(health.status, 200);
@@ -536,15 +538,15 @@ static void a_node_of_a_read_only_database_is_not_ready(void **state) {
     sleep_seconds(1);
     allow_writing(true);
     wait_until_ready(&nodes[0]);
-    wait_for_status(&nodes[0], running, "completed"); /* that its rows could not be stored is not its failure */
+    wait_for_status(&nodes[0], running, "completed"); /* a job does not fail because its rows could not be stored */
     free(running);
     char *id = submit(&nodes[0], system_of(0, system));
     wait_for_status(&nodes[0], id, "completed");
     free(id);
 }
 
-/* Transactions that start a job fail when they are committed, five of eight, as if another had been in the way: more in a
- * row than are tried again. */
+/* Five of eight transactions that start a job fail at the commit, as by a serialization conflict: more in succession
+ * than are retried. */
 static void reservations_are_kept_when_commits_fail(void **state) {
     (void)state;
     submitted s = new_jobs(1);
@@ -605,7 +607,7 @@ static void assert_untold(const char *text) {
     assert_null(strstr(text, "hunter2"));
 }
 
-static void a_password_is_never_shown(void **state) {
+static void passwords_are_never_printed(void **state) {
     (void)state;
     char secret[256], text[8192];
     static const char *const bad[] = {
@@ -661,18 +663,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_QUEUE(several_nodes_run_each_job_once),
         WITH_QUEUE(jobs_of_killed_nodes_are_run_by_others),
-        WITH_QUEUE(writes_after_the_end_of_a_lease_are_refused),
+        WITH_QUEUE(writes_after_the_end_of_a_lease_are_rejected),
         WITH_QUEUE(a_lease_is_renewed_while_a_change_waits),
-        WITH_QUEUE(a_job_that_ends_its_nodes_is_given_up_and_others_continue),
+        WITH_QUEUE(a_job_that_crashes_its_nodes_fails_and_others_continue),
         WITH_QUEUE(a_job_is_canceled_through_any_node),
-        WITH_QUEUE(the_same_key_at_all_nodes_at_once_makes_one_job),
-        WITH_QUEUE(many_jobs_of_one_do_not_hold_up_the_only_one_of_another),
-        WITH_QUEUE(a_killed_database_loses_nothing_that_was_acknowledged),
+        WITH_QUEUE(the_same_key_at_all_nodes_simultaneously_creates_one_job),
+        WITH_QUEUE(many_jobs_of_one_owner_do_not_delay_the_only_job_of_another),
+        WITH_QUEUE(killing_the_database_loses_no_acknowledged_job),
         WITH_QUEUE(reservations_are_kept_when_commits_fail),
-        WITH_QUEUE(nodes_outlive_a_database_that_is_away_for_longer_than_the_lease),
+        WITH_QUEUE(nodes_survive_a_database_outage_longer_than_the_lease),
         WITH_QUEUE(a_node_of_a_read_only_database_is_not_ready),
         WITH_QUEUE(a_worker_serves_the_queue_until_it_is_idle_or_stopped),
-        WITH_QUEUE(a_password_is_never_shown),
+        WITH_QUEUE(passwords_are_never_printed),
     };
     return cmocka_run_group_tests_name("nodes", tests, start_server, stop_server);
 }

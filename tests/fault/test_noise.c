@@ -1,9 +1,9 @@
-/* test_noise.c — requests with bytes changed, removed, doubled and moved, on real connections: the daemon replies or
- * closes, continues, leaks no descriptor, and serves other clients.
+/* test_noise.c — sends requests with bytes changed, removed, duplicated and moved: the daemon must answer or close
+ * the connection, leak no descriptor, and serve other clients.
  *
- *     test_noise [COUNT [SEED]]   3,000 by default; 200,000 with HAMEL_TEST_LONG
+ * test_noise [COUNT [SEED]] 3,000 by default; 200,000 with HAMEL_TEST_LONG
  *
- * The seed is fixed, so a finding can be reproduced; it prints the bytes that were sent last. */
+ * The seed is fixed, so failures are reproducible; a failure prints the last bytes that were sent. */
 #include "tests/http/daemon.h"
 
 #include <poll.h>
@@ -51,7 +51,7 @@ static size_t below(size_t bound) {
     return bound ? (size_t)rand_r(&seed) % bound : 0;
 }
 
-/* Changes a few positions of bytes[length]; returns the new length. */
+/* Changes the bytes at a few positions and returns the new length. */
 static size_t change(char *bytes, size_t length) {
     static const char telling[] = "\r\n\0 :;,%/?&=\"{}[]0f-+.\x7f\xff";
     for (size_t k = 1 + below(CHANGES_MOST); k > 0 && length > 1; k--) {
@@ -60,11 +60,11 @@ static size_t change(char *bytes, size_t length) {
         switch (below(5)) {
         case 0: bytes[at] = (char)below(256); break;
         case 1: bytes[at] = telling[below(sizeof telling - 1)]; break;
-        case 2: /* loses */
+        case 2: /* removes bytes */
             memmove(bytes + at, bytes + at + span, length - at - span);
             length -= span;
             break;
-        case 3: /* doubles */
+        case 3: /* duplicates bytes */
             if (length + span > NOISE_BYTES) break;
             memmove(bytes + at + span, bytes + at, length - at);
             length += span;
@@ -75,7 +75,7 @@ static size_t change(char *bytes, size_t length) {
     return length;
 }
 
-/* Sends, waits a moment for an answer, and leaves. */
+/* Sends the bytes, waits briefly for an answer, and closes the connection. */
 static void throw(const char *bytes, size_t length, bool patient) {
     char bin[512];
     int s = connect_to(&d);
@@ -91,7 +91,7 @@ static void print_bytes(const char *bytes, size_t length) {
     print_error("\n");
 }
 
-static void noise_is_answered_or_closed_and_harms_nobody(void **state) {
+static void malformed_requests_are_answered_or_closed(void **state) {
     (void)state;
     static char bytes[NOISE_BYTES];
     daemon_start(&d, (const char *const[]){"--time-limit", "1", NULL});
@@ -123,6 +123,6 @@ int main(int argc, char **argv) {
     if (long_tests()) count_wanted = 200000;
     if (argc > 1) count_wanted = strtoul(argv[1], NULL, 10);
     if (argc > 2) seed = (unsigned)strtoul(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(noise_is_answered_or_closed_and_harms_nobody)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(malformed_requests_are_answered_or_closed)};
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
 }

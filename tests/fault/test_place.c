@@ -1,5 +1,5 @@
 /* test_place.c — the files of a store and their names: a daemon serves a store only if no other daemon has it open
- * under any name, and accepts nothing into a file that the next start would not find. */
+ * under any name, and accepts no jobs into a file that the next start would not find. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static void refuses(const char *store, const char *why) {
     assert_non_null(strstr(output, why));
 }
 
-static void a_second_name_does_not_admit_a_second_daemon(void **state) {
+static void a_second_name_of_a_store_does_not_admit_a_second_daemon(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     char *id = submit(&d, oscillator(system, sizeof system, "named", 10, 11));
@@ -51,7 +51,7 @@ static void a_second_name_does_not_admit_a_second_daemon(void **state) {
     assert_int_equal(symlink(database, elsewhere), 0);
     refuses(elsewhere, "another daemon");
     assert_int_equal(unlink(elsewhere), 0);
-    /* After a crash the other name would not lead to the log, which holds what was accepted last. */
+    /* After a crash, the log with the last accepted jobs could not be found by the other name. */
     daemon_end(&d, SIGKILL);
     assert_int_equal(link(database, elsewhere), 0);
     refuses(elsewhere, "several names");
@@ -69,11 +69,11 @@ static void check_refused(void) {
     assert_int_equal(ask_status(&d, "GET", "/readyz", NULL), 503);
     assert_int_equal(ask_status(&d, "GET", "/healthz", NULL), 200);
     assert_int_equal(ask_status(&d, "POST", "/v1/jobs", system), 503);
-    assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* its content can be read and saved */
+    assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* the jobs can be read and saved */
 }
 
-/* The database, its log, or the folder. */
-static void a_store_that_is_moved_takes_nothing_until_it_is_back(void **state) {
+/* Moves the database, its log, or the directory. */
+static void a_moved_store_accepts_no_jobs_until_it_is_back(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], log[PATH_BYTES + 8], folder[PATH_BYTES];
     snprintf(log, sizeof log, "%s-wal", database);
@@ -88,11 +88,11 @@ static void a_store_that_is_moved_takes_nothing_until_it_is_back(void **state) {
         wait_for_status(&d, id, "completed");
         free(id);
     }
-    assert_int_equal(count_in_log(&d, "moved or replaced"), 3); /* once each */
+    assert_int_equal(count_in_log(&d, "moved or replaced"), 3); /* one message for each of the three */
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
 }
 
-static void a_store_that_is_replaced_takes_nothing(void **state) {
+static void a_replaced_store_accepts_no_jobs(void **state) {
     (void)state;
     FILE *other = fopen(elsewhere, "w");
     assert_non_null(other);
@@ -106,9 +106,9 @@ static void a_store_that_is_replaced_takes_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_second_name_does_not_admit_a_second_daemon, start, end),
-        cmocka_unit_test_setup_teardown(a_store_that_is_moved_takes_nothing_until_it_is_back, start, end),
-        cmocka_unit_test_setup_teardown(a_store_that_is_replaced_takes_nothing, start, end),
+        cmocka_unit_test_setup_teardown(a_second_name_of_a_store_does_not_admit_a_second_daemon, start, end),
+        cmocka_unit_test_setup_teardown(a_moved_store_accepts_no_jobs_until_it_is_back, start, end),
+        cmocka_unit_test_setup_teardown(a_replaced_store_accepts_no_jobs, start, end),
     };
     return cmocka_run_group_tests_name("place", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* test_requests.c — a daemon in use during faults of the machine: allocations, broken sockets, a full disk for a while,
- * the clock shifted by an hour, no descriptors. It continues, reports errors, leaks nothing, and recovers
- * automatically. */
+/* test_requests.c — faults of the machine while a daemon is in use: failing allocations, broken sockets, a full disk
+ * for a while, the clock shifted by an hour, no descriptors. The daemon must continue, report errors, leak nothing,
+ * and recover automatically. */
 #include "api/simulate.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
@@ -40,16 +40,17 @@ static void end(void) {
 typedef struct question {
     const char *name, *method, *path, *body;
     const char *const *headers;
-    long good; /* status when nothing fails */
+    long good; /* expected status without faults */
 } question;
 
 static const char *const as_lines[] = {"Content-Type: application/json", "Accept: application/x-ndjson", NULL};
 
-/* Complete, refused for lack of memory, ended by a problem, or truncated: never anything else. */
+/* The answer must be complete, rejected for lack of memory, ended by a problem, or cut off. */
 static void check_starved(const question *q, const answer *a, long nth) {
     bool whole = a->status == q->good, none = a->status == 0;
-    bool told = a->status == 503 || a->status == 500;             /* a store without memory is a storage problem */
-    bool bounded = a->status == 422 && strstr(a->body, "memory"); /* of an analysis, which has a limit of its own */
+    /* 500 if the store has no memory, which is a storage problem */
+    bool told = a->status == 503 || a->status == 500;
+    bool bounded = a->status == 422 && strstr(a->body, "memory"); /* the memory limit of an analysis */
     if (!whole && !none && !told && !bounded)
         print_error("%s, allocation %ld: %ld %s\n", q->name, nth, a->status, a->body);
     assert_true(whole || none || told || bounded);
@@ -77,7 +78,7 @@ static long starve(const question *q) {
     return failed;
 }
 
-/* Until connections and jobs of earlier requests have ended. */
+/* Waits until connections and jobs of earlier requests have ended. */
 static void wait_until_quiet(void) {
     double until = hang_time();
     while (daemon_metric(&d, "hamel_jobs_queued") + daemon_metric(&d, "hamel_jobs_running") > 0 ||
@@ -107,19 +108,19 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
         check_well(&questions[k]);
         wait_until_quiet();
         long before = atomic_load(&f->live), failed = starve(&questions[k]);
-        long more = LONG_MAX, bound = failed / 2 + 60; /* caches, but none that grows with each */
+        long more = LONG_MAX, bound = failed / 2 + 60; /* caches may grow, but not with each request */
         for (double until = hang_time(); more > bound && now_seconds() < until; sleep_seconds(0.1))
-            more = atomic_load(&f->live) - before; /* connections end, jobs run */
+            more = atomic_load(&f->live) - before; /* connections end and jobs run */
         print_message("%s: %ld allocations failed, %ld blocks more in use\n", questions[k].name, failed, more);
         assert_true(more <= bound);
     }
     char *id = submit(&d, system);
-    wait_for_status(&d, id, "completed"); /* the queue continues, whatever other clients lost */
+    wait_for_status(&d, id, "completed"); /* the queue continues for other clients */
     free(id);
     end();
 }
 
-/* FLINT and GMP end their process, which is not the daemon's. The blocks that this process had are not released one by
+/* FLINT and GMP abort their process, which is a child of the daemon. Blocks of that process are not released one by
  * one, so they are not counted. */
 static void libraries_without_memory_end_one_analysis(void **state) {
     (void)state;
@@ -150,7 +151,7 @@ static void libraries_without_memory_end_one_analysis(void **state) {
     end();
 }
 
-/* Completed, or failed for lack of memory. */
+/* Waits until the job is completed, or failed for lack of memory. */
 static void wait_for_end(const char *id) {
     char path[PATH_BYTES], status[32] = "queued", type[64] = "";
     double until = hang_time();
@@ -216,7 +217,7 @@ static void a_socket_that_breaks_ends_its_request_only(void **state) {
 
 /* ---- the disk --------------------------------------------------------------------------------------------------- */
 
-static void a_disk_that_has_room_again_needs_no_hands(void **state) {
+static void the_daemon_recovers_automatically_from_a_full_disk(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     start((const char *const[]){"--workers", "1", NULL});
@@ -229,18 +230,18 @@ static void a_disk_that_has_room_again_needs_no_hands(void **state) {
     assert_non_null(strstr(refused.body, "/problems/disk-full"));
     answer_clear(&refused);
     answer live = ask(&d, "POST", "/v1/simulations", json_type, system);
-    assert_int_equal(live.status, 200); /* needs no disk */
+    assert_int_equal(live.status, 200); /* needs no disk space */
     answer_clear(&live);
     size_t told_before = count_in_log(&d, "\"event\":\"store\"");
     for (double until = hang_time(); count_in_log(&d, "\"event\":\"store\"") < told_before + 2; sleep_seconds(0.05)) {
-        assert_true(now_seconds() < until); /* the run cannot store its rows, nor go back to the queue */
+        assert_true(now_seconds() < until); /* the run can neither store its rows nor be requeued */
     }
     live = ask(&d, "POST", "/v1/simulations", json_type, system);
-    assert_int_equal(live.status, 200); /* and does not wait with the only CPU slot */
+    assert_int_equal(live.status, 200); /* and must not occupy the only CPU slot while it waits */
     answer_clear(&live);
     fault_cancel(f, FAULT_WRITE);
     wait_for_log(&d, "postponed");
-    wait_for_status(&d, running, "running"); /* again */
+    wait_for_status(&d, running, "running"); /* running again */
     snprintf(path, sizeof path, "/v1/jobs/%s", running);
     answer gone = ask(&d, "DELETE", path, NULL, NULL);
     assert_int_equal(gone.status, 204);
@@ -253,7 +254,7 @@ static void a_disk_that_has_room_again_needs_no_hands(void **state) {
 
 /* ---- the clock -------------------------------------------------------------------------------------------------- */
 
-static void an_hour_more_or_less_changes_nothing(void **state) {
+static void shifting_the_clock_by_an_hour_changes_nothing(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     static const long shifts[] = {3600, -3600, 0};
@@ -264,14 +265,14 @@ static void an_hour_more_or_less_changes_nothing(void **state) {
     wait_for_status(&d, running, "running");
     for (size_t k = 0; k < 3; k++) {
         atomic_store(&f->clock_shift, shifts[k]);
-        sleep_seconds(1.2); /* rounds of the watchdog, the retention, a poll of the workers */
+        sleep_seconds(1.2); /* several cycles of the watchdog, the deletion of old jobs, and the polls of the workers */
         wait_for_status(&d, running, "running");
         wait_for_status(&d, done, "completed");
         answer a = ask(&d, "POST", "/v1/simulations", json_type, oscillator(system, sizeof system, "now", 1, 3));
         assert_int_equal(a.status, 200);
         answer_clear(&a);
         answer m = ask(&d, "GET", "/metrics", NULL, NULL);
-        assert_null(strstr(m.body, "seconds -")); /* no age is negative */
+        assert_null(strstr(m.body, "seconds -")); /* ages must not be negative */
         answer_clear(&m);
     }
     snprintf(path, sizeof path, "/v1/jobs/%s/cancel", running);
@@ -300,7 +301,7 @@ static void without_a_descriptor_left_the_daemon_waits(void **state) {
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_to(&d);
     double cpu = daemon_cpu_seconds(&d);
     sleep_seconds(1);
-    assert_true(daemon_cpu_seconds(&d) - cpu < 0.9); /* it does not spin on what it cannot accept */
+    assert_true(daemon_cpu_seconds(&d) - cpu < 0.9); /* no busy loop while connections cannot be accepted */
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     assert_int_equal(prlimit(d.pid, RLIMIT_NOFILE, &before, NULL), 0);
     wait_for_status(&d, id, "completed");
@@ -318,8 +319,8 @@ int main(void) {
         cmocka_unit_test(libraries_without_memory_end_one_analysis),
         cmocka_unit_test(a_daemon_without_any_memory_recovers),
         cmocka_unit_test(a_socket_that_breaks_ends_its_request_only),
-        cmocka_unit_test(a_disk_that_has_room_again_needs_no_hands),
-        cmocka_unit_test(an_hour_more_or_less_changes_nothing),
+        cmocka_unit_test(the_daemon_recovers_automatically_from_a_full_disk),
+        cmocka_unit_test(shifting_the_clock_by_an_hour_changes_nothing),
         cmocka_unit_test(without_a_descriptor_left_the_daemon_waits),
     };
     return cmocka_run_group_tests_name("requests", tests, NULL, NULL);

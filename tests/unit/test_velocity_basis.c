@@ -1,6 +1,6 @@
-/* test_velocity_basis.c — engine/dynamics/velocity_basis.c: the basis itself at single states; and formulations in
- * quasi-velocities follow the motion of Lagrange's equations wherever a choice of velocities becomes singular, and rows do
- * not change the choices of steps. */
+/* test_velocity_basis.c — engine/dynamics/velocity_basis.c: the basis at single states; formulations in
+ * quasi-velocities agree with Lagrange's equations where a choice of velocities becomes singular; output rows do not
+ * change the choices of steps. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -24,13 +24,14 @@ static motion run(const char *system, const char *name, const char *method, cons
     return motion_run(system, simulation);
 }
 
-/* A bead on a ring that turns all round: the velocity of each coordinate is zero twice a turn whatever the motion. */
+/* A bead on a ring that revolves: the velocity of each coordinate vanishes twice per revolution. */
 #define RING                                                                      \
     "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: 3}]," \
     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `y`,"               \
     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]"
 
-/* `difference` for the method: its error over these turns at rtol 1e-9, which two runs with other steps share. */
+/* Compares with Lagrange's equations. `difference` bounds the error of the method over these revolutions at rtol
+ * 1e-9, because the two runs have different steps. */
 static void assert_follows_lagrange(const char *system, const char *simulation, double difference) {
     for (size_t m = 0; m < 3; m++) {
         motion expected = run(system, "lagrange", METHODS[m], simulation);
@@ -49,8 +50,8 @@ static void completing_velocities_are_chosen_again_along_the_motion(void **state
     assert_follows_lagrange(RING, "`stop`: 10, `rtol`: 1e-9", 1e-5);
 }
 
-/* y' and x' + y' do not determine the velocities at some places of the ring: there others take their place. */
-static void quasi_velocities_of_the_user_may_become_singular(void **state) {
+/* At some points of the ring y' and x' + y' do not determine the velocities, and others must replace them. */
+static void user_defined_quasi_velocities_may_become_singular(void **state) {
     (void)state;
     assert_follows_lagrange(RING ", `quasi_velocities`: [{`name`: `up`, `definition`: `y'`}]",
                             "`stop`: 10, `rtol`: 1e-9", 1e-5);
@@ -58,8 +59,9 @@ static void quasi_velocities_of_the_user_may_become_singular(void **state) {
                             "`stop`: 7, `rtol`: 1e-9", 1e-5);
 }
 
-/* A ball on a ball that is free to turn, by quaternions that turn at 80 rad/s (Papastavridis 2.2.3 (ii)): integrated in
- * velocities of coordinates, whose poles the path keeps meeting, the energy was off by 1e-4 at rtol 1e-9 without a word. */
+/* A ball on a freely rotating ball, with quaternions, at 80 rad/s (Papastavridis 2.2.3 (ii)). If integrated in
+ * velocities of coordinates, the trajectory often passes close to their poles, and at rtol 1e-9 the energy error was
+ * 1e-4. */
 static const char balls[] =
     "`parameters`: {`m`: 0.5, `r`: 0.1, `p`: 0.3, `I`: 0.002, `J`: 0.08, `g`: 9.81},"
     "`coordinates`: [{`name`: `th`, `initial`: 0.2}, `ph`,"
@@ -79,8 +81,8 @@ static const char balls[] =
     "  {`name`: `parallel`, `equation`: `(p + r)*sin(th)*ph' + r*((w[1]*cos(ph) + w[2]*sin(ph))*cos(th) - w[3]*sin(th))"
     "    = -p*((o[1]*cos(ph) + o[2]*sin(ph))*cos(th) - o[3]*sin(th))`}]";
 
-/* The bound is ten times what lagrange leaves of the energy, 28, at these tolerances: 4e-9. */
-static void a_fast_quaternion_keeps_its_energy(void **state) {
+/* The bound is ten times the energy error with `lagrange` at these tolerances: 4e-9 of 28. */
+static void a_fast_quaternion_conserves_energy(void **state) {
     (void)state;
     for (size_t f = 0; f < 4; f++) {
         motion m = run(balls, FORMULATIONS[f], "erk",
@@ -90,7 +92,7 @@ static void a_fast_quaternion_keeps_its_energy(void **state) {
     }
 }
 
-static void rows_do_not_change_what_is_chosen_in_steps(void **state) {
+static void output_rows_do_not_change_the_choices_of_steps(void **state) {
     (void)state;
     for (size_t f = 0; f < 4; f++) {
         motion few = run(RING, FORMULATIONS[f], "erk", "`stop`: 10, `samples`: 6, `rtol`: 1e-9");
@@ -107,7 +109,7 @@ static void rows_do_not_change_what_is_chosen_in_steps(void **state) {
 
 enum { N = 3, CONSTRAINTS = 2 };
 
-/* The bead on a ring with a third coordinate and another constraint. */
+/* Returns the bead on a ring with a third coordinate and another constraint. */
 static hamel_model *ring_with(const char *constraint, const char *more) {
     char system[700];
     snprintf(system, sizeof system,
@@ -125,7 +127,7 @@ static hamel_status factor_at(dynamics *k, double angle) {
     return velocity_basis_factor(k->motion.basis, k->values + d->A.at, k->values + d->C.at);
 }
 
-/* A Φ = 0 for all constraints, redundant or not, and C Φ = 1. */
+/* Checks A Φ = 0 for all constraints, redundant or not, and C Φ = 1. */
 static void assert_admissible(dynamics *k) {
     velocity_basis *basis = k->motion.basis;
     const double *Phi = velocity_basis_directions(basis);
@@ -138,7 +140,7 @@ static void assert_admissible(dynamics *k) {
     }
 }
 
-static void its_directions_meet_all_constraints(void **state) {
+static void directions_of_the_basis_satisfy_all_constraints(void **state) {
     static const char *const constraints[] = {"z = 0.3", "2*x^2 + 2*y^2 = 2"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -157,7 +159,8 @@ static void its_directions_meet_all_constraints(void **state) {
     }
 }
 
-/* At (1, 0) the rod fixes x', and y' completes the basis; at (0, 1) the other way round. Recalling returns to the former. */
+/* At (1, 0) the rod determines x', and y' completes the basis; at (0, 1) the roles are exchanged. Recalling restores
+ * the first choice. */
 static void completing_coordinates_are_chosen_again_and_recalled(void **state) {
     (void)state;
     hamel_model *model = ring_with("z = 0.3", "");
@@ -180,7 +183,8 @@ static void completing_coordinates_are_chosen_again_and_recalled(void **state) {
     hamel_model_free(model);
 }
 
-/* Twice the rod's equation: what is gathered from consistent values and scattered from one multiplier is shared 1 to 2. */
+/* With twice the rod's equation added, gathering takes values from both rows and scattering distributes a multiplier
+ * as 1 to 2. */
 static void redundant_constraints_share_values_and_multipliers(void **state) {
     (void)state;
     hamel_model *model = ring_with("2*x^2 + 2*y^2 = 2", "");
@@ -193,7 +197,7 @@ static void redundant_constraints_share_values_and_multipliers(void **state) {
     const double values[CONSTRAINTS] = {0.4, 0.8}, z = 1.3;
     double gathered, multipliers[CONSTRAINTS], reaction[N] = {0};
     velocity_basis_gather(basis, values, 1, &gathered);
-    assert_near("gathered", fabs(gathered), 0.2, 1e-14); /* of a row of length 2, as a row of unit length */
+    assert_near("gathered", fabs(gathered), 0.2, 1e-14); /* 0.2 for a row of length 2, relative to a unit row */
     velocity_basis_scatter(basis, &z, multipliers);
     assert_near("multipliers", multipliers[1], 2 * multipliers[0], 1e-14);
     sparse_block_multiply_transposed(&model->dynamics.A, k->values, 1, multipliers, reaction);
@@ -220,14 +224,14 @@ static void rows_that_are_not_finite_are_singular(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_directions_meet_all_constraints),
+        cmocka_unit_test(directions_of_the_basis_satisfy_all_constraints),
         cmocka_unit_test(completing_coordinates_are_chosen_again_and_recalled),
         cmocka_unit_test(redundant_constraints_share_values_and_multipliers),
         cmocka_unit_test(rows_that_are_not_finite_are_singular),
         cmocka_unit_test(completing_velocities_are_chosen_again_along_the_motion),
-        cmocka_unit_test(quasi_velocities_of_the_user_may_become_singular),
-        cmocka_unit_test(a_fast_quaternion_keeps_its_energy),
-        cmocka_unit_test(rows_do_not_change_what_is_chosen_in_steps),
+        cmocka_unit_test(user_defined_quasi_velocities_may_become_singular),
+        cmocka_unit_test(a_fast_quaternion_conserves_energy),
+        cmocka_unit_test(output_rows_do_not_change_the_choices_of_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

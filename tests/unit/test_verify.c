@@ -1,4 +1,4 @@
-/* test_verify.c — engine/analyze/verify.c: what counts as a difference, and which states are compared. */
+/* test_verify.c — engine/analyze/verify.c: the size of differences between formulations, and the choice of states. */
 #include "tests/unit/fixture.h"
 
 #include "engine/analyze/verify.h"
@@ -40,12 +40,13 @@ static void formulations_agree_on_a_knife_edge_with_a_rod(void **state) {
     assert_int_equal(v->states, 100);
     assert_int_equal(v->singular, 0);
     assert_true(v->agree);
-    assert_true(v->max_relative_difference > 0);     /* two ways of solving leave different rounding */
-    assert_true(v->max_relative_difference < 1e-11); /* phi feels nothing: rounding over the least scale */
+    assert_true(v->max_relative_difference > 0); /* rounding differs between the two solvers */
+    /* no force acts on phi, so its rounding is relative to the smallest scale */
+    assert_true(v->max_relative_difference < 1e-11);
     hamel_verification_free(v);
 }
 
-/* Masses 1 and 1e-13: momenta keep three digits of the light velocity, which the friction depends on. */
+/* With masses 1 and 1e-13, momenta preserve three digits of the light body's velocity, on which friction depends. */
 static void a_disagreement_is_found(void **state) {
     (void)state;
     hamel_verification *v = verification_of("`coordinates`: [`x`, `y`], `dissipation`: `(x'^2 + y'^2)/2`,"
@@ -57,7 +58,7 @@ static void a_disagreement_is_found(void **state) {
     hamel_verification_free(v);
 }
 
-static void a_formulation_that_cannot_serve_is_reported_with_its_reason(void **state) {
+static void an_inapplicable_formulation_is_reported_with_its_reason(void **state) {
     (void)state;
     hamel_verification *v = verification_of("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `x^2`",
                                             "`stop`: 1, `formulation`: `routh`");
@@ -94,9 +95,9 @@ static void singular_states_are_skipped_and_counted(void **state) {
     hamel_verification_free(v);
 }
 
-/* A platform on three parallel cranks: constraints depend on each other only where it is level, and random states come
- * near that without reaching it. */
-static void nearly_dependent_constraints_are_no_state_to_compare_at(void **state) {
+/* A platform on three parallel cranks. The constraints are dependent only if it is level; random states come close
+ * without reaching it. */
+static void states_with_nearly_dependent_constraints_are_not_compared(void **state) {
     (void)state;
     hamel_verification *v = verification_of(
         "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, `phi`],"
@@ -112,9 +113,9 @@ static void nearly_dependent_constraints_are_no_state_to_compare_at(void **state
     hamel_verification_free(v);
 }
 
-/* The gradient of z'^2 + x'^2 = w'^2 vanishes where the velocities do, and the motion is undefined there. A projection that
- * ends at the apex is no state to compare at; the first two systems have others next to it, the third has none near its
- * start, since w'^2 <= (x'^2 + z'^2)/9. */
+/* The gradient of z'^2 + x'^2 = w'^2 vanishes if the velocities do, where the motion is undefined. States projected
+ * to this apex must not be compared. The first two systems have other states nearby; the third has none near its
+ * start, because w'^2 <= (x'^2 + z'^2)/9. */
 static void apexes_of_cones_are_left_out(void **state) {
     (void)state;
     static const char *const coordinates =
@@ -209,7 +210,7 @@ static void differences_are_relative_to_the_terms_of_the_equations(void **state)
     hamel_model_free(model);
 }
 
-static void vanishing_residuals_are_measured_by_the_forces_elsewhere(void **state) {
+static void vanishing_residuals_are_relative_to_forces_at_other_states(void **state) {
     (void)state;
     double zero[2] = {0, 0}, rounding[2] = {0, 1e-15}, force[2] = {100, 1e-4}, mass[2] = {1, 0};
     verify_motion x = {rounding, rounding}, reference = {zero, zero};
@@ -228,16 +229,16 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulations_agree_on_a_knife_edge_with_a_rod),
         cmocka_unit_test(a_disagreement_is_found),
-        cmocka_unit_test(a_formulation_that_cannot_serve_is_reported_with_its_reason),
+        cmocka_unit_test(an_inapplicable_formulation_is_reported_with_its_reason),
         cmocka_unit_test(without_unique_accelerations_anywhere_there_is_no_verdict),
         cmocka_unit_test(singular_states_are_skipped_and_counted),
-        cmocka_unit_test(nearly_dependent_constraints_are_no_state_to_compare_at),
+        cmocka_unit_test(states_with_nearly_dependent_constraints_are_not_compared),
         cmocka_unit_test(apexes_of_cones_are_left_out),
         cmocka_unit_test(large_systems_are_compared_at_fewer_states),
         cmocka_unit_test(no_consistent_state_is_an_error),
         cmocka_unit_test(an_unknown_formulation_is_an_error),
         cmocka_unit_test(differences_are_relative_to_the_terms_of_the_equations),
-        cmocka_unit_test(vanishing_residuals_are_measured_by_the_forces_elsewhere),
+        cmocka_unit_test(vanishing_residuals_are_relative_to_forces_at_other_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
     "`-cos(th)`]" members "}]"
 
 typedef struct expectation {
-    const char *members, *warning; /* NULL: none */
+    const char *members, *warning; /* expected warning; NULL if none */
 } expectation;
 
 static void check(const expectation *list, size_t count) {
@@ -35,7 +35,7 @@ static void check(const expectation *list, size_t count) {
 }
 #define CHECK(list) check(list, sizeof list / sizeof *list)
 
-static void negative_constants_are_named(void **state) {
+static void negative_constants_are_reported(void **state) {
     (void)state;
     static const expectation list[] = {
         {POINT ", `dampers`: [{`name`: `d`, `between`: [`p`, [0, 0]], `coefficient`: -1}]",
@@ -49,20 +49,21 @@ static void negative_constants_are_named(void **state) {
         {POINT ", `dissipation`: `x'^2/2 - 0.1*y'^2`", "/dissipation: the dissipation is negative if only `y` moves"},
         {POINT ", `events`: [{`name`: `e`, `when`: `x`, `impulse`: {`constraint`: `x = 0`, `restitution`: 1.5}}]",
          "/events/0/impulse/restitution: the restitution is 1.5: the impulse adds energy"},
-        {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `x - 5`}]", NULL}, /* a guess otherwise */
+        /* the sign depends on the state, so no warning */
+        {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `x - 5`}]", NULL},
         {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: 1}]", NULL},
         {POINT ", `springs`: [{`between`: [`p`, [0, 0]], `stiffness`: 1, `length`: 0.5}]", NULL},
         {POINT ", `dissipation`: `0.5*x'`", "only `x` moves, with x' < 0: it adds energy"},
         {POINT ", `dissipation`: `0.5*abs(x')`", NULL},
         {POINT ", `dissipation`: `(x' - y')^2`", NULL},
         {POINT ", `dissipation`: `x'^2 - 2*x'*y' + y'^2`", NULL},
-        {POINT ", `dissipation`: `-(1 - x^2)*x'^2/2`", NULL}, /* van der Pol's */
+        {POINT ", `dissipation`: `-(1 - x^2)*x'^2/2`", NULL}, /* van der Pol's equation */
         {POINT ", `events`: [{`name`: `e`, `when`: `x`, `impulse`: {`constraint`: `x = 0`, `restitution`: 1}}]", NULL},
     };
     CHECK(list);
 }
 
-static void elements_without_effect_are_named(void **state) {
+static void elements_without_effect_are_reported(void **state) {
     (void)state;
     static const expectation list[] = {
         {POINT ", `points`: [{`name`: `O`, `position`: [1, 0]}], `loads`: [{`on`: `O`, `force`: [1, 0]}]",
@@ -80,7 +81,7 @@ static void elements_without_effect_are_named(void **state) {
         {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` rotates but has no inertia"},
         {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque has no effect"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 0.3") ", `loads`: [{`on`: `B`, `torque`: 2}]", NULL},
-        {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* declared so */
+        {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* an explicit angle of 0 shows the intention */
         {ROD(", `orientation`: {`angle`: `th`}") ", `kinetic_energy`: `0.1*th'^2`", NULL},
         {ROD(""), NULL},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`}], `events`: [{`name`: `e`, `when`: `y`,"
@@ -96,7 +97,7 @@ static void elements_without_effect_are_named(void **state) {
     CHECK(list);
 }
 
-static void terms_that_count_twice_are_named(void **state) {
+static void terms_that_count_twice_are_reported(void **state) {
     (void)state;
     static const expectation list[] = {
         {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*y`", "/potential_energy: it contains a term that"},
@@ -113,7 +114,7 @@ static void terms_that_count_twice_are_named(void **state) {
     CHECK(list);
 }
 
-static void angles_that_look_like_degrees_are_named(void **state) {
+static void angles_that_look_like_degrees_are_reported(void **state) {
     (void)state;
 #define PENDULUM(initial) "`coordinates`: [{`name`: `th`, `initial`: " initial "}], `kinetic_energy`: `th'^2/2`"
     static const expectation list[] = {
@@ -121,7 +122,7 @@ static void angles_that_look_like_degrees_are_named(void **state) {
          "/coordinates/0/initial: the angle `th` is 30 radians (4.77 turns); if degrees are meant, write 30*pi/180"},
         {PENDULUM("-22.5") ", `potential_energy`: `-cos(th + t)`", "the angle `th` is -22.5 radians"},
         {PENDULUM("`30*pi/180`") ", `potential_energy`: `-cos(th)`", NULL},
-        {PENDULUM("`30`") ", `potential_energy`: `-cos(th)`", NULL}, /* an expression is no slip of the pen */
+        {PENDULUM("`30`") ", `potential_energy`: `-cos(th)`", NULL}, /* an expression in text form is intended */
         {PENDULUM("12.5") ", `potential_energy`: `-cos(th)`", NULL},
         {PENDULUM("30") ", `potential_energy`: `th^2`", NULL},
         {POINT ", `generalized_forces`: {`x`: `sin(30)`}",
@@ -135,7 +136,7 @@ static void angles_that_look_like_degrees_are_named(void **state) {
     CHECK(list);
 }
 
-static void units_and_names_that_hide_are_named(void **state) {
+static void units_and_names_that_hide_others_are_reported(void **state) {
     (void)state;
     static const expectation list[] = {
         {"`coordinates`: [{`name`: `x`, `unit`: `m`}, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
@@ -152,7 +153,7 @@ static void units_and_names_that_hide_are_named(void **state) {
     CHECK(list);
 }
 
-static void meanings_of_another_convention_are_named(void **state) {
+static void symbols_of_other_conventions_are_reported(void **state) {
     (void)state;
 #define QUATERNION(first, last)                                                                                       \
     "`coordinates`: [{`name`: `a`, `initial`: " first "}, `b`, `c`, {`name`: `d`, `initial`: " last "}], `bodies`: [" \
@@ -173,7 +174,7 @@ static void meanings_of_another_convention_are_named(void **state) {
     CHECK(list);
 }
 
-static void indices_that_only_multiply_are_named(void **state) {
+static void indices_that_only_multiply_are_reported(void **state) {
     (void)state;
 #define LINE                                                                                                \
     "`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..3`, `initial`: `i`}], `particles`: [{`name`: `p[i]`, " \
@@ -190,7 +191,7 @@ static void indices_that_only_multiply_are_named(void **state) {
     CHECK(list);
 }
 
-static void a_wheel_behind_its_surface_is_named(void **state) {
+static void a_wheel_behind_its_surface_is_reported(void **state) {
     (void)state;
 #define WHEEL(y, normal)                                                                                            \
     "`coordinates`: [`x`, {`name`: `y`, `initial`: " y "}, `th`], `bodies`: [{`name`: `B`, `mass`: 1, `position`: " \
@@ -200,13 +201,13 @@ static void a_wheel_behind_its_surface_is_named(void **state) {
         {WHEEL("0.5", "[0, -1]"), "/joints/0/normal: the wheel of `r` starts behind the surface"},
         {WHEEL("-0.5", "[0, 2]"), "/joints/0/normal: the wheel of `r` starts behind the surface"},
         {WHEEL("0.5", "[0, 1]"), NULL},
-        {WHEEL("-0.5", "[0, -1]"), NULL}, /* on a ceiling */
-        {WHEEL("-2", "[0, 1]"), NULL},    /* another plane */
+        {WHEEL("-0.5", "[0, -1]"), NULL}, /* a wheel under a ceiling */
+        {WHEEL("-2", "[0, 1]"), NULL},    /* a wheel in another plane */
     };
     CHECK(list);
 }
 
-static void a_family_has_one_warning_and_warnings_are_bounded(void **state) {
+static void a_family_has_one_warning_and_the_number_of_warnings_is_limited(void **state) {
     (void)state;
     char text[6000];
     int at = snprintf(text, sizeof text, POINT ", `dampers`: [");
@@ -225,7 +226,7 @@ static void a_family_has_one_warning_and_warnings_are_bounded(void **state) {
     hamel_model_free(model);
 }
 
-static void analyses_show_them_too(void **state) {
+static void analyses_report_warnings_too(void **state) {
     (void)state;
     hamel_report *report =
         fixture_report(POINT ", `dampers`: [{`name`: `d`, `between`: [`p`, [0, 0]], `coefficient`: -1}]");
@@ -237,16 +238,16 @@ static void analyses_show_them_too(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(negative_constants_are_named),
-        cmocka_unit_test(elements_without_effect_are_named),
-        cmocka_unit_test(terms_that_count_twice_are_named),
-        cmocka_unit_test(angles_that_look_like_degrees_are_named),
-        cmocka_unit_test(units_and_names_that_hide_are_named),
-        cmocka_unit_test(meanings_of_another_convention_are_named),
-        cmocka_unit_test(indices_that_only_multiply_are_named),
-        cmocka_unit_test(a_wheel_behind_its_surface_is_named),
-        cmocka_unit_test(analyses_show_them_too),
-        cmocka_unit_test(a_family_has_one_warning_and_warnings_are_bounded),
+        cmocka_unit_test(negative_constants_are_reported),
+        cmocka_unit_test(elements_without_effect_are_reported),
+        cmocka_unit_test(terms_that_count_twice_are_reported),
+        cmocka_unit_test(angles_that_look_like_degrees_are_reported),
+        cmocka_unit_test(units_and_names_that_hide_others_are_reported),
+        cmocka_unit_test(symbols_of_other_conventions_are_reported),
+        cmocka_unit_test(indices_that_only_multiply_are_reported),
+        cmocka_unit_test(a_wheel_behind_its_surface_is_reported),
+        cmocka_unit_test(analyses_report_warnings_too),
+        cmocka_unit_test(a_family_has_one_warning_and_the_number_of_warnings_is_limited),
     };
     return cmocka_run_group_tests_name("warnings", tests, NULL, NULL);
 }

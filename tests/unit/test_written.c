@@ -1,4 +1,4 @@
-/* test_written.c — engine/equations: written equations equal the computed ones. The text is read back by the parser,
+/* test_written.c — engine/equations: generated equations agree with the integrated ones. The text is parsed again;
  * the C is compiled and run. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* A state on the constraints: the model's own start, with its accelerations. */
+/* A consistent state: the initial state of the model with its accelerations. */
 typedef struct motion_state {
     double t, q[64], v[64], a[64], lambda[64];
 } motion_state;
@@ -63,7 +63,7 @@ static const char *const systems[] = {
 };
 enum { SYSTEMS = sizeof systems / sizeof *systems };
 
-static void the_c_gives_the_accelerations(void **state) {
+static void generated_c_computes_the_accelerations(void **state) {
     (void)state;
     for (size_t k = 0; k < SYSTEMS; k++) {
         written_example e;
@@ -95,7 +95,7 @@ static void open_named_or_text(written_example *e, const char *name, const char 
         written_open_example(e, name, as);
 }
 
-/* w a time h later on the path through the state with its accelerations. */
+/* Computes w at the time t + h, on a path through the state with the accelerations of the state. */
 static void later(const program_of_c *p, const motion_state *s, size_t n, double h, double *w) {
     double q[64], v[64];
     for (size_t i = 0; i < n; i++) {
@@ -105,10 +105,10 @@ static void later(const program_of_c *p, const motion_state *s, size_t n, double
     p->velocities(s->t + h, q, v, w);
 }
 
-/* The rates of w are the change of w along the true motion. The central difference over 2h errs by h²/6 of the third
- * derivative and by rounding over h; both are below 1e-6 for h = 1e-4 where rates of these systems' variables are of the
- * size of 1 to 100 a second. */
-static void changes_with_the_motion(const char *name, const char *as, double arranging) {
+/* Compares the rates of w with the change of w along the motion. The central difference over 2h has the truncation
+ * error h²/6 times the third derivative, and a rounding error of order ε/h. For h = 1e-4 both are below 1e-6 if the
+ * rates of the variables are between 1 and 100 per second. */
+static void the_rates_agree_with_differences(const char *name, const char *as, double arranging) {
     written_example e;
     motion_state s;
     program_of_c p;
@@ -136,8 +136,8 @@ static void changes_with_the_motion(const char *name, const char *as, double arr
     written_close(&e);
 }
 
-/* The other formulations have other variables w, and others again where nothing is simplified. */
-static void other_formulations_change_with_the_motion(void **state) {
+/* The other formulations have other variables w, and again others without simplification. */
+static void rates_of_other_formulations_agree_with_differences(void **state) {
     static const char *const cases[][2] = {
         {"papastavridis_3_5_8_double_pendulum", "hamilton"},
         {"heavy_top", "hamilton"},
@@ -157,14 +157,14 @@ static void other_formulations_change_with_the_motion(void **state) {
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        changes_with_the_motion(cases[k][0], cases[k][1], hamel_limits_default().arranging);
-        changes_with_the_motion(cases[k][0], cases[k][1], 0);
+        the_rates_agree_with_differences(cases[k][0], cases[k][1], hamel_limits_default().arranging);
+        the_rates_agree_with_differences(cases[k][0], cases[k][1], 0);
     }
 }
 
-/* The C takes forces that depend on reactions along, whichever variables it is written in: of one and of two constraints,
- * with quasi-velocities, with a holonomic constraint that moves. */
-static void forces_by_reactions_change_with_the_motion(void **state) {
+/* Forces that depend on reactions of one or two constraints, with quasi-velocities, and with a moving holonomic
+ * constraint, occur in the C of every formulation. */
+static void forces_that_depend_on_reactions_occur_in_generated_c(void **state) {
     static const char *const systems_by_reactions[] = {
         "{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: 1, `velocity`: 1}],"
         "`kinetic_energy`: `(x'^2 + y'^2)/2`, `generalized_forces`: {`x`: `-0.3*x'*lambda(c)`},"
@@ -185,11 +185,13 @@ static void forces_by_reactions_change_with_the_motion(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof systems_by_reactions / sizeof *systems_by_reactions; k++)
         for (size_t f = 0; f < sizeof formulations / sizeof *formulations; f++)
-            changes_with_the_motion(systems_by_reactions[k], formulations[f], hamel_limits_default().arranging);
+            the_rates_agree_with_differences(systems_by_reactions[k], formulations[f],
+                                             hamel_limits_default().arranging);
 }
 
-/* The ideal reaction in a prescribed force is no unknown of the C: it is refused. */
-static void prescribed_forces_by_ideal_reactions_are_not_written_as_c(void **state) {
+/* A prescribed force that depends on the ideal reaction cannot be written as C, because the reaction is not an
+ * unknown there. */
+static void prescribed_forces_that_depend_on_ideal_reactions_are_rejected_for_c(void **state) {
     (void)state;
     written_example e;
     char *text = NULL;
@@ -204,9 +206,9 @@ static void prescribed_forces_by_ideal_reactions_are_not_written_as_c(void **sta
     written_close(&e);
 }
 
-/* --- the text, read back --------------------------------------------------------------------------------------------- */
+/* --- the text, parsed again --------------------------------------------------------------------------------------- */
 
-/* Every "coordinate: left = right" against the residual that is integrated. */
+/* Compares every equation "coordinate: left = right" with the integrated residual. */
 static void compare_text(written_example *e, char *text) {
     hamel_system *s = e->model->system;
     hamel_error error = {0};
@@ -238,20 +240,20 @@ static void compare_text(written_example *e, char *text) {
     s->error = NULL;
 }
 
-static void the_text_read_back_is_what_is_integrated(void **state) {
+static void the_parsed_text_agrees_with_the_integrated_equations(void **state) {
     (void)state;
     for (size_t k = 0; k < SYSTEMS; k++) {
         written_example e;
         written_open_example(&e, systems[k], "lagrange");
         char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
-        /* derivatives of tables have no name in expressions */
+        /* expressions cannot contain derivatives of tables */
         if (strstr(text, "# with\n") == NULL && strstr(text, "table") == NULL) compare_text(&e, text);
         free(text);
         written_close(&e);
     }
 }
 
-/* Line k of a text, without its end. */
+/* Copies line k of a text, without the newline. */
 static void line_of(const char *text, int k, char *line, size_t room) {
     for (; k > 0 && text; k--) {
         text = strchr(text, '\n');
@@ -261,8 +263,8 @@ static void line_of(const char *text, int k, char *line, size_t room) {
     snprintf(line, room, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* With somewhat less work the first lines are as ever, with none all are as they were derived: right, as read back.
- * Counted work ends at the same place each time. */
+/* With less work, only the first lines stay as before; without any, all lines are unsimplified. They must be correct
+ * after parsing. Work is counted, so the result is reproducible. */
 static void expressions_beyond_the_work_budget_are_left_as_derived(void **state) {
     (void)state;
     written_example e;
@@ -298,7 +300,7 @@ static void expressions_beyond_the_work_budget_are_left_as_derived(void **state)
     written_close(&e);
 }
 
-/* The second rod repeats the first, which simplification of the rest finds; otherwise the equations would divide by
+/* The second rod repeats the first. Without further simplification, which finds this, the equations would divide by
  * 0. */
 static void expressions_that_may_be_0_are_not_divisors(void **state) {
     (void)state;
@@ -318,9 +320,9 @@ static void expressions_that_may_be_0_are_not_divisors(void **state) {
     written_close(&e);
 }
 
-/* Bennett's linkage has four bars that turn in space, and a freedom more than its joints are many: solving for its
- * velocities without bounds takes twenty times the work that is allowed. */
-static void the_work_has_bounds(void **state) {
+/* Bennett's linkage has four bars that move in space and more freedom than the number of its joints suggests.
+ * Solving for its velocities without a limit takes twenty times the work budget. */
+static void the_work_is_limited(void **state) {
     (void)state;
     written_example e;
     char *text = NULL;
@@ -335,7 +337,7 @@ static void the_work_has_bounds(void **state) {
     written_close(&e);
 }
 
-static void a_book_would_print_them_so(void **state) {
+static void equations_have_the_form_of_textbooks(void **state) {
     (void)state;
     written_example e;
     written_open_example(&e, "papastavridis_3_5_8_double_pendulum", "lagrange");
@@ -350,7 +352,7 @@ static void a_book_would_print_them_so(void **state) {
     written_close(&e);
 }
 
-static void an_index_is_written_as_what_it_names(void **state) {
+static void an_index_is_printed_by_its_name(void **state) {
     (void)state;
     written_example e;
     written_open(&e,
@@ -367,7 +369,8 @@ static void an_index_is_written_as_what_it_names(void **state) {
     written_close(&e);
 }
 
-/* Papastavridis, example 3.5.8, by momenta: (m1 + m2) in front, potential terms apart, the determinant by a name. */
+/* Papastavridis, example 3.5.8, with momenta: (m1 + m2) as a common factor, potential terms separate, and a name for
+ * the determinant. */
 static void a_determinant_has_a_name(void **state) {
     (void)state;
     written_example e;
@@ -381,8 +384,8 @@ static void a_determinant_has_a_name(void **state) {
     written_close(&e);
 }
 
-/* Neimark & Fufaev, Dynamics of Nonholonomic Systems, ch. 3: with u along the blade, u' = b φ'^2 and
- * (I + m b²) φ'' = −m b u φ'; nothing is divided by. */
+/* Neimark & Fufaev, Dynamics of Nonholonomic Systems, chapter 3. With the velocity u along the blade, u' = b φ'^2
+ * and (I + m b²) φ'' = −m b u φ', without divisions. */
 static void a_sleigh_is_written_in_the_velocity_along_its_blade(void **state) {
     (void)state;
     written_example e;
@@ -396,8 +399,8 @@ static void a_sleigh_is_written_in_the_velocity_along_its_blade(void **state) {
     written_close(&e);
 }
 
-/* Baruh, example 4.14: in v and θ', though θ' has a constant factor in the constraint and could be solved for. */
-static void a_wheel_is_written_in_the_velocity_along_it(void **state) {
+/* Baruh, example 4.14, in v and θ', although the constraint could be solved for θ', whose coefficient is constant. */
+static void a_wheel_is_written_in_its_forward_velocity(void **state) {
     (void)state;
     written_example e;
     written_open_example(&e, "baruh_4_14_vehicle", "kane");
@@ -405,14 +408,14 @@ static void a_wheel_is_written_in_the_velocity_along_it(void **state) {
     assert_non_null(strstr(text, "\nv_wheels: m*v_wheels' - m*L*theta'^2 = FC + FD\n"
                                  "theta': (m*L^2 + IG)*theta'' + m*L*theta'*v_wheels = (FD - FC)*h\n"));
     free(text);
-    text = written_equations(&e, HAMEL_NOTATION_LATEX); /* an index that is a word is upright */
+    text = written_equations(&e, HAMEL_NOTATION_LATEX); /* an index of several letters is upright */
     assert_non_null(strstr(text, "\nv_{\\mathrm{wheels}} &= \\cos"));
     free(text);
     written_close(&e);
 }
 
 /* Baruh, examples 4.9 and 4.10: v = R θ' gives R θ'' = (R Ω² cos θ − g) sin θ with x cos Ωt + y sin Ωt = R sin θ and
- * z = −R cos θ. Solved for z' it would be divided by z. */
+ * z = −R cos θ. Equations solved for z' would contain divisions by z. */
 static void a_bead_is_written_in_the_velocity_along_its_circle(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -431,7 +434,7 @@ static void a_bead_is_written_in_the_velocity_along_its_circle(void **state) {
     }
 }
 
-static void forces_are_written_by_origin(void **state) {
+static void forces_are_grouped_by_origin(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "hamilton"};
     static const char *const lines[] = {"\nx: m*x'' = sin(a)*lambda(incline) + ", "\nC[x] = ", "\np_x' = "};
@@ -451,7 +454,7 @@ static void forces_are_written_by_origin(void **state) {
 }
 
 /* Greenwood, Advanced Dynamics, equations 4.317 to 4.319, in the angular velocities of the disk. */
-static void the_rolling_disk_is_recognized(void **state) {
+static void the_rolling_disk_has_the_published_equations(void **state) {
     (void)state;
     written_example e;
     written_open_example(&e, "papastavridis_2_13_7_rolling_disk", "gibbs-appell");
@@ -464,9 +467,9 @@ static void the_rolling_disk_is_recognized(void **state) {
     written_close(&e);
 }
 
-/* A common divisor in ten atoms whose dense interpolation has 1.4e6 points: FLINT takes 40 s for it and cannot be
- * interrupted. The energies are random. */
-static void a_common_divisor_that_would_take_minutes_is_not_begun(void **state) {
+/* FLINT needs 40 s, without a possible interruption, for a common divisor in ten atoms whose dense interpolation has
+ * 1.4e6 points. The energies are random. */
+static void a_common_divisor_that_would_take_minutes_is_not_computed(void **state) {
     (void)state;
     written_example e;
     bool simplified = true;
@@ -488,12 +491,13 @@ static void a_common_divisor_that_would_take_minutes_is_not_begun(void **state) 
     char *text = written_equations_within(&e, HAMEL_NOTATION_TEXT, 4e8, &simplified);
     assert_false(simplified);
     assert_non_null(strstr(text, "not fully simplified"));
-    assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20); /* the processor's time of this process */
+    assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20); /* CPU time of this process */
     free(text);
     written_close(&e);
 }
 
-/* q' and w' of the C at a state, by the classical Runge-Kutta method over one step. False where w' is not determined. */
+/* Advances q and w by one step of the classical Runge-Kutta method with the q' and w' of the C. Returns false if w'
+ * is not determined. */
 static bool step_of_c(const program_of_c *p, size_t n, double h, double *state) {
     double k[4][8], at[8], lambda[8];
     assert_true(2 * n <= 8);
@@ -505,10 +509,10 @@ static bool step_of_c(const program_of_c *p, size_t n, double h, double *state) 
     return true;
 }
 
-/* Between projections a state is off the constraints by the drift of the integration, and rows that depend on others are
- * off by as much: they must not be taken for equations of their own. A bead of mass 1 on a circle, its angle with an inertia
- * of 0.3: (r² + 0.3) s'' = -9.81 r cos s. */
-static void redundant_rows_are_carried_by_c(void **state) {
+/* Between projections a state violates the constraints by the integration error, and so do redundant rows: these
+ * must not be treated as independent equations. A bead of mass 1 moves on a circle; its angle has the moment of
+ * inertia 0.3: (r² + 0.3) s'' = -9.81 r cos s. */
+static void generated_c_supports_redundant_rows(void **state) {
     static const char *const rows[] = {"{`name`: `a`, `equation`: `x*sin(s) = y*cos(s)`}, {`name`: `b`, `equation`: `x "
                                        "= 1.6*cos(s)`}, {`name`: `c`, `equation`: `hypot(x,y) = 1.6`}",
                                        "{`name`: `a`, `equation`: `x = 1.6*cos(s)`}, {`name`: `b`, `equation`: `y = "
@@ -551,8 +555,8 @@ static void redundant_rows_are_carried_by_c(void **state) {
     }
 }
 
-/* Masses in units that differ as much as these are no lack of rank. */
-static void unequal_masses_are_determined_in_c(void **state) {
+/* Very different masses must not be taken for a rank deficiency. */
+static void generated_c_supports_very_different_masses(void **state) {
     static const char description[] =
         "{\"hamel\": 1, \"coordinates\": [\"x\", \"y\"], \"kinetic_energy\": \"1e8*x'^2 + "
         "1e-7*y'^2\", \"potential_energy\": \"4e-7*y^2\", \"simulation\": {\"stop\": 1}}";
@@ -574,25 +578,25 @@ static void unequal_masses_are_determined_in_c(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_common_divisor_that_would_take_minutes_is_not_begun),
-        cmocka_unit_test(a_book_would_print_them_so),
-        cmocka_unit_test(forces_are_written_by_origin),
-        cmocka_unit_test(the_rolling_disk_is_recognized),
-        cmocka_unit_test(the_text_read_back_is_what_is_integrated),
-        cmocka_unit_test(the_c_gives_the_accelerations),
-        cmocka_unit_test(redundant_rows_are_carried_by_c),
-        cmocka_unit_test(unequal_masses_are_determined_in_c),
+        cmocka_unit_test(a_common_divisor_that_would_take_minutes_is_not_computed),
+        cmocka_unit_test(equations_have_the_form_of_textbooks),
+        cmocka_unit_test(forces_are_grouped_by_origin),
+        cmocka_unit_test(the_rolling_disk_has_the_published_equations),
+        cmocka_unit_test(the_parsed_text_agrees_with_the_integrated_equations),
+        cmocka_unit_test(generated_c_computes_the_accelerations),
+        cmocka_unit_test(generated_c_supports_redundant_rows),
+        cmocka_unit_test(generated_c_supports_very_different_masses),
         cmocka_unit_test(expressions_beyond_the_work_budget_are_left_as_derived),
         cmocka_unit_test(expressions_that_may_be_0_are_not_divisors),
-        cmocka_unit_test(the_work_has_bounds),
-        cmocka_unit_test(an_index_is_written_as_what_it_names),
+        cmocka_unit_test(the_work_is_limited),
+        cmocka_unit_test(an_index_is_printed_by_its_name),
         cmocka_unit_test(a_determinant_has_a_name),
-        cmocka_unit_test(a_wheel_is_written_in_the_velocity_along_it),
+        cmocka_unit_test(a_wheel_is_written_in_its_forward_velocity),
         cmocka_unit_test(a_bead_is_written_in_the_velocity_along_its_circle),
         cmocka_unit_test(a_sleigh_is_written_in_the_velocity_along_its_blade),
-        cmocka_unit_test(other_formulations_change_with_the_motion),
-        cmocka_unit_test(forces_by_reactions_change_with_the_motion),
-        cmocka_unit_test(prescribed_forces_by_ideal_reactions_are_not_written_as_c),
+        cmocka_unit_test(rates_of_other_formulations_agree_with_differences),
+        cmocka_unit_test(forces_that_depend_on_reactions_occur_in_generated_c),
+        cmocka_unit_test(prescribed_forces_that_depend_on_ideal_reactions_are_rejected_for_c),
     };
     return cmocka_run_group_tests_name("written", tests, NULL, NULL);
 }

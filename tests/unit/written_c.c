@@ -1,4 +1,4 @@
-/* written_c.c — see written_c.h. */
+/* written_c.c — compilation and loading of generated C. */
 #include "tests/unit/written_c.h"
 
 #include "tests/reference/child.h"

@@ -1,4 +1,4 @@
-/* written_text.c — see written_text.h. */
+/* written_text.c — generation and parsing of equations as text. */
 #include "tests/unit/written_text.h"
 
 #include "api/json/strict_json.h"

@@ -1,4 +1,4 @@
-/* written_text.h — equations written out for a description, and their text read back by the parser. */
+/* written_text.h — equations generated for a description, and expressions parsed from their text. */
 #pragma once
 
 #include "api/read/describe.h"
@@ -10,16 +10,16 @@ typedef struct written_example {
     hamel_model *model;
 } written_example;
 
-/* A description (JSON; ` stands for "), or the shipped example of that name, in the formulation named `as`. */
+/* Opens a description (JSON with ` instead of "), or the example with this name, in the formulation `as`. */
 void written_open(written_example *e, const char *json, const char *as);
 void written_open_example(written_example *e, const char *name, const char *as);
 void written_close(written_example *e);
 
-/* The caller frees the text. */
+/* Returns the equations as text, which the caller frees. */
 char *written_equations(written_example *e, hamel_notation notation);
 
-/* The same with that much work to simplify them. */
+/* Returns the equations with this work budget for simplification. */
 char *written_equations_within(written_example *e, hamel_notation notation, double arranging, bool *simplified);
 
-/* An expression as written in a text, with multipliers for lambda(c). */
+/* Parses an expression of the text. Multipliers may be written as lambda(c). */
 graph_node written_read(hamel_system *s, char *text);

@@ -1,4 +1,4 @@
-/* preload.c — wrappers of functions of the C library: see tests/fault/faults.h. They change nothing until a test
+/* preload.c — wrappers of functions of the C library: see tests/fault/faults.h. They change nothing unless a test
  * requests it in the mapped page. */
 #include "tests/fault/faults.h"
 
@@ -19,13 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static faults *page; /* NULL: not requested */
+static faults *page; /* NULL if no test has requested faults */
 
 static bool asked(fault_kind kind) {
     return page && atomic_load_explicit(&page->sites[kind].from, memory_order_relaxed) > 0;
 }
 
-/* Counts a call; true when it is to fail. */
+/* Counts a call; returns true if it must fail. */
 static bool due(fault_kind kind) {
     if (!asked(kind)) return false;
     fault_site *site = &page->sites[kind];
@@ -34,7 +34,7 @@ static bool due(fault_kind kind) {
     return from > 0 && call >= from && call <= atomic_load(&site->to) && (call - from) % every == 0;
 }
 
-/* The errno of the fault; 0: half of it is done. */
+/* Returns the errno of the fault, or 0 if half of the bytes are transferred. */
 static int error_of(fault_kind kind) {
     return atomic_load(&page->sites[kind].error);
 }
@@ -47,8 +47,8 @@ void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* Libraries that end the process, or use what they did not get, when there is no memory. hamel bounds what it gives
- * them to do (FLINT) or looks before it calls them (the others: engine/base/memory_left.h). */
+/* Libraries that abort, or use a null pointer, if an allocation fails. hamel limits their work (FLINT) or checks the
+ * available memory before it calls them (the others: engine/base/memory_left.h). */
 typedef struct span {
     uintptr_t from, to;
 } span;
@@ -69,7 +69,8 @@ static int note_library(struct dl_phdr_info *library, size_t size, void *context
     return 0;
 }
 
-/* GnuTLS gives GMP functions that end the process without memory, as GMP's own do. With its own, GMP is the caller. */
+/* GnuTLS gives GMP allocation functions that abort on failure, like GMP's own. With the latter, the caller of the
+ * allocation is GMP. */
 typedef void *take_memory(size_t size);
 typedef void *change_memory(void *block, size_t before, size_t size);
 typedef void give_memory(void *block, size_t size);
@@ -78,7 +79,7 @@ void __gmp_set_memory_functions(take_memory *take, change_memory *change, give_m
     (void)take, (void)change, (void)give;
 }
 
-/* UDUNITS has the C library copy texts for it. */
+/* Depth of calls in which UDUNITS copies texts by functions of the C library. */
 static _Thread_local int sheltered;
 
 void *ut_parse(const void *system, const char *text, int encoding) {
@@ -162,7 +163,8 @@ static bool of_store(int file) {
     return found;
 }
 
-/* True when this call on a file of the store fails with errno set; *size is halved where that is the fault. */
+/* Returns true with errno set if this call on a file of the store must fail; *size is halved if the fault is a
+ * partial transfer. */
 static bool fails(fault_kind kind, int file, size_t *size) {
     if (!asked(kind) || !of_store(file) || !due(kind)) return false;
     int error = error_of(kind);
@@ -196,7 +198,7 @@ int ftruncate(int file, off_t length) {
     return ftruncate64(file, length);
 }
 
-/* Copies the synchronized files: the contents of the disk after a power failure at this moment. */
+/* Copies the synchronized files: their copies are the contents of the disk after a power failure at this time. */
 static void keep_copy(int file) {
     char path[PATH_MAX], name[PATH_MAX + 32], bytes[65536];
     if (!path_of(file, path) || !of_store(file)) return;
@@ -234,7 +236,7 @@ int fstatvfs(int file, struct statvfs *about) {
     return result;
 }
 
-/* ---- sockets: whole calls only, as a kernel that accepts half of the bytes reports a full buffer ------------- */
+/* ---- sockets: a transfer of half of the bytes would mean a full buffer, so only whole calls fail ----------------- */
 
 static bool breaks(fault_kind kind) {
     if (!due(kind)) return false;
