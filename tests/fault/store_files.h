@@ -5,9 +5,10 @@
 
 bool copy_file(const char *from, const char *to); /* returns false if the file does not exist */
 void empty_folder(const char *path);
-void check_sound(const char *file); /* the integrity check of SQLite, and the counts of members */
+void check_sound(const char *file); /* runs SQLite's integrity check and verifies the counts of members */
 
-/* How many counts of members, of one batch and status each, are not what a count over the members is; for any store. */
+/* SQL: number of stored counts (per batch and status) that differ from a count over the members; valid for any
+ * store. */
 #define MISCOUNTED_MEMBERS                                                                                     \
     "SELECT count(*) FROM (SELECT batch, status FROM (SELECT batch, status, count(*) AS n FROM jobs WHERE "    \
     "batch<>0 GROUP BY batch, status UNION ALL SELECT batch, status, -members FROM member_counts) AS counted " \

@@ -1,5 +1,5 @@
-/* test_adversaries.c — expensive bodies of at most a mebibyte: each is answered in bounded time and memory, and the
- * next request is served. */
+/* test_adversaries.c — costly request bodies of at most one mebibyte: each is answered in bounded time and memory,
+ * and the next request is served. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -16,14 +16,13 @@
 
 enum { BODY_BYTES = 1 << 20, FILL_BYTES = BODY_BYTES - 1000 };
 
-/* The limits of the daemon for one description (server/main.c: 20 s, 1 GiB), the run of a second, and the answer. */
+/* The daemon's limits for one description (server/main.c: 20 s, 1 GiB), plus a run of one second and the answer. */
 static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
 
 static test_daemon d;
 static char body[BODY_BYTES + 1];
 
-/* The whole body: `before`, `piece` repeated until `bytes` are filled, and `after`. "%" in
- * the piece is a number that counts. */
+/* Fills the body with `before`, repetitions of `piece` up to `bytes`, and `after`. "%" in the piece is a counter. */
 static void fill(const char *before, const char *piece, size_t bytes, const char *middle, const char *closing,
                  const char *after) {
     size_t length = (size_t)snprintf(body, sizeof body, "%s", before), count = 0;
@@ -46,7 +45,7 @@ static void fill(const char *before, const char *piece, size_t bytes, const char
 
 static const struct {
     const char *name, *before, *piece;
-    size_t part; /* of FILL_BYTES is filled by pieces: 1 / part */
+    size_t part; /* 1 / part of FILL_BYTES is filled by pieces */
     const char *middle, *closing, *after;
 } bodies[] = {
     {"nested parentheses", BEGIN, "(", 2, "x", ")", END},
@@ -88,7 +87,7 @@ static void costly_bodies_are_answered_within_bounds(void **state) {
         double more = (double)daemon_resident_bytes(&d) - (double)before;
         print_message("%s: %ld, %.2f s of CPU, %.0f MiB more; %.90s\n", bodies[k].name, a.status, cpu, more / 1048576,
                       a.status == 200 ? "" : a.body);
-        /* 503: on a busy machine the wall time ran out before the processor time. */
+        /* 503 if the wall-time limit is reached before the CPU-time limit on a busy machine */
         assert_true(a.status == 200 || a.status == 400 || a.status == 413 || a.status == 422 || a.status == 503);
         answer_clear(&a);
         assert_true(cpu < SECONDS_MOST * slowness());
@@ -103,8 +102,8 @@ static void costly_bodies_are_answered_within_bounds(void **state) {
 
 /* ---- lists of jobs with large summaries ------------------------------------------------------------------------- */
 
-/* Each redundant constraint has an entry in three lists of the summary. 10,000 of them, in a body of 300 bytes, are 0.77
- * MB for each job. */
+/* Each redundant constraint has an entry in three lists of the summary. With 10,000 constraints, a body of 300 bytes
+ * gives a summary of 0.77 MB. */
 static cJSON *submit_redundant(int constraints, int jobs) {
     snprintf(body, sizeof body,
              "{\"hamel\":1,\"parameters\":{\"k\":1},\"coordinates\":[\"x\",\"y\"],\"kinetic_energy\":\"x'^2+y'^2\","
@@ -139,7 +138,7 @@ static void lists_of_jobs_with_large_summaries_are_small(void **state) {
     print_message("a list of %d jobs: %zu bytes\n", jobs, a.length);
     assert_true(a.length < (size_t)jobs * JOB_BYTES);
     answer_clear(&a);
-    for (int k = 0; k < LISTS; k++) { /* which are not read */
+    for (int k = 0; k < LISTS; k++) { /* requests whose answers are not read */
         sockets[k] = connect_to(&d);
         setsockopt(sockets[k], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
         assert_int_equal(write(sockets[k], question, sizeof question - 1), sizeof question - 1);

@@ -1,7 +1,7 @@
-/* test_damage.c — a damaged store: values that no release wrote, and bytes changed at random. The daemon reads it, runs
- * its jobs, reports errors, and continues.
+/* test_damage.c — a damaged store, with values that no release has written and bytes changed at random. The daemon
+ * must read it, run its jobs, report errors, and continue.
  *
- *     test_damage [ROUNDS [SEED]]   a round changes 100 values; short by default, 100 rounds with HAMEL_TEST_LONG */
+ * test_damage [ROUNDS [SEED]] a round changes 100 values; short by default, 100 rounds with HAMEL_TEST_LONG */
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -33,7 +33,7 @@ static size_t below(size_t bound) {
     return bound ? (size_t)rand_r(&seed) % bound : 0;
 }
 
-/* ---- a store with a bit of everything --------------------------------------------------------------------------- */
+/* ---- a store with all kinds of contents -------------------------------------------------------------------------- */
 
 static void note_ids(const char *path, char ids[IDS_MAX][JOB_ID_BYTES], size_t *count) {
     cJSON *page = ask_json(&d, "GET", path, NULL, NULL, 200);
@@ -91,7 +91,7 @@ static void begin_again(void) {
     assert_true(copy_file(pristine, file));
 }
 
-/* ---- values that nobody wrote ------------------------------------------------------------------------------------ */
+/* ---- invalid values ---------------------------------------------------------------------------------------------- */
 
 typedef enum nature { TEXT, BLOB, WHOLE, COUNT, REAL } nature;
 
@@ -166,7 +166,7 @@ static size_t strange_bytes(unsigned char *bytes, size_t length) {
 
 static void bind_strange(sqlite3_stmt *change, nature n, const sqlite3_stmt *found) {
     unsigned char bytes[VALUE_BYTES];
-    if (n == COUNT) { /* of an owner: sums of these are kept, and a sum beyond 64 bits is refused at the start */
+    if (n == COUNT) { /* counts of an owner: their sums are stored, and a sum beyond 64 bits is rejected at the start */
         sqlite3_bind_int64(change, 1, (int64_t)below(20) - 5);
     } else if (n == WHOLE) {
         sqlite3_bind_int64(change, 1, strange_whole());
@@ -185,7 +185,7 @@ static void bind_strange(sqlite3_stmt *change, nature n, const sqlite3_stmt *fou
     }
 }
 
-/* Changes contents of the tables without checking constraints. */
+/* Changes contents of the tables without checking database constraints. */
 static void change_value(sqlite3 *db) {
     char sql[250];
     size_t place = below(PLACES);
@@ -226,7 +226,7 @@ static void look_at(const char *path, const char *accept) {
     char line[80];
     snprintf(line, sizeof line, "Accept: %s", accept);
     answer a = ask(&d, "GET", path, (const char *const[]){line, NULL}, NULL);
-    answer_clear(&a); /* any answer is accepted: it may break off at the damage */
+    answer_clear(&a); /* any answer is accepted, also one cut off at the damage */
 }
 
 static void look_at_everything(void) {
@@ -253,9 +253,9 @@ static void look_at_everything(void) {
     }
 }
 
-static void damaged_values_are_reported_and_survived(void **state) {
+static void the_daemon_survives_and_reports_damaged_values(void **state) {
     (void)state;
-    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* answers about damage are no examples of the API */
+    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* answers about damage are not recorded as examples of the API */
     for (size_t round = 0; round < rounds; round++) {
         unsigned began = seed;
         begin_again();
@@ -284,7 +284,7 @@ static void change_bytes(void) {
     assert_non_null(bytes);
     fseek(bytes, 0, SEEK_END);
     size_t length = (size_t)ftell(bytes), page = 4096;
-    size_t at = below(length / page) * page; /* damage comes in one page, and mostly where its cells are listed */
+    size_t at = below(length / page) * page; /* damage is in one page, usually in its list of cells */
     for (size_t k = 1 + below(20); k > 0; k--) {
         fseek(bytes, (long)(at + below(below(2) ? page : 200)), SEEK_SET);
         fputc((int)below(256), bytes);
@@ -309,7 +309,7 @@ static void read_job(store *s, const char *id) {
     job_clear(&found);
 }
 
-/* True when it could be opened. */
+/* Returns true if the store could be opened. */
 static bool read_store(void) {
     char message[500], url[PATH_BYTES + 8];
     snprintf(url, sizeof url, "sqlite:%s", file);
@@ -335,7 +335,7 @@ static bool read_store(void) {
     return true;
 }
 
-static void changed_bytes_are_survived(void **state) {
+static void the_daemon_survives_changed_bytes(void **state) {
     (void)state;
     size_t opened = 0, wanted = rounds * 40;
     log_init(&quiet, LOG_SILENT, STDERR_FILENO);
@@ -353,8 +353,8 @@ int main(int argc, char **argv) {
     if (argc > 1) rounds = strtoul(argv[1], NULL, 10);
     if (argc > 2) seed = (unsigned)strtoul(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_values_are_reported_and_survived),
-        cmocka_unit_test(changed_bytes_are_survived),
+        cmocka_unit_test(the_daemon_survives_and_reports_damaged_values),
+        cmocka_unit_test(the_daemon_survives_changed_bytes),
     };
     return cmocka_run_group_tests_name("damage", tests, make_store, remove_store);
 }

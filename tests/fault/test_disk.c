@@ -1,5 +1,6 @@
-/* test_disk.c — failures of the disk: each write, read, synchronization and allocation of a store fails once, or from
- * then on; and power fails after each synchronization. Accepted data is present afterwards, and the file is valid.
+/* test_disk.c — disk failures: each write, read, synchronization and allocation of a store fails once, or
+ * permanently, and power fails after each synchronization. Accepted data must be present afterwards, and the file
+ * valid.
  *
  * A power failure is simulated by a copy of each file as last synchronized. */
 #include "server/jobs/store.h"
@@ -36,7 +37,7 @@ static char folder[PATH_BYTES], file[PATH_BYTES + 16], url[PATH_BYTES + 32];
 static int make_folder(void **state) {
     (void)state;
     log_init(&quiet, LOG_SILENT, STDERR_FILENO);
-    bool quick = access("/dev/shm", W_OK) == 0; /* a disk would cost most of the time */
+    bool quick = access("/dev/shm", W_OK) == 0; /* a disk would take most of the time */
     snprintf(folder, sizeof folder, "%s/hamel-disk-XXXXXX", quick ? "/dev/shm" : P_tmpdir);
     if (!mkdtemp(folder)) return 1;
     snprintf(file, sizeof file, "%s/hamel.db", folder);
@@ -58,13 +59,13 @@ static store *open_sound(const char *at) {
     return s;
 }
 
-/* ---- requests to a store, and its responses ---------------------------------------------------------- */
+/* ---- operations on a store, with their results ------------------------------------------------------------------- */
 
 typedef struct said {
     char id[JOB_ID_BYTES];
     int64_t number, attempt;
     bool submitted, finished, canceled, forgotten;
-    bool doubtful; /* to be deleted, and refused: what was refused may have been done nonetheless */
+    bool doubtful; /* an operation that returned an error may still have taken effect */
 } said;
 
 static void submit_to(store *s, const char *body, said *j) {
@@ -76,7 +77,7 @@ static void submit_to(store *s, const char *body, said *j) {
     job_clear(&made);
 }
 
-/* Claims the next job and runs it to its end: ROWS rows. Returns its number, 0 if none is queued. */
+/* Claims the next job and runs it to its end, with ROWS rows. Returns the job's number, or 0 if none is queued. */
 static int64_t run_next(store *s, bool *finished) {
     job taken;
     char *body = NULL;
@@ -111,7 +112,7 @@ static void check_rows(store *s, int64_t number) {
         assert_int_equal(s->kind->chunk_at(s, number, seen, &chunk), STORE_OK);
         assert_int_equal(chunk.first, seen);
         for (int64_t k = 0; k < chunk.rows * COLUMNS; k++)
-            assert_true(chunk.values[k] == (double)(seen * COLUMNS + k)); /* as they were given */
+            assert_true(chunk.values[k] == (double)(seen * COLUMNS + k)); /* the values as stored */
     }
     assert_int_equal(seen, ROWS);
 }
@@ -134,11 +135,11 @@ static void check_kept(store *s, const said *j) {
     job_clear(&found);
 }
 
-/* ---- each call fails -------------------------------------------------------------------------------------------- */
+/* ---- each call fails once ---------------------------------------------------------------------------------------- */
 
 enum { JOBS = 5 };
 
-/* Opens the store and does a bit of everything; notes the acknowledged operations. */
+/* Opens the store and performs each operation; records the acknowledged ones. */
 static void live(said jobs[JOBS]) {
     char message[MESSAGE_BYTES];
     job listed[JOBS + 1], canceled;
@@ -178,19 +179,19 @@ static const char *of_error(int error) {
     return error == 0 ? "half of it" : strerrorname_np(error);
 }
 
-/* False when call `nth` was not reached. */
+/* Returns false if fewer than `nth` calls were made. */
 static bool fail_one(fault_kind kind, int error, long nth, bool lasting) {
     said jobs[JOBS];
     begin_with_one(jobs);
-    if (lasting && error == EINTR)
-        fault_order_every(f, kind, nth + 1, error); /* a call that is always interrupted never ends */
+    if (lasting && error == EINTR) /* not every call, because a call that is always interrupted never ends */
+        fault_order_every(f, kind, nth + 1, error);
     else
         fault_order(f, kind, nth, lasting, error);
     live(jobs);
     long calls = fault_cancel(f, kind);
     store *s = open_sound(url);
     for (int k = 0; k < JOBS; k++) check_kept(s, &jobs[k]);
-    bool finished; /* and it continues */
+    bool finished; /* the store must continue to work */
     said more = {0};
     submit_to(s, "{}", &more);
     assert_true(more.submitted);
@@ -212,22 +213,22 @@ static void fail_each(fault_kind kind, const char *name, const int *errors, size
     }
 }
 
-static void a_write_that_fails_loses_nothing_accepted(void **state) {
+static void a_failed_write_loses_no_accepted_data(void **state) {
     (void)state;
     fail_each(FAULT_WRITE, "write", (const int[]){EIO, ENOSPC, EINTR, 0}, 4);
 }
 
-static void a_synchronization_that_fails_loses_nothing_accepted(void **state) {
+static void a_failed_synchronization_loses_no_accepted_data(void **state) {
     (void)state;
     fail_each(FAULT_SYNC, "sync", (const int[]){EIO}, 1);
 }
 
-static void a_read_that_fails_loses_nothing_accepted(void **state) {
+static void a_failed_read_loses_no_accepted_data(void **state) {
     (void)state;
     fail_each(FAULT_READ, "read", (const int[]){EIO, EINTR}, 2);
 }
 
-static void an_allocation_that_fails_loses_nothing_accepted(void **state) {
+static void a_failed_allocation_loses_no_accepted_data(void **state) {
     (void)state;
     fail_each(FAULT_MEMORY, "memory", (const int[]){ENOMEM}, 1);
 }
@@ -257,7 +258,7 @@ enum { CLIENTS = 4, ACCEPTED_MAX = 4096 };
 
 typedef struct accepted {
     said job;
-    long at; /* copies that had been made when it was acknowledged */
+    long at; /* number of copies when the operation was acknowledged */
     long finished_at;
 } accepted;
 
@@ -296,7 +297,7 @@ static void *run_many(void *context) {
     return NULL;
 }
 
-/* Copies the content of the disk after `moment` synchronizations into a separate folder. */
+/* Restores the contents of the disk after `moment` synchronizations in a separate directory. */
 static void restore(long moment, const char *to) {
     static const char *const names[] = {"hamel.db", "hamel.db-wal"};
     char from[PATH_BYTES + 64], path[PATH_BYTES + 64];
@@ -362,10 +363,10 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_write_that_fails_loses_nothing_accepted),
-        cmocka_unit_test(a_synchronization_that_fails_loses_nothing_accepted),
-        cmocka_unit_test(a_read_that_fails_loses_nothing_accepted),
-        cmocka_unit_test(an_allocation_that_fails_loses_nothing_accepted),
+        cmocka_unit_test(a_failed_write_loses_no_accepted_data),
+        cmocka_unit_test(a_failed_synchronization_loses_no_accepted_data),
+        cmocka_unit_test(a_failed_read_loses_no_accepted_data),
+        cmocka_unit_test(a_failed_allocation_loses_no_accepted_data),
         cmocka_unit_test(a_store_without_memory_leaks_nothing),
         cmocka_unit_test(accepted_work_survives_a_loss_of_power),
     };

@@ -23,25 +23,26 @@ static test_daemon d;
 
 /* ---- the disk --------------------------------------------------------------------------------------------------- */
 
-/* A limit on the size of files simulates a full disk: writes beyond it fail at the same position. */
+/* Simulates a full disk by a limit on the size of files: writes beyond it fail. */
 static void start_with_small_files(rlim_t bytes, struct rlimit *before) {
     struct rlimit small;
     getrlimit(RLIMIT_FSIZE, before);
     small = (struct rlimit){.rlim_cur = bytes, .rlim_max = before->rlim_max};
-    signal(SIGXFSZ, SIG_IGN); /* inherited: the write fails instead */
+    signal(SIGXFSZ, SIG_IGN); /* inherited by the daemon, so that the write fails instead */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    daemon_start(&d, (const char *const[]){"--workers", "1", "--min-free", "0", NULL}); /* nothing is kept in reserve */
+    /* without reserved disk space */
+    daemon_start(&d, (const char *const[]){"--workers", "1", "--min-free", "0", NULL});
     assert_int_equal(setrlimit(RLIMIT_FSIZE, before), 0);
 }
 
-static void a_full_disk_refuses_and_loses_nothing(void **state) {
+static void a_full_disk_rejects_jobs_and_loses_none(void **state) {
     (void)state;
     struct rlimit before;
     char system[SYSTEM_BYTES], padded[20000], path[PATH_BYTES], (*ids)[40] = calloc(2000, sizeof *ids);
     size_t accepted = 0, refused = 0;
     assert_non_null(ids);
     start_with_small_files(1024 * 1024, &before);
-    char *running = submit(&d, oscillator(system, sizeof system, "busy", 1e9, 2)); /* so that the rest waits */
+    char *running = submit(&d, oscillator(system, sizeof system, "busy", 1e9, 2)); /* keeps the other jobs waiting */
     snprintf(padded, sizeof padded, "%15000s%s", "", oscillator(system, sizeof system, "disk", 10, 11));
     while (accepted < 2000 && refused < 3) {
         answer a = ask(&d, "POST", "/v1/jobs", json_type, padded);
@@ -57,9 +58,9 @@ static void a_full_disk_refuses_and_loses_nothing(void **state) {
     assert_true(refused == 3 && accepted > 3);
     assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* stored jobs can still be read */
     oscillator(system, sizeof system, "live", 1, 3);
-    assert_int_equal(ask_status(&d, "POST", "/v1/simulations", system), 200); /* and what needs no disk works */
+    assert_int_equal(ask_status(&d, "POST", "/v1/simulations", system), 200); /* a live run needs no disk space */
     daemon_end(&d, SIGTERM);
-    daemon_start_again(&d, NULL); /* with room again */
+    daemon_start_again(&d, NULL); /* without the limit */
     snprintf(path, sizeof path, "/v1/jobs/%s", running);
     assert_int_equal(ask_status(&d, "DELETE", path, NULL), 204);
     for (size_t k = 0; k < accepted; k++) wait_for_status(&d, ids[k], "completed");
@@ -77,14 +78,14 @@ static void a_job_whose_rows_do_not_fit_is_run_again(void **state) {
     char *id = submit(&d, oscillator(system, sizeof system, "wide", 1e5, 1e5));
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     wait_for_log(&d, "postponed");
-    sleep_seconds(2.5); /* and again, after a pause */
+    sleep_seconds(2.5); /* the second attempt fails too */
     cJSON *job = ask_json(&d, "GET", path, NULL, NULL, 200);
     assert_true(strcmp(json_text_of(job, "status"), "queued") == 0 ||
                 strcmp(json_text_of(job, "status"), "running") == 0);
     cJSON_Delete(job);
     assert_true(count_in_log(&d, "postponed") < 10);
     daemon_end(&d, SIGTERM);
-    daemon_start_again(&d, NULL); /* with room again */
+    daemon_start_again(&d, NULL); /* without the limit */
     wait_for_status(&d, id, "completed");
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     daemon_remove(&d);
@@ -104,7 +105,7 @@ static void a_directory_that_cannot_be_written_is_reported_at_the_start(void **s
     assert_non_null(strstr(output, "/proc/self/hamel.db"));
 }
 
-static void a_file_that_is_no_store_is_reported_and_left_unchanged(void **state) {
+static void a_file_that_is_not_a_store_is_reported_and_left_unchanged(void **state) {
     (void)state;
     static const char text[] = "This is a letter, and no database; it is long enough to be taken for one by its size. "
                                "It must be the same afterwards.";
@@ -159,7 +160,7 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_to(&d);
     double until = hang_time();
     while (daemon_descriptors(&d) < before + 30 && now_seconds() < until) sleep_seconds(0.05);
-    assert_true(daemon_descriptors(&d) >= before + 30); /* as many as it takes, or nearly */
+    assert_true(daemon_descriptors(&d) >= before + 30); /* all or nearly all available descriptors */
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     long status = 0;
     while (status != 200 && now_seconds() < until) status = ask_status(&d, "GET", "/healthz", NULL);
@@ -172,15 +173,15 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     free(id);
 }
 
-/* A client that holds all connections of its address, and sends nothing, excludes no client of other addresses. */
-static void an_address_takes_half_of_the_connections_at_most(void **state) {
+/* A client with the maximum number of connections of its address does not exclude clients of other addresses. */
+static void an_address_has_at_most_half_of_the_connections(void **state) {
     (void)state;
     enum { SOCKETS = 120, SHARE = 40 };
     int held[SOCKETS], open = 0;
     daemon_start(&d, (const char *const[]){"--connections", "80", NULL});
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_from(&d, "127.0.0.2");
     assert_int_equal(ask_status(&d, "GET", "/healthz", NULL),
-                     200); /* the daemon has seen all of them, since it takes them in order */
+                     200); /* connections are accepted in order, so all of them have been accepted */
     for (size_t k = 0; k < SOCKETS; k++) {
         char byte;
         open += recv(held[k], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -209,7 +210,7 @@ static void more_connections_than_the_system_allows_is_reported_at_the_start(voi
     few = (struct rlimit){.rlim_cur = 256, .rlim_max = 256};
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0) { /* the hard limit cannot be raised again */
+    if (child == 0) { /* in a child process, because the hard limit cannot be raised again */
         setrlimit(RLIMIT_NOFILE, &few);
         const char *arguments[] = {"--listen", "127.0.0.1:0", "--store", "memory:", NULL};
         int code = daemon_run(arguments, output, sizeof output);
@@ -220,8 +221,8 @@ static void more_connections_than_the_system_allows_is_reported_at_the_start(voi
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Rows of a million values each need more memory than there is. */
-static void a_run_without_memory_is_a_problem_and_others_continue(void **state) {
+/* Each row of a million values needs more memory than is available. */
+static void a_run_out_of_memory_ends_with_a_problem_and_others_continue(void **state) {
     (void)state;
     struct rlimit before, small;
     char system[SYSTEM_BYTES], huge[600];
@@ -309,15 +310,15 @@ static void a_shutdown_under_load_is_orderly(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_disk_refuses_and_loses_nothing),
+        cmocka_unit_test(a_full_disk_rejects_jobs_and_loses_none),
         cmocka_unit_test(a_job_whose_rows_do_not_fit_is_run_again),
         cmocka_unit_test(a_directory_that_cannot_be_written_is_reported_at_the_start),
-        cmocka_unit_test(a_file_that_is_no_store_is_reported_and_left_unchanged),
+        cmocka_unit_test(a_file_that_is_not_a_store_is_reported_and_left_unchanged),
         cmocka_unit_test(a_store_in_use_is_reported_and_the_first_daemon_continues),
         cmocka_unit_test(without_descriptors_others_wait_and_are_served_afterwards),
-        cmocka_unit_test(an_address_takes_half_of_the_connections_at_most),
+        cmocka_unit_test(an_address_has_at_most_half_of_the_connections),
         cmocka_unit_test(more_connections_than_the_system_allows_is_reported_at_the_start),
-        cmocka_unit_test(a_run_without_memory_is_a_problem_and_others_continue),
+        cmocka_unit_test(a_run_out_of_memory_ends_with_a_problem_and_others_continue),
         cmocka_unit_test(a_shutdown_under_load_is_orderly),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);

@@ -1,7 +1,7 @@
-/* test_space.c — a disk that fills up, and the space that a store returns: accepted data is kept, refusals are
- * reported, and jobs continue when there is space.
+/* test_space.c — a disk that fills up, and disk space released by a store: accepted data is kept, rejections are
+ * reported, and jobs continue when there is space again.
  *
- * The free bytes are those that preload.c reports, or those of a small tmpfs if one can be mounted. */
+ * The number of free bytes is set by preload.c, or is that of a small tmpfs if one can be mounted. */
 #include "tests/fault/faults.h"
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
@@ -46,7 +46,7 @@ static void wait_for_readiness(long wanted) {
     assert_int_equal(ask_status(&d, "GET", "/readyz", NULL), wanted);
 }
 
-/* Rows of two mebibytes and more, over some seconds. */
+/* Submits a job with at least two mebibytes of rows, which takes some seconds. */
 static char *submit_long(const char *name) {
     char system[SYSTEM_BYTES];
     return submit(&d, oscillator(system, sizeof system, name, ROWS - 1, ROWS));
@@ -58,7 +58,7 @@ static void check_rows(const char *id) {
     snprintf(path, sizeof path, "/v1/jobs/%s/results?columns=t", id);
     answer a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
     for (const char *c = a.body; *c; c++) lines += *c == '\n';
-    assert_int_equal(lines, ROWS + 1); /* none is missing, none doubled */
+    assert_int_equal(lines, ROWS + 1); /* no row is missing or repeated */
     answer_clear(&a);
 }
 
@@ -78,9 +78,9 @@ static void check_full(void) {
     assert_int_equal(ask_status(&d, "POST", "/v1/simulations", system), 200);
 }
 
-/* ---- little room ------------------------------------------------------------------------------------------------ */
+/* ---- little disk space ------------------------------------------------------------------------------------------- */
 
-static void below_the_bound_submissions_are_refused_and_jobs_wait(void **state) {
+static void below_the_bound_submissions_are_rejected_and_jobs_wait(void **state) {
     (void)state;
     static const char *const arguments[] = {"--workers", "1", "--min-free", "1000000", NULL};
     f = faults_begin();
@@ -107,7 +107,7 @@ static void below_the_bound_submissions_are_refused_and_jobs_wait(void **state) 
     free(kept);
 }
 
-/* Others fill the disk in an instant: writes fail without notice. */
+/* Other programs fill the disk, so that writes fail without warning. */
 static void a_job_whose_rows_cannot_be_written_for_a_while_completes(void **state) {
     (void)state;
     const int errors[] = {ENOSPC, EIO};
@@ -128,11 +128,11 @@ static void a_job_whose_rows_cannot_be_written_for_a_while_completes(void **stat
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
 }
 
-/* ---- no room at all --------------------------------------------------------------------------------------------- */
+/* ---- no disk space ----------------------------------------------------------------------------------------------- */
 
 static char disk[] = P_tmpdir "/hamel-space-XXXXXX";
 
-/* Users without the right to mount may do so in a new namespace. */
+/* Mounts a small disk. Users without the privilege to mount may do so in a new namespace. */
 static bool mount_disk(void) {
     char map[64];
     unsigned user = (unsigned)getuid();
@@ -175,7 +175,7 @@ static void a_full_disk_lets_jobs_be_deleted_and_the_daemon_start(void **state) 
     wait_for_status(&d, kept, "queued");
     check_full();
     assert_int_equal(status_of_job("DELETE", gone), 204);
-    for (int k = 0; k < (long_tests() ? 20 : 3); k++) { /* others take the released space */
+    for (int k = 0; k < (long_tests() ? 20 : 3); k++) { /* other writers take the released space */
         fill_disk(more);
         daemon_end(&d, SIGKILL);
         daemon_start_again(&d, arguments);
@@ -233,9 +233,9 @@ static void a_store_shrinks_when_jobs_are_deleted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        ENDED(below_the_bound_submissions_are_refused_and_jobs_wait),
+        ENDED(below_the_bound_submissions_are_rejected_and_jobs_wait),
         ENDED(a_job_whose_rows_cannot_be_written_for_a_while_completes), ENDED(a_store_shrinks_when_jobs_are_deleted),
-        ENDED(a_full_disk_lets_jobs_be_deleted_and_the_daemon_start), /* the last: it may leave this namespace */
+        ENDED(a_full_disk_lets_jobs_be_deleted_and_the_daemon_start), /* last, because it may leave this namespace */
     };
     return cmocka_run_group_tests_name("space", tests, NULL, NULL);
 }
