@@ -34,7 +34,7 @@ void forces_dissipation(hamel_system *s) {
 static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *what, const char *name) {
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return index;
-    (void)hamel_fail(s->error, HAMEL_INVALID, force->pointer, 0, "%s for `%s`, which is not a coordinate", what, name);
+    system_fail(s, force->pointer, "%s for `%s`, which is not a coordinate", what, name);
     const char *nearest = system_nearest_coordinate(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;

@@ -179,8 +179,7 @@ static bool unknown_name(machine *m, const syntax_item *item, const char *text) 
     (void)fault(m, item, "unknown name `%s`", text);
     const char *moving = coordinate_of_velocity(m, text);
     if (moving) {
-        hamel_suggest(m->s->error, "the velocity of `%s` is written %s'", moving, moving);
-        return false;
+        return hamel_suggest(m->s->error, "the velocity of `%s` is written %s'", moving, moving), false;
     }
     const char *nearest = symbol_nearest(&b->quantities, text, strlen(text));
     if (m->place == PLACE_PARAMETERS && !nearest)
@@ -291,8 +290,7 @@ static bool run_name(machine *m, const syntax_item *item) {
         return false;
     if (item->primes && !primable) {
         (void)fault(m, item, item->primes > 1 ? "`%s` has no ''" : "`%s` is no coordinate, so it has no '", text);
-        hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text);
-        return false;
+        return hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text), false;
     }
     if (item->primes) strncat(text, item->primes == 2 ? "''" : "'", sizeof text - strlen(text) - 1);
     if (node >= 0 && !allowed(m, item, node, text)) return false;
@@ -424,8 +422,9 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     bool served = m->quantities || m->s->error->count > 0; /* after an error, check only syntax and names */
     if ((m->place != PLACE_OUTPUT && !in_force && !in_nonideal) || !served) {
         (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
-        hamel_suggest(m->s->error, "it is available in outputs, invariants and checks%s", known_elsewhere(item->op));
-        return false;
+        return hamel_suggest(m->s->error, "it is available in outputs, invariants and checks%s",
+                             known_elsewhere(item->op)),
+               false;
     }
     if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);
     size_t faults = m->s->error->count;
@@ -541,8 +540,7 @@ graph_node binder_walk(hamel_system *s, const hamel_expression *e, system_place 
                        syntax_goal goal, const system_quantities *quantities, bool *complete) {
     *complete = true;
     if (e->is_number) {
-        if (!isfinite(e->number))
-            return (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the number is not finite"), GRAPH_NONE;
+        if (!isfinite(e->number)) return system_fail(s, e->pointer, "the number is not finite"), GRAPH_NONE;
         return graph_number(s->graph, e->number);
     }
     if (!e->text) return GRAPH_NONE;

@@ -144,6 +144,9 @@ bool binder_step(hamel_system *s, const char *pointer, int column);
 /* Adds the error that stopped the graph (memory, node budget or cancellation) and returns false. */
 bool binder_graph_fault(hamel_system *s, const char *pointer);
 
+/* Adds the error HAMEL_INVALID at `pointer` and returns false. */
+bool system_fail(hamel_system *s, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
+
 /* --- tables.c ----------------------------------------------------------------------------------------------------- */
 
 void tables_declare(hamel_system *s); /* declares names, and slots for values that are expressions */

@@ -50,15 +50,13 @@ typedef struct gravity_field {
 static bool bind_gravity(hamel_system *s, gravity_field *field) {
     const hamel_expressions *given = &s->description->gravity;
     if (given->count && !s->description->particle_count && !s->description->body_count) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0,
-                         "gravity acts on particles and bodies, but the system has neither");
+        system_fail(s, given->pointer, "gravity acts on particles and bodies, but the system has neither");
         hamel_suggest(s->error, "declare particles or bodies, or write the weight into `potential_energy`, as m*g*y");
     }
     field->constant = true;
     for (size_t k = 0; k < 3; k++) field->g[k] = graph_number(s->graph, 0);
     if (given->count && s->dimension && (int)given->count != s->dimension)
-        (void)hamel_fail(s->error, HAMEL_INVALID, given->pointer, 0,
-                         "gravity has %zu components, but positions have %d", given->count, s->dimension);
+        system_fail(s, given->pointer, "gravity has %zu components, but positions have %d", given->count, s->dimension);
     for (size_t k = 0; k < given->count && k < 3; k++) {
         field->g[k] = system_bind(s, &given->items[k], PLACE_POSITION, NULL, SYNTAX_EXPRESSION, NULL);
         if (field->g[k] < 0) return false;
@@ -100,14 +98,11 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
     for (int k = 0; k < 9; k++) out[k] = zero;
     size_t count = b->inertia.count;
     if (count == 3 && s->dimension == 2) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0,
-                         "a planar body has one moment of inertia, found 3");
-        return false;
+        return system_fail(s, b->inertia.pointer, "a planar body has one moment of inertia, found 3");
     }
     if (count == 1 && s->dimension == 3) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, b->inertia.pointer, 0,
-                         "a spatial body has three principal moments of inertia or a 3×3 list, found 1");
-        return false;
+        return system_fail(s, b->inertia.pointer,
+                           "a spatial body has three principal moments of inertia or a 3×3 list, found 1");
     }
     for (size_t k = 0; k < count; k++) {
         graph_node node = system_bind(s, &b->inertia.items[k], PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
@@ -296,20 +291,19 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
     if (index < 0) return;
     const system_located *e = &s->binder->located[index];
     if (l->torque.count && strcmp(e->kind, "body") != 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0, "a torque acts on a body, but `%s` is a %s",
-                         e->name, e->kind);
+        system_fail(s, l->torque.pointer, "a torque acts on a body, but `%s` is a %s", e->name, e->kind);
         return;
     }
     if (l->torque.count && (l->torque.count == 1) != (s->dimension == 2)) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, l->torque.pointer, 0,
-                         s->dimension == 2 ? "a torque in the plane is one expression, found %zu"
-                                           : "a torque in space has 3 components, found %zu",
-                         l->torque.count);
+        system_fail(s, l->torque.pointer,
+                    s->dimension == 2 ? "a torque in the plane is one expression, found %zu"
+                                      : "a torque in space has 3 components, found %zu",
+                    l->torque.count);
         return;
     }
     if (l->force.count && s->dimension && (int)l->force.count != s->dimension)
-        (void)hamel_fail(s->error, HAMEL_INVALID, l->force.pointer, 0,
-                         "a force with %zu components in a system of %d dimensions", l->force.count, s->dimension);
+        system_fail(s, l->force.pointer, "a force with %zu components in a system of %d dimensions", l->force.count,
+                    s->dimension);
     if (l->force.count && !depends_on_any(s, e->position, SYMBOL_COORDINATE))
         system_warn(s, l->force.pointer, "the force has no effect: no coordinate moves `%s`", e->name);
     if (l->torque.count && !depends_on_any(s, e->omega, SYMBOL_VELOCITY))

@@ -22,8 +22,7 @@ static int32_t target_of(hamel_system *s, const hamel_named *item, const loop_sc
     if (!name) return -1;
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return velocity ? (int32_t)s->coordinate_count + index : index;
-    (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "an event cannot set `%s`: `%s` is not a coordinate",
-                     item->name, name);
+    system_fail(s, item->pointer, "an event cannot set `%s`: `%s` is not a coordinate", item->name, name);
     const char *nearest = system_nearest_coordinate(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s%s`?", nearest, velocity ? "'" : "");
     return -1;
@@ -47,7 +46,7 @@ static bool resolve_set(hamel_system *s, system_event *e, const loop_scope *scop
 /* --- constraints ---------------------------------------------------------------------------------------------------- */
 
 static void no_constraint(hamel_system *s, const char *pointer, const char *name) {
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "unknown constraint `%s`", name);
+    system_fail(s, pointer, "unknown constraint `%s`", name);
     const char *nearest = system_nearest_constraint(s, name);
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
 }
@@ -84,8 +83,8 @@ static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c)
         linear = !(graph_depends(g, graph_partial(g, at->equation, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
     }
     if (linear) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, impulse->constraint.pointer, 0,
-                     "an impulse needs a constraint on positions, or one that is linear in the velocities");
+    system_fail(s, impulse->constraint.pointer,
+                "an impulse needs a constraint on positions, or one that is linear in the velocities");
     return false;
 }
 
@@ -125,8 +124,8 @@ static bool resolve_impulses(hamel_system *s, system_event *e, const loop_scope 
         if (c < 0 || !can_strike(s, impulse, c)) continue;
         for (size_t i = 0; i < e->impulse_count; i++)
             if (e->impulses[i] == c)
-                (void)hamel_fail(s->error, HAMEL_INVALID, impulse->pointer, 0,
-                                 "the event `%s` applies two impulses to `%s`", e->name, s->constraints[c].name);
+                system_fail(s, impulse->pointer, "the event `%s` applies two impulses to `%s`", e->name,
+                            s->constraints[c].name);
         e->impulses[e->impulse_count++] = c;
     }
     return true;

@@ -23,8 +23,7 @@ static void warn_of_hidden(hamel_system *s, const syntax_range *range, const cha
 void family_begin(family_iterator *f, hamel_system *s, const hamel_family *family) {
     *f = (family_iterator){.system = s, .family = family};
     if (family->count > FAMILY_DEPTH) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, family->pointer, 0, "a family may have at most %d indices",
-                         FAMILY_DEPTH);
+        system_fail(s, family->pointer, "a family may have at most %d indices", FAMILY_DEPTH);
         f->failed = true;
         return;
     }
@@ -96,15 +95,16 @@ bool family_next(family_iterator *f) {
 }
 
 static const char *no_name(hamel_system *s, const char *name, const char *pointer) {
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
-    hamel_suggest(s->error, "a name consists of letters, digits and _, and may be followed by an index: x, x[1], x[i]");
-    return NULL;
+    system_fail(s, pointer, "`%s` is not a name", name);
+    return hamel_suggest(s->error,
+                         "a name consists of letters, digits and _, and may be followed by an index: x, x[1], x[i]"),
+           NULL;
 }
 
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     size_t length = strlen(name);
     if (length > NAME_BYTES / 2) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the name is longer than %d bytes", NAME_BYTES / 2);
+        system_fail(s, pointer, "the name is longer than %d bytes", NAME_BYTES / 2);
         return NULL;
     }
     if (syntax_is_name(name, length)) return arena_text(s->memory, name, length);
@@ -135,9 +135,8 @@ bool binder_looks_like_name(const char *text) {
 const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     if (scope && scope->count > 0 && syntax_is_name(name, strlen(name))) {
         const loop_variable *first = &scope->variables[0];
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is a family, so its name needs an index", name);
-        hamel_suggest(s->error, "%s[%.*s]", name, (int)first->length, first->name);
-        return NULL;
+        system_fail(s, pointer, "`%s` is a family, so its name needs an index", name);
+        return hamel_suggest(s->error, "%s[%.*s]", name, (int)first->length, first->name), NULL;
     }
     return family_name(s, name, pointer, scope);
 }

@@ -126,12 +126,12 @@ static int32_t pressed(friction_work *w, const system_constraint *c, const hamel
         at +=
             (size_t)snprintf(names + at, sizeof names - at, "%s`%s`", k ? ", " : "", s->binder->located[list[k]].name);
     if (count == 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, f->pointer, 0,
-                         "friction acts on a particle or point, but no coordinate in `%s` moves one", c->name);
+        system_fail(s, f->pointer, "friction acts on a particle or point, but no coordinate in `%s` moves one",
+                    c->name);
         hamel_suggest(s->error, "declare the point that slides under `points` and name it in `on`");
     } else {
-        (void)hamel_fail(s->error, HAMEL_INVALID, f->pointer, 0, "the constraint `%s` can press on %s%s", c->name,
-                         names, count > NAMED ? " and others" : "");
+        system_fail(s, f->pointer, "the constraint `%s` can press on %s%s", c->name, names,
+                    count > NAMED ? " and others" : "");
         hamel_suggest(s->error, "give the one that slides as `on`");
     }
     return -1;
@@ -227,11 +227,9 @@ static bool check_point(friction_work *w, const system_constraint *c, const hame
     int32_t worst = -1;
     if (is_force_at_point(w, c, f, &worst)) return true;
     if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, in->pointer);
-    (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
-                     "the reaction of `%s` is not equivalent to a force at `%s`: they differ in `%s`", c->name, name,
-                     worst >= 0 ? s->coordinates[worst].name : "the initial state");
-    hamel_suggest(s->error, "name in `on` the point that the constraint keeps in place");
-    return false;
+    system_fail(s, in->pointer, "the reaction of `%s` is not equivalent to a force at `%s`: they differ in `%s`",
+                c->name, name, worst >= 0 ? s->coordinates[worst].name : "the initial state");
+    return hamel_suggest(s->error, "name in `on` the point that the constraint keeps in place"), false;
 }
 
 /* Computes the slip velocity of the element: absolute, or relative to the material of `against`. */
@@ -255,8 +253,7 @@ static graph_node coefficient(hamel_system *s, const hamel_expression *e, const 
     graph_node node = system_bind(s, e, PLACE_ENERGY, scope, SYNTAX_EXPRESSION, NULL);
     units_note(s, node, e->pointer, UNIT_NUMBER, 0);
     if (node < 0 || !binder_number(s, node, &value) || value >= 0) return node;
-    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0,
-                     "a coefficient of friction must not be negative, found %.9g", value);
+    system_fail(s, e->pointer, "a coefficient of friction must not be negative, found %.9g", value);
     return GRAPH_NONE;
 }
 
@@ -269,8 +266,8 @@ static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_sco
     if (out->limit < 0) return false;
     if (!binder_number(s, out->coefficient, &sliding) || !binder_number(s, out->limit, &sticking)) return true;
     if (sticking >= sliding) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, in->limit.pointer, 0,
-                     "`static` must not be less than `coefficient`, found %.9g and %.9g", sticking, sliding);
+    system_fail(s, in->limit.pointer, "`static` must not be less than `coefficient`, found %.9g and %.9g", sticking,
+                sliding);
     return false;
 }
 
@@ -283,12 +280,10 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
     if (out->regularization == 0) return bind_limit(s, in, scope, out);
     if (out->regularization > 0 && !hamel_expression_given(&in->limit)) return true;
     if (out->regularization > 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->limit.pointer, 0,
-                         "regularized friction does not stick, so `static` has no effect");
+        system_fail(s, in->limit.pointer, "regularized friction does not stick, so `static` has no effect");
         hamel_suggest(s->error, "leave out `regularization`, or `static`");
     } else {
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->regularization.pointer, 0,
-                         "the regularization is a speed and must not be negative");
+        system_fail(s, in->regularization.pointer, "the regularization is a speed and must not be negative");
     }
     return false;
 }
@@ -349,10 +344,9 @@ static bool find_force(friction_work *w, const system_constraint *c, const hamel
     if (is_noted(w, element)) return find_gradient(w, c, element, scope, f->normal);
     if (find_normal(w, c, f)) return check_point(w, c, in, f, name);
     if (graph_status(s->graph) != HAMEL_OK) return false;
-    (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
-                     "the coordinates do not let `%s` move in every direction, so its normal force is undefined", name);
-    hamel_suggest(s->error, "give it coordinates in which it could leave `%s`", c->name);
-    return false;
+    system_fail(s, in->pointer,
+                "the coordinates do not let `%s` move in every direction, so its normal force is undefined", name);
+    return hamel_suggest(s->error, "give it coordinates in which it could leave `%s`", c->name), false;
 }
 
 static void lower_friction(friction_work *w, size_t index) {
@@ -362,8 +356,7 @@ static void lower_friction(friction_work *w, size_t index) {
     loop_scope scope;
     scope_from(&scope, c->loops, c->loop_count);
     if (c->order != CONSTRAINT_HOLONOMIC) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0,
-                         "friction needs a constraint on positions, and `%s` contains velocities", c->name);
+        system_fail(s, in->pointer, "friction needs a constraint on positions, and `%s` contains velocities", c->name);
         return;
     }
     system_friction f = {.constraint = (int32_t)index, .pointer = c->pointer};

@@ -100,7 +100,7 @@ void joints_declare(hamel_system *s) {
         const hamel_joint *j = &d->joints[i];
         int type = type_of(j->type);
         if (j->type && type < 0) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, j->type_pointer, 0, "unknown joint type `%s`", j->type);
+            system_fail(s, j->type_pointer, "unknown joint type `%s`", j->type);
             const char *nearest = nearest_name(type_names, JOINT_TYPES, j->type, strlen(j->type));
             hamel_suggest(s->error,
                           "%s%s%sone of coincident, distance, revolute, prismatic, fixed, rolling, knife_edge",
@@ -178,8 +178,7 @@ static void coincident(joint_work *w) {
 static bool has_length(hamel_system *s, const hamel_joint *j, graph_node length) {
     double value;
     if (length < 0 || !binder_number(s, length, &value) || value > 0) return length >= 0;
-    (void)hamel_fail(s->error, HAMEL_INVALID, j->length.pointer, 0,
-                     "the length of a `distance` joint must be greater than 0, found %.9g", value);
+    system_fail(s, j->length.pointer, "the length of a `distance` joint must be greater than 0, found %.9g", value);
     if (value == 0) hamel_suggest(s->error, "a `coincident` joint keeps two positions together");
     return false;
 }
@@ -189,8 +188,7 @@ static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scop
     graph_node between[3];
     w->lengths = true;
     for (int k = 0; k < 3; k++) between[k] = difference(w, k);
-    if (!hamel_expression_given(&j->length))
-        (void)hamel_fail(w->s->error, HAMEL_INVALID, j->pointer, 0, "a `distance` joint needs `length`");
+    if (!hamel_expression_given(&j->length)) system_fail(w->s, j->pointer, "a `distance` joint needs `length`");
     graph_node length = system_bind(w->s, &j->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
     if (has_length(w->s, j, length))
         equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
@@ -202,8 +200,7 @@ static void axis_of(const system_located *e, int k, graph_node out[3]) {
 }
 
 static bool zero_axis(hamel_system *s, const hamel_joint *j) {
-    (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.pointer, 0, "`%s` needs a vector that is not zero", j->name);
-    return false;
+    return system_fail(s, j->direction.pointer, "`%s` needs a vector that is not zero", j->name);
 }
 
 /* Finds two directions perpendicular to c: c × e and c × (c × e), e the coordinate axis with the smallest |c_k|. */
@@ -233,12 +230,12 @@ static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_sco
     }
     bool zero = graph_is_zero(s->graph, out[0]) && graph_is_zero(s->graph, out[1]) && graph_is_zero(s->graph, out[2]);
     if (j->direction.count && (int)j->direction.count == s->dimension) return !zero || zero_axis(s, j);
-    (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.count ? j->direction.pointer : j->pointer, 0,
-                     "a `%s` joint needs %s with %d components", j->type,
-                     strcmp(j->type, "rolling") == 0      ? "`normal`"
-                     : strcmp(j->type, "knife_edge") == 0 ? "`direction`"
-                                                          : "`axis`",
-                     s->dimension);
+    system_fail(s, j->direction.count ? j->direction.pointer : j->pointer, "a `%s` joint needs %s with %d components",
+                j->type,
+                strcmp(j->type, "rolling") == 0      ? "`normal`"
+                : strcmp(j->type, "knife_edge") == 0 ? "`direction`"
+                                                     : "`axis`",
+                s->dimension);
     return false;
 }
 
@@ -265,10 +262,9 @@ static bool have_axes(joint_work *w, const hamel_joint *j, const char *instead) 
     for (int k = 0; k < 2; k++) {
         const system_located *e = k ? w->b : w->a;
         if (strcmp(e->kind, "particle") != 0) continue;
-        (void)hamel_fail(w->s->error, HAMEL_INVALID, j->between[k].pointer, 0,
-                         "`%s` is a particle, and a `%s` joint needs two ends with axes", e->name, j->type);
-        hamel_suggest(w->s->error, "%s", instead);
-        return false;
+        system_fail(w->s, j->between[k].pointer, "`%s` is a particle, and a `%s` joint needs two ends with axes",
+                    e->name, j->type);
+        return hamel_suggest(w->s->error, "%s", instead), false;
     }
     return true;
 }
@@ -279,10 +275,8 @@ static bool is_third_axis(hamel_system *s, const hamel_joint *j) {
     for (size_t k = 0; k < 2 && j->direction.count == 3; k++)
         third = third && j->direction.items[k].is_number && j->direction.items[k].number == 0;
     if (third) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, j->direction.pointer, 0,
-                     "a revolute joint in the plane rotates about the third axis");
-    hamel_suggest(s->error, "leave out `axis`");
-    return false;
+    system_fail(s, j->direction.pointer, "a revolute joint in the plane rotates about the third axis");
+    return hamel_suggest(s->error, "leave out `axis`"), false;
 }
 
 static void revolute(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
@@ -336,11 +330,9 @@ static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope
     graph_node n[3], outer[3], place[3], own[3], under[3];
     const system_located *wheel = turning(s, w->a) > turning(s, w->b) ? w->a : w->b;
     const system_located *surface = wheel == w->a ? w->b : w->a;
-    if (!hamel_expression_given(&j->radius))
-        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `rolling` joint needs `radius`");
+    if (!hamel_expression_given(&j->radius)) system_fail(s, j->pointer, "a `rolling` joint needs `radius`");
     if (turning(s, wheel) == 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0,
-                         "neither end of the `rolling` joint `%s` is a body that can rotate", w->name);
+        system_fail(s, j->pointer, "neither end of the `rolling` joint `%s` is a body that can rotate", w->name);
         return;
     }
     graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
@@ -365,8 +357,8 @@ static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *sc
     w->lengths = true;
     w->direction = d;
     if (!graph_is_zero(g, d[2])) {
-        (void)hamel_fail(w->s->error, HAMEL_INVALID, j->direction.pointer, 0,
-                         "the direction of the knife edge `%s` must not have a third component", w->name);
+        system_fail(w->s, j->direction.pointer, "the direction of the knife edge `%s` must not have a third component",
+                    w->name);
         hamel_suggest(w->s->error,
                       "a knife edge is perpendicular to the third axis of its body; use a frame in the body with "
                       "suitable axes");
@@ -387,7 +379,7 @@ static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const l
     const char *name = family_name(s, j->name, j->pointer, scope);
     if (!name || j->end_count == 0) return;
     if (j->end_count == 1 && type != JOINT_KNIFE_EDGE) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, j->pointer, 0, "a `%s` joint needs two elements", j->type);
+        system_fail(s, j->pointer, "a `%s` joint needs two elements", j->type);
         return;
     }
     int32_t a = located_end(s, &j->between[0], scope), b = j->end_count > 1 ? located_end(s, &j->between[1], scope) : a;

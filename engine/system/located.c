@@ -15,8 +15,8 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
     if (dimension == 0) return true;
     if (s->dimension == 0) s->dimension = dimension;
     if (dimension == s->dimension) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
-                     "a position with %d components; other positions of the system have %d", dimension, s->dimension);
+    system_fail(s, p->pointer, "a position with %d components; other positions of the system have %d", dimension,
+                s->dimension);
     return false;
 }
 
@@ -77,12 +77,13 @@ static void declare_family(hamel_system *s, const located_source *from, const ha
 
 /* Adds an error: a position in a frame does not determine the axes of an orientation or inertia given with it. */
 static bool refuse_axes(hamel_system *s, const char *name, const hamel_position *p) {
-    (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0,
-                     "the position of `%s` is given in `%s`, but the frame in which its axes are given is missing",
-                     name, p->frame);
-    hamel_suggest(s->error, "write \"in\": \"%s\" and the position as a plain list, so that both are given in `%s`",
-                  p->frame, p->frame);
-    return false;
+    system_fail(s, p->pointer,
+                "the position of `%s` is given in `%s`, but the frame in which its axes are given is missing", name,
+                p->frame);
+    return hamel_suggest(s->error,
+                         "write \"in\": \"%s\" and the position as a plain list, so that both are given in `%s`",
+                         p->frame, p->frame),
+           false;
 }
 
 static void declare_bodies(hamel_system *s) {
@@ -133,11 +134,11 @@ static int32_t find_parent(hamel_system *s, const char *name, const char *pointe
     int32_t index = found < 0 ? -1 : elements->symbols[found].value;
     if (index >= 0 && s->binder->located[index].turns) return index;
     if (index >= 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is a %s, which has no axes; name a frame or a body",
-                         expanded, s->binder->located[index].kind);
+        system_fail(s, pointer, "`%s` is a %s, which has no axes; name a frame or a body", expanded,
+                    s->binder->located[index].kind);
         return -2;
     }
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "unknown frame or body `%s`", expanded);
+    system_fail(s, pointer, "unknown frame or body `%s`", expanded);
     const char *nearest = symbol_nearest(elements, expanded, strlen(expanded));
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -2;
@@ -204,9 +205,7 @@ static bool compute(hamel_system *s, system_located *e) {
     else
         o = &parallel;
     if (s->dimension == 2 && o->kind != HAMEL_PARALLEL && o->kind != HAMEL_ANGLE) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, o->pointer, 0, "the orientation of `%s` in the plane is an `angle`",
-                         e->name);
-        return false;
+        return system_fail(s, o->pointer, "the orientation of `%s` in the plane is an `angle`", e->name);
     }
     if (o != &parallel && !validity_orientation(s, e, values)) return false;
     if (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) note_angles(s, e, values);
@@ -255,9 +254,7 @@ static bool push_element(located_search *w, int32_t element) {
     const system_located *e = &all[element];
     if (e->walk == w->number && !e->open) return true; /* already visited; its slots are not bound yet */
     if (e->walk == w->number) {
-        (void)hamel_fail(w->s->error, HAMEL_INVALID, e->pointer, 0, "circular frames: `%s` is given in its own frame",
-                         e->name);
-        return false;
+        return system_fail(w->s, e->pointer, "circular frames: `%s` is given in its own frame", e->name);
     }
     w->stack = arena_grow(w->s->memory, w->stack, &w->capacity, w->depth + 1, sizeof *w->stack);
     if (!w->stack) return binder_graph_fault(w->s, e->pointer);
@@ -322,7 +319,7 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
         return located_need(s, index, &complete) && complete ? index : -1;
     }
     if (!name) return -1;
-    (void)hamel_fail(s->error, HAMEL_INVALID, end->pointer, 0, "unknown particle, body, point or frame `%s`", name);
+    system_fail(s, end->pointer, "unknown particle, body, point or frame `%s`", name);
     const char *nearest = symbol_nearest(elements, name, strlen(name));
     if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
     return -1;

@@ -90,12 +90,10 @@ static bool parse_sequence(hamel_system *s, const hamel_orientation *o, int axis
     good = good && (upper || lower) && axis[0] != axis[1] && axis[1] != axis[2];
     *extrinsic = lower;
     if (good) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, o->sequence_pointer ? o->sequence_pointer : o->pointer, 0,
-                     "`%.20s` is not an Euler sequence", text);
-    hamel_suggest(
-        s->error,
-        "write three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or \"zxz\", ... (extrinsic)");
-    return false;
+    system_fail(s, o->sequence_pointer ? o->sequence_pointer : o->pointer, "`%.20s` is not an Euler sequence", text);
+    return hamel_suggest(s->error, "write three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or "
+                                   "\"zxz\", ... (extrinsic)"),
+           false;
 }
 
 static void quaternion(graph *g, const graph_node e[4], graph_node rotation[9], graph_node omega[3],

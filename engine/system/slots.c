@@ -16,8 +16,7 @@ static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
     const hamel_expression *e = &s->binder->slots[index].value->items[0];
     if (!binder_number(s, node, &value)) {
         if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
-        (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value of `%s` is not finite",
-                         s->parameter_names[index]);
+        system_fail(s, e->pointer, "the value of `%s` is not finite", s->parameter_names[index]);
         if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
         return false;
     }
@@ -66,8 +65,7 @@ static bool report_cycle(hamel_system *s, const int32_t *open, size_t count, int
         int n = snprintf(text + at, sizeof text - at, "%s%s", at ? " → " : "", s->binder->slots[slot].name);
         at += n > 0 ? (size_t)n : 0;
     }
-    (void)hamel_fail(s->error, HAMEL_INVALID, s->binder->slots[again].pointer, 0, "circular definitions: %s", text);
-    return false;
+    return system_fail(s, s->binder->slots[again].pointer, "circular definitions: %s", text);
 }
 
 bool binder_resolve_slot(hamel_system *s, int32_t root) {
@@ -132,7 +130,7 @@ graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place 
 /* Reports why an expression of parameters has no finite value. */
 static bool report_not_finite(hamel_system *s, const hamel_expression *e) {
     if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
-    (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the value is not finite");
+    system_fail(s, e->pointer, "the value is not finite");
     if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
     return false;
 }

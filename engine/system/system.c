@@ -8,7 +8,18 @@
 #include "engine/system/validity.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
+
+bool system_fail(hamel_system *s, const char *pointer, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = hamel_text(format, arguments);
+    va_end(arguments);
+    (void)(text ? hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "%s", text) : hamel_out_of_memory(s->error));
+    free(text);
+    return false;
+}
 
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
     assert(!items || count <= *capacity);
@@ -36,23 +47,19 @@ void scope_from(loop_scope *scope, const loop_variable *loops, size_t count) {
 
 bool binder_check_name(hamel_system *s, const char *name, const char *pointer) {
     if (syntax_is_name(name, strcspn(name, "["))) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%s` is not a name", name);
-    hamel_suggest(s->error, "a name consists of letters, digits and _, and does not start with a digit");
-    return false;
+    system_fail(s, pointer, "`%s` is not a name", name);
+    return hamel_suggest(s->error, "a name consists of letters, digits and _, and does not start with a digit"), false;
 }
 
 static bool name_is_free(hamel_system *s, const char *name, const char *pointer) {
     size_t length = strlen(name), base = strcspn(name, "[");
     if (!binder_check_name(s, name, pointer)) return false;
     if (syntax_is_reserved(name, base)) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "`%.*s` is reserved: it has a meaning in expressions",
-                         (int)base, name);
-        return false;
+        return system_fail(s, pointer, "`%.*s` is reserved: it has a meaning in expressions", (int)base, name);
     }
     if (symbol_find(&s->binder->quantities, name, length) >= 0) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "the name `%s` is already used", name);
-        hamel_suggest(s->error, "parameters, coordinates and definitions share one name space");
-        return false;
+        system_fail(s, pointer, "the name `%s` is already used", name);
+        return hamel_suggest(s->error, "parameters, coordinates and definitions share one name space"), false;
     }
     return true;
 }
@@ -70,7 +77,7 @@ bool binder_declare_element(hamel_system *s, symbol_table *table, const char *na
     hamel_status status = symbol_add(table, name, strlen(name), (int32_t)index, NULL);
     if (status == HAMEL_OK) return true;
     if (status == HAMEL_NO_MEMORY) return binder_graph_fault(s, pointer);
-    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "there are two %s named `%s`", kind, name);
+    system_fail(s, pointer, "there are two %s named `%s`", kind, name);
     return false;
 }
 
@@ -119,8 +126,7 @@ static void declare_parameters(hamel_system *s) {
         s->parameter_structural[i] = s->parameter_judged[i] = false;
         b->parameter_numbers[i] = GRAPH_NONE;
         if (strchr(p->name, '['))
-            (void)hamel_fail(s->error, HAMEL_INVALID, p->pointer, 0, "a parameter's name must not have an index: `%s`",
-                             p->name);
+            system_fail(s, p->pointer, "a parameter's name must not have an index: `%s`", p->name);
         else
             declare(s, p->name, ENTRY_PARAMETER, i, p->pointer);
         if (binder_add_slot(s, p->name, p->value.pointer, &values[i], PLACE_PARAMETERS, NULL) < 0) return;
@@ -182,8 +188,7 @@ static void declare_coordinates(hamel_system *s) {
         s->a[i] = graph_symbol(s->graph, SYMBOL_ACCELERATION, (int32_t)i);
         s->coordinates[i].force = s->coordinates[i].nonideal = graph_number(s->graph, 0);
     }
-    if (n == 0 && s->error->count == 0)
-        (void)hamel_fail(s->error, HAMEL_INVALID, "/coordinates", 0, "the system has no coordinates");
+    if (n == 0 && s->error->count == 0) system_fail(s, "/coordinates", "the system has no coordinates");
 }
 
 static void declare_quasi_velocities(hamel_system *s) {
@@ -223,8 +228,8 @@ static void check_quasi_velocity(hamel_system *s, system_quasi_velocity *u, cons
         linear = !(graph_depends(g, graph_partial(g, u->definition, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
     }
     if (!linear)
-        (void)hamel_fail(s->error, HAMEL_INVALID, slot->pointer, 0, "the quasi-velocity `%s` %s", u->name,
-                         first < 0 ? "contains no velocity" : "is not linear in the velocities");
+        system_fail(s, slot->pointer, "the quasi-velocity `%s` %s", u->name,
+                    first < 0 ? "contains no velocity" : "is not linear in the velocities");
 }
 
 static void resolve_quasi_velocities(hamel_system *s) {
@@ -314,19 +319,18 @@ static void bind_energies(hamel_system *s) {
     units_note(s, s->lagrangian, d->lagrangian.pointer, UNIT_ENERGY, 0);
     bool both = hamel_expression_given(&d->lagrangian) && (d->kinetic_energy.count || d->potential_energy.count);
     if (both) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, d->lagrangian.pointer, 0,
-                         "a lagrangian replaces the energies; give one or the other");
+        system_fail(s, d->lagrangian.pointer, "a lagrangian replaces the energies; give one or the other");
         hamel_suggest(s->error, "give either lagrangian, or kinetic_energy and potential_energy");
     }
     if (hamel_expression_given(&d->acceleration_energy) &&
         (d->kinetic_energy.count || hamel_expression_given(&d->lagrangian))) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, d->acceleration_energy.pointer, 0,
-                         "an acceleration energy replaces the kinetic energy or lagrangian; give one of them");
+        system_fail(s, d->acceleration_energy.pointer,
+                    "an acceleration energy replaces the kinetic energy or lagrangian; give one of them");
     }
     bool moves = d->kinetic_energy.count || hamel_expression_given(&d->lagrangian) ||
                  hamel_expression_given(&d->acceleration_energy);
     if (!moves && !d->particle_count && !d->body_count) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, "", 0, "the system has no kinetic energy");
+        system_fail(s, "", "the system has no kinetic energy");
         hamel_suggest(s->error, "give kinetic_energy, lagrangian, particles or bodies");
     }
 }
@@ -396,10 +400,9 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
                                                             : CONSTRAINT_HOLONOMIC;
     if (f < 0 || (depends & moving)) return;
     if (c->written)
-        (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the constraint `%s` contains no coordinate", c->name);
+        system_fail(s, c->pointer, "the constraint `%s` contains no coordinate", c->name);
     else if (!graph_is_zero(s->graph, f)) /* 0 = 0, an element's equation without coordinates, holds */
-        (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0,
-                         "the constraint `%s` contains no coordinate and does not hold", c->name);
+        system_fail(s, c->pointer, "the constraint `%s` contains no coordinate and does not hold", c->name);
 }
 
 static void bind_constraints(hamel_system *s) {
@@ -472,7 +475,7 @@ static void declare_outputs(hamel_system *s) {
         const hamel_named *o = &list->items[i];
         if (!o->name || !o->value.count) continue;
         if (!*o->name) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, o->pointer, 0, "the name of an output must not be empty");
+            system_fail(s, o->pointer, "the name of an output must not be empty");
             continue;
         }
         for (family_begin(&f, s, &o->family); family_next(&f);) {

@@ -67,8 +67,7 @@ static bool take_values(hamel_system *s, const hamel_expressions *from, int32_t 
         if (!e->is_number) {
             if (!binder_slot_number(s, (*slot)++, &to[i])) return false;
         } else if (!isfinite(to[i] = e->number)) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "the number is not finite");
-            return false;
+            return system_fail(s, e->pointer, "the number is not finite");
         }
     }
     return true;
@@ -77,8 +76,8 @@ static bool take_values(hamel_system *s, const hamel_expressions *from, int32_t 
 static bool check_increasing(hamel_system *s, const hamel_table *t, const double *x) {
     for (size_t i = 1; i < t->x.count; i++) {
         if (x[i] > x[i - 1]) continue;
-        (void)hamel_fail(s->error, HAMEL_INVALID, t->x.items[i].pointer, 0,
-                         "the x of the table `%s` must increase, but %.17g follows %.17g", t->name, x[i], x[i - 1]);
+        system_fail(s, t->x.items[i].pointer, "the x of the table `%s` must increase, but %.17g follows %.17g", t->name,
+                    x[i], x[i - 1]);
         return false;
     }
     return true;
@@ -98,8 +97,7 @@ static bool make(hamel_system *s, system_table *table) {
                           .hold = t->outside == HAMEL_TABLE_HOLD};
     hamel_status status = made->name ? table_make(made, s->memory, x, y, count) : HAMEL_NO_MEMORY;
     if (status == HAMEL_NOT_FINITE)
-        (void)hamel_fail(s->error, HAMEL_INVALID, t->pointer, 0,
-                         "the points of the table `%s` are so close that its slope is not finite", t->name);
+        system_fail(s, t->pointer, "the points of the table `%s` are so close that its slope is not finite", t->name);
     if (status != HAMEL_OK) return status == HAMEL_NO_MEMORY && binder_graph_fault(s, t->pointer);
     table->index = graph_add_table(s->graph, made);
     return table->index >= 0 || binder_graph_fault(s, t->pointer);

@@ -184,7 +184,7 @@ static void print_unit(const hamel_system *s, int32_t u, text_buffer *out) {
 static void report_units(hamel_system *s, const char *pointer, text_buffer *message, const char *suggestion) {
     system_units *u = s->units;
     if (message->bytes && !(u->told && strcmp(u->told, pointer) == 0)) {
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "%s", message->bytes);
+        system_fail(s, pointer, "%s", message->bytes);
         if (suggestion) hamel_suggest(s->error, "%s", suggestion);
         u->told = pointer;
     }

@@ -89,14 +89,13 @@ static bool row_fault(hamel_system *s, const claim *c, const claim_state *at, in
     const char *pointer = arena_format(s->memory, "%s/%d", c->pointer, j);
     if (!pointer) return binder_graph_fault(s, c->pointer);
     if (i == j)
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "row %d of the matrix of `%s` has length %.9g%s, not 1",
-                         i + 1, c->name, sqrt(product), describe_state(at, c));
+        system_fail(s, pointer, "row %d of the matrix of `%s` has length %.9g%s, not 1", i + 1, c->name, sqrt(product),
+                    describe_state(at, c));
     else
-        (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0,
-                         "rows %d and %d of the matrix of `%s` are not perpendicular: their product is %.9g%s", i + 1,
-                         j + 1, c->name, product, describe_state(at, c));
-    hamel_suggest(s->error, "the rows of a rotation have length 1 and are perpendicular; check the signs");
-    return false;
+        system_fail(s, pointer, "rows %d and %d of the matrix of `%s` are not perpendicular: their product is %.9g%s",
+                    i + 1, j + 1, c->name, product, describe_state(at, c));
+    return hamel_suggest(s->error, "the rows of a rotation have length 1 and are perpendicular; check the signs"),
+           false;
 }
 
 static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) {
@@ -116,22 +115,19 @@ static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) 
     double determinant =
         R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
     if (determinant > 0) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0,
-                     "the matrix of `%s` has determinant -1%s: it is a reflection, not a rotation", c->name,
-                     describe_state(at, c));
-    hamel_suggest(s->error, "the axes of a body are right-handed; reverse one of them, or exchange two");
-    return false;
+    system_fail(s, c->pointer, "the matrix of `%s` has determinant -1%s: it is a reflection, not a rotation", c->name,
+                describe_state(at, c));
+    return hamel_suggest(s->error, "the axes of a body are right-handed; reverse one of them, or exchange two"), false;
 }
 
 static bool is_unit(hamel_system *s, const claim *c, const claim_state *at) {
     const double *e = at->x;
     double norm = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
     if (fabs(norm - 1) <= ROUNDED) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the quaternion of `%s` has norm %.9g%s, not 1", c->name,
-                     norm, describe_state(at, c));
-    hamel_suggest(s->error, "divide the components by their norm; if they are coordinates, `%s.norm` keeps it",
-                  c->name);
-    return false;
+    system_fail(s, c->pointer, "the quaternion of `%s` has norm %.9g%s, not 1", c->name, norm, describe_state(at, c));
+    return hamel_suggest(s->error, "divide the components by their norm; if they are coordinates, `%s.norm` keeps it",
+                         c->name),
+           false;
 }
 
 static bool is_symmetric(hamel_system *s, const claim *c, const claim_state *at) {
@@ -141,14 +137,14 @@ static bool is_symmetric(hamel_system *s, const claim *c, const claim_state *at)
     for (int i = 0; i < 3; i++)
         for (int j = i + 1; j < 3; j++) {
             if (fabs(I[3 * i + j] - I[3 * j + i]) <= ROUNDED * size) continue;
-            (void)hamel_fail(
-                s->error, HAMEL_INVALID, c->pointer, 0,
-                "the inertia matrix of `%s` is not symmetric: entry %d,%d is %.9g and entry %d,%d is %.9g%s", c->name,
-                i + 1, j + 1, I[3 * i + j], j + 1, i + 1, I[3 * j + i], describe_state(at, c));
-            hamel_suggest(s->error,
-                          "an entry off the diagonal is minus a product of inertia, such as -int(x*y dm); it is the "
-                          "same on both sides of the diagonal");
-            return false;
+            system_fail(s, c->pointer,
+                        "the inertia matrix of `%s` is not symmetric: entry %d,%d is %.9g and entry %d,%d is %.9g%s",
+                        c->name, i + 1, j + 1, I[3 * i + j], j + 1, i + 1, I[3 * j + i], describe_state(at, c));
+            return hamel_suggest(
+                       s->error,
+                       "an entry off the diagonal is minus a product of inertia, such as -int(x*y dm); it is the "
+                       "same on both sides of the diagonal"),
+                   false;
         }
     return true;
 }
@@ -177,17 +173,17 @@ static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
         system_warn(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, describe_state(at, c));
         return false;
     }
-    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "no body can have the moments of inertia of `%s`%s",
-                     c->name, describe_state(at, c));
-    hamel_suggest(s->error, s->dimension == 2 ? "a moment of inertia must not be negative"
-                                              : "no moment may be negative or larger than the sum of the other two");
-    return false;
+    system_fail(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, describe_state(at, c));
+    return hamel_suggest(s->error, s->dimension == 2
+                                       ? "a moment of inertia must not be negative"
+                                       : "no moment may be negative or larger than the sum of the other two"),
+           false;
 }
 
 static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
     if (at->x[0] >= 0 || !at->initial) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, c->pointer, 0, "the mass of `%s` is %.9g%s; a mass must not be negative",
-                     c->name, at->x[0], describe_state(at, c));
+    system_fail(s, c->pointer, "the mass of `%s` is %.9g%s; a mass must not be negative", c->name, at->x[0],
+                describe_state(at, c));
     return false;
 }
 
@@ -354,9 +350,8 @@ bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node
     if (graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return true;
     binder_note_judged(s, node);
     if (!binder_number(s, node, &value) || value >= 0) return true;
-    (void)hamel_fail(s->error, HAMEL_INVALID, radius->pointer, 0, "a radius must not be negative, found %.9g", value);
-    hamel_suggest(s->error, "the normal must point from the surface to the centre of the wheel");
-    return false;
+    system_fail(s, radius->pointer, "a radius must not be negative, found %.9g", value);
+    return hamel_suggest(s->error, "the normal must point from the surface to the centre of the wheel"), false;
 }
 
 void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
