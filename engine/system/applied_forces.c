@@ -5,8 +5,6 @@
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
-#include <string.h>
-
 /* Provides lambda(c) and reaction(c, x) in forces: the true multipliers, solved for together with accelerations. */
 static graph_node force_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
@@ -30,17 +28,15 @@ void forces_dissipation(hamel_system *s) {
     if (s->dissipation == GRAPH_NONE) s->dissipation = graph_number(s->graph, 0);
 }
 
-/* Returns the index of the coordinate on which a force acts, or -1 after adding an error. */
+/* Returns the index of the coordinate on which a force acts, or −1 after adding an error. */
 static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *what, const char *name) {
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return index;
     system_fail(s, force->pointer, "%s for `%s`, which is not a coordinate", what, name);
-    const char *nearest = system_nearest_coordinate(s, name);
-    if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
-    return -1;
+    return binder_suggest_nearest(s, &s->binder->coordinates, name), -1;
 }
 
-/* Provides ideal(x) and lambda(c) in C, both for ideal constraints: C is a function of the ideal reaction (Udwadia 2000, eq. 28). */
+/* Provides ideal(x) in C, which is a function of the ideal reaction (Udwadia 2000, eq. 28). */
 static graph_node ideal_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     return quantity == QUANTITY_IDEAL ? graph_symbol(s->graph, SYMBOL_IDEAL, arguments[0]) : GRAPH_NONE;
@@ -63,15 +59,9 @@ static void bind_nonideal(hamel_system *s, const system_constraint *c) {
     }
 }
 
-static int32_t quasi_velocity_index(const hamel_system *s, const char *name) {
-    for (size_t i = 0; i < s->quasi_count; i++)
-        if (strcmp(s->quasi[i].name, name) == 0) return (int32_t)i;
-    return -1;
-}
-
 /* A force on a quasi-velocity u adds Q_u ∂u/∂q'_i (Papastavridis A70). */
 static void add_quasi_force(hamel_system *s, const system_quasi_velocity *u, graph_node Q) {
-    if (Q >= 0) binder_note_work(s, Q, u->definition, SYMBOL_VELOCITY);
+    binder_note_work(s, Q, u->definition, SYMBOL_VELOCITY);
     for (size_t i = 0; i < s->coordinate_count; i++) {
         graph_node slope = graph_partial(s->graph, u->definition, s->v[i]);
         if (!graph_is_zero(s->graph, slope)) binder_add_force(s, (int32_t)i, graph_mul(s->graph, Q, slope));
@@ -81,13 +71,16 @@ static void add_quasi_force(hamel_system *s, const system_quasi_velocity *u, gra
 static bool bind_force(hamel_system *s, const hamel_named *force, const loop_scope *scope) {
     const char *name = family_name(s, force->name, force->pointer, scope);
     if (!name) return false;
-    int32_t quasi = quasi_velocity_index(s, name),
-            index = quasi >= 0 ? -1 : force_coordinate(s, force, "a generalized force", name);
+    int32_t entry = binder_find(&s->binder->quantities, name);
+    bool quasi = entry >= 0 && entry % ENTRY_KINDS == ENTRY_QUASI;
+    int32_t index = quasi ? entry / ENTRY_KINDS : force_coordinate(s, force, "a generalized force", name);
     graph_node Q = binder_force(s, &force->value.items[0], scope);
-    if (quasi >= 0 && Q >= 0) add_quasi_force(s, &s->quasi[quasi], Q);
-    if (quasi >= 0) units_note(s, Q, force->pointer, UNIT_QUASI_FORCE, (size_t)quasi);
-    if (quasi >= 0) return true;
     if (index < 0) return false;
+    if (quasi) {
+        units_note(s, Q, force->pointer, UNIT_QUASI_FORCE, (size_t)index);
+        if (Q >= 0) add_quasi_force(s, &s->quasi[index], Q);
+        return true;
+    }
     units_note(s, Q, force->pointer, UNIT_FORCE, (size_t)index);
     if (Q < 0) return true;
     binder_add_force(s, index, Q);

@@ -1,8 +1,8 @@
 /* bind.c — translates expressions to graph nodes.
  *
  * One loop runs the postfix code on a value stack; sum() jumps back to its body. If a name refers to a definition that is
- * not bound yet, the walk notes it and uses 0. The caller then binds the noted definitions and walks the expression again.
- * Chains of definitions of any length need no recursion, and each expression is walked at most twice. */
+ * not bound yet, the walk notes the definition and uses 0. The caller then binds the noted definitions and walks the
+ * expression again. Chains of definitions need no recursion, and each expression is walked at most twice. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -13,22 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUM_DEPTH = 16, INDEX_MAX = 4, NAME_BYTES = 256 };
+enum { NAME_BYTES = 256 };
 static const double STEPS_MAX = 50e6; /* steps of the machine for one description; stops sum(i, 1, 10^12, 0) */
 
-typedef struct place_info {
+static const struct {
     const char *meaning;
     unsigned mask;
-} place_info;
-static const place_info places[] = {
+} places[] = {
 #define X(name, meaning, mask) {meaning, mask},
     SYSTEM_PLACE_LIST(X)
-#undef X
-};
-
-static const char *const quantity_texts[] = {
-#define X(name, text, signature) text,
-    SYNTAX_QUANTITY_LIST(X)
 #undef X
 };
 
@@ -47,7 +40,7 @@ typedef struct machine {
     const system_quantities *quantities;
     loop_scope scope;
     size_t depth; /* number of values on the stack */
-    sum_frame frames[SUM_DEPTH];
+    sum_frame frames[SYNTAX_SUMS_MAX];
     size_t frame_count;
 } machine;
 
@@ -103,7 +96,6 @@ static void note_parameters(hamel_system *s, graph_node node, bool *flags) {
     for (size_t k = 0; k < count; k++) flags[list[k]] = true;
 }
 
-/* Marks the parameters in a node as structural: their numbers are part of the equations. */
 void binder_note_structural(hamel_system *s, graph_node node) {
     note_parameters(s, node, s->parameter_structural);
 }
@@ -129,7 +121,7 @@ static bool integer_value(machine *m, const syntax_item *item, graph_node node, 
 
 /* Writes name, name[3], name[1,2] or name[3].1 to text[NAME_BYTES]; pops the item's `count` indices from the stack. */
 static bool indexed_name(machine *m, const syntax_item *item, char *text) {
-    if (item->count > INDEX_MAX) return fault(m, item, "a name may have at most %d indices", INDEX_MAX);
+    assert(item->count <= SYNTAX_INDICES_MAX && (size_t)item->count <= m->depth);
     if (item->length > NAME_BYTES / 2) return fault(m, item, "the name is longer than %d bytes", NAME_BYTES / 2);
     int at = snprintf(text, NAME_BYTES, "%.*s", (int)item->length, item->as.name);
     size_t first = m->depth - (size_t)item->count;
@@ -175,30 +167,19 @@ static const char *coordinate_of_velocity(const machine *m, const char *text) {
 }
 
 static bool unknown_name(machine *m, const syntax_item *item, const char *text) {
-    system_binder *b = m->s->binder;
     (void)fault(m, item, "unknown name `%s`", text);
     const char *moving = coordinate_of_velocity(m, text);
-    if (moving) {
-        return hamel_suggest(m->s->error, "the velocity of `%s` is written %s'", moving, moving), false;
-    }
-    const char *nearest = symbol_nearest(&b->quantities, text, strlen(text));
-    if (m->place == PLACE_PARAMETERS && !nearest)
-        hamel_suggest(m->s->error, "use only numbers and parameters here");
-    else if (nearest)
-        hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
-    else
-        hamel_suggest(m->s->error, "declare it as a parameter, coordinate or definition");
-    return false;
+    if (moving) return hamel_suggest(m->s->error, "the velocity of `%s` is written %s'", moving, moving), false;
+    hamel_suggest(m->s->error, m->place == PLACE_PARAMETERS ? "use only numbers and parameters here"
+                                                            : "declare it as a parameter, coordinate or definition");
+    return binder_suggest_nearest(m->s, &m->s->binder->quantities, text); /* replaces the suggestion above */
 }
 
 bool binder_need_slot(hamel_system *s, int32_t slot) {
     assert(0 <= slot && (size_t)slot < s->binder->slot_count);
     system_binder *b = s->binder;
     if (b->slots[slot].state == SLOT_BOUND || b->slots[slot].state == SLOT_FAULTY) return true;
-    int32_t *waiting = arena_grow(s->memory, b->waiting, &b->waiting_capacity, b->waiting_count + 1, sizeof *waiting);
-    if (!waiting) return binder_graph_fault(s, b->slots[slot].pointer);
-    b->waiting = waiting;
-    waiting[b->waiting_count++] = slot;
+    binder_append(s, &b->waiting, &b->waiting_count, &b->waiting_capacity, &slot, sizeof slot, b->slots[slot].pointer);
     return false;
 }
 
@@ -213,42 +194,38 @@ static graph_node slot_node(machine *m, int32_t slot, long long component) {
 static bool component_of(machine *m, const syntax_item *item, const char *text, int32_t slot, long long component,
                          graph_node *node) {
     const bind_slot *at = &m->s->binder->slots[slot];
-    if (component < 1 || component > at->count) {
-        (void)fault(m, item, "`%s`: `%s` has components 1 to %d", text, at->name, at->count);
-        return false;
-    }
+    if (component < 1 || component > at->count)
+        return fault(m, item, "`%s`: `%s` has components 1 to %d", text, at->name, at->count);
     *node = slot_node(m, slot, component);
     return true;
 }
 
-static bool is_loop_variable(machine *m, const char *text, size_t length, double *value) {
+/* Returns the innermost loop variable with this name, or NULL. */
+static const loop_variable *loop_variable_of(const machine *m, const char *text) {
     for (size_t k = m->scope.count; k-- > 0;) {
         const loop_variable *v = &m->scope.variables[k];
-        if (v->length != length || memcmp(v->name, text, length) != 0) continue;
-        *value = v->value;
-        return true;
+        if (strlen(text) == v->length && memcmp(v->name, text, v->length) == 0) return v;
     }
-    return false;
+    return NULL;
 }
 
 /* Finds a declared quantity; `text` may end in the index of a component of a vector. */
 static bool find_quantity(machine *m, const syntax_item *item, char *text, graph_node *node, bool *primable) {
     system_binder *b = m->s->binder;
     graph *g = m->s->graph;
-    int32_t found = symbol_find(&b->quantities, text, strlen(text));
+    int32_t entry = binder_find(&b->quantities, text);
     long long component = 0;
-    if (found < 0) { /* component 2 of a vector: u[2], or u[i,2] in a family */
+    if (entry < 0) { /* component 2 of a vector: u[2], or u[i,2] in a family */
         char base[NAME_BYTES];
         char *cut = strrchr(text, ',');
         if (!cut) cut = strrchr(text, '[');
         if (!cut) return unknown_name(m, item, text);
         snprintf(base, sizeof base, "%.*s%s", (int)(cut - text), text, *cut == ',' ? "]" : "");
-        found = symbol_find(&b->quantities, base, strlen(base));
-        if (found < 0 || b->quantities.symbols[found].value % ENTRY_KINDS != ENTRY_SLOT)
-            return unknown_name(m, item, text);
+        entry = binder_find(&b->quantities, base);
+        if (entry < 0 || entry % ENTRY_KINDS != ENTRY_SLOT) return unknown_name(m, item, text);
         component = strtoll(cut + 1, NULL, 10); /* valid: written by indexed_name */
     }
-    int32_t entry = b->quantities.symbols[found].value, index = entry / ENTRY_KINDS;
+    int32_t index = entry / ENTRY_KINDS;
     switch (entry % ENTRY_KINDS) {
     case ENTRY_PARAMETER: /* parameter i is slot i */
         if (b->slots[index].state != SLOT_BOUND)
@@ -278,10 +255,10 @@ static bool run_name(machine *m, const syntax_item *item) {
     char text[NAME_BYTES];
     graph_node node = GRAPH_NONE;
     bool primable = false;
-    double value;
     if (!indexed_name(m, item, text)) return false;
-    if (item->count == 0 && is_loop_variable(m, text, strlen(text), &value))
-        node = graph_number(m->s->graph, value);
+    const loop_variable *variable = item->count == 0 ? loop_variable_of(m, text) : NULL;
+    if (variable)
+        node = graph_number(m->s->graph, variable->value);
     else if (strcmp(text, "t") == 0)
         node = graph_symbol(m->s->graph, SYMBOL_TIME, 0);
     else if (strcmp(text, "pi") == 0)
@@ -299,18 +276,12 @@ static bool run_name(machine *m, const syntax_item *item) {
 
 static bool element_argument(machine *m, const syntax_item *item, const symbol_table *table, const char *kind,
                              const char *name, int32_t *index) {
-    int32_t found = symbol_find(table, name, strlen(name));
-    if (found >= 0) {
-        *index = table->symbols[found].value;
-        return true;
-    }
-    (void)fault(m, item, "%s() needs a %s, but `%s` is not one", quantity_texts[item->op], kind, name);
+    *index = binder_find(table, name);
+    if (*index >= 0) return true;
+    (void)fault(m, item, "%s() needs a %s, but `%s` is not one", quantity_text(item->op), kind, name);
     const char *of_joint = arena_format(m->s->memory, "%s.1", name);
-    const char *nearest = of_joint && symbol_find(table, of_joint, strlen(of_joint)) >= 0
-                              ? of_joint
-                              : symbol_nearest(table, name, strlen(name));
-    if (nearest) hamel_suggest(m->s->error, "did you mean `%s`?", nearest);
-    return false;
+    if (!of_joint || binder_find(table, of_joint) < 0) return binder_suggest_nearest(m->s, table, name);
+    return hamel_suggest(m->s->error, "did you mean `%s`?", of_joint), false;
 }
 
 static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
@@ -322,30 +293,25 @@ static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
     return push_value(m, rate, NULL);
 }
 
-static bool note_element(hamel_system *s, int32_t element) {
-    system_binder *b = s->binder;
-    int32_t *noted = binder_grow(s, b->noted, &b->noted_capacity, b->noted_count, sizeof *noted, "");
-    if (!noted) return false;
-    b->noted = noted;
-    noted[b->noted_count++] = element;
-    return true;
-}
-
 /* Runs position(P, k), its rates, or angular_velocity(B, k). In the plane the third component of a position is 0. */
 static bool run_motion(machine *m, const syntax_item *item, const char *name, graph_node k) {
     int32_t element;
     long long component;
+    system_binder *b = m->s->binder;
     graph_node node = graph_number(m->s->graph, 0);
     bool turns = item->op == QUANTITY_ANGULAR_VELOCITY || item->op == QUANTITY_ANGULAR_VELOCITY_BODY, complete;
-    if (!element_argument(m, item, &m->s->binder->elements, turns ? "body or frame" : "particle, body, point or frame",
-                          name, &element))
+    if (!element_argument(m, item, &b->elements, turns ? "body or frame" : "particle, body, point or frame", name,
+                          &element))
         return false;
-    if (m->s->binder->noting && !note_element(m->s, element)) return false;
+    if (b->noting && !binder_append(m->s, &b->noted, &b->noted_count, &b->noted_capacity, &element, sizeof element, ""))
+        return false;
     if (!integer_value(m, item, k, "the component", &component)) return false;
     if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
-    if (turns && component < 3) system_warn_in_plane(m->s, m->pointer, quantity_texts[item->op]);
+    if (turns && component < 3 && m->s->dimension == 2)
+        system_warn(m->s, m->pointer, "%s() has only component 3 in the plane; the others are 0",
+                    quantity_text(item->op));
     if (!located_need(m->s, element, &complete)) return false;
-    const system_located *at = &m->s->binder->located[element];
+    const system_located *at = &b->located[element];
     if (turns && !at->turns) return fault(m, item, "`%s` has no orientation, so it has no angular velocity", name);
     if (complete)
         node = item->op == QUANTITY_ANGULAR_VELOCITY ? at->omega[component - 1]
@@ -354,11 +320,11 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
     if (item->op == QUANTITY_VELOCITY || item->op == QUANTITY_ACCELERATION)
         node = system_rate(m->s, node, m->pointer, "a position");
     if (item->op == QUANTITY_ACCELERATION) node = system_rate(m->s, node, m->pointer, "a velocity");
-    if (node >= 0 && !allowed(m, item, node, quantity_texts[item->op])) return false;
+    if (node >= 0 && !allowed(m, item, node, quantity_text(item->op))) return false;
     return push_value(m, node, NULL);
 }
 
-/* Runs table(NAME, x). The result is 0 if the table is not bound yet, or has an error, which is reported at the table. */
+/* Runs table(NAME, x). The result is 0 if the table is not bound yet, or if an error is reported at the table. */
 static bool run_table(machine *m, const syntax_item *item, const char *name, graph_node x) {
     int32_t table;
     graph *g = m->s->graph;
@@ -367,7 +333,7 @@ static bool run_table(machine *m, const syntax_item *item, const char *name, gra
     return push_value(m, made ? graph_lookup(g, x, m->s->binder->tables[table].index, 0) : graph_number(g, 0), NULL);
 }
 
-/* Reads the argument k of kinetic_energy(k). */
+/* Computes the argument k of kinetic_energy(k). */
 static bool degree_argument(machine *m, const syntax_item *item, graph_node k, int32_t *degree) {
     long long value;
     if (!integer_value(m, item, k, "the degree", &value)) return false;
@@ -421,7 +387,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
          in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
     bool served = m->quantities || m->s->error->count > 0; /* after an error, check only syntax and names */
     if ((m->place != PLACE_OUTPUT && !in_force && !in_nonideal) || !served) {
-        (void)fault(m, item, "%s() may not be used here", quantity_texts[item->op]);
+        (void)fault(m, item, "%s() may not be used here", quantity_text(item->op));
         return hamel_suggest(m->s->error, "it is available in outputs, invariants and checks%s",
                              known_elsewhere(item->op)),
                false;
@@ -439,14 +405,16 @@ static bool run_quantity(machine *m, const syntax_item *item) {
 static bool run_sum(machine *m, const syntax_item *item, size_t *at) {
     long long first, last;
     graph_node upper = pop_value(m).node, lower = pop_value(m).node;
-    if (!integer_value(m, item, lower, "the lower end of sum()", &first)) return false;
-    if (!integer_value(m, item, upper, "the upper end of sum()", &last)) return false;
+    if (!integer_value(m, item, lower, "the lower end of sum()", &first) ||
+        !integer_value(m, item, upper, "the upper end of sum()", &last))
+        return false;
     size_t body = *at + 1;
     if (first > last) {
         *at = body + (size_t)item->count; /* index of SYNTAX_SUM_END; the loop then skips it */
         return push_value(m, graph_number(m->s->graph, 0), NULL);
     }
-    if (m->frame_count == SUM_DEPTH || m->scope.count == SCOPE_MAX) return fault(m, item, "sum() is nested too deeply");
+    assert(m->frame_count < SYNTAX_SUMS_MAX &&
+           m->scope.count < SCOPE_MAX); /* SCOPE_MAX = SYNTAX_SUMS_MAX + FAMILY_DEPTH */
     m->frames[m->frame_count++] = (sum_frame){body, first, last, graph_number(m->s->graph, 0), m->scope.count};
     m->scope.variables[m->scope.count++] = (loop_variable){item->as.name, item->length, (double)first};
     return true;
@@ -468,13 +436,6 @@ static bool run_sum_end(machine *m, size_t *at) {
     return push_value(m, f->total, NULL);
 }
 
-static void warn_of_degrees(machine *m, const syntax_item *item, graph_node x) {
-    double number;
-    bool literal = item > m->code->items && item[-1].kind == SYNTAX_NUMBER;
-    if (literal && graph_is_number(m->s->graph, x, &number))
-        system_warn_degrees(m->s, m->pointer, "the angle in a sine, cosine or tangent", number);
-}
-
 static bool run_item(machine *m, const syntax_item *item, size_t *at) {
     graph *g = m->s->graph;
     graph_node x, y = GRAPH_NONE, z = GRAPH_NONE;
@@ -488,7 +449,8 @@ static bool run_item(machine *m, const syntax_item *item, size_t *at) {
         if (graph_op_get((graph_op)item->op)->arity > 2) z = pop_value(m).node;
         if (graph_op_get((graph_op)item->op)->arity > 1) y = pop_value(m).node;
         x = pop_value(m).node;
-        if (item->op == GRAPH_SIN || item->op == GRAPH_COS || item->op == GRAPH_TAN) warn_of_degrees(m, item, x);
+        if ((item->op == GRAPH_SIN || item->op == GRAPH_COS || item->op == GRAPH_TAN) && item[-1].kind == SYNTAX_NUMBER)
+            system_warn_degrees(m->s, m->pointer, "the angle in a sine, cosine or tangent", item[-1].as.number);
         return push_value(m, graph_apply(g, (graph_op)item->op, x, y, z), NULL);
     case SYNTAX_QUANTITY: return run_quantity(m, item);
     case SYNTAX_SUM: return run_sum(m, item, at);

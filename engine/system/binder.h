@@ -3,6 +3,8 @@
 
 #include "engine/system/system.h"
 
+#include <string.h>
+
 /* Kinds of entries in the name space of quantities. */
 typedef enum entry_kind { ENTRY_PARAMETER, ENTRY_COORDINATE, ENTRY_SLOT, ENTRY_QUASI, ENTRY_KINDS } entry_kind;
 
@@ -21,11 +23,11 @@ typedef struct bind_slot {
     loop_variable *loops;
 } bind_slot;
 
-/* A table, bound when first needed. Its slots hold those of its values that are expressions, in their order. */
+/* A table, bound when first needed. Slots [first_slot, end_slot) contain the values that are expressions, in their order. */
 typedef struct system_table {
     const hamel_table *described;
     uint8_t state; /* slot_state; never SLOT_OPEN */
-    int32_t index; /* of the graph's table; set once bound */
+    int32_t index; /* index of the table in the graph; set once the table is bound */
     int32_t first_slot, end_slot;
 } system_table;
 
@@ -46,7 +48,7 @@ struct system_binder {
     int32_t *quasi_slots; /* slots that define the quasi-velocities */
     struct system_located *located;
     size_t located_count, located_capacity;
-    size_t walk_count; /* searches through the located elements so far */
+    size_t walk_count; /* number of searches through the located elements so far */
     machine_value *stack;
     size_t stack_capacity;
     int32_t *waiting; /* unbound slots found while walking an expression */
@@ -55,15 +57,43 @@ struct system_binder {
     size_t noted_count, noted_capacity;
     bool noting;
     graph_node *parameter_numbers; /* values of the PARAMETER symbols; GRAPH_NONE until known */
-    struct validity_claim *claims; /* claims to check at one or more states (validity.c) */
+    struct validity_claim *claims; /* conditions to check at one or more states (validity.c) */
     size_t claim_count, claim_capacity;
-    double steps; /* steps of the postfix machine and of families so far; at most STEPS_MAX (bind.c) */
+    double steps; /* number of steps of the postfix machine and of families so far; at most STEPS_MAX (bind.c) */
     bool canceled;
 };
 
 static inline int32_t entry_make(entry_kind kind, size_t index) {
     return (int32_t)(index * ENTRY_KINDS + (size_t)kind);
 }
+
+/* Returns the value of a name in a table, or −1 if the table does not contain the name. */
+static inline int32_t binder_find(const symbol_table *names, const char *name) {
+    int32_t found = symbol_find(names, name, strlen(name));
+    return found < 0 ? -1 : names->symbols[found].value;
+}
+
+/* Suggests the name in the table that is nearest to `name`, if any, for the last error. Returns false. */
+bool binder_suggest_nearest(hamel_system *s, const symbol_table *names, const char *name);
+
+/* Returns true if a node contains only numbers and parameters. */
+static inline bool binder_is_constant(const hamel_system *s, graph_node node) {
+    return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
+}
+
+/* Returns true if the derivatives of a node with respect to the velocities contain no velocity. */
+bool binder_is_linear(hamel_system *s, graph_node node);
+
+/* Returns zeroed memory in the arena; NULL after adding an error at `pointer`. */
+void *binder_alloc(hamel_system *s, size_t count, size_t size, const char *pointer);
+
+/* Returns a copy of a text in the arena, which outlives the description; NULL after adding an error. */
+const char *binder_text(hamel_system *s, const char *text, const char *pointer);
+
+/* Appends a copy of an item to an array in the arena; `items` is the address of the pointer to the array. Returns the
+ * address of the copy; NULL after adding an error. */
+void *binder_append(hamel_system *s, void *items, size_t *count, size_t *capacity, const void *item, size_t size,
+                    const char *pointer);
 
 /* Checks the form of a name, which may have an index. Adds an error and returns false if it is invalid. */
 bool binder_check_name(hamel_system *s, const char *name, const char *pointer);
@@ -81,7 +111,7 @@ bool binder_need_slot(hamel_system *s, int32_t slot);
 /* Computes the number of a bound slot that contains only parameters. Adds an error and returns false if it is not finite. */
 bool binder_slot_number(hamel_system *s, int32_t slot, double *value);
 
-/* Returns the array with room for one more item, in the arena; NULL after adding an error. */
+/* Returns an array in the arena with room for one more item; NULL after adding an error. */
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer);
 
 /* Adds a name to a name space of elements. Adds an error and returns false if the name is already used. */
@@ -128,13 +158,10 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
 /* Warns if an angle x is probably in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x);
 
-/* Warns if an expression uses a component of an angular velocity that is always 0 in the plane. */
-void system_warn_in_plane(hamel_system *s, const char *pointer, const char *quantity);
-
 /* Appends an output. Adds an error and returns false if there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 
-/* Copies the variables of a scope into the arena. */
+/* Copies the variables of a scope, which may be NULL, into the arena. Adds an error and returns false on failure. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
 
@@ -152,8 +179,8 @@ bool system_fail(hamel_system *s, const char *pointer, const char *format, ...) 
 void tables_declare(hamel_system *s); /* declares names, and slots for values that are expressions */
 void tables_resolve(hamel_system *s); /* binds the tables that no expression has needed */
 
-/* Returns true if the table is bound. Returns false if slots must be bound first, which it notes, or after adding an error
- * at the table. */
+/* Returns true if the table is bound. Returns false after adding an error, or if slots must be bound first; it notes these
+ * (binder_need_slot). */
 bool binder_need_table(hamel_system *s, int32_t table);
 
 /* --- applied_forces.c --------------------------------------------------------------------------------------------- */
@@ -172,15 +199,15 @@ typedef struct family_iterator {
     hamel_system *system;
     const hamel_family *family;
     syntax_range *ranges;
-    long long at[8], last[8];
+    long long at[FAMILY_DEPTH], last[FAMILY_DEPTH];
     loop_scope scope;
     bool started, failed;
 } family_iterator;
 
 void family_begin(family_iterator *f, hamel_system *s, const hamel_family *family);
-bool family_next(family_iterator *f); /* false after the last member, or after an error (sets `failed`) */
+bool family_next(family_iterator *f); /* returns false after the last member, or after an error, which sets `failed` */
 
-/* Expands "x[i]" with the values in scope to "x[3]", in the arena. Returns NULL after adding an error. */
+/* Returns "x[3]", in the arena, for the name "x[i]" with i = 3 in scope. Returns NULL after adding an error. */
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
 /* Returns true if a text is a name, with or without indices. */
@@ -189,6 +216,6 @@ bool binder_looks_like_name(const char *text);
 /* Like family_name, for a name that is being declared: inside a family it must have an index. */
 const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
-/* Runs postfix items whose results are integers (indices, bounds of ranges); defined in bind.c. */
+/* Computes the integers (indices, bounds of ranges) that `count` items of postfix code leave on the stack (bind.c). */
 bool binder_integers(hamel_system *s, const syntax *code, size_t count, const loop_scope *scope, const char *pointer,
                      long long *values, size_t value_count);

@@ -97,13 +97,11 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
     graph_node zero = graph_number(s->graph, 0);
     for (int k = 0; k < 9; k++) out[k] = zero;
     size_t count = b->inertia.count;
-    if (count == 3 && s->dimension == 2) {
+    if (count == 3 && s->dimension == 2)
         return system_fail(s, b->inertia.pointer, "a planar body has one moment of inertia, found 3");
-    }
-    if (count == 1 && s->dimension == 3) {
+    if (count == 1 && s->dimension == 3)
         return system_fail(s, b->inertia.pointer,
                            "a spatial body has three principal moments of inertia or a 3×3 list, found 1");
-    }
     for (size_t k = 0; k < count; k++) {
         graph_node node = system_bind(s, &b->inertia.items[k], PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
         if (node < 0) return false;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FAMILY_DEPTH = 8, INDEX_MAX = 4, NAME_BYTES = 256 };
+enum { NAME_BYTES = 256 };
 
 /* Warns if an index hides another name: inside the family the name refers to the index. */
 static void warn_of_hidden(hamel_system *s, const syntax_range *range, const char *pointer) {
@@ -28,12 +28,9 @@ void family_begin(family_iterator *f, hamel_system *s, const hamel_family *famil
         return;
     }
     if (family->count == 0) return;
-    f->ranges = arena_alloc(s->memory, family->count, sizeof *f->ranges);
-    if (!f->ranges) {
-        f->failed = !binder_graph_fault(s, family->pointer);
-        return;
-    }
-    for (size_t k = 0; k < family->count; k++) {
+    f->ranges = binder_alloc(s, family->count, sizeof *f->ranges, family->pointer);
+    f->failed = !f->ranges;
+    for (size_t k = 0; k < family->count && f->ranges; k++) {
         const char *text = family->ranges[k];
         if (syntax_parse_range(&f->ranges[k], s->memory, text, strlen(text), family->pointer, s->error) != HAMEL_OK)
             f->failed = true;
@@ -107,23 +104,22 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
         system_fail(s, pointer, "the name is longer than %d bytes", NAME_BYTES / 2);
         return NULL;
     }
-    if (syntax_is_name(name, length)) return arena_text(s->memory, name, length);
+    if (syntax_is_name(name, length)) return binder_text(s, name, pointer);
     size_t stem = strcspn(name, "[");
     if (stem == length || !syntax_is_name(name, stem)) return no_name(s, name, pointer);
     syntax code;
     if (syntax_parse(&code, s->memory, name, length, SYNTAX_EXPRESSION, pointer, s->error) != HAMEL_OK) return NULL;
     const syntax_item *last = &code.items[code.count - 1];
-    long long index[INDEX_MAX];
-    if (last->kind != SYNTAX_NAME || last->primes || last->count < 1 || last->count > INDEX_MAX ||
-        last->as.name != name)
+    long long index[SYNTAX_INDICES_MAX];
+    if (last->kind != SYNTAX_NAME || last->primes || last->count < 1 || last->as.name != name)
         return no_name(s, name, pointer);
     if (!binder_integers(s, &code, code.count - 1, scope, pointer, index, (size_t)last->count)) return NULL;
     char text[NAME_BYTES + 128];
     int at = snprintf(text, sizeof text, "%.*s", (int)last->length, name);
     for (int k = 0; k < last->count; k++)
         at += snprintf(text + at, sizeof text - (size_t)at, "%c%lld", k ? ',' : '[', index[k]);
-    at += snprintf(text + at, sizeof text - (size_t)at, "]");
-    return arena_text(s->memory, text, (size_t)at);
+    snprintf(text + at, sizeof text - (size_t)at, "]");
+    return binder_text(s, text, pointer);
 }
 
 bool binder_looks_like_name(const char *text) {

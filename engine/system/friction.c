@@ -266,9 +266,8 @@ static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_sco
     if (out->limit < 0) return false;
     if (!binder_number(s, out->coefficient, &sliding) || !binder_number(s, out->limit, &sticking)) return true;
     if (sticking >= sliding) return true;
-    system_fail(s, in->limit.pointer, "`static` must not be less than `coefficient`, found %.9g and %.9g", sticking,
-                sliding);
-    return false;
+    return system_fail(s, in->limit.pointer, "`static` must not be less than `coefficient`, found %.9g and %.9g",
+                       sticking, sliding);
 }
 
 static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *out) {

@@ -230,13 +230,12 @@ static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_sco
     }
     bool zero = graph_is_zero(s->graph, out[0]) && graph_is_zero(s->graph, out[1]) && graph_is_zero(s->graph, out[2]);
     if (j->direction.count && (int)j->direction.count == s->dimension) return !zero || zero_axis(s, j);
-    system_fail(s, j->direction.count ? j->direction.pointer : j->pointer, "a `%s` joint needs %s with %d components",
-                j->type,
-                strcmp(j->type, "rolling") == 0      ? "`normal`"
-                : strcmp(j->type, "knife_edge") == 0 ? "`direction`"
-                                                     : "`axis`",
-                s->dimension);
-    return false;
+    return system_fail(s, j->direction.count ? j->direction.pointer : j->pointer,
+                       "a `%s` joint needs %s with %d components", j->type,
+                       strcmp(j->type, "rolling") == 0      ? "`normal`"
+                       : strcmp(j->type, "knife_edge") == 0 ? "`direction`"
+                                                            : "`axis`",
+                       s->dimension);
 }
 
 static void no_rotation(joint_work *w) {

@@ -15,9 +15,8 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
     if (dimension == 0) return true;
     if (s->dimension == 0) s->dimension = dimension;
     if (dimension == s->dimension) return true;
-    system_fail(s, p->pointer, "a position with %d components; other positions of the system have %d", dimension,
-                s->dimension);
-    return false;
+    return system_fail(s, p->pointer, "a position with %d components; other positions of the system have %d", dimension,
+                       s->dimension);
 }
 
 /* Parts of the description that define a located element. */
@@ -204,9 +203,8 @@ static bool compute(hamel_system *s, system_located *e) {
         memcpy(values, b->slots[e->orientation_slot].nodes, sizeof values);
     else
         o = &parallel;
-    if (s->dimension == 2 && o->kind != HAMEL_PARALLEL && o->kind != HAMEL_ANGLE) {
+    if (s->dimension == 2 && o->kind != HAMEL_PARALLEL && o->kind != HAMEL_ANGLE)
         return system_fail(s, o->pointer, "the orientation of `%s` in the plane is an `angle`", e->name);
-    }
     if (o != &parallel && !validity_orientation(s, e, values)) return false;
     if (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) note_angles(s, e, values);
     if (!rotation_of(s, o, values, rotation, omega, omega_body) || !note_sine(s, e, o, values)) return false;
@@ -253,9 +251,8 @@ static bool push_element(located_search *w, int32_t element) {
     if (element < 0 || all[element].ready) return true;
     const system_located *e = &all[element];
     if (e->walk == w->number && !e->open) return true; /* already visited; its slots are not bound yet */
-    if (e->walk == w->number) {
+    if (e->walk == w->number)
         return system_fail(w->s, e->pointer, "circular frames: `%s` is given in its own frame", e->name);
-    }
     w->stack = arena_grow(w->s->memory, w->stack, &w->capacity, w->depth + 1, sizeof *w->stack);
     if (!w->stack) return binder_graph_fault(w->s, e->pointer);
     w->stack[w->depth++] = element;

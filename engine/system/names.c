@@ -1,16 +1,12 @@
 /* names.c — finds coordinates and constraints by name, and prints the names of symbols in expressions. */
 #include "engine/system/binder.h"
 
-#include <string.h>
-
 int32_t system_coordinate_index(const hamel_system *s, const char *name) {
-    int32_t found = symbol_find(&s->binder->coordinates, name, strlen(name));
-    return found < 0 ? -1 : s->binder->coordinates.symbols[found].value;
+    return binder_find(&s->binder->coordinates, name);
 }
 
 int32_t system_constraint_index(const hamel_system *s, const char *name) {
-    int32_t found = symbol_find(&s->binder->constraints, name, strlen(name));
-    return found < 0 ? -1 : s->binder->constraints.symbols[found].value;
+    return binder_find(&s->binder->constraints, name);
 }
 
 const char *system_nearest_constraint(const hamel_system *s, const char *name) {

@@ -119,15 +119,14 @@ static bool add_sizes(scene_maker *m, hamel_shape *shape, const hamel_expression
 static bool must_turn(hamel_system *s, const hamel_scene_shape *d, int32_t element) {
     const system_located *e = &s->binder->located[element];
     if (e->turns) return true;
-    system_fail(s, d->ends[0].pointer, "a %s needs a body or frame, but `%s` is a %s", kind_names[d->kind], e->name,
-                e->kind);
-    return false;
+    return system_fail(s, d->ends[0].pointer, "a %s needs a body or frame, but `%s` is a %s", kind_names[d->kind],
+                       e->name, e->kind);
 }
 
 static bool sizes_fit(hamel_system *s, const hamel_scene_shape *d) {
     if (d->kind != HAMEL_SHAPE_BOX || d->sizes.count == (size_t)s->dimension) return true;
-    system_fail(s, d->sizes.pointer, "a box needs %d edge lengths here, found %zu", s->dimension, d->sizes.count);
-    return false;
+    return system_fail(s, d->sizes.pointer, "a box needs %d edge lengths here, found %zu", s->dimension,
+                       d->sizes.count);
 }
 
 static void make_described(scene_maker *m, const hamel_scene_shape *d, const loop_scope *scope) {

@@ -9,17 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Reports why an expression of numbers and parameters has no finite value. */
+static bool report_not_finite(hamel_system *s, const hamel_expression *e, const char *what) {
+    if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
+    system_fail(s, e->pointer, "%s is not finite", what ? what : "the value");
+    if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
+    return false;
+}
+
 /* Computes the number of a parameter once the numbers of the parameters in its expression are known. */
 static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
     assert((size_t)index < s->parameter_count);
     double value;
     const hamel_expression *e = &s->binder->slots[index].value->items[0];
-    if (!binder_number(s, node, &value)) {
-        if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
-        system_fail(s, e->pointer, "the value of `%s` is not finite", s->parameter_names[index]);
-        if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
-        return false;
-    }
+    if (!binder_number(s, node, &value))
+        return report_not_finite(s, e, arena_format(s->memory, "the value of `%s`", s->parameter_names[index]));
     s->parameter_values[index] = value;
     s->parameter_nodes[index] = node;
     s->binder->parameter_numbers[index] = graph_number(s->graph, value);
@@ -44,11 +48,9 @@ static bool bind_slot_once(hamel_system *s, int32_t index, bool *complete) {
         }
     }
     if (good && (size_t)index < s->parameter_count) good = bind_parameter(s, index, slot.nodes[0]);
-    for (size_t k = 0; k < slot.count; k++) {
-        bool parameter = (size_t)index < s->parameter_count;
-        units_note(s, slot.nodes[k], slot.value->items[k].pointer, parameter ? UNIT_PARAMETER : UNIT_ANY_ONE,
-                   (size_t)index);
-    }
+    unit_rule rule = (size_t)index < s->parameter_count ? UNIT_PARAMETER : UNIT_ANY_ONE;
+    for (size_t k = 0; k < slot.count; k++)
+        units_note(s, slot.nodes[k], slot.value->items[k].pointer, rule, (size_t)index);
     bind_slot *at = &s->binder->slots[index];
     memcpy(at->nodes, slot.nodes, sizeof at->nodes);
     at->state = good ? SLOT_BOUND : SLOT_FAULTY;
@@ -73,12 +75,9 @@ bool binder_resolve_slot(hamel_system *s, int32_t root) {
     system_binder *b = s->binder;
     int32_t *open = NULL;
     size_t depth = 0, capacity = 0;
-    if (b->slots[root].state == SLOT_BOUND) return true;
-    if (b->slots[root].state == SLOT_FAULTY) return false;
-    if (!(open = arena_grow(s->memory, open, &capacity, 1, sizeof *open)))
-        return binder_graph_fault(s, b->slots[root].pointer);
-    open[depth++] = root;
-    bool good = true;
+    if (b->slots[root].state == SLOT_BOUND || b->slots[root].state == SLOT_FAULTY)
+        return b->slots[root].state == SLOT_BOUND;
+    bool good = binder_append(s, &open, &depth, &capacity, &root, sizeof root, b->slots[root].pointer);
     while (depth > 0) {
         int32_t slot = open[depth - 1];
         bool complete;
@@ -99,9 +98,7 @@ bool binder_resolve_slot(hamel_system *s, int32_t root) {
                 b->slots[need].state = b->slots[slot].state = SLOT_FAULTY;
                 break;
             }
-            if (!(open = arena_grow(s->memory, open, &capacity, depth + 1, sizeof *open)))
-                return binder_graph_fault(s, b->slots[root].pointer);
-            open[depth++] = need;
+            if (!binder_append(s, &open, &depth, &capacity, &need, sizeof need, b->slots[root].pointer)) return false;
         }
     }
     return good;
@@ -115,8 +112,8 @@ graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place 
     graph_node node = binder_walk(s, e, place, scope, goal, quantities, &complete);
     if (!complete && node >= 0) {
         size_t count = s->binder->waiting_count;
-        int32_t *needs = arena_alloc(s->memory, count, sizeof *needs);
-        if (!needs) return binder_graph_fault(s, e->pointer), GRAPH_NONE;
+        int32_t *needs = binder_alloc(s, count, sizeof *needs, e->pointer);
+        if (!needs) return GRAPH_NONE;
         memcpy(needs, s->binder->waiting, count * sizeof *needs);
         for (size_t k = 0; k < count; k++)
             if (!binder_resolve_slot(s, needs[k])) return GRAPH_NONE;
@@ -127,25 +124,16 @@ graph_node system_bind(hamel_system *s, const hamel_expression *e, system_place 
     return node;
 }
 
-/* Reports why an expression of parameters has no finite value. */
-static bool report_not_finite(hamel_system *s, const hamel_expression *e) {
-    if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
-    system_fail(s, e->pointer, "the value is not finite");
-    if (e->text) hamel_quote(s->error, e->text, strlen(e->text));
-    return false;
-}
-
 bool binder_slot_number(hamel_system *s, int32_t index, double *value) {
     assert(0 <= index && (size_t)index < s->binder->slot_count);
     const bind_slot *slot = &s->binder->slots[index];
-    const hamel_expression *e = &slot->value->items[0];
     if (slot->state != SLOT_BOUND) return false;
     binder_note_structural(s, slot->nodes[0]);
-    return binder_number(s, slot->nodes[0], value) || report_not_finite(s, e);
+    return system_node_number(s, &slot->value->items[0], slot->nodes[0], value);
 }
 
 bool system_node_number(hamel_system *s, const hamel_expression *e, graph_node node, double *value) {
-    return binder_number(s, node, value) || report_not_finite(s, e);
+    return binder_number(s, node, value) || report_not_finite(s, e, NULL);
 }
 
 bool system_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, double *value) {

@@ -21,6 +21,24 @@ bool system_fail(hamel_system *s, const char *pointer, const char *format, ...) 
     return false;
 }
 
+bool binder_suggest_nearest(hamel_system *s, const symbol_table *names, const char *name) {
+    const char *nearest = symbol_nearest(names, name, strlen(name));
+    if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
+    return false;
+}
+
+void *binder_alloc(hamel_system *s, size_t count, size_t size, const char *pointer) {
+    void *items = arena_alloc(s->memory, count, size);
+    if (!items) binder_graph_fault(s, pointer);
+    return items;
+}
+
+const char *binder_text(hamel_system *s, const char *text, const char *pointer) {
+    const char *copy = arena_text(s->memory, text, strlen(text));
+    if (!copy) binder_graph_fault(s, pointer);
+    return copy;
+}
+
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
     assert(!items || count <= *capacity);
     void *grown = arena_grow(s->memory, items, capacity, count + 1, size);
@@ -28,12 +46,32 @@ void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, 
     return grown;
 }
 
+void *binder_append(hamel_system *s, void *items, size_t *count, size_t *capacity, const void *item, size_t size,
+                    const char *pointer) {
+    char *all;
+    memcpy(&all, items, sizeof all);
+    if (!(all = binder_grow(s, all, capacity, *count, size, pointer))) return NULL;
+    memcpy(items, &all, sizeof all);
+    return memcpy(all + size * (*count)++, item, size);
+}
+
+bool binder_is_linear(hamel_system *s, graph_node node) {
+    const int32_t *found;
+    size_t n = graph_support(s->graph, node, SYMBOL_VELOCITY, &found);
+    bool linear = true;
+    for (size_t i = 0; i < n && linear; i++) {
+        n = graph_support(s->graph, node, SYMBOL_VELOCITY, &found); /* again: adding nodes invalidates the list */
+        linear =
+            !(graph_depends(s->graph, graph_partial(s->graph, node, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
+    }
+    return linear;
+}
+
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count) {
     *count = 0;
     *loops = NULL;
     if (!scope || scope->count == 0) return true;
-    *loops = arena_alloc(s->memory, scope->count, sizeof **loops);
-    if (!*loops) return binder_graph_fault(s, "");
+    if (!(*loops = binder_alloc(s, scope->count, sizeof **loops, ""))) return false;
     memcpy(*loops, scope->variables, scope->count * sizeof **loops);
     *count = scope->count;
     return true;
@@ -54,9 +92,8 @@ bool binder_check_name(hamel_system *s, const char *name, const char *pointer) {
 static bool name_is_free(hamel_system *s, const char *name, const char *pointer) {
     size_t length = strlen(name), base = strcspn(name, "[");
     if (!binder_check_name(s, name, pointer)) return false;
-    if (syntax_is_reserved(name, base)) {
+    if (syntax_is_reserved(name, base))
         return system_fail(s, pointer, "`%.*s` is reserved: it has a meaning in expressions", (int)base, name);
-    }
     if (symbol_find(&s->binder->quantities, name, length) >= 0) {
         system_fail(s, pointer, "the name `%s` is already used", name);
         return hamel_suggest(s->error, "parameters, coordinates and definitions share one name space"), false;
@@ -71,27 +108,23 @@ static bool declare(hamel_system *s, const char *name, entry_kind kind, size_t i
     return status == HAMEL_OK || binder_graph_fault(s, pointer);
 }
 
-/* Elements of one kind share a name space. */
 bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer,
                             const char *kind) {
     hamel_status status = symbol_add(table, name, strlen(name), (int32_t)index, NULL);
     if (status == HAMEL_OK) return true;
     if (status == HAMEL_NO_MEMORY) return binder_graph_fault(s, pointer);
-    system_fail(s, pointer, "there are two %s named `%s`", kind, name);
-    return false;
+    return system_fail(s, pointer, "there are two %s named `%s`", kind, name);
 }
 
 int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value,
                         system_place place, const loop_scope *scope) {
+    assert(value->count <= SLOT_NODES);
     system_binder *b = s->binder;
-    bind_slot *slots = binder_grow(s, b->slots, &b->slot_capacity, b->slot_count, sizeof *slots, pointer);
-    if (!slots) return -1;
-    b->slots = slots;
-    bind_slot *slot = &slots[b->slot_count];
-    *slot =
-        (bind_slot){.name = name, .pointer = pointer, .value = value, .place = place, .count = (uint8_t)value->count};
-    if (!scope_copy(s, scope, &slot->loops, &slot->loop_count)) return -1;
-    return (int32_t)b->slot_count++;
+    bind_slot slot = {name, pointer, value, place, .count = (uint8_t)value->count};
+    if (!scope_copy(s, scope, &slot.loops, &slot.loop_count) ||
+        !binder_append(s, &b->slots, &b->slot_count, &b->slot_capacity, &slot, sizeof slot, pointer))
+        return -1;
+    return (int32_t)b->slot_count - 1;
 }
 
 /* --- parameters ---------------------------------------------------------------------------------------------------- */
@@ -100,30 +133,22 @@ static void declare_parameters(hamel_system *s) {
     const hamel_description *d = s->description;
     system_binder *b = s->binder;
     size_t n = d->parameter_count;
-    s->parameter_names = arena_alloc(s->memory, n, sizeof *s->parameter_names);
-    s->parameter_units = arena_alloc(s->memory, n, sizeof *s->parameter_units);
-    s->parameter_values = arena_alloc(s->memory, n, sizeof *s->parameter_values);
-    s->parameter_nodes = arena_alloc(s->memory, n, sizeof *s->parameter_nodes);
-    s->parameter_structural = arena_alloc(s->memory, n, sizeof *s->parameter_structural);
-    s->parameter_judged = arena_alloc(s->memory, n, sizeof *s->parameter_judged);
-    b->parameter_numbers = arena_alloc(s->memory, n, sizeof *b->parameter_numbers);
-    hamel_expressions *values = arena_alloc(s->memory, n, sizeof *values);
-    if (!s->parameter_names || !s->parameter_units || !s->parameter_values || !s->parameter_nodes ||
-        !s->parameter_structural || !s->parameter_judged || !b->parameter_numbers || !values) {
-        binder_graph_fault(s, "/parameters");
-        return;
-    }
+    static const char where[] = "/parameters";
+    s->parameter_names = binder_alloc(s, n, sizeof *s->parameter_names, where);
+    s->parameter_units = binder_alloc(s, n, sizeof *s->parameter_units, where);
+    s->parameter_values = binder_alloc(s, n, sizeof *s->parameter_values, where);
+    s->parameter_nodes = binder_alloc(s, n, sizeof *s->parameter_nodes, where);
+    s->parameter_structural = binder_alloc(s, n, sizeof *s->parameter_structural, where);
+    s->parameter_judged = binder_alloc(s, n, sizeof *s->parameter_judged, where);
+    b->parameter_numbers = binder_alloc(s, n, sizeof *b->parameter_numbers, where);
+    hamel_expressions *values = binder_alloc(s, n, sizeof *values, where);
+    if (s->memory->failed) return;
     for (size_t i = 0; i < n; i++) {
         hamel_parameter *p = &d->parameters[i];
         values[i] = (hamel_expressions){p->value.pointer, &p->value, 1};
-        s->parameter_names[i] =
-            arena_text(s->memory, p->name, strlen(p->name)); /* copied: must outlive the description */
-        s->parameter_units[i] = p->unit ? arena_text(s->memory, p->unit, strlen(p->unit)) : "";
-        if (!s->parameter_names[i]) {
-            binder_graph_fault(s, p->pointer);
-            return;
-        }
-        s->parameter_structural[i] = s->parameter_judged[i] = false;
+        s->parameter_names[i] = binder_text(s, p->name, p->pointer);
+        s->parameter_units[i] = p->unit ? binder_text(s, p->unit, p->pointer) : "";
+        if (!s->parameter_names[i] || !s->parameter_units[i]) return;
         b->parameter_numbers[i] = GRAPH_NONE;
         if (strchr(p->name, '['))
             system_fail(s, p->pointer, "a parameter's name must not have an index: `%s`", p->name);
@@ -134,7 +159,6 @@ static void declare_parameters(hamel_system *s) {
     s->parameter_count = n;
 }
 
-/* Runs after the tables are declared, since parameters may use them. */
 static void resolve_parameters(hamel_system *s) {
     for (size_t i = 0; i < s->parameter_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
@@ -149,21 +173,16 @@ static bool within(hamel_system *s, size_t count, size_t limit, const char *poin
 }
 
 static bool declare_coordinate(hamel_system *s, const hamel_coordinate *c, const loop_scope *scope) {
-    const char *name = family_member(s, c->name, c->pointer, scope);
-    if (!name) return false;
-    if (!within(s, s->coordinate_count, s->limits->coordinates, c->pointer, "coordinates")) return false;
-    if (!declare(s, name, ENTRY_COORDINATE, s->coordinate_count, c->pointer))
-        return false; /* report an error once for the family */
-    if (!binder_declare_element(s, &s->binder->coordinates, name, s->coordinate_count, c->pointer, "coordinates"))
+    size_t n = s->coordinate_count;
+    const char *name = family_member(s, c->name, c->pointer, scope), *unit = "";
+    if (!name || !within(s, n, s->limits->coordinates, c->pointer, "coordinates")) return false;
+    if (!declare(s, name, ENTRY_COORDINATE, n, c->pointer) ||
+        !binder_declare_element(s, &s->binder->coordinates, name, n, c->pointer, "coordinates"))
         return false;
-    system_coordinate *all =
-        binder_grow(s, s->coordinates, &s->coordinate_capacity, s->coordinate_count, sizeof *all, c->pointer);
-    if (!all) return false;
-    s->coordinates = all;
-    const char *unit = c->unit ? arena_text(s->memory, c->unit, strlen(c->unit)) : "";
-    size_t described = (size_t)(c - s->description->coordinates);
-    all[s->coordinate_count++] = (system_coordinate){.name = name, .unit = unit ? unit : "", .described = described};
-    return true;
+    if (c->unit && !(unit = binder_text(s, c->unit, c->pointer))) return false;
+    system_coordinate own = {.name = name, .unit = unit, .described = (size_t)(c - s->description->coordinates)};
+    return binder_append(s, &s->coordinates, &s->coordinate_count, &s->coordinate_capacity, &own, sizeof own,
+                         c->pointer);
 }
 
 static void declare_coordinates(hamel_system *s) {
@@ -175,13 +194,10 @@ static void declare_coordinates(hamel_system *s) {
             if (!declare_coordinate(s, &d->coordinates[i], &f.scope)) break;
     }
     size_t n = s->coordinate_count;
-    s->q = arena_alloc(s->memory, n, sizeof *s->q);
-    s->v = arena_alloc(s->memory, n, sizeof *s->v);
-    s->a = arena_alloc(s->memory, n, sizeof *s->a);
-    if (!s->q || !s->v || !s->a) {
-        binder_graph_fault(s, "/coordinates");
-        return;
-    }
+    s->q = binder_alloc(s, n, sizeof *s->q, "/coordinates");
+    s->v = binder_alloc(s, n, sizeof *s->v, "/coordinates");
+    s->a = binder_alloc(s, n, sizeof *s->a, "/coordinates");
+    if (!s->q || !s->v || !s->a) return;
     for (size_t i = 0; i < n; i++) {
         s->q[i] = graph_symbol(s->graph, SYMBOL_COORDINATE, (int32_t)i);
         s->v[i] = graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)i);
@@ -193,13 +209,11 @@ static void declare_coordinates(hamel_system *s) {
 
 static void declare_quasi_velocities(hamel_system *s) {
     const hamel_description *d = s->description;
-    s->quasi = arena_alloc(s->memory, d->quasi_velocity_count, sizeof *s->quasi);
-    s->binder->quasi_slots = arena_alloc(s->memory, d->quasi_velocity_count, sizeof *s->binder->quasi_slots);
-    if (!s->quasi || !s->binder->quasi_slots) {
-        binder_graph_fault(s, "/quasi_velocities");
-        return;
-    }
-    for (size_t i = 0; i < d->quasi_velocity_count; i++) {
+    size_t n = d->quasi_velocity_count;
+    s->quasi = binder_alloc(s, n, sizeof *s->quasi, "/quasi_velocities");
+    s->binder->quasi_slots = binder_alloc(s, n, sizeof *s->binder->quasi_slots, "/quasi_velocities");
+    if (!s->quasi || !s->binder->quasi_slots) return;
+    for (size_t i = 0; i < n; i++) {
         const hamel_quasi_velocity *u = &d->quasi_velocities[i];
         if (!u->name || !u->definition.count) continue;
         const char *name = family_name(s, u->name, u->pointer, NULL);
@@ -214,28 +228,16 @@ static void declare_quasi_velocities(hamel_system *s) {
     }
 }
 
-/* Checks that a quasi-velocity is linear in the velocities. */
-static void check_quasi_velocity(hamel_system *s, system_quasi_velocity *u, const bind_slot *slot) {
-    graph *g = s->graph;
-    const int32_t *found;
-    if (slot->state != SLOT_BOUND) return;
-    u->definition = slot->nodes[0];
-    size_t n = graph_support(g, u->definition, SYMBOL_VELOCITY, &found);
-    int32_t first = n ? found[0] : -1;
-    bool linear = n > 0;
-    for (size_t i = 0; i < n && linear; i++) {
-        n = graph_support(g, u->definition, SYMBOL_VELOCITY, &found); /* again: adding nodes invalidates the list */
-        linear = !(graph_depends(g, graph_partial(g, u->definition, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
-    }
-    if (!linear)
-        system_fail(s, slot->pointer, "the quasi-velocity `%s` %s", u->name,
-                    first < 0 ? "contains no velocity" : "is not linear in the velocities");
-}
-
 static void resolve_quasi_velocities(hamel_system *s) {
     for (size_t i = 0; i < s->quasi_count; i++) {
-        int32_t slot = s->binder->quasi_slots[i];
-        if (binder_resolve_slot(s, slot)) check_quasi_velocity(s, &s->quasi[i], &s->binder->slots[slot]);
+        int32_t index = s->binder->quasi_slots[i];
+        if (!binder_resolve_slot(s, index)) continue;
+        const bind_slot *slot = &s->binder->slots[index];
+        graph_node definition = s->quasi[i].definition = slot->nodes[0];
+        bool moves = graph_depends(s->graph, definition) & GRAPH_DEPENDS(SYMBOL_VELOCITY);
+        if (!moves || !binder_is_linear(s, definition))
+            system_fail(s, slot->pointer, "the quasi-velocity `%s` %s", s->quasi[i].name,
+                        moves ? "is not linear in the velocities" : "contains no velocity");
     }
 }
 
@@ -255,15 +257,10 @@ static void declare_definitions(hamel_system *s) {
     }
 }
 
-/* --- quasi-velocities and definitions -------------------------------------------------------------------------------- */
-
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what) {
-    if (s->complete || node < 0 || !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
-    system_continuous *all =
-        binder_grow(s, s->continuous, &s->continuous_capacity, s->continuous_count, sizeof *all, pointer);
-    if (!all) return;
-    s->continuous = all;
-    all[s->continuous_count++] = (system_continuous){node, pointer, what};
+    if (s->complete || node < 0 || binder_is_constant(s, node)) return;
+    binder_append(s, &s->continuous, &s->continuous_count, &s->continuous_capacity,
+                  &(system_continuous){node, pointer, what}, sizeof *s->continuous, pointer);
 }
 
 graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what) {
@@ -274,11 +271,8 @@ graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, co
 /* --- energies ------------------------------------------------------------------------------------------------------ */
 
 static void add_action(hamel_system *s, system_action action) {
-    system_action *all = binder_grow(s, s->actions, &s->action_capacity, s->action_count, sizeof *all, "");
-    if (!all) return;
-    s->actions = all;
     action.origin = s->origin;
-    all[s->action_count++] = action;
+    binder_append(s, &s->actions, &s->action_count, &s->action_capacity, &action, sizeof action, "");
 }
 
 /* Splits a sum into terms, so that each is differentiated only with respect to the symbols it contains. */
@@ -293,43 +287,39 @@ void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const cha
     size_t n = graph_terms(s->graph, node, s->memory, &terms, &signs);
     if (n == 0) binder_graph_fault(s, pointer);
     for (size_t i = 0; i < n; i++) {
-        graph_node *grown = binder_grow(s, *list, capacity, *count, sizeof *grown, pointer);
-        if (!grown) return;
-        *list = grown;
-        grown[(*count)++] = signs[i] < 0 ? graph_neg(s->graph, terms[i]) : terms[i];
+        graph_node term = signs[i] < 0 ? graph_neg(s->graph, terms[i]) : terms[i];
+        if (!binder_append(s, list, count, capacity, &term, sizeof term, pointer)) return;
+    }
+}
+
+static void bind_terms(hamel_system *s, const hamel_expressions *list, bool kinetic) {
+    for (size_t i = 0; i < list->count; i++) {
+        const hamel_expression *e = &list->items[i];
+        binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), kinetic, e->pointer);
     }
 }
 
 static void bind_energies(hamel_system *s) {
     const hamel_description *d = s->description;
-    for (size_t i = 0; i < d->kinetic_energy.count; i++) {
-        const hamel_expression *e = &d->kinetic_energy.items[i];
-        binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), true, e->pointer);
-    }
+    bind_terms(s, &d->kinetic_energy, true);
     s->origin = "potential_energy";
-    for (size_t i = 0; i < d->potential_energy.count; i++) {
-        const hamel_expression *e = &d->potential_energy.items[i];
-        binder_add_energy(s, system_bind(s, e, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL), false, e->pointer);
-    }
+    bind_terms(s, &d->potential_energy, false);
     s->kinetic_given = s->kinetic_count;
     s->potential_given = s->potential_count;
     s->acceleration_energy = system_bind(s, &d->acceleration_energy, PLACE_CONSTRAINT, NULL, SYNTAX_EXPRESSION, NULL);
     s->lagrangian = system_bind(s, &d->lagrangian, PLACE_ENERGY, NULL, SYNTAX_EXPRESSION, NULL);
     units_note(s, s->acceleration_energy, d->acceleration_energy.pointer, UNIT_ACCELERATED, 0);
     units_note(s, s->lagrangian, d->lagrangian.pointer, UNIT_ENERGY, 0);
-    bool both = hamel_expression_given(&d->lagrangian) && (d->kinetic_energy.count || d->potential_energy.count);
-    if (both) {
+    bool has_lagrangian = hamel_expression_given(&d->lagrangian), has_kinetic = d->kinetic_energy.count > 0,
+         has_acceleration = hamel_expression_given(&d->acceleration_energy);
+    if (has_lagrangian && (has_kinetic || d->potential_energy.count)) {
         system_fail(s, d->lagrangian.pointer, "a lagrangian replaces the energies; give one or the other");
         hamel_suggest(s->error, "give either lagrangian, or kinetic_energy and potential_energy");
     }
-    if (hamel_expression_given(&d->acceleration_energy) &&
-        (d->kinetic_energy.count || hamel_expression_given(&d->lagrangian))) {
+    if (has_acceleration && (has_kinetic || has_lagrangian))
         system_fail(s, d->acceleration_energy.pointer,
                     "an acceleration energy replaces the kinetic energy or lagrangian; give one of them");
-    }
-    bool moves = d->kinetic_energy.count || hamel_expression_given(&d->lagrangian) ||
-                 hamel_expression_given(&d->acceleration_energy);
-    if (!moves && !d->particle_count && !d->body_count) {
+    if (!has_kinetic && !has_lagrangian && !has_acceleration && !d->particle_count && !d->body_count) {
         system_fail(s, "", "the system has no kinetic energy");
         hamel_suggest(s->error, "give kinetic_energy, lagrangian, particles or bodies");
     }
@@ -345,14 +335,10 @@ bool binder_add_constraint(hamel_system *s, const char *name, const char *pointe
 }
 
 bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size_t *index) {
-    system_constraint *all =
-        binder_grow(s, s->constraints, &s->constraint_capacity, s->constraint_count, sizeof *all, pointer);
-    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* copied: must outlive the description */
-    if (!all || !kept) return false;
-    s->constraints = all;
-    *index = s->constraint_count++;
-    all[*index] = (system_constraint){.name = name, .pointer = kept, .equation = GRAPH_NONE};
-    return true;
+    system_constraint own = {.name = name, .pointer = binder_text(s, pointer, pointer), .equation = GRAPH_NONE};
+    *index = s->constraint_count;
+    return own.pointer &&
+           binder_append(s, &s->constraints, &s->constraint_count, &s->constraint_capacity, &own, sizeof own, pointer);
 }
 
 static bool declare_constraint(hamel_system *s, const hamel_constraint *c, const loop_scope *scope) {
@@ -367,13 +353,12 @@ static bool declare_constraint(hamel_system *s, const hamel_constraint *c, const
 }
 
 static void declare_those(hamel_system *s, bool inactive) {
-    const hamel_description *d = s->description;
     family_iterator f;
-    for (size_t i = 0; i < d->constraint_count; i++) {
-        if (d->constraints[i].inactive != inactive) continue;
-        if (!d->constraints[i].name || !hamel_expression_given(&d->constraints[i].equation)) continue;
-        for (family_begin(&f, s, &d->constraints[i].family); family_next(&f);)
-            if (!declare_constraint(s, &d->constraints[i], &f.scope)) break;
+    for (size_t i = 0; i < s->description->constraint_count; i++) {
+        const hamel_constraint *c = &s->description->constraints[i];
+        if (c->inactive != inactive || !c->name || !hamel_expression_given(&c->equation)) continue;
+        for (family_begin(&f, s, &c->family); family_next(&f);)
+            if (!declare_constraint(s, c, &f.scope)) break;
     }
 }
 
@@ -387,7 +372,6 @@ static void declare_inactive_constraints(hamel_system *s) {
     declare_those(s, true);
 }
 
-/* The symbols in the equation determine the order of the constraint. */
 void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
     assert(index < s->constraint_count);
     const unsigned moving =
@@ -422,13 +406,12 @@ void binder_add_force(hamel_system *s, int32_t i, graph_node force) {
 }
 
 void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind) {
-    system_work *all = binder_grow(s, s->works, &s->work_capacity, s->work_count, sizeof *all, "");
-    if (!all || force < 0 || along < 0) return;
-    s->works = all;
-    all[s->work_count++] = (system_work){force, along, kind};
+    if (force < 0 || along < 0) return;
+    binder_append(s, &s->works, &s->work_count, &s->work_capacity, &(system_work){force, along, kind}, sizeof *s->works,
+                  "");
 }
 
-/* Binds an expression of parameters, if given: sets its value and node, and notes its required unit. */
+/* Binds an expression of parameters, if given. Sets its value and node, and notes its required unit. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index, double *value, graph_node *node) {
     *node = GRAPH_NONE;
@@ -460,12 +443,8 @@ static void bind_initial_values(hamel_system *s) {
 }
 
 bool binder_add_output(hamel_system *s, system_output output) {
-    if (!within(s, s->output_count, s->limits->outputs, output.pointer, "outputs")) return false;
-    system_output *all = binder_grow(s, s->outputs, &s->output_capacity, s->output_count, sizeof *all, output.pointer);
-    if (!all) return false;
-    s->outputs = all;
-    all[s->output_count++] = output;
-    return true;
+    return within(s, s->output_count, s->limits->outputs, output.pointer, "outputs") &&
+           binder_append(s, &s->outputs, &s->output_count, &s->output_capacity, &output, sizeof output, output.pointer);
 }
 
 static void declare_outputs(hamel_system *s) {
@@ -479,26 +458,24 @@ static void declare_outputs(hamel_system *s) {
             continue;
         }
         for (family_begin(&f, s, &o->family); family_next(&f);) {
-            const char *name = o->family.count ? family_member(s, o->name, o->pointer, &f.scope)
-                                               : arena_text(s->memory, o->name, strlen(o->name));
-            system_output output = {.name = name, .expression = &o->value.items[0]};
-            output.pointer = output.expression->pointer;
-            if (!name || !scope_copy(s, &f.scope, &output.loops, &output.loop_count)) break;
-            if (!binder_add_output(s, output)) break;
+            const char *name =
+                o->family.count ? family_member(s, o->name, o->pointer, &f.scope) : binder_text(s, o->name, o->pointer);
+            const hamel_expression *e = &o->value.items[0];
+            system_output output = {.name = name, .pointer = e->pointer, .expression = e};
+            if (!name || !scope_copy(s, &f.scope, &output.loops, &output.loop_count) || !binder_add_output(s, output))
+                break;
         }
     }
 }
 
 bool system_interrupted(hamel_system *s) {
     hamel_status asked = hamel_ask(s->poll);
-    if (asked == HAMEL_OK) return false;
-    hamel_status last = s->error->status;
-    if (asked == HAMEL_CANCELED && last != asked)
+    if (asked == HAMEL_CANCELED && s->error->status != asked)
         (void)hamel_fail(s->error, asked, "", 0, "canceled while the equations were derived");
-    if (asked == HAMEL_LIMIT && last != asked)
+    if (asked == HAMEL_LIMIT && s->error->status != asked)
         (void)hamel_fail(s->error, asked, "", 0, "the equations were not derived within the limit of %s",
                          s->poll->spent);
-    return true;
+    return asked != HAMEL_OK;
 }
 
 static bool is_interrupted(void *system) {
@@ -507,12 +484,12 @@ static bool is_interrupted(void *system) {
 
 static bool create_binder(hamel_system *s) {
     system_binder *b = s->binder = arena_alloc(s->memory, 1, sizeof *b);
-    return b && symbol_table_init(&b->quantities, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->coordinates, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->elements, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->links, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->constraints, s->memory) == HAMEL_OK &&
-           symbol_table_init(&b->table_names, s->memory) == HAMEL_OK;
+    if (!b) return false;
+    symbol_table *tables[] = {&b->quantities, &b->coordinates, &b->elements,
+                              &b->links,      &b->constraints, &b->table_names};
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
+        if (symbol_table_init(tables[k], s->memory) != HAMEL_OK) return false;
+    return true;
 }
 
 /* Runs last, so that alternatives do not affect the numbers of the nodes in the equations. */
@@ -526,9 +503,9 @@ static void resolve_slots(hamel_system *s) {
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
 
-/* The steps of system_create: names before expressions, constraints before forces that contain their reactions. */
-typedef void system_step(hamel_system *s);
-static system_step *const steps[] = {
+/* The steps of system_create: names before expressions, constraints before forces that contain reactions, tables before
+ * parameters that use them, alternatives last. */
+static void (*const steps[])(hamel_system *s) = {
     units_declare,        declare_parameters,  tables_declare,           resolve_parameters,
     tables_resolve,       declare_coordinates, declare_quasi_velocities, declare_definitions,
     located_declare,      declare_constraints, joints_declare,           declare_inactive_constraints,

@@ -148,7 +148,7 @@ typedef struct system_work {
     graph_symbol_kind kind; /* kind of the symbols s */
 } system_work;
 
-enum { SCOPE_MAX = 24 };
+enum { FAMILY_DEPTH = 8, SCOPE_MAX = FAMILY_DEPTH + SYNTAX_SUMS_MAX };
 typedef struct loop_scope {
     size_t count;
     loop_variable variables[SCOPE_MAX];

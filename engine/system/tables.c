@@ -4,16 +4,16 @@
  * slot. A table is bound when an expression first needs it, after its slots. slots.c detects circular definitions. */
 #include "engine/system/binder.h"
 
+#include <assert.h>
 #include <math.h>
-#include <string.h>
 
 enum { TABLE_POINTS_MAX = 1000000 };
 
 static bool declare_values(hamel_system *s, const char *name, const hamel_expressions *values) {
     for (size_t i = 0; i < values->count; i++) {
         if (values->items[i].is_number) continue;
-        hamel_expressions *one = arena_alloc(s->memory, 1, sizeof *one);
-        if (!one) return binder_graph_fault(s, values->pointer);
+        hamel_expressions *one = binder_alloc(s, 1, sizeof *one, values->pointer);
+        if (!one) return false;
         *one = (hamel_expressions){values->items[i].pointer, &values->items[i], 1};
         if (binder_add_slot(s, name, one->pointer, one, PLACE_PARAMETERS, NULL) < 0) return false;
     }
@@ -22,36 +22,27 @@ static bool declare_values(hamel_system *s, const char *name, const hamel_expres
 
 /* Checks that the table has at least two points, and as many values of x as of y. */
 static bool check_lengths(hamel_system *s, const hamel_table *t) {
-    const hamel_expressions *x = &t->x, *y = &t->y;
-    hamel_error *e = s->error;
-    if (x->count < 2 && y->count < 2)
-        (void)hamel_fail(e, HAMEL_INVALID, t->pointer, 0, "the table `%s` needs 2 points or more", t->name);
-    else if (x->count != y->count)
-        (void)hamel_fail(e, HAMEL_INVALID, t->pointer, 0, "the table `%s` has %zu values of x, but %zu of y", t->name,
-                         x->count, y->count);
-    else if (x->count > TABLE_POINTS_MAX)
-        (void)hamel_fail(e, HAMEL_LIMIT, t->pointer, 0, "the table `%s` has %zu points; at most %d are allowed",
-                         t->name, x->count, TABLE_POINTS_MAX);
-    else
-        return true;
-    return false;
+    size_t nx = t->x.count, ny = t->y.count;
+    if (nx < 2 && ny < 2) return system_fail(s, t->pointer, "the table `%s` needs 2 points or more", t->name);
+    if (nx != ny)
+        return system_fail(s, t->pointer, "the table `%s` has %zu values of x, but %zu of y", t->name, nx, ny);
+    if (nx > TABLE_POINTS_MAX)
+        (void)hamel_fail(s->error, HAMEL_LIMIT, t->pointer, 0, "the table `%s` has %zu points; at most %d are allowed",
+                         t->name, nx, TABLE_POINTS_MAX);
+    return nx <= TABLE_POINTS_MAX;
 }
 
 void tables_declare(hamel_system *s) {
     const hamel_description *d = s->description;
     system_binder *b = s->binder;
-    b->tables = arena_alloc(s->memory, d->table_count, sizeof *b->tables);
-    if (!b->tables) {
-        binder_graph_fault(s, "/tables");
-        return;
-    }
-    for (size_t i = 0; i < d->table_count; i++) {
+    b->tables = binder_alloc(s, d->table_count, sizeof *b->tables, "/tables");
+    for (size_t i = 0; b->tables && i < d->table_count; i++) {
         const hamel_table *t = &d->tables[i];
         system_table *table = &b->tables[b->table_count];
         *table = (system_table){.described = t, .state = SLOT_WAITING, .first_slot = (int32_t)b->slot_count};
-        if (!t->name) continue;
-        if (!binder_check_name(s, t->name, t->pointer)) continue;
-        if (!binder_declare_element(s, &b->table_names, t->name, b->table_count, t->pointer, "tables")) continue;
+        if (!t->name || !binder_check_name(s, t->name, t->pointer) ||
+            !binder_declare_element(s, &b->table_names, t->name, b->table_count, t->pointer, "tables"))
+            continue;
         b->table_count++;
         bool whole = t->x.pointer && t->y.pointer; /* otherwise the reader has reported the error */
         if (!whole || !check_lengths(s, t) || !declare_values(s, t->name, &t->x) || !declare_values(s, t->name, &t->y))
@@ -76,23 +67,23 @@ static bool take_values(hamel_system *s, const hamel_expressions *from, int32_t 
 static bool check_increasing(hamel_system *s, const hamel_table *t, const double *x) {
     for (size_t i = 1; i < t->x.count; i++) {
         if (x[i] > x[i - 1]) continue;
-        system_fail(s, t->x.items[i].pointer, "the x of the table `%s` must increase, but %.17g follows %.17g", t->name,
-                    x[i], x[i - 1]);
-        return false;
+        return system_fail(s, t->x.items[i].pointer, "the x of the table `%s` must increase, but %.17g follows %.17g",
+                           t->name, x[i], x[i - 1]);
     }
     return true;
 }
 
 static bool make(hamel_system *s, system_table *table) {
+    assert(table->state == SLOT_WAITING);
     const hamel_table *t = table->described;
     int32_t slot = table->first_slot;
     size_t count = t->x.count;
-    double *x = arena_alloc(s->memory, count, sizeof *x), *y = arena_alloc(s->memory, count, sizeof *y);
-    graph_table *made = arena_alloc(s->memory, 1, sizeof *made);
-    if (!x || !y || !made) return binder_graph_fault(s, t->pointer);
-    if (!take_values(s, &t->x, &slot, x) || !take_values(s, &t->y, &slot, y) || !check_increasing(s, t, x))
+    double *x = binder_alloc(s, count, sizeof *x, t->pointer), *y = binder_alloc(s, count, sizeof *y, t->pointer);
+    graph_table *made = binder_alloc(s, 1, sizeof *made, t->pointer);
+    if (!x || !y || !made || !take_values(s, &t->x, &slot, x) || !take_values(s, &t->y, &slot, y) ||
+        !check_increasing(s, t, x))
         return false;
-    *made = (graph_table){.name = arena_text(s->memory, t->name, strlen(t->name)),
+    *made = (graph_table){.name = binder_text(s, t->name, t->pointer),
                           .degree = t->kind == HAMEL_TABLE_CUBIC ? 3 : 1,
                           .hold = t->outside == HAMEL_TABLE_HOLD};
     hamel_status status = made->name ? table_make(made, s->memory, x, y, count) : HAMEL_NO_MEMORY;

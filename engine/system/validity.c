@@ -182,9 +182,8 @@ static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
 
 static bool is_mass(hamel_system *s, const claim *c, const claim_state *at) {
     if (at->x[0] >= 0 || !at->initial) return true;
-    system_fail(s, c->pointer, "the mass of `%s` is %.9g%s; a mass must not be negative", c->name, at->x[0],
-                describe_state(at, c));
-    return false;
+    return system_fail(s, c->pointer, "the mass of `%s` is %.9g%s; a mass must not be negative", c->name, at->x[0],
+                       describe_state(at, c));
 }
 
 /* Warns if the initial quaternion is 0, 0, 0, 1, which is the identity if the scalar is written last. */

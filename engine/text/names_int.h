@@ -18,7 +18,6 @@ const char *function_nearest(const char *text, size_t length);
 
 /* One letter for each argument: n a name, e an expression, k an expression for an integer. */
 const char *quantity_signature(syntax_quantity quantity);
-const char *quantity_text(syntax_quantity quantity);
 
 bool word_is(const char *text, size_t length, const char *word);
 

@@ -115,5 +115,8 @@ bool syntax_is_name(const char *text, size_t length);
 /* True for names that expressions reserve: functions of either kind, t, pi, and, or, not, if, sum. */
 bool syntax_is_reserved(const char *text, size_t length);
 
+/* Returns the name of a quantity: "der", "energy", ... */
+const char *quantity_text(syntax_quantity quantity);
+
 /* The names of all functions, for suggestions and --help; NULL-terminated, static. */
 const char *const *syntax_function_names(void);
