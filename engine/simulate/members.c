@@ -10,7 +10,7 @@ typedef struct members_run {
     const hamel_members_sink *sink;
     hamel_error *error;
     variation_member member;
-    size_t number; /* of the member that runs */
+    size_t number; /* number of the member that runs */
 } members_run;
 
 static bool send_member_row(void *context, const double *values, size_t count) {

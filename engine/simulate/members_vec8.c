@@ -16,8 +16,8 @@
 static const double LANE_SAFETY = 0.01;
 /* A step is this part of the one that just meets the tolerance (Hairer, Nørsett & Wanner, I, II.4). */
 static const double CAUTION = 0.9;
-/* A member is rerun alone after STIFF_STEPS steps bounded by stability, with fewer than CALM_STEPS others in between, as in
- * DOP853; or after so many failures in a row. */
+/* A member is rerun alone after STIFF_STEPS steps bounded by stability, with fewer than CALM_STEPS other steps in between, as
+ * in DOP853, or after more than FAILURES_MOST failures in a row. */
 enum { STIFF_STEPS = 15, CALM_STEPS = 6, FAILURES_MOST = 30 };
 
 /* State of one SIMD lane. */
@@ -25,8 +25,9 @@ typedef struct lane {
     bool taken;
     size_t member, next_row;
     long steps;
-    int failures, stiff, calm; /* in a row */
-    double energy;             /* at the start */
+    int failures;    /* consecutive rejected steps */
+    int stiff, calm; /* steps bounded by stability; consecutive other steps after them */
+    double energy;   /* energy at the start */
 } lane;
 
 typedef struct vec8_run {
@@ -36,17 +37,17 @@ typedef struct vec8_run {
     const hamel_members_options *options;
     const hamel_members_sink *sink;
     const double *values;
-    size_t count, next; /* members; the next one to start */
+    size_t count, next; /* number of members; the next member to start */
     bool *left;
     variation_member member;
     dynamics_vec8 *dynamics;
     dop853_vec8 steps;
     lane lanes[VEC8_SIZE];
-    arena memory;       /* of atol and row */
-    double rtol, *atol; /* 2n */
+    arena memory;       /* memory of atol and row */
+    double rtol, *atol; /* atol: 2n */
     double *row;        /* a row; then M, Q, q and v of one lane */
-    vec8 *vectors;      /* memory of the arrays of `steps` and of `state` */
-    vec8 *state;        /* 2n: state that is evaluated; n: its accelerations; 2n: scratch */
+    vec8 *vectors;      /* memory of the arrays in `steps` and of `state` */
+    vec8 *state;        /* 2n: state that is evaluated; n: accelerations of that state; 2n: scratch */
 } vec8_run;
 
 bool members_vec8_serves(const hamel_model *model) {
@@ -107,7 +108,7 @@ static bool is_due(const vec8_run *a, int k, double until) {
     return p->taken && p->next_row < a->settings->row_count && settings_time(a->settings, p->next_row) <= until;
 }
 
-/* Sends rows up to until[k] of these lanes, one of each at a time, within the step tried. */
+/* Sends the rows of these lanes up to until[k] within the step tried, one row of each lane after another. */
 static bool send_rows(vec8_run *a, const bool *which, const vec8 *until) {
     const dop853_vec8 *d = &a->steps;
     bool open = false;
@@ -139,7 +140,7 @@ static bool send_rows(vec8_run *a, const bool *which, const vec8 *until) {
 
 /* --- beginning ------------------------------------------------------------------------------------------------------ */
 
-/* Puts the next members with valid numbers into free lanes; started[k]: lane k has a new one. */
+/* Assigns the next members with valid numbers to free lanes. Sets started[k] to true if lane k has a new member. */
 static bool take_members(vec8_run *a, bool *started) {
     size_t n = a->model->n, targets = variation_target_count(a->variation);
     bool any = false;
@@ -170,7 +171,7 @@ static double eighth_root(double x) {
     return sqrt(sqrt(sqrt(x)));
 }
 
-/* Weighted root mean square of one lane of x. */
+/* Returns the weighted root mean square of one lane of x. */
 static double lane_norm(const vec8_run *a, const vec8 *x, int k) {
     double sum = 0;
     for (size_t i = 0; i < a->steps.length; i++) {
@@ -185,7 +186,7 @@ static double longest_step(const vec8_run *a, int k) {
     return given > 0 && given < most ? given : most;
 }
 
-/* First steps of the lanes that have started, from a step of Euler's method (Hairer, Nørsett & Wanner, I, II.4). */
+/* Sets the first steps of the lanes that have started, from a step of Euler's method (Hairer, Nørsett & Wanner, I, II.4). */
 static void find_first_steps(vec8_run *a, const bool *started, const vec8 *slope, vec8 *other) {
     dop853_vec8 *d = &a->steps;
     vec8 first = {0}, *moved = other, *change = other + d->length, t;
@@ -208,7 +209,7 @@ static bool start_members(vec8_run *a) {
     dop853_vec8 *d = &a->steps;
     size_t n = a->model->n;
     bool started[VEC8_SIZE];
-    vec8 *slope = a->state + 3 * n; /* before it: the states */
+    vec8 *slope = a->state + 3 * n; /* scratch after the state and its accelerations */
     if (!take_members(a, started)) return true;
     for (int k = 0; k < VEC8_SIZE; k++)
         if (started[k] && a->sink->begin && !a->sink->begin(a->sink->context, a->lanes[k].member)) return false;
@@ -272,7 +273,7 @@ static double lane_step(const vec8_run *a, int k, double error, bool good) {
     return a->steps.h[k] * fmin(factor, good && a->lanes[k].failures == 0 ? DOP853_GROW : 1);
 }
 
-/* Accepts or rejects the step tried. good[k]: lane k takes it, to *until. */
+/* Accepts or rejects the step tried: sets good[k] to true if lane k accepts the step, which ends at (*until)[k]. */
 static void check_steps(vec8_run *a, bool *good, vec8 *until, vec8 *next) {
     dop853_vec8 *d = &a->steps;
     vec8 error, product;

@@ -1,4 +1,4 @@
-/* monitor.c — checks during a run, with their results in the summary. */
+/* monitor.c — checks during a run, with their results in the summary; names of outcomes, and deallocation of summaries. */
 #include "engine/simulate/monitor.h"
 
 #include "engine/base/tolerances.h"
@@ -10,8 +10,22 @@
 #include <stdlib.h>
 
 /* A gradient below this part of its largest value is near zero: steps there are too short for a regular motion to reverse
- * it. */
+ * the gradient. */
 static const double FLAT = 0.1;
+
+const char *hamel_outcome_name(hamel_outcome outcome) {
+    static const char *const names[] = {"completed", "terminated", "incomplete", "failed"};
+    return (size_t)outcome < sizeof names / sizeof *names ? names[outcome] : "failed";
+}
+
+void hamel_summary_free(hamel_summary *s) {
+    if (!s) return;
+    for (size_t i = 0; i < s->warning_count; i++) free(s->warnings[i]);
+    void *const arrays[] = {s->warnings,        s->residuals, s->invariants, s->checks,
+                            s->initial_changes, s->redundant, s->redundancy, s->error_estimate};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+    *s = (hamel_summary){0};
+}
 
 bool monitor_start(monitor *o, hamel_summary *s, arena *memory, const hamel_model *model) {
     *o = (monitor){.summary = s, .initial_energy = NAN};
@@ -127,8 +141,8 @@ static void add_rank(monitor *o, size_t rank) {
     o->settled_rank = rank;
 }
 
-/* The gradient of a nonlinear velocity constraint may pass through 0, as that of a cone at rest. Nothing determines the motion
- * there: the gradient reverses within one step. */
+/* The gradient of a nonlinear velocity constraint may pass through 0, like that of a cone at rest. Nothing determines the
+ * motion there: the gradient reverses within one step. */
 static void add_gradients(monitor *o, const trajectory *l, bool follows) {
     const sparse_block *pattern = &l->model->dynamics.A;
     const double *A = l->dynamics->values + pattern->at;
@@ -150,11 +164,11 @@ static void add_gradients(monitor *o, const trajectory *l, bool follows) {
     }
 }
 
-/* `follows`: no event has happened since the state before. */
-static void add_state(monitor *o, const trajectory *l, bool row, bool follows) {
+void monitor_add(monitor *o, const trajectory *l, bool row, bool after_event) {
     hamel_summary *s = o->summary;
     bool first = isnan(o->initial_energy);
     assert(s->residuals && isfinite(trajectory_jacobi(l)));
+    if (after_event) o->settled_rank = kkt_rank(l->dynamics->all);
     if (first) {
         o->initial_energy = trajectory_jacobi(l);
         o->settled_rank = motion_rank(&l->dynamics->motion);
@@ -165,13 +179,9 @@ static void add_state(monitor *o, const trajectory *l, bool row, bool follows) {
     s->energy_tolerance = fmax(s->energy_tolerance, trajectory_energy_tolerance(l));
     add_rank(o, motion_rank(&l->dynamics->motion));
     if (row) add_residuals(s, l);
-    add_gradients(o, l, follows && !first);
+    add_gradients(o, l, !after_event && !first);
     add_invariants(s, l, first);
     add_always_checks(s, l);
-}
-
-void monitor_add(monitor *o, const trajectory *l, bool row) {
-    add_state(o, l, row, true);
 }
 
 void monitor_add_step(monitor *o, trajectory *l) {
@@ -185,11 +195,6 @@ bool monitor_is_unbalanced(const monitor *o) {
 
 bool monitor_has_drifted(const monitor *o) {
     return o->summary->scaled_residual > ANOTHER_MOTION * o->summary->rtol;
-}
-
-void monitor_add_event(monitor *o, const trajectory *l) {
-    o->settled_rank = kkt_rank(l->dynamics->all);
-    add_state(o, l, false, false);
 }
 
 void monitor_check_at(monitor *o, const trajectory *l, size_t check) {

@@ -7,15 +7,14 @@ typedef struct monitor {
     hamel_summary *summary;
     double initial_energy;            /* Jacobi integral at the initial state; NAN before the first state */
     size_t settled_rank, latest_rank; /* rank of A last found twice in a row; rank at the state evaluated last */
-    /* Used only if A depends on velocities. */
-    double *gradients;    /* A at the state evaluated last; else NULL */
-    double *steepest;     /* per constraint: largest norm of its row of A so far */
-    const char *reversed; /* constraint whose gradient reversed near zero; NULL if there is none */
-    double reversed_at;   /* time of that reversal */
+    double *gradients;                /* A at the state evaluated last; NULL if A does not depend on velocities */
+    double *steepest;                 /* per constraint: largest norm of its row of A so far; used with `gradients` */
+    const char *reversed;             /* constraint whose gradient reversed near zero; NULL if there is none */
+    double reversed_at;               /* time of that reversal */
 } monitor;
 
-/* Allocates the arrays of the summary, which owns them, and sets their names. Scratch is allocated in `memory`. Returns false
- * if out of memory. */
+/* Allocates arrays in the summary, which owns them, and sets names. Scratch is allocated in `memory`. Returns false if out of
+ * memory. */
 bool monitor_start(monitor *o, hamel_summary *summary, arena *memory, const hamel_model *model);
 
 /* Finds the redundant constraints at the state evaluated last. Returns HAMEL_SINGULAR if friction needs a multiplier that is
@@ -23,14 +22,12 @@ bool monitor_start(monitor *o, hamel_summary *summary, arena *memory, const hame
 hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Updates the summary from the state evaluated last by the trajectory. `row`: the state is output as a row; only rows count
- * for the residuals. The first call sets the initial values of invariants and energy. */
-void monitor_add(monitor *o, const trajectory *l, bool row);
+ * for the residuals. `after_event`: the state follows an event, which may have changed the active constraints. The first
+ * call sets the initial values of invariants and energy. */
+void monitor_add(monitor *o, const trajectory *l, bool row, bool after_event);
 
 /* Updates the maximum of the energy tolerance by its value at the end of the last step. */
 void monitor_add_step(monitor *o, trajectory *l);
-
-/* Does the same as monitor_add after an event, which may have changed the active constraints. */
-void monitor_add_event(monitor *o, const trajectory *l);
 
 /* Records the value of a check whose time is l->t. */
 void monitor_check_at(monitor *o, const trajectory *l, size_t check);

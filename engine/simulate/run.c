@@ -16,12 +16,12 @@
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
 static const double SAME_TIME = 1e-15; /* difference treated as rounding, relative to the largest time: two roundings */
-/* Part of the span: a singular configuration at a step boundary is detected in both steps. */
+/* Distance, as a part of the span, of two detections of one singular configuration at the boundary of two steps. */
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
-enum { CLOCK_ROWS = 16 }; /* the clock is read every so many rows */
+enum { CLOCK_ROWS = 16 }; /* number of rows between two readings of the clock */
 
-/* Times of events that one trajectory has passed and the other one has not. */
+/* Times of events that one trajectory, `ahead`, has passed and the other one has not. */
 typedef struct unmatched {
     double *times;
     size_t first, count, capacity;
@@ -40,18 +40,19 @@ typedef struct run {
     branch_check branch_check;
     double *row, *certified_row;
     double *singular_state; /* 2n: scratch */
-    int singularities;      /* detected so far */
+    int singularities;      /* number of singular configurations detected so far */
     double last_singularity;
     size_t *timed_checks, timed_count; /* checks with a time, in the order of time */
     size_t next_row, next_check;
-    double began, next_progress, deadline; /* deadline 0: none */
+    double began, next_progress;
+    double deadline;                       /* 0: no deadline */
     double target;                         /* the next time of a row or check */
-    bool watched;                          /* states between rows are evaluated, too */
-    bool terminated, certifier_terminated; /* by an event */
+    bool watched;                          /* whether states between rows are evaluated, too */
+    bool terminated, certifier_terminated; /* whether an event has ended the trajectory */
     bool warned_of_turn;
-    bool refused; /* by the sink */
+    bool refused; /* whether the sink has returned false */
     unmatched events;
-    bool no_memory; /* a callback could not allocate */
+    bool no_memory; /* whether a callback could not allocate */
 } run;
 
 HAMEL_PRINTF(2, 3)
@@ -70,17 +71,14 @@ static void warn(hamel_summary *s, const char *format, ...) {
 
 static bool record_initial_changes(run *r) {
     const hamel_model *model = r->model;
-    size_t n = model->n, count = 0;
-    hamel_initial_value *list = calloc(2 * n + 1, sizeof *list);
-    if (!list) return false;
-    for (size_t i = 0; i < 2 * n; i++) {
-        double given = i < n ? model->q0[i] : model->v0[i - n], used = i < n ? r->main.q[i] : r->main.v[i - n];
+    size_t n = model->n, *count = &r->summary->initial_change_count;
+    hamel_initial_value *list = r->summary->initial_changes = calloc(2 * n + 1, sizeof *list);
+    for (size_t i = 0; list && i < 2 * n; i++) {
+        double given = i < n ? model->q0[i] : model->v0[i - n], used = r->main.q[i]; /* q and v are one array */
         if (given == used) continue;
-        list[count++] = (hamel_initial_value){model->system->coordinates[i % n].name, i >= n, given, used};
+        list[(*count)++] = (hamel_initial_value){model->system->coordinates[i % n].name, i >= n, given, used};
     }
-    r->summary->initial_changes = list;
-    r->summary->initial_change_count = count;
-    return true;
+    return list != NULL;
 }
 
 static int by_time(const void *a, const void *b, void *context) {
@@ -102,14 +100,8 @@ static bool collect_checks(run *r) {
     return true;
 }
 
-/* The end of the wall time of the description, or 0. */
-static double deadline_of(const run *r) {
-    double limit = r->model->settings.time_limit;
-    return limit > 0 ? r->began + limit : 0;
-}
-
 static hamel_status start_trajectory(run *r, trajectory *l, double factor) {
-    integrator_options options = {factor, r->options ? r->options->poll : NULL, r->deadline, l->sensitivities,
+    integrator_options options = {factor, r->options->poll, r->deadline, l->sensitivities,
                                   (const double *const *)l->sensitive};
     return trajectory_start(l, &options, r->error);
 }
@@ -120,23 +112,17 @@ static void warn_of_unnoticed(run *r) {
     for (size_t i = 0; i < model->events.count; i++) {
         const model_event *e = &model->events.list[i];
         if (!r->main.roots->of[i].unnoticed) continue;
-        if (e->contact && e->direction != HAMEL_BOTH)
-            warn(
-                r->summary,
-                "at the start the function of the event `%s` is beyond the zero at which its contact closes: no impact "
-                "keeps it from closing further; start from the other side of the zero, or correct the function",
-                e->name);
-        else if (model_event_acts(e))
-            warn(r->summary,
-                 "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
-                 "there; if it closes, give the event a direction",
-                 e->name);
-        else
-            warn(r->summary,
-                 "the function of the event `%s` is 0 at the start: that is not a crossing, and the event ends the run "
-                 "at "
-                 "the next one",
-                 e->name);
+        warn(
+            r->summary,
+            e->contact && e->direction != HAMEL_BOTH
+                ? "at the start the function of the event `%s` is beyond the zero at which its contact closes: no "
+                  "impact keeps it from closing further; start from the other side of the zero, or correct the function"
+            : model_event_acts(e)
+                ? "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
+                  "there; if it closes, give the event a direction"
+                : "the function of the event `%s` is 0 at the start: that is not a crossing, and the event ends the "
+                  "run at the next one",
+            e->name);
     }
 }
 
@@ -146,7 +132,7 @@ static hamel_status start_certifier(run *r) {
     if (!r->summary->error_estimate) return hamel_out_of_memory(r->error);
     hamel_status status = trajectory_create(&r->certifier, model, r->error);
     if (status != HAMEL_OK) return status;
-    dynamics_limit(r->certifier.dynamics, r->options ? r->options->poll : NULL, r->deadline);
+    dynamics_limit(r->certifier.dynamics, r->options->poll, r->deadline);
     memcpy(r->certifier.q, r->main.q, 2 * model->n * sizeof *r->main.q); /* q and v */
     status = trajectory_start_sensitivities(&r->certifier, r->error);
     return status == HAMEL_OK ? start_trajectory(r, &r->certifier, CERTIFY_FACTOR) : status;
@@ -160,7 +146,7 @@ static hamel_status start_run(run *r) {
     for (size_t i = 0; i < hamel_model_warning_count(model); i++) warn(s, "%s", hamel_model_warning(model, i));
     hamel_status status = trajectory_create(&r->main, model, r->error);
     if (status != HAMEL_OK) return status;
-    dynamics_limit(r->main.dynamics, r->options ? r->options->poll : NULL, r->deadline);
+    dynamics_limit(r->main.dynamics, r->options->poll, r->deadline);
     r->row = arena_doubles(&r->memory, model->header.column_count);
     r->certified_row = arena_doubles(&r->memory, model->header.column_count);
     r->singular_state = arena_doubles(&r->memory, 2 * model->n);
@@ -209,10 +195,6 @@ static bool send_progress(run *r) {
     return r->sink->progress(r->sink->context, &p);
 }
 
-static hamel_status poll_caller(const run *r) {
-    return r->options ? hamel_ask(r->options->poll) : HAMEL_OK;
-}
-
 static hamel_status fail_canceled(run *r) {
     double t = r->main.integrator ? r->main.integrator->t : r->model->settings.start;
     return hamel_fail(r->error, HAMEL_CANCELED, "", 0, "canceled at t = %.9g", t);
@@ -228,7 +210,7 @@ static hamel_status refuse_rows(run *r) {
  * reported. */
 static hamel_status ended_early(run *r, hamel_status status, bool started) {
     if (status == HAMEL_OK || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY) return status;
-    hamel_status asked = poll_caller(r);
+    hamel_status asked = hamel_ask(r->options->poll);
     bool late = asked == HAMEL_LIMIT || (r->deadline > 0 && monotonic() > r->deadline);
     if (asked != HAMEL_CANCELED && !(late && !r->refused)) return status;
     hamel_error_clear(r->error);
@@ -236,7 +218,8 @@ static hamel_status ended_early(run *r, hamel_status status, bool started) {
     return started || send_header(r) ? HAMEL_LIMIT : refuse_rows(r);
 }
 
-/* The k-th events of both trajectories are the same one: the difference of their times is its error, reported with column t. */
+/* The k-th events of both trajectories are the same event. The difference of their times is its error, which is reported with
+ * column t. */
 static bool match_event(run *r, const trajectory *l, double t) {
     unmatched *u = &r->events;
     if (!r->summary->error_estimate) return true;
@@ -246,14 +229,10 @@ static bool match_event(run *r, const trajectory *l, double t) {
         return true;
     }
     if (u->first == u->count) u->first = u->count = 0;
-    if (u->count == u->capacity) {
-        size_t capacity = 2 * u->capacity + 64;
-        double *times = realloc(u->times, capacity * sizeof *times);
-        r->no_memory = !times;
-        if (!times) return false;
-        u->times = times;
-        u->capacity = capacity;
-    }
+    double *times = arena_grow(&r->memory, u->times, &u->capacity, u->count + 1, sizeof *times);
+    r->no_memory = !times;
+    if (!times) return false;
+    u->times = times;
     u->ahead = l;
     u->times[u->count++] = t;
     return true;
@@ -290,7 +269,7 @@ static hamel_status apply_events(run *r, trajectory *l, bool *terminated) {
         trajectory_apply_events(l, main ? send_event : match_certifier_event, r, terminated, r->error);
     if (r->no_memory) return hamel_out_of_memory(r->error);
     if (status == HAMEL_CANCELED && r->refused) return fail_canceled(r);
-    if (status == HAMEL_OK && main) monitor_add_event(&r->monitor, l);
+    if (status == HAMEL_OK && main) monitor_add(&r->monitor, l, false, true);
     if (main) warn_of_turn(r);
     if (main) branch_check_reset(&r->branch_check);
     return status;
@@ -329,7 +308,7 @@ static hamel_status watch_step(run *r, double t) {
     if (!r->watched || trajectory_reach(l) >= t || l->event_pending || branch_check_is_deep(&r->branch_check, l))
         return HAMEL_OK;
     status = trajectory_evaluate(l, trajectory_reach(l), r->error);
-    if (status == HAMEL_OK) monitor_add(&r->monitor, l, false);
+    if (status == HAMEL_OK) monitor_add(&r->monitor, l, false, false);
     return status;
 }
 
@@ -339,7 +318,8 @@ static bool is_reached(const run *r, const trajectory *l, double t) {
     return trajectory_reach(l) - t > SAME_TIME * fmax(fabs(r->model->settings.start), fabs(r->model->settings.stop));
 }
 
-/* Integrates to t. HAMEL_LIMIT (without an error): a budget ended the run; *terminated: an event before or at t did. */
+/* Integrates to t. Returns HAMEL_LIMIT, without an error, if a budget has ended the run. Sets *terminated to true if an event
+ * before or at t has ended the trajectory. */
 static hamel_status integrate_to(run *r, trajectory *l, double t, bool *terminated) {
     hamel_status status = HAMEL_OK;
     while (status == HAMEL_OK && !*terminated && !is_reached(r, l, t)) {
@@ -372,7 +352,7 @@ static hamel_status output_row(run *r, double t) {
     }
     r->summary->rows++;
     if (r->sink->row && !r->sink->row(r->sink->context, r->row, r->model->header.column_count)) return refuse_rows(r);
-    hamel_status asked = poll_caller(r);
+    hamel_status asked = hamel_ask(r->options->poll);
     if (asked != HAMEL_OK) return asked == HAMEL_CANCELED ? fail_canceled(r) : asked;
     if (r->summary->rows % CLOCK_ROWS != 0) return HAMEL_OK;
     if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* a step may contain any number of rows */
@@ -381,7 +361,7 @@ static hamel_status output_row(run *r, double t) {
 
 /* Outputs the last row of a run that is ended by an event. */
 static hamel_status output_last_row(run *r) {
-    monitor_add(&r->monitor, &r->main, true);
+    monitor_add(&r->monitor, &r->main, true, false);
     hamel_status status = output_row(r, r->main.t);
     if (status != HAMEL_OK || !r->summary->error_estimate) return status;
     return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* to its own end */
@@ -393,7 +373,7 @@ static hamel_status check_here(run *r, size_t check) {
     return status;
 }
 
-/* Integrates to a time, evaluates the state, and uses it as a row, for checks, or both. */
+/* Integrates to a time and evaluates the state, for a row, for checks, or for both. */
 static hamel_status visit_time(run *r, double t, bool row) {
     double before = r->main.t;
     assert(t >= before);
@@ -402,9 +382,9 @@ static hamel_status visit_time(run *r, double t, bool row) {
     if (status == HAMEL_OK && r->terminated) return output_last_row(r);
     if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
         status = trajectory_evaluate(&r->main, t, r->error);
-    if (status == HAMEL_CANCELED) r->main.t = before; /* no row has been output there */
+    if (status == HAMEL_CANCELED) r->main.t = before; /* the state at t is not output */
     if (status != HAMEL_OK) return status;
-    monitor_add(&r->monitor, &r->main, row);
+    monitor_add(&r->monitor, &r->main, row, false);
     while (status == HAMEL_OK && r->next_check < r->timed_count &&
            r->model->observation.checks[r->timed_checks[r->next_check]].time == t)
         status = check_here(r, r->timed_checks[r->next_check++]);
@@ -414,7 +394,7 @@ static hamel_status visit_time(run *r, double t, bool row) {
 static hamel_status integrate(run *r) {
     const model_settings *settings = &r->model->settings;
     hamel_status status = HAMEL_OK;
-    monitor_add(&r->monitor, &r->main, false); /* the initial state, whether or not it is a row */
+    monitor_add(&r->monitor, &r->main, false, false); /* the initial state, whether or not it is a row */
     while (status == HAMEL_OK && !r->terminated) {
         bool rows = r->next_row < settings->row_count, checks = r->next_check < r->timed_count;
         if (!rows && !checks) break;
@@ -431,7 +411,7 @@ static hamel_status integrate(run *r) {
     return status;
 }
 
-/* After a consistent start any failure is one of the integration; the message keeps the cause. */
+/* After a consistent start any failure counts as one of the integration; the message keeps the cause. */
 static hamel_status restate_failure(run *r, hamel_status status) {
     bool of_description = status == HAMEL_INVALID || status == HAMEL_INCONSISTENT || status == HAMEL_INCOMPATIBLE ||
                           status == HAMEL_SINGULAR || status == HAMEL_UNSUPPORTED;
@@ -517,14 +497,11 @@ static hamel_status finish_run(run *r, hamel_status status) {
         s->method = integrator_method(r->main.integrator);
         warn_of_tolerance(r);
     }
-    if (status == HAMEL_LIMIT) {
-        bool steps = (double)s->steps >= model->settings.max_steps;
-        if (steps)
-            warn(s, "the run ended at t = %.9g after max_steps = %.0f steps", s->t, model->settings.max_steps);
-        else
-            warn(s, "the run ended at t = %.9g at its limit of %s", s->t,
-                 poll_caller(r) == HAMEL_LIMIT ? r->options->poll->spent : "wall time");
-    }
+    if (status == HAMEL_LIMIT && (double)s->steps >= model->settings.max_steps)
+        warn(s, "the run ended at t = %.9g after max_steps = %.0f steps", s->t, model->settings.max_steps);
+    else if (status == HAMEL_LIMIT)
+        warn(s, "the run ended at t = %.9g at its limit of %s", s->t,
+             hamel_ask(r->options->poll) == HAMEL_LIMIT ? r->options->poll->spent : "wall time");
     if (ended) {
         warn_of_gradient(r);
         warn_of_gain(r);
@@ -557,17 +534,17 @@ static void init_summary(hamel_summary *s, const hamel_model *model) {
 
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) {
-    hamel_sink none = {0};
     hamel_error own = {0};
+    double began = monotonic(), limit = model->settings.time_limit;
     run r = {.model = model,
-             .options = options,
-             .sink = sink ? sink : &none,
+             .options = options ? options : &(hamel_run_options){0},
+             .sink = sink ? sink : &(hamel_sink){0},
              .summary = summary,
-             .error = error ? error : &own};
-    r.began = monotonic();
-    r.deadline = deadline_of(&r);
-    r.target = model->settings.start;
-    r.next_progress = r.began + PROGRESS_SECONDS;
+             .error = error ? error : &own,
+             .began = began,
+             .deadline = limit > 0 ? began + limit : 0,
+             .target = model->settings.start,
+             .next_progress = began + PROGRESS_SECONDS};
     init_summary(summary, model);
     hamel_status status = start_run(&r);
     bool started = status == HAMEL_OK;
@@ -578,7 +555,6 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
     trajectory_free(&r.main);
     trajectory_free(&r.certifier);
     arena_free(&r.memory);
-    free(r.events.times);
     hamel_error_clear(&own);
     return status;
 }

@@ -6,8 +6,7 @@
  *     DOP853_STATE               name of the struct, and prefix of the functions
  *     DOP853_REAL                number type
  *     DOP853_BLOCK               components summed together, which compilers then vectorize
- *     DOP853_FACTOR              type of a factor in a sum
- *     DOP853_SCALE_FACTOR(h, c)  and DOP853_SCALE_SUM(h, s): which of the two contains the step size h
+ *     DOP853_SCALE_FACTOR(h, c)  and DOP853_SCALE_SUM(h, s): one of the two multiplies by the step size h
  *
  * After the inclusion it defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or for several register widths. The
  * order of operations is fixed: results are the same bits on every machine. */
@@ -51,7 +50,7 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
                                                                          const double *c, size_t count,
                                                                          const DOP853_REAL *from, DOP853_REAL *out) {
     size_t used = 0, at[DOP853_ALL], i = 0;
-    DOP853_FACTOR factor[DOP853_ALL];
+    double factor[DOP853_ALL];
     for (size_t j = 0; j < count; j++) {
         if (c[j] == 0) continue;
         factor[used] = DOP853_SCALE_FACTOR(*h, c[j]);
@@ -124,6 +123,5 @@ static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853
 #undef DOP853_STATE
 #undef DOP853_REAL
 #undef DOP853_BLOCK
-#undef DOP853_FACTOR
 #undef DOP853_SCALE_FACTOR
 #undef DOP853_SCALE_SUM

@@ -10,7 +10,6 @@
 #define DOP853_STATE dop853_vec8
 #define DOP853_REAL vec8
 #define DOP853_BLOCK 1
-#define DOP853_FACTOR double
 #define DOP853_SCALE_FACTOR(h, c) (c)
 #define DOP853_SCALE_SUM(h, sum) ((h) * (sum))
 #include "engine/simulate/methods/dop853_template.h"

@@ -15,7 +15,6 @@
 #define DOP853_STATE dop853_scalar
 #define DOP853_REAL double
 #define DOP853_BLOCK 4
-#define DOP853_FACTOR double
 #define DOP853_SCALE_FACTOR(h, c) ((h) * (c))
 #define DOP853_SCALE_SUM(h, sum) (sum)
 #include "engine/simulate/methods/dop853_template.h"
