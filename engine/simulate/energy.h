@@ -4,7 +4,7 @@
 #include "engine/model/model.h"
 
 /* Returns the energy tolerance Σ |∂T/∂q'_i| (rtol |q'_i| + atol_i) + |Q_i| (rtol |q_i| + atol_i), which is of first order,
- * plus rounding. M and Q are outputs of the dynamics program; q[n], v[n]. */
+ * plus the rounding of the energy. M and Q are outputs of the dynamics program at the state q[n], v[n]. */
 double energy_tolerance(const hamel_model *model, const double *M, const double *Q, const double *q, const double *v,
                         double energy);
 

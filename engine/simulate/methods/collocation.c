@@ -1,13 +1,13 @@
 /* collocation.c — stepper that passes singular configurations.
  *
- * Along one branch of the motion the rates are smooth across such a state; only close to it rounding dominates them. The
- * stepper therefore takes one long step across, with the rates at ten Gauss points, none of which is close, each evaluated at
- * the nearest state on the constraints. The rates are expanded in Legendre polynomials of the step,
+ * Along one branch of the motion the rates are smooth across a singular configuration; rounding dominates them only close to
+ * it. The stepper therefore takes one long step across, with the rates at ten Gauss points, none of which is close. The rates
+ * are evaluated at the nearest states on the constraints and expanded in Legendre polynomials of the step,
  *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1,
  * and states and coefficients are iterated to a fixed point: the Gauss method of order 20 (Hairer, Nørsett & Wanner, Solving
  * ODEs I, II.7). Explicit stages and extrapolation would leave the constraints so far that a projection could end on another
- * branch. The last coefficients estimate the error: those of a smooth motion decay like a power; if the branch changes
- * within the step they do not. */
+ * branch. The last coefficients estimate the error: the coefficients of a smooth motion decay like a power, but not if the
+ * branch changes within the step. */
 #include "engine/simulate/methods/stepper.h"
 
 #include <assert.h>
@@ -23,8 +23,8 @@ static const double POINT[POINTS / 2] = {0.1488743389816312, 0.4333953941292472,
 static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963, 0.2190863625159820,
                                           0.1494513491505806, 0.0666713443086881};
 
-/* The iteration ends when changes are this part of the tolerance, or stagnate below the tolerance; each iteration must reduce
- * them by SLOWEST at least. */
+/* The iteration ends when changes are CONVERGED of the tolerance, or stagnate below the tolerance. Each iteration must reduce
+ * the changes by SLOWEST at least. */
 static const double CONVERGED = 0.01, SLOWEST = 0.7;
 /* The next step is h (SAFE / error^(1/9)), within bounds. Without convergence a step shrinks by HALVE. If a point lies
  * too close to the singularity, the step changes by MOVE, which shifts the points by a part of their spacing. */
@@ -35,17 +35,19 @@ static const double CLEAR = 0.1, CLEAR_OF_STOP = 0.01;
 static const double FIRST = 0.01; /* first step: part of the time in which the state changes by its size */
 static const double PROBE = 1e-3; /* part of a step over which second derivatives are estimated */
 static const double EVEN = 0.1;   /* weight of the second to last coefficient: the last may vanish by symmetry */
-/* The margin counts as zero at its minimum: rounding leaves some 1e-8, √ε. Two points are on both sides of a zero if
- * the sum of their margins does not exceed that of the lines through the other points. */
-static const double ZERO = 3e-6, DEEP = 2e-5, STRAIGHT = 1.2;
-static const double SERIES_ROUNDING =
-    1e-6; /* of the last coefficients, relative to the state: ε/s² at the nearest points */
-static const double CLOSER =
-    0.4; /* a step that ends before the singularity leaves at least this part of the distance */
+static const double ZERO = 3e-6;  /* margins below this count as zero: rounding leaves some 1e-8, √ε */
+static const double DEEP = 2e-5;  /* least margin at the start of a step */
+/* A zero is between two points if the sum of their margins is at most STRAIGHT times that of the steepest line between
+ * points. */
+static const double STRAIGHT = 1.2;
+/* Rounding of the last coefficients, relative to the state: ε/s² at the nearest points. */
+static const double SERIES_ROUNDING = 1e-6;
+/* A step that ends before the singularity leaves at least this part of the distance. */
+static const double CLOSER = 0.4;
 
 typedef struct collocation {
     stepper base;
-    double t, h, most;               /* start of the next step; length to try, 0: not known yet; bound */
+    double t, h, most;               /* start of the next step; length to try, 0: undetermined; upper bound */
     double *y, *start, *weights;     /* state at t; state at t − last; error weights */
     double *scratch, *correction;    /* correction: the projection of the end of the last step */
     double *first, *second;          /* first and second derivatives of the state at t */
@@ -53,8 +55,9 @@ typedef struct collocation {
     double margin[POINTS + 1];       /* rank margins at the points and at the end */
     double x[POINTS], to_series[POINTS][POINTS], to_state[POINTS][POINTS];
     double start_margin;
-    double instant;    /* time of the singular configuration within the last step, or NAN */
-    bool begun, stops; /* stops: whether the step that is tried ends at the stop */
+    double instant; /* time of the singular configuration within the last step, or NAN */
+    bool begun;     /* whether `first` has been computed */
+    bool stops;     /* whether the step that is tried ends at the stop */
 } collocation;
 
 /* --- polynomials --------------------------------------------------------------------------------------------------------- */
@@ -111,17 +114,15 @@ static bool collocation_restart(stepper *s, double t, const double *y, double st
 }
 
 static stepper *collocation_open(const stepper_problem *p, double t, const double *y) {
-    size_t length = p->length;
     collocation *w = arena_alloc(p->memory, 1, sizeof *w);
-    double *vectors = arena_alloc(p->memory, (7 + 3 * POINTS) * length, sizeof *vectors);
-    if (!w || !vectors) return NULL;
+    if (!w) return NULL;
     w->base = (stepper){.kind = &stepper_collocation, .problem = p, .message = ""};
     w->most = INFINITY;
-    double **arrays[] = {&w->y, &w->start, &w->weights, &w->scratch, &w->correction, &w->first, &w->second};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, vectors += length) *arrays[i] = vectors;
-    w->states = vectors;
-    w->rates = w->states + POINTS * length;
-    w->series = w->rates + POINTS * length;
+    double **vectors[] = {&w->y, &w->start, &w->weights, &w->scratch, &w->correction, &w->first, &w->second};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = arena_doubles(p->memory, p->length);
+    double **points[] = {&w->states, &w->rates, &w->series};
+    for (size_t i = 0; i < 3; i++) *points[i] = arena_doubles(p->memory, POINTS * p->length);
+    if (p->memory->failed) return NULL;
     make_points(w);
     (void)collocation_restart(&w->base, t, y, 0);
     return &w->base;
@@ -177,9 +178,9 @@ static double time_of(const collocation *w, size_t point, double h) {
     return w->t + (1 + w->x[point]) * h / 2;
 }
 
-/* One iteration; *change is the change of the states along the constraints, relative to the tolerance. Off the constraints,
- * rounding changes velocities by ε/s² at the distance s from the singularity and accelerations by ε/s³; the next projection
- * removes this. */
+/* Performs one iteration. *change is the change of the states along the constraints, relative to the tolerance. Off the
+ * constraints, rounding changes velocities by ε/s² at the distance s from the singularity and accelerations by ε/s³; the next
+ * projection removes these changes. */
 static int iterate_points(collocation *w, double h, bool first, double *change) {
     size_t length = w->base.problem->length;
     *change = 0;
@@ -209,8 +210,9 @@ static int find_fixed_point(collocation *w, double h) {
     return flag != 0 ? flag : 1;
 }
 
-/* The last coefficients of the states, along the constraints, relative to the tolerance. Rounding is largest at the
- * point next to the centre: the part off the constraints there is removed. INFINITY if the motion changes its branch. */
+/* Returns the last coefficients of the states, along the constraints, relative to the tolerance. Rounding is largest at the
+ * point next to the centre, where the part off the constraints is removed. Returns INFINITY if the motion changes its
+ * branch. */
 static double error_of(collocation *w, double h) {
     size_t length = w->base.problem->length, centre = POINTS / 2;
     double most = 0, size = size_in_tolerances(w, w->y);
@@ -240,20 +242,20 @@ static size_t nearest_point(const collocation *w) {
     return least;
 }
 
-/* Whether rounding may dominate the rates at a point. If the stop is a singular configuration, the last point is always close
- * to it. */
+/* Returns true if rounding may dominate the rates at a point. If the stop is a singular configuration, the last point is
+ * always close to the singularity. */
 static bool point_is_too_near(const collocation *w) {
     size_t least = nearest_point(w);
     double clear = w->stops && least + 1 == POINTS ? CLEAR_OF_STOP : CLEAR;
     return w->margin[least] < clear * slope_of(w);
 }
 
-/* Returns true if the end is close to the singularity, or much closer to it than the start. */
+/* Returns true if the end is close to the singularity, or much closer than the start. */
 static bool end_is_too_near(const collocation *w) {
     return !w->stops && w->margin[POINTS] < fmax(CLOSER * w->start_margin, CLEAR * slope_of(w));
 }
 
-/* The longest step, relative to the present one and at most `most`, with the singularity in the middle between two points. */
+/* Returns the longest step, relative to the present one and at most `most`, with the singularity halfway between two points. */
 static double straddling(const collocation *w, double most) {
     size_t least = nearest_point(w);
     double before = least > 0 ? w->margin[least - 1] : w->start_margin;
@@ -266,7 +268,8 @@ static double straddling(const collocation *w, double most) {
     return MOVE;
 }
 
-/* The margin of the nearest state on the constraints, within the step that is tried; NAN if no such state is found. */
+/* Returns the margin of the nearest state on the constraints at x within the step that is tried, or NAN if no such state is
+ * found. */
 static double margin_within(collocation *w, double h, double x) {
     const stepper_problem *p = w->base.problem;
     double c[POINTS], t = w->t + (1 + x) * h / 2;
@@ -276,7 +279,8 @@ static double margin_within(collocation *w, double h, double x) {
     return collocation_rates(w, t, w->scratch, w->second) < 0 ? NAN : p->margin(p->user);
 }
 
-/* The first of two points between which the margin falls linearly to about zero and rises again; POINTS: no such points exist. */
+/* Returns the first of two points between which the margin falls linearly to about zero and rises again; POINTS if no such
+ * points exist. */
 static size_t find_gap(const collocation *w) {
     double slope = slope_of(w);
     for (size_t i = 0; i + 1 < POINTS; i++) {
@@ -286,8 +290,9 @@ static size_t find_gap(const collocation *w) {
     return POINTS;
 }
 
-/* Whether the step contains a singular configuration, whose time is then w->instant, or none. False if the margin only has a
- * small minimum: the motion turns sharply there, and no step may pass over it. */
+/* Returns true if the step contains a singular configuration, whose time is then w->instant, or keeps away from singular
+ * configurations. Returns false if the margin only has a small minimum: the motion turns sharply there, and no step may pass
+ * over the turn. */
 static bool passes_or_avoids_singularity(collocation *w, double h) {
     size_t i = find_gap(w);
     w->instant = NAN;
@@ -319,8 +324,8 @@ static int prepare_step(collocation *w) {
     return flag;
 }
 
-/* The end of the step in w->scratch, its rates in w->second. If the stop is a singular configuration, nothing is
- * projected there, as the polynomial is more accurate. */
+/* Computes the end of the step in w->scratch and the rates at the end in w->second. If the stop is a singular configuration,
+ * nothing is projected, as the polynomial is more accurate there. */
 static int find_end(collocation *w, double h) {
     size_t length = w->base.problem->length;
     for (size_t i = 0; i < length; i++) w->scratch[i] = w->y[i] + h * w->series[i];
@@ -332,8 +337,8 @@ static int find_end(collocation *w, double h) {
     return 0;
 }
 
-/* Tries a step: *factor is that of the next one, *taken whether it is accurate. Only if it `may_grow` a step is lengthened to
- * move its points, so that lengths do not oscillate without end. */
+/* Tries a step. Sets *factor to the ratio of the next step to this one, and *taken to true if the step is accurate. A step is
+ * lengthened to move its points only if `may_grow`, so that lengths do not oscillate without end. */
 static int try_collocation(collocation *w, double h, bool may_grow, double *factor, bool *taken) {
     *factor = HALVE;
     *taken = false;

@@ -25,8 +25,8 @@ extern const double dop853_dense[4][DOP853_ALL];
 /* The stability limit of h |λ| on the negative real axis (Hairer & Wanner, Solving ODEs II, IV.2). */
 #define DOP853_STABLE 6.1
 
-/* Length of the Euler step that estimates the second derivative before the first step (loc. cit., I, II.4): the weighted
- * norms of the state and its rate are given. */
+/* Returns the length of the Euler step that estimates the second derivative before the first step (loc. cit., I, II.4), from
+ * the weighted norms of the state and its rate. */
 static inline double dop853_probe(double state, double rate) {
     return state < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * state / rate;
 }

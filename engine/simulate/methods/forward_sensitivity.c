@@ -10,17 +10,17 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-enum { VECTORS_EACH = 40 }; /* of CVODES for each sensitivity, as METHOD_VECTORS in multistep.c */
+enum { VECTORS_EACH = 40 }; /* number of vectors in CVODES for each sensitivity, as METHOD_VECTORS in multistep.c */
 
 struct forward {
     sensitivities *sensitivities;
-    size_t count, length; /* inputs; 2n */
+    size_t count, length; /* number of inputs; 2n */
     int number;           /* count, in the type of CVODES */
     SUNContext context;
     N_Vector *now, *dense;
     SUNNonlinearSolver solver;
-    const double **from; /* count, for calls */
-    double **to;
+    const double **from; /* count: arguments of sensitivities_rates */
+    double **to;         /* count: arguments of sensitivities_rates */
 };
 
 void forward_move(forward *f, const double *const *from) {

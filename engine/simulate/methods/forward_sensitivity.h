@@ -1,9 +1,9 @@
 /* forward_sensitivity.h — integration of forward sensitivities by CVODES together with the state.
  *
  * The method is staggered: each step solves for the state first and then corrects all sensitivities with the same linear
- * solver (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). Sensitivities take part in error control; each has
- * the weight of the change of the state when its input changes by its own size. Vectors have the state's length; their
- * entries after (q, q') stay 0. */
+ * solver (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). Sensitivities take part in error control. The weight of
+ * a sensitivity is that of the change of the state if the input changes by its own size. Vectors have the length of the state;
+ * their entries after (q, q') stay 0. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -19,9 +19,9 @@ forward *forward_create(arena *memory, sensitivities *s, size_t length, const do
 void forward_free(forward *f); /* destroys the handles of SUNDIALS; does nothing for NULL */
 
 /* Adds the current sensitivities to a CVODES memory whose nonlinear solver and tolerances are set. CVODES passes its user
- * data to `rates`. Returns false if CVODES reports an error. */
+ * data to `rates`. Returns false if CVODES reports an error. Call forward_close after CVodeFree. */
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates);
-void forward_close(forward *f); /* call it after CVodeFree */
+void forward_close(forward *f);
 
 /* Continue from other sensitivities. Call forward_move, CVodeReInit, and then forward_restart. */
 void forward_move(forward *f, const double *const *from);

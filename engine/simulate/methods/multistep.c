@@ -16,8 +16,8 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-/* The direction of a slip in space turns ever faster as the slip comes to rest: the last step before may have to shrink by
- * ten powers of ten. */
+/* Upper bound on failed error tests in a step. The direction of a slip in space turns ever faster as the slip comes to rest:
+ * the last step before rest may have to shrink by ten powers of ten. */
 enum { ERROR_TESTS = 40 };
 
 typedef struct multistep {
@@ -26,8 +26,8 @@ typedef struct multistep {
     void *cvode;
     N_Vector y, dense; /* state after the last step; scratch of dense output */
     SUNNonlinearSolver nonlinear;
-    stepper_counts before; /* at the last restart: CVODE's own counters restart at 0 */
-    char message[300];     /* CVODE's own */
+    stepper_counts before; /* counts at the last restart, where CVODE resets its counters */
+    char message[300];     /* last error message of CVODE */
 } multistep;
 
 /* --- callbacks ------------------------------------------------------------------------------------------------------ */
@@ -57,8 +57,7 @@ static int cvode_forward_rates(int count, realtype t, N_Vector y, N_Vector rate,
 
 static void keep_message(int code, const char *module, const char *function, char *message, void *user) {
     multistep *w = user;
-    (void)module;
-    (void)function;
+    (void)module, (void)function;
     if (code < 0) snprintf(w->message, sizeof w->message, "%s", message);
 }
 
@@ -75,11 +74,10 @@ static void multistep_close(stepper *s) {
 }
 
 static bool configure(multistep *w, double t) {
-    if (CVodeSetUserData(w->cvode, w) || CVodeSetErrHandlerFn(w->cvode, keep_message, w)) return false;
-    if (CVodeInit(w->cvode, cvode_rates, t, w->y) || CVodeWFtolerances(w->cvode, cvode_weights)) return false;
-    if (CVodeSetMaxNumSteps(w->cvode, -1) || CVodeSetStopTime(w->cvode, w->base.problem->stop)) return false;
-    return CVodeSetMaxErrTestFails(w->cvode, ERROR_TESTS) == CV_SUCCESS &&
-           CVodeSetMaxHnilWarns(w->cvode, -1) == CV_SUCCESS;
+    void *c = w->cvode;
+    return !(CVodeSetUserData(c, w) || CVodeSetErrHandlerFn(c, keep_message, w) || CVodeInit(c, cvode_rates, t, w->y) ||
+             CVodeWFtolerances(c, cvode_weights) || CVodeSetMaxNumSteps(c, -1) || CVodeSetMaxHnilWarns(c, -1) ||
+             CVodeSetStopTime(c, w->base.problem->stop) || CVodeSetMaxErrTestFails(c, ERROR_TESTS));
 }
 
 static bool attach(multistep *w) {
@@ -92,7 +90,7 @@ static bool attach(multistep *w) {
     return !w->base.kind->projects || !p->project || CVodeSetProjFn(w->cvode, cvode_project) == CV_SUCCESS;
 }
 
-/* Vectors of a method: Nordsieck's array of the highest order, and the work vectors of method, projection and corrector. */
+/* Number of vectors in CVODE: Nordsieck's array of the highest order, and work vectors of method, projection and corrector. */
 enum { METHOD_VECTORS = 40 };
 
 static stepper *multistep_open(const stepper_kind *kind, const stepper_problem *p, double t, const double *y) {

@@ -1,4 +1,4 @@
-/* newton_solver.c — a custom SUNMatrix that only carries a pointer, and a direct SUNLinearSolver on it. */
+/* newton_solver.c — a custom SUNMatrix that only contains a pointer, and a direct SUNLinearSolver for this matrix. */
 #include "engine/simulate/methods/newton_solver.h"
 
 #include "engine/dynamics/newton_matrix.h"
@@ -18,10 +18,10 @@ struct newton_solver {
     SUNMatrix sun_matrix;
     SUNLinearSolver sun_solver;
     double *acceleration, *lambda;
-    double *state;                                 /* 2n: (q, q') of the last linearization, at time t */
-    double *change;                                /* 2n: (δq, δq') */
-    double *shown, *found;                         /* at most n each: δw that corresponds to δq', before and after */
-    double *rate_work, *rate_tangent_work, *seeds; /* of the tangent of dh/dt; NULL if dh/dt is identically 0 */
+    double *state;         /* 2n: (q, q') of the last linearization, at time t */
+    double *change;        /* 2n: (δq, δq') */
+    double *shown, *found; /* at most n each: δw that corresponds to δq', before and after the solution */
+    double *rate_work, *rate_tangent_work, *seeds; /* work of the tangent of dh/dt; NULL if dh/dt is identically 0 */
     double t, gamma;
     bool linearized;
 };
@@ -43,7 +43,7 @@ static int solver_setup(SUNLinearSolver S, SUNMatrix A) {
     return status == HAMEL_OK ? 0 : status == HAMEL_NO_MEMORY ? -1 : 1;
 }
 
-/* The row of W in the Jacobian times a change: dh/dt differentiated along x = (δq, δq'), δλ. */
+/* Returns the row of W in the Jacobian times a change: dh/dt differentiated along x = (δq, δq'), δλ. */
 static double energy_rate_tangent(newton_solver *s, const double *x) {
     const hamel_model *model = s->model;
     size_t n = model->n, m = model->m;
@@ -61,15 +61,14 @@ static double energy_rate_tangent(newton_solver *s, const double *x) {
     return dots[0];
 }
 
-/* The matrix is that of (q, q'); the maps at the iterate convert changes of w to changes of q' and back. This neglects the
- * rate of the maps, which is not stiff. The part of a change that q' does not contain (momenta along Aᵀ) is kept. */
+/* The matrix is that of (q, q'). The maps at the iterate convert changes of w to changes of q' and back. This neglects the
+ * rates of the maps, which are not stiff. The part of a change that q' does not contain (momenta along Aᵀ) is kept. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     size_t n = s->model->n;
     const double *in = NV_DATA_S(b);
     double *out = NV_DATA_S(x), *dq = s->change, *dv = dq + n;
-    (void)A;
-    (void)tolerance;
+    (void)A, (void)tolerance;
     memcpy(dq, in, n * sizeof *dq);
     size_t count = variables_count(s->variables);
     hamel_status status = variables_velocity_change(s->variables, in, in + n, dv);
@@ -92,7 +91,7 @@ static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M
     newton_solver *s = M->content;
     const double *y = NV_DATA_S(y_vector);
     size_t n = s->model->n;
-    double *v = s->state + n; /* its last value is the initial guess */
+    double *v = s->state + n; /* on entry: the initial guess */
     (void)fy, (void)user, (void)t1, (void)t2, (void)t3;
     s->gamma = gamma;
     *jacobian_current = SUNFALSE;
@@ -131,14 +130,11 @@ static bool create_sundials_shells(newton_solver *s, SUNContext context) {
 
 static bool create_rate_tangent(newton_solver *s, arena *memory) {
     const hamel_model *model = s->model;
-    if (!model->dynamics.energy_rate) return true;
-    s->rate_work = arena_alloc(memory, program_workspace_doubles(model->dynamics.energy_rate), sizeof(double));
-    s->rate_tangent_work = arena_alloc(memory, program_tangent_doubles(model->dynamics.energy_rate), sizeof(double));
-    s->seeds = arena_alloc(memory, (2 * model->n + model->m) * PROGRAM_LANES, sizeof(double));
-    if (!s->rate_work || !s->rate_tangent_work || !s->seeds) return false;
-    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(model->dynamics.energy_rate, &in, s->rate_work);
-    return true;
+    if (!model->dynamics.energy_rate) return !memory->failed;
+    s->rate_work = model_workspace(model, model->dynamics.energy_rate, memory);
+    s->rate_tangent_work = arena_doubles(memory, program_tangent_doubles(model->dynamics.energy_rate));
+    s->seeds = arena_doubles(memory, (2 * model->n + model->m) * PROGRAM_LANES);
+    return !memory->failed;
 }
 
 newton_solver *newton_solver_attach(arena *memory, void *cvode, variables *x, dynamics *k, const double *v,
@@ -146,27 +142,21 @@ newton_solver *newton_solver_attach(arena *memory, void *cvode, variables *x, dy
     const hamel_model *model = k->model;
     size_t n = model->n;
     newton_solver *s = arena_alloc(memory, 1, sizeof *s);
-    double *vectors = arena_alloc(memory, 7 * n + model->m, sizeof *vectors);
-    if (!s || !vectors) return NULL;
+    if (!s) return NULL;
     assert(variables_count(x) <= n);
-    s->model = model;
-    s->variables = x;
-    s->dynamics = k;
-    s->acceleration = vectors;
-    s->state = s->acceleration + n;
-    s->change = s->state + 2 * n;
-    s->shown = s->change + 2 * n;
-    s->found = s->shown + n;
-    s->lambda = s->found + n;
-    memcpy(s->state + n, v, n * sizeof *v);
-    s->matrix = newton_create(model);
-    bool good = s->matrix && create_rate_tangent(s, memory) && create_sundials_shells(s, context);
-    if (good) {
+    *s = (newton_solver){.model = model, .variables = x, .dynamics = k, .matrix = newton_create(model)};
+    s->acceleration = arena_doubles(memory, n);
+    s->state = arena_doubles(memory, 2 * n);
+    s->change = arena_doubles(memory, 2 * n);
+    s->shown = arena_doubles(memory, n);
+    s->found = arena_doubles(memory, n);
+    s->lambda = arena_doubles(memory, model->m);
+    if (s->matrix && create_rate_tangent(s, memory) && create_sundials_shells(s, context)) {
+        memcpy(s->state + n, v, n * sizeof *v);
         newton_select(s->matrix, &k->discrete_state);
-        good = CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) == CV_SUCCESS &&
-               CVodeSetLinSysFn(cvode, linear_system) == CV_SUCCESS;
+        if (!CVodeSetLinearSolver(cvode, s->sun_solver, s->sun_matrix) && !CVodeSetLinSysFn(cvode, linear_system))
+            return s;
     }
-    if (good) return s;
     newton_solver_free(s);
     return NULL;
 }

@@ -11,7 +11,7 @@
 typedef struct newton_solver newton_solver;
 
 /* Creates the solver in `memory` and attaches it to CVODE, whose user data must be set and whose nonlinear solver must be
- * Newton's. `x` and `k` are borrowed; v[n] are velocities near the current ones. Returns NULL if out of memory or if CVODE
+ * Newton's. `x` and `k` are borrowed. v[n] is the initial guess of the velocities. Returns NULL if out of memory or if CVODE
  * reports an error. */
 newton_solver *newton_solver_attach(arena *memory, void *cvode, variables *x, dynamics *k, const double *v,
                                     SUNContext context);

@@ -25,20 +25,23 @@ static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, co
 }
 
 /* The next step is h (SAFE / error^(1/8)), within bounds, as in DOP853, except that this SAFE saves a third of the rejected
- * steps. The first step may be far too short (a system at rest). If the rates fail, the step shrinks by REFUSED. */
+ * steps. The first step may be far too short (a system at rest) and may grow by GROW_FIRST. If the rates fail, the step
+ * shrinks by REFUSED. */
 static const double SAFE = 0.8, GROW_FIRST = 1e4, REFUSED = 0.25;
 /* At tight tolerances stiffness shows before stability bounds the step: at h |λ| = DECAYS the error is that of a fast
- * decaying part of the motion, whose rates change against the state. Over forty steps such a part falls to a quarter and
- * less, so it is not the motion itself; oscillations change at right angles. */
+ * decaying part of the motion, whose rates change against the state. Over forty steps such a part falls to a quarter or
+ * less, so it is not the motion itself. The rates of oscillations are perpendicular to the state. */
 static const double DECAYS = 1.5, AGAINST = -0.9;
 
 typedef struct runge_kutta {
     stepper base;
-    dop853_scalar steps;            /* the last step, or the one that is tried; its t: where the next one starts */
-    double next_h, most;            /* length to try next, 0: not known yet; bound */
-    double *weights;                /* error weights */
-    bool begun, extended, rejected; /* slope 0 is known; dense terms are; the last try was rejected */
-    bool taken;                     /* `next` is the state, not y */
+    dop853_scalar steps; /* the last step, or the one that is tried; steps.t: start of the next step */
+    double next_h, most; /* length to try next, 0: undetermined; upper bound */
+    double *weights;     /* error weights */
+    bool begun;          /* slope 0 has been computed */
+    bool extended;       /* the terms of the continuous extension have been computed */
+    bool rejected;       /* the last try was rejected */
+    bool taken;          /* `next` is the state, not y */
 } runge_kutta;
 
 static double *slope(const runge_kutta *w, size_t i) {
@@ -112,7 +115,7 @@ static double bounded_step(const runge_kutta *w) {
     return left <= fmin(1.01 * h, w->most) ? left : h;
 }
 
-/* The combination of both estimates, which falls as h^8 (loc. cit., II.10, and its program DOP853). */
+/* Returns a combination of both estimates that falls as h^8 (loc. cit., II.10, and the program DOP853). */
 static double estimate_error(runge_kutta *w) {
     static const double one = 1;
     double *x = slope(w, DOP853_STAGES);
@@ -123,7 +126,7 @@ static double estimate_error(runge_kutta *w) {
     return both > 0 ? w->steps.h * fifth * fifth / both : 0;
 }
 
-/* Whether rates that differ by `slopes`, at states that differ by `states` at the same time, are those of a stiff system. */
+/* Returns true if the system looks stiff: its rates differ by `slopes` at states that differ by `states` at the same time. */
 static bool shows_stiffness(const double *slopes, const double *states, double h, size_t length) {
     double rate = 0, state = 0, product = 0;
     for (size_t i = 0; i < length; i++) {
@@ -135,8 +138,8 @@ static bool shows_stiffness(const double *slopes, const double *states, double h
     return h * h * rate > DECAYS * DECAYS * state && product < AGAINST * sqrt(rate * state);
 }
 
-/* Projects the new state and evaluates its rates, with which the next step begins. `stage` is the state of the last stage,
- * at the same time. */
+/* Projects the new state and evaluates the rates with which the next step begins. `stage` is the state of the last stage, at
+ * the same time. */
 static int complete_step(runge_kutta *w) {
     const stepper_problem *p = w->base.problem;
     dop853_scalar *d = &w->steps;
@@ -164,8 +167,8 @@ static int begin_step(runge_kutta *w) {
         double *end = d->next;
         d->next = d->y;
         d->y = end;
-        w->taken = false;
     }
+    w->taken = false;
     if (w->begun) { /* the rates at the end of the last step are known */
         memcpy(slope(w, 0), slope(w, DOP853_STAGES), p->length * sizeof(double));
         return p->weights(p->user, d->y, w->weights);

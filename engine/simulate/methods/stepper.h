@@ -1,7 +1,7 @@
 /* stepper.h — interface of the integration methods: each method is a table of functions.
  *
- * A stepper integrates y' = f(t, y) and uses no mechanics. The functions of its problem supply rates, weights, projections
- * and the linear solver of an implicit method. A new method needs a file and a table. */
+ * A stepper integrates y' = f(t, y) and does not depend on mechanics. The functions of the problem supply rates, weights,
+ * projections and the linear solver of an implicit method. A new method needs a file and a table. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -9,12 +9,12 @@
 
 #include <math.h>
 
-/* The problem, borrowed and constant while a stepper is open. Its functions get `user` and return 0, a positive value if a
- * shorter step may help, or a negative one to end the integration. */
+/* The problem, borrowed and constant while a stepper is open. Its functions take `user` and return 0, a positive value if a
+ * shorter step may help, or a negative value to end the integration. */
 typedef struct stepper_problem {
     size_t length; /* length of y */
     double stop;   /* time that steps never pass */
-    arena *memory; /* memory of the stepper's workspaces; its owner frees it after the stepper is closed */
+    arena *memory; /* memory of the stepper's workspaces; the owner frees the arena after the stepper is closed */
     void *user;
     int (*rates)(void *user, double t, const double *y, double *dy);
     /* Computes error weights. An error is acceptable if its weighted root mean square is at most 1. */

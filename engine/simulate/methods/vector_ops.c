@@ -1,7 +1,7 @@
 /* vector_ops.c — vector operations as plain loops that the compiler vectorizes.
  *
- * z may be the same vector as x or y, element by element, so nothing is declared restrict. A linear sum
- * with a = −b is evaluated as a·(x − y): with fused multiply-add, equal entries would otherwise leave rounding noise. */
+ * z may be the same vector as x or y, so nothing is declared restrict. A linear sum with a = −b is evaluated as a·(x − y):
+ * with fused multiply-add, equal entries would otherwise leave rounding noise. */
 #include "engine/simulate/methods/vector_ops.h"
 
 #include <assert.h>
@@ -11,32 +11,28 @@
 static realtype *data(N_Vector v) {
     return NV_DATA_S(v);
 }
-static sunindextype length(N_Vector v) {
-    return NV_LENGTH_S(v);
-}
 
 static void linear_sum(realtype a, N_Vector x, realtype b, N_Vector y, N_Vector z) {
-    sunindextype n = length(x);
+    sunindextype n = NV_LENGTH_S(x);
     const realtype *p = data(x), *q = data(y);
     realtype *r = data(z);
-    if (a == -b) {
+    if (a == -b)
         for (sunindextype i = 0; i < n; i++) r[i] = a * (p[i] - q[i]);
-    } else if (b == 1) {
+    else if (b == 1)
         for (sunindextype i = 0; i < n; i++) r[i] = a * p[i] + q[i];
-    } else if (a == 1) {
+    else if (a == 1)
         for (sunindextype i = 0; i < n; i++) r[i] = p[i] + b * q[i];
-    } else {
+    else
         for (sunindextype i = 0; i < n; i++) r[i] = a * p[i] + b * q[i];
-    }
 }
 
 static void set_constant(realtype c, N_Vector z) {
     realtype *r = data(z);
-    for (sunindextype i = 0, n = length(z); i < n; i++) r[i] = c;
+    for (sunindextype i = 0, n = NV_LENGTH_S(z); i < n; i++) r[i] = c;
 }
 
 static void scale(realtype c, N_Vector x, N_Vector z) {
-    sunindextype n = length(x);
+    sunindextype n = NV_LENGTH_S(x);
     const realtype *p = data(x);
     realtype *r = data(z);
     if (c == 1)
@@ -47,7 +43,7 @@ static void scale(realtype c, N_Vector x, N_Vector z) {
 
 /* Four partial sums: the order is fixed, so the result is always the same. */
 static realtype weighted_rms(N_Vector x, N_Vector w) {
-    sunindextype n = length(x), i = 0;
+    sunindextype n = NV_LENGTH_S(x), i = 0;
     const realtype *p = data(x), *q = data(w);
     realtype sum[4] = {0, 0, 0, 0};
     for (; i + 4 <= n; i += 4)
@@ -63,10 +59,10 @@ static realtype weighted_rms(N_Vector x, N_Vector w) {
 }
 
 static int linear_combination(int count, realtype *c, N_Vector *x, N_Vector z) {
-    sunindextype n = length(z);
+    sunindextype n = NV_LENGTH_S(z);
     realtype *r = data(z);
     assert(count > 0);
-    const realtype *p = data(x[0]); /* z may be x[0], but none of the others */
+    const realtype *p = data(x[0]); /* z may be x[0], but no other x[k] */
     for (sunindextype i = 0; i < n; i++) r[i] = c[0] * p[i];
     for (int k = 1; k < count; k++) {
         const realtype *q = data(x[k]);
