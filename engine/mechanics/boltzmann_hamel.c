@@ -5,10 +5,10 @@
  *     γ^j_rl = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kl Φ_ir
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *
- * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, including those of the constraints. These are set to zero after
- * differentiation, so the sum over j has all n terms and the sum over l the p free ones. Φ = Ψ⁻¹ and the
- * derivatives of ℓ are computed numerically, by implicit differentiation (engine/dynamics/transitivity.h). The derivatives
- * of Ψ that they need are derived here. A row of a holonomic constraint is exact: its γ vanish. Completing rows are constant. */
+ * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, including those of the constraints. The latter are set to zero after
+ * differentiation, so the sum over j has n terms, whereas the sum over l has p terms. Φ = Ψ⁻¹ and the derivatives of ℓ are
+ * computed numerically, by implicit differentiation (engine/dynamics/transitivity.h). This file derives the derivatives of Ψ
+ * that transitivity.h needs. The γ of an exact row, as of a holonomic constraint, vanish. Completing rows are constant. */
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"
@@ -81,7 +81,7 @@ static bool add_constraint_rows(hamel_equations *e) {
     return true;
 }
 
-static hamel_status derive_boltzmann_hamel(hamel_equations *e) {
+hamel_status boltzmann_hamel_derive(hamel_equations *e) {
     hamel_system *s = e->system;
     hamel_status status = quasi_velocities_derive(e, NULL, NULL);
     if (status != HAMEL_OK) return status;
@@ -92,9 +92,3 @@ static hamel_status derive_boltzmann_hamel(hamel_equations *e) {
     (void)(good && pattern_finish(s, &t->rate) && pattern_finish(s, &t->slope) && pattern_finish(s, &t->time));
     return equations_status(s);
 }
-
-const formulation formulation_boltzmann_hamel = {
-    "boltzmann-hamel",   "the Boltzmann-Hamel equations: Lagrange's in quasi-velocities, with Hamel's coefficients",
-    SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES,
-    NEED_LAGRANGIAN,     derive_boltzmann_hamel,
-};

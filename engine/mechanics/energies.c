@@ -4,7 +4,7 @@
  *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
  *
  * Q are the forces without a potential. a_ct is the part of constraint c at velocity level that is free of velocities. On
- * the motion A_c·q' = −a_ct, so a catastatic constraint contributes nothing. For constraints that are not linear in the
+ * the motion A_c·q' = −a_ct, so the contribution of a catastatic constraint is 0. For constraints that are not linear in the
  * velocities the power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
 #include "engine/mechanics/equations.h"
 
@@ -196,8 +196,8 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
-/* Returns the power of the reactions without Aᵀλ: prescribed forces and friction. C itself cannot be used here, since its
- * λ is that of ideal constraints. */
+/* Returns the power of the reactions without Aᵀλ: prescribed forces and friction. C itself cannot be used here, because it
+ * contains the λ of ideal constraints. */
 static graph_node nonideal_power(const hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;

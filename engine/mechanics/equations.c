@@ -22,8 +22,7 @@ static int by_place(const void *x, const void *y) {
     const matrix_entry *a = x, *b = y;
     if (a->row != b->row) return a->row < b->row ? -1 : 1;
     if (a->column != b->column) return a->column < b->column ? -1 : 1;
-    return (a->node > b->node) -
-           (a->node < b->node); /* makes the order of summation, and thus its rounding, reproducible */
+    return (a->node > b->node) - (a->node < b->node); /* for a reproducible order of summation, and thus rounding */
 }
 
 bool pattern_finish(hamel_system *s, matrix_pattern *p) {
@@ -83,8 +82,7 @@ hamel_status equations_exhausted(hamel_system *s) {
 }
 
 hamel_status equations_status(hamel_system *s) {
-    if (s->error->status != HAMEL_OK) return s->error->status;
-    if (system_interrupted(s)) return s->error->status;
-    if (graph_status(s->graph) != HAMEL_OK) binder_graph_fault(s, "");
+    if (s->error->status == HAMEL_OK && !system_interrupted(s) && graph_status(s->graph) != HAMEL_OK)
+        binder_graph_fault(s, "");
     return s->error->status;
 }

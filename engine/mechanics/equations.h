@@ -3,9 +3,8 @@
  *     M(q,t) q'' = Q(q,q',t) + Aᵀλ + F|λ|      n rows
  *     A q'' = b                                m rows: every constraint at the level of accelerations
  *
- * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: each column is
- * multiplied by the |λ| of one constraint. M, A and F are lists of their structural nonzeros. All memory is from the
- * system's arena. */
+ * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: each column is multiplied by the |λ| of one
+ * constraint. M, A and F are lists of structural nonzeros. All memory is from the system's arena. */
 #pragma once
 
 #include "engine/system/system.h"
@@ -43,7 +42,7 @@ typedef struct hamel_equations {
     size_t n, m;
     bool held; /* true for runs, which hold directions of friction between events; false for display */
 
-    graph_node *zeros;    /* n nodes 0 for substitutions; see equations_zeros */
+    graph_node *zeros;    /* n nodes 0 for substitutions (equations_zeros) */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */
     matrix_pattern M;     /* lower triangle: row ≥ column */
     graph_node *Q;        /* n */
@@ -55,15 +54,15 @@ typedef struct hamel_equations {
     graph_node *position; /* m: Φ_c of a holonomic constraint, GRAPH_NONE otherwise */
     graph_node *velocity; /* m: dΦ_c/dt or f_c; GRAPH_NONE for an acceleration constraint */
 
-    /* For formulations in quasi-velocities, those of the user: u_r = Σ C_ri q'_i + d_r */
+    /* The user's quasi-velocities, for formulations in quasi-velocities: u_r = Σ C_ri q'_i + d_r */
     matrix_pattern C;       /* row r: ∂u_r/∂q' */
     graph_node *quasi;      /* u_r */
     graph_node *quasi_bias; /* du_r/dt without accelerations */
 
     transitivity_nodes *transitivity; /* NULL if the formulation does not need it */
 
-    /* n: Lagrange's Q minus this Q; NULL if they are equal. They agree in the directions that the constraints allow. They
-     * may differ in others if ω is valid only on the constraints (quaternions). Multipliers are Lagrange's. */
+    /* n: Lagrange's Q minus this Q; NULL if both are equal. Both agree in the directions that the constraints allow, and may
+     * differ in others if ω is valid only on the constraints (quaternions). Multipliers are Lagrange's. */
     graph_node *reaction_shift;
 
     /* The same equations as residuals in (t, q, q', q'', λ), for the Newton matrix:
@@ -72,13 +71,12 @@ typedef struct hamel_equations {
 
     graph_node *nonideal;      /* n: C of nonideal constraints; NULL if all are ideal */
     graph_node *momentum_rate; /* n: ∂L/∂q + Q, p' without reactions; NULL unless the formulation is in momenta */
-    bool *
-        cyclic; /* n: coordinates whose velocities are replaced by constant momenta; NULL except in Routh's equations */
-    graph_node *terms; /* terms of L if M and Q follow from them alone; otherwise NULL */
+    bool *cyclic;      /* n: whether a constant momentum replaces the velocity; NULL except in Routh's equations */
+    graph_node *terms; /* terms of L if M and Q follow from these terms alone; otherwise NULL */
     size_t term_count;
     graph_node *given;      /* n: generalized forces without a potential: given ones and −∂D/∂q' */
     graph_node jacobi;      /* h = q'·∂L/∂q' − L */
-    graph_node jacobi_rate; /* its rate along the motion (Greenwood 4.379) */
+    graph_node jacobi_rate; /* rate of h along the motion (Greenwood 4.379) */
 } hamel_equations;
 
 /* --- constraints.c ------------------------------------------------------------------------------------------------ */
@@ -92,10 +90,10 @@ hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
 /* Fills F and subtracts F|λ| from the residuals. */
 hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* Σ F_ik |λ_c| q'_i: the power of friction, never positive. */
+/* Returns Σ F_ik |λ_c| q'_i, the power of friction, which is never positive. */
 graph_node friction_power(const hamel_equations *e);
 
-/* `node` with the directions of the slips in place of the held directions of friction. */
+/* Returns `node` with the directions of the slips in place of the held directions of friction. */
 graph_node friction_let_go(const hamel_equations *e, graph_node node);
 
 /* --- lagrange.c --------------------------------------------------------------------------------------------------- */
@@ -110,7 +108,7 @@ bool lagrange_add_term(hamel_equations *e, graph_node term);
 hamel_status inertia_replace(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                              bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
-/* inertia_is_constant: true if a mass or all moments of inertia are constant. The others return terms of T. */
+/* inertia_is_constant returns true if a mass or all moments of inertia are constant. The other functions return terms of T. */
 bool inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
 graph_node inertia_of_particle(hamel_system *s, const system_particle *p, int component);
 graph_node inertia_of_rotor(hamel_system *s, const system_rotor *r);
@@ -122,7 +120,7 @@ graph_node inertia_of_rotor(hamel_system *s, const system_rotor *r);
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
-/* --- appell.c ---------------------------------------------------------------------------------------------------- */
+/* --- gibbs_appell.c ---------------------------------------------------------------------------------------------- */
 
 /* Adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false on failure. */
 bool appell_add_term(hamel_equations *e, graph_node term);
@@ -138,10 +136,9 @@ graph_node *energies_slopes(const hamel_equations *e);
 /* Fills jacobi and jacobi_rate; all other fields must be set. */
 hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* Return T, V or S (Gibbs–Appell) as one node; GRAPH_NONE after adding an error if the system does not define it. */
+/* Return T, V or S (Gibbs–Appell) as one node, or GRAPH_NONE, with an error, if the system does not define this energy. */
 graph_node energies_kinetic(const hamel_equations *e);
-graph_node energies_kinetic_part(const hamel_equations *e,
-                                 int degree); /* the part of T of degree 0, 1 or 2 in the velocities */
+graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* degree 0, 1 or 2 in the velocities */
 graph_node energies_potential(const hamel_equations *e);
 graph_node energies_acceleration(const hamel_equations *e);
 
@@ -149,7 +146,8 @@ graph_node energies_acceleration(const hamel_equations *e);
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 
-/* Returns `node`, which depends on momenta. If a given acceleration energy leaves them undefined, adds an error and returns GRAPH_NONE. */
+/* Returns `node`, which depends on momenta. If the system is given by an acceleration energy, which does not define momenta,
+ * adds an error about `what` and returns GRAPH_NONE. */
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);
 
 /* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */
@@ -161,18 +159,19 @@ bool pattern_finish(hamel_system *s, matrix_pattern *p);
 /* Finds the entries of a row of a finished pattern: sets *first and returns their number. */
 size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first);
 
-/* Returns an array of n nodes, all the number 0. NULL after adding an error. */
+/* Returns an array of n nodes, all of them the number 0, or NULL with an error. */
 graph_node *node_array(hamel_system *s, size_t n);
 
-/* Returns n zeros, created once: one array per constraint would need quadratic memory. NULL after adding an error. */
+/* Returns n zeros, created once: one array per constraint would need quadratic memory. Returns NULL with an error. */
 const graph_node *equations_zeros(hamel_equations *e);
 
-/* Copies the symbols of `kind` in `node` to *list, since graph_support's list is invalid after the next call. */
+/* Copies the symbols of `kind` in `node` to *list, because graph_support's list is invalid after the next call. Returns the
+ * number of symbols. */
 size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, int32_t **list);
 
 /* Returns HAMEL_OK, or the status of the error that stopped the derivation. */
 hamel_status equations_status(hamel_system *s);
 
-/* Adds the error after a failed allocation or a missing node, and returns its status: that of the graph (its budget,
- * cancellation), or HAMEL_NO_MEMORY, which replaces earlier errors. */
+/* Adds the error after a failed allocation or a missing node. Returns the status of the graph (budget exceeded, canceled), or
+ * HAMEL_NO_MEMORY, which replaces earlier errors. */
 hamel_status equations_exhausted(hamel_system *s);

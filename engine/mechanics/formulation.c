@@ -7,10 +7,91 @@
 
 enum { DENSE_MOST = 500 }; /* coordinates */
 
+const formulation formulation_lagrange = {
+    "lagrange",
+    "Lagrange's equations with multipliers, constraints differentiated to the level of accelerations",
+    SOLVER_MULTIPLIERS,
+    VARIABLES_VELOCITIES,
+    NEED_ANY,
+    lagrange_derive};
+
+/* The explicit equation of motion of constrained systems:
+ *
+ *     q'' = a + M^(−1/2) (A M^(−1/2))⁺ (b − A a),     a = M⁻¹ Q           Udwadia & Kalaba 1992, eq. 2.5
+ *
+ * M, Q, A and b are those of Lagrange's equations. A pseudo-inverse gives the reaction of least M⁻¹-norm, so A may have any
+ * rank; multipliers are computed from the reaction afterwards. Any square root of M serves: with M = L Lᵀ the pseudo-inverse
+ * is that of A L⁻ᵀ (engine/linear/kkt.c). */
+static const formulation udwadia_kalaba = {
+    "udwadia-kalaba",
+    "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse, redundant constraints welcome",
+    SOLVER_LEAST_REACTION,
+    VARIABLES_VELOCITIES,
+    NEED_ANY,
+    lagrange_derive};
+
+/* Gauss's principle of least constraint:
+ *
+ *     G(q'') = ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b,     M a = Q      Gauss 1829; Greenwood 4.320-4.340;
+ *                                                                             Papastavridis A94
+ *
+ * M, Q, A and b are those of Lagrange's equations: the accelerations solve a least-squares problem
+ * (engine/linear/least_constraint.h) that allows redundant constraints and has no multipliers. The principle covers
+ * constraints on accelerations. */
+static const formulation gauss = {"gauss",
+                                  "Gauss's principle of least constraint: accelerations as a least-squares problem",
+                                  SOLVER_LEAST_CONSTRAINT,
+                                  VARIABLES_VELOCITIES,
+                                  NEED_ANY & ~NEED_SIZE,
+                                  lagrange_derive};
+
+static const formulation maggi = {
+    "maggi",
+    "Maggi's equations: Lagrange's projected onto the free directions, in quasi-velocities",
+    SOLVER_PROJECTION,
+    VARIABLES_VELOCITIES,
+    NEED_ANY & ~NEED_SIZE,
+    maggi_derive};
+
+static const formulation kane = {
+    "kane",
+    "Kane's equations: d'Alembert's principle for particles and bodies, in quasi-velocities",
+    SOLVER_PROJECTION,
+    VARIABLES_VELOCITIES,
+    NEED_NONLINEAR_CONSTRAINTS,
+    kane_derive};
+
+static const formulation gibbs_appell = {
+    "gibbs-appell",
+    "the Gibbs-Appell equations: derivatives of an energy of accelerations, in quasi-velocities",
+    SOLVER_PROJECTION,
+    VARIABLES_VELOCITIES,
+    NEED_NONLINEAR_CONSTRAINTS | NEED_ACCELERATION_ENERGY,
+    gibbs_appell_derive};
+
+static const formulation boltzmann_hamel = {
+    "boltzmann-hamel",   "the Boltzmann-Hamel equations: Lagrange's in quasi-velocities, with Hamel's coefficients",
+    SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES,
+    NEED_LAGRANGIAN,     boltzmann_hamel_derive};
+
+const formulation formulation_hamilton = {"hamilton",
+                                          "Hamilton's canonical equations in coordinates and momenta",
+                                          SOLVER_MULTIPLIERS,
+                                          VARIABLES_MOMENTA,
+                                          NEED_ANY & ~NEED_ACCELERATION_ENERGY,
+                                          hamilton_derive};
+
+const formulation formulation_routh = {
+    "routh",
+    "Routh's equations: velocities of cyclic coordinates are eliminated by their momenta",
+    SOLVER_MULTIPLIERS,
+    VARIABLES_NONCYCLIC,
+    NEED_LAGRANGIAN | NEED_NONLINEAR_CONSTRAINTS,
+    routh_derive};
+
 static const formulation *const formulations[] = {
-    &formulation_lagrange,        &formulation_udwadia_kalaba, &formulation_gauss,
-    &formulation_maggi,           &formulation_kane,           &formulation_gibbs_appell,
-    &formulation_boltzmann_hamel, &formulation_hamilton,       &formulation_routh};
+    &formulation_lagrange, &udwadia_kalaba,   &gauss, &maggi, &kane, &gibbs_appell, &boltzmann_hamel,
+    &formulation_hamilton, &formulation_routh};
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 
 const formulation *formulation_at(size_t index) {
@@ -18,9 +99,9 @@ const formulation *formulation_at(size_t index) {
 }
 
 const formulation *formulation_named(const char *name) {
-    /* Multipliers allow redundant constraints and are cheap to solve for: over the 162 shipped examples that both
-     * serve, runs by Maggi's and Kane's equations take 1.4 times as long in the median, by Boltzmann and Hamel's 1.6 times.
-     * Formulations in quasi-velocities are faster by more than a tenth in one example, whose constraints are redundant. */
+    /* Multipliers allow redundant constraints and are cheap to compute: over the 162 shipped examples that both formulations
+     * support, runs with Maggi's and Kane's equations take 1.4 times as long in the median, with Boltzmann and Hamel's 1.6
+     * times. Only one example, with redundant constraints, is faster by more than a tenth in quasi-velocities. */
     if (!name || strcmp(name, "auto") == 0) return &formulation_lagrange;
     for (size_t i = 0; i < FORMULATION_COUNT; i++)
         if (strcmp(formulations[i]->name, name) == 0) return formulations[i];

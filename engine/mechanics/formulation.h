@@ -1,17 +1,17 @@
-/* formulation.h — formulations: ways to derive equations of motion, each with one file and one row in formulation.c.
+/* formulation.h — formulations: ways to derive equations of motion, each with a row in formulation.c.
  *
- * A formulation derives equations from the checked system and names the solver for them. All give the same motion. */
+ * A formulation derives equations from the checked system and selects their solver. All formulations give the same motion. */
 #pragma once
 
 #include "engine/mechanics/equations.h"
 
-/* How accelerations are found from M, Q, A, b (engine/linear/kkt.h, engine/dynamics/null_space.h). */
+/* Solvers for accelerations from M, Q, A, b (engine/linear/kkt.h, engine/dynamics/null_space.h). */
 typedef enum solver_kind {
     SOLVER_MULTIPLIERS,    /* M q'' − Aᵀλ = Q, A q'' = b solved together */
     SOLVER_LEAST_REACTION, /* pseudo-inverse in the metric of M⁻¹; redundant constraints need no special treatment */
     SOLVER_LEAST_CONSTRAINT, /* ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b */
     SOLVER_PROJECTION,       /* Φᵀ(M q'' − Q) = 0 in quasi-velocities */
-    SOLVER_TRANSITIVITY      /* the same unknowns, by Hamel's coefficients */
+    SOLVER_TRANSITIVITY      /* the same unknowns, with Hamel's coefficients */
 } solver_kind;
 
 /* The state that is integrated together with q (engine/dynamics/variables.h). */
@@ -42,24 +42,29 @@ typedef struct formulation {
     const char *name, *summary;
     solver_kind solver;
     variables_kind variables;
-    unsigned serves; /* the needs that it supports */
-    /* Fills *e (zeroed, system, n and m set). Errors are added to the system's error. */
+    unsigned serves; /* the needs that the formulation supports */
+    /* Fills *e, in which only `system`, `n`, `m` and `held` are set. Errors are added to the system's error. */
     hamel_status (*derive)(hamel_equations *e);
 } formulation;
 
-extern const formulation formulation_lagrange, formulation_udwadia_kalaba, formulation_gauss, formulation_maggi,
-    formulation_kane, formulation_gibbs_appell, formulation_boltzmann_hamel, formulation_hamilton, formulation_routh;
+extern const formulation formulation_lagrange, formulation_hamilton, formulation_routh;
 
-/* M, Q, A, b, residuals and energies, the start of the other formulations. */
+/* The derivations. lagrange_derive sets M, Q, A, b, residuals and energies; every other derivation calls it first. */
 hamel_status lagrange_derive(hamel_equations *e);
+hamel_status maggi_derive(hamel_equations *e); /* quasi_velocities.c */
+hamel_status kane_derive(hamel_equations *e);
+hamel_status gibbs_appell_derive(hamel_equations *e);
+hamel_status boltzmann_hamel_derive(hamel_equations *e);
+hamel_status hamilton_derive(hamel_equations *e);
+hamel_status routh_derive(hamel_equations *e);
 
-const formulation *formulation_at(size_t index); /* NULL past the end */
+const formulation *formulation_at(size_t index); /* NULL if index is too large */
 
-/* By name; "auto" and NULL give the default. NULL for an unknown name. */
+/* Returns the formulation with this name, the default for "auto" and NULL, or NULL if the name is unknown. */
 const formulation *formulation_named(const char *name);
 
-/* HAMEL_OK if `f` supports the system; otherwise an error with the reason and the formulations that do. */
+/* Returns HAMEL_OK if `f` supports the system. Otherwise adds an error with the reason and the formulations that do. */
 hamel_status formulation_serves(const formulation *f, hamel_system *s) HAMEL_CHECKED;
 
-/* Adds the error of a formulation that rejects a system for another reason, after formulation_serves. */
+/* Adds the error of a formulation that rejects a system for a reason that formulation_serves does not check. */
 hamel_status formulation_refuse(const formulation *f, hamel_system *s, const char *reason) HAMEL_CHECKED;

@@ -2,17 +2,17 @@
  *
  *     M q'' = Q + Aᵀλ + F |λ|,     F_ik = −μ |g| s_t·∂s/∂q'_i / √(|s_t|² + ε²)          Udwadia 2000, eq. 36-39
  *
- * with λ the true multiplier, not that of ideal constraints: the two agree only where A M⁻¹F = 0, as for a
- * particle on a curve (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along the
- * surface. If f contains only the coordinates of the point, s_t = s, and s·g is not computed. Without ε a point that comes
- * to rest sticks (dynamics/stick_slip.h), and the direction of the slip is held between events. */
+ * with λ the true multiplier, not that of ideal constraints. Both agree only if A M⁻¹F = 0, as for a particle on a curve
+ * (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along the surface. If f contains
+ * only the coordinates of the point, s_t = s, and s·g is not computed. Without ε a point that comes to rest sticks
+ * (dynamics/stick_slip.h), and the direction of the slip is held between events. */
 #include "engine/mechanics/equations.h"
 #include "engine/system/elements.h"
 
 #include <assert.h>
 #include <float.h>
 
-/* True when s·g may differ from 0: the surface moves with time or with other coordinates. */
+/* Returns true if s·g may differ from 0, because the surface moves with time or with other coordinates. */
 static bool surface_moves(const hamel_equations *e, const system_friction *f) {
     hamel_system *s = e->system;
     graph_node equation = s->constraints[f->constraint].equation;
@@ -33,13 +33,13 @@ static bool add_entry(hamel_equations *e, const system_friction *f, int32_t colu
     return e->residual[i] >= 0 && pattern_add(e->system, &e->F, i, column, force);
 }
 
-/* −μ|g|: the force for each unit of |λ| and of a direction. */
+/* Returns −μ|g|, the force for each unit of |λ| and of a direction. */
 static graph_node pressure(const hamel_equations *e, const system_friction *f, graph_node square) {
     graph *g = e->system->graph;
     return graph_neg(g, graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square)));
 }
 
-/* −μ|g| Σ_j u_j ∂w_j/∂q'_i, w the slip along the surface, u its direction. */
+/* Adds the forces −μ|g| Σ_j u_j ∂w_j/∂q'_i, where w is the slip along the surface and u the direction of w. */
 static bool add_along(hamel_equations *e, int32_t column, const system_friction *f, const graph_node *u) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -61,13 +61,14 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
     return sum;
 }
 
-/* The direction of a slip w in space. D is the last known direction of the slip, scaled to a negligible speed:
+/* Sets u to the direction of a slip w in space. D is the last known direction of the slip, scaled to a negligible speed:
  *
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *
- * u is w/|w| if w is large against D, and D/|D| if w = 0, at the start of a slip. Beyond the end of a slip, where w passes
- * through 0 along D, u stays D/|D|, so that a step can cross the instant of rest, as with a held sign. r·D > 0 always.
- * If D = 0 (the point sticks), u = 0; DBL_MIN keeps |r| from 0 and is negligible against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
+ * u is w/|w| if |w| is much larger than |D|, and D/|D| if w = 0, at the start of a slip. Beyond the end of a slip, where w
+ * passes through 0 along D, u stays D/|D|, so that a step can cross the instant of rest, as with a held sign. r·D > 0 always.
+ * If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0 and is negligible against |r|² ≥ 1e-240
+ * (dynamics/stick_slip.c). */
 static void hold_direction(hamel_equations *e, const system_friction *f, graph_node u[3]) {
     graph *g = e->system->graph;
     graph_node D[3], r[3];
@@ -79,8 +80,7 @@ static void hold_direction(hamel_equations *e, const system_friction *f, graph_n
     for (size_t j = 0; j < f->along_count; j++) u[j] = graph_div(g, r[j], size);
 }
 
-/* Friction that sticks. A single speed has a sign, which is held between events and 0 while the point sticks
- * (dynamics/stick_slip.h). */
+/* Adds friction that can stick. The sign of a single speed is held between events, and 0 while the point sticks. */
 static bool add_sticking(hamel_equations *e, int32_t column, const system_friction *f) {
     graph *g = e->system->graph;
     graph_node u[3];
@@ -115,9 +115,9 @@ static bool add_friction(hamel_equations *e, size_t index) {
 
 hamel_status friction_derive(hamel_equations *e) {
     assert(e->residual && e->F.count == 0);
-    for (size_t k = 0; k < e->system->friction_count; k++)
-        if (!add_friction(e, k)) return equations_status(e->system);
-    if (!pattern_finish(e->system, &e->F)) return equations_status(e->system);
+    bool good = true;
+    for (size_t k = 0; good && k < e->system->friction_count; k++) good = add_friction(e, k);
+    (void)(good && pattern_finish(e->system, &e->F));
     return equations_status(e->system);
 }
 

@@ -4,8 +4,8 @@
 typedef struct collector {
     hamel_equations *equations;
     arena *memory;
-    graph_node *on;   /* n, of the current origin; GRAPH_NONE: no force yet */
-    int32_t *touched; /* in the order of their first part */
+    graph_node *on;   /* n: forces of the current origin; GRAPH_NONE: no force so far */
+    int32_t *touched; /* coordinates with a force, in the order of their first part */
     size_t touched_count;
     generalized_force *all;
     size_t count, capacity;

@@ -8,15 +8,15 @@
 #include "engine/mechanics/equations.h"
 
 typedef struct generalized_force {
-    const char
-        *origin; /* "spring s1", "dissipation", "nonideal", "friction on floor"; parts of one share the pointer */
+    const char *origin; /* such as "spring s1" or "friction on floor"; forces of one origin share the pointer */
     int32_t coordinate;
     graph_node node;
-    int32_t friction; /* of the system, or −1 */
-    bool prescribed;  /* by a nonideal constraint: multipliers in it are those of ideal constraints */
+    int32_t friction; /* index of the friction in the system, or −1 */
+    bool
+        prescribed; /* whether a nonideal constraint prescribes the force: its multipliers are those of ideal constraints */
 } generalized_force;
 
-/* Lists them for equations that have been derived, in the order of the description; zero forces are omitted. In
- * `memory`. HAMEL_OK, or the error that stopped the graph, or HAMEL_NO_MEMORY without one. */
+/* Lists the forces of derived equations in `memory`, in the order of the description, without zero forces. Returns HAMEL_OK,
+ * the status of an error of the graph, or HAMEL_NO_MEMORY without an error. */
 hamel_status generalized_forces_list(hamel_equations *e, arena *memory, generalized_force **list,
                                      size_t *count) HAMEL_CHECKED;

@@ -1,12 +1,43 @@
-/* gibbs_appell.c — the Gibbs–Appell equations.
+/* gibbs_appell.c — the Gibbs–Appell equations, and Gibbs–Appell functions that are given.
  *
- *     ∂S/∂u'_r = Q_r                                                  Greenwood 4.275-4.283, 4.298; Papastavridis 3.5.21c
+ *     ∂S/∂q''_i = Q_i + Σ λ_c A_ci                                   Greenwood 4.283; Papastavridis 3.5.21c
+ *     ∂S/∂u'_r = Q_r                                                 Greenwood 4.275-4.283, 4.298
  *     S = Σ ½ m a·a + Σ (½ α·Iα + α·(ω × Iω)) + terms of T (Papastavridis A69) + S as given
  *
- * ∂S/∂u'_r = Σ_i ∂S/∂q''_i Φ_ir, and S is quadratic in q'': so M = ∂²S/∂q''∂q'', what of ∂S/∂q'' is free of accelerations
- * moves to the right-hand side, and both are projected by Φ. Constraints may be put into S at once, unlike into T
- * (Papastavridis A77). */
+ * S(q, q', q'', t) is quadratic in the accelerations, so M_ij = ∂²S/∂q''_i∂q''_j, and the part of ∂S/∂q'' without
+ * accelerations moves to the right-hand side. ∂S/∂u'_r = Σ_i ∂S/∂q''_i Φ_ir, so both are projected by Φ. Unlike T, S may
+ * already contain constraints (Papastavridis A77). M is then singular, but the equations together with the constraints are
+ * regular. Energies and momenta cannot be recovered from S. */
 #include "engine/mechanics/formulation.h"
+
+static bool add_appell_row(hamel_equations *e, graph_node term, int32_t i, const int32_t *list, size_t count) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    const graph_node *zeros = equations_zeros(e);
+    if (!zeros) return false;
+    graph_node force = graph_partial(g, term, s->a[i]);
+    graph_node without = graph_substitute(g, force, SYMBOL_ACCELERATION, zeros, e->n);
+    for (size_t k = 0; k < count && list[k] <= i; k++) {
+        graph_node entry = graph_partial(g, force, s->a[list[k]]);
+        if (graph_depends(g, entry) & GRAPH_DEPENDS(SYMBOL_ACCELERATION)) {
+            (void)hamel_fail(s->error, HAMEL_INVALID, "/acceleration_energy", 0,
+                             "the acceleration energy is not quadratic in the accelerations");
+            return false;
+        }
+        if (!pattern_add(s, &e->M, i, list[k], entry)) return false;
+    }
+    e->Q[i] = graph_sub(g, e->Q[i], without);
+    e->residual[i] = graph_add(g, e->residual[i], force);
+    return e->residual[i] >= 0;
+}
+
+bool appell_add_term(hamel_equations *e, graph_node term) {
+    int32_t *list;
+    size_t count = node_support(e->system, term, SYMBOL_ACCELERATION, &list);
+    for (size_t k = 0; k < count; k++)
+        if (!add_appell_row(e, term, list[k], list, count)) return false;
+    return true;
+}
 
 static bool add_particle_terms(hamel_equations *e) {
     size_t count;
@@ -24,15 +55,6 @@ static bool add_rotor_terms(hamel_equations *e) {
     return true;
 }
 
-static hamel_status derive_gibbs_appell(hamel_equations *e) {
+hamel_status gibbs_appell_derive(hamel_equations *e) {
     return quasi_velocities_derive(e, add_particle_terms, add_rotor_terms);
 }
-
-const formulation formulation_gibbs_appell = {
-    "gibbs-appell",
-    "the Gibbs-Appell equations: derivatives of an energy of accelerations, in quasi-velocities",
-    SOLVER_PROJECTION,
-    VARIABLES_VELOCITIES,
-    NEED_NONLINEAR_CONSTRAINTS | NEED_ACCELERATION_ENERGY,
-    derive_gibbs_appell,
-};

@@ -1,14 +1,14 @@
-/* hamilton.c — Hamilton's canonical equations, with multipliers where there are constraints.
+/* hamilton.c — Hamilton's canonical equations, with multipliers for constraints.
  *
  *     q'_i = ∂H/∂p_i,     p'_i = −∂H/∂q_i + Q_i + Σ λ_c A_ci          Greenwood 2.3; Talamucci 23
  *
- * p = ∂L/∂q', and H = p·q' − L is the Jacobi integral. H(q, p, t) itself is never formed: by Legendre's transformation
- * ∂H/∂p is the q' that belongs to p, and −∂H/∂q at fixed p is ∂L/∂q at fixed q'. This file derives the right-hand
- * side of p'; engine/dynamics/momenta.c finds q' from p. Lagrange's equations are derived as well: they give the multipliers
- * from the constraints at the level of accelerations. */
+ * p = ∂L/∂q', and H = p·q' − L is the Jacobi integral. H(q, p, t) is never formed: by Legendre's transformation ∂H/∂p is the
+ * q' that belongs to p, and −∂H/∂q at fixed p is ∂L/∂q at fixed q'. This file derives the right-hand side of p';
+ * engine/dynamics/momenta.c computes q' from p. Lagrange's equations are derived as well: they give the multipliers from the
+ * constraints at the level of accelerations. */
 #include "engine/mechanics/formulation.h"
 
-static hamel_status derive_hamilton(hamel_equations *e) {
+hamel_status hamilton_derive(hamel_equations *e) {
     hamel_status status = lagrange_derive(e);
     if (status != HAMEL_OK) return status;
     e->momentum_rate = energies_slopes(e);
@@ -16,12 +16,3 @@ static hamel_status derive_hamilton(hamel_equations *e) {
         e->momentum_rate[i] = graph_add(e->system->graph, e->momentum_rate[i], e->given[i]);
     return equations_status(e->system);
 }
-
-const formulation formulation_hamilton = {
-    "hamilton",
-    "Hamilton's canonical equations in coordinates and momenta",
-    SOLVER_MULTIPLIERS,
-    VARIABLES_MOMENTA,
-    NEED_ANY & ~NEED_ACCELERATION_ENERGY,
-    derive_hamilton,
-};

@@ -1,4 +1,4 @@
-/* kane.c — the general dynamical equation, known as Kane's: d'Alembert's principle along the directions left free.
+/* kane.c — the general dynamical equation, known as Kane's: d'Alembert's principle along the free directions.
  *
  *     Σ_i m_i a_i·γ_ir + Σ_i (I_i α_i + ω_i × I_i ω_i)·β_ir = Q_r               Greenwood 4.297; Kane & Levinson 1985
  *     γ_ir = ∂v_i/∂u_r,   β_ir = ∂ω_i/∂u_r
@@ -7,9 +7,9 @@
  *
  *     M = Σ m JᵀJ + Σ J_ωᵀ I J_ω,     Q = forces − Σ m Jᵀ a_0 − Σ J_ωᵀ (I α_0 + ω × I ω)
  *
- * where a_0 and α_0 are the accelerations at q'' = 0. No kinetic energy is differentiated, but for the part of it that the
- * author wrote as an expression, and for masses that change, whose inertia forces are those of Lagrange. Rotations are
- * in body axes: the rate of ω's components there is α. */
+ * where a_0 and α_0 are the accelerations at q'' = 0. Only kinetic energies that the description gives as expressions, and
+ * those of variable masses, are differentiated as in Lagrange's equations. Rotations are in body axes, in which α is the rate
+ * of the components of ω. */
 #include "engine/mechanics/formulation.h"
 #include "engine/system/elements.h"
 
@@ -86,15 +86,6 @@ static bool add_rotors(hamel_equations *e) {
     return true;
 }
 
-static hamel_status derive_kane(hamel_equations *e) {
+hamel_status kane_derive(hamel_equations *e) {
     return quasi_velocities_derive(e, add_others, add_rotors);
 }
-
-const formulation formulation_kane = {
-    "kane",
-    "Kane's equations: d'Alembert's principle for particles and bodies, in quasi-velocities",
-    SOLVER_PROJECTION,
-    VARIABLES_VELOCITIES,
-    NEED_NONLINEAR_CONSTRAINTS,
-    derive_kane,
-};

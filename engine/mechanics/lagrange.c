@@ -6,12 +6,13 @@
  *     M_ij = ∂²L/∂q'_i∂q'_j
  *     M q'' = Q + ∂L/∂q − (∂²L/∂q'∂q) q' − ∂²L/∂q'∂t + Aᵀλ
  *
- * valid for every regular L. L stays a list of terms: each is differentiated only by what it contains, so N elements
- * with local coupling cost O(N). The two mixed derivatives together are the rate of ∂L/∂q' with accelerations left out.
+ * valid for every regular L. L stays a list of terms. Each term is differentiated only with respect to the symbols that it
+ * contains, so N elements with local coupling cost O(N). The two mixed derivatives together are the part of the rate of
+ * ∂L/∂q' without accelerations.
  *
- * Where terms share most of what they contain, as the energies of a chain in absolute angles do, each M_ij would be a sum
- * over many terms: N³/3 products for N links. Then all ∂L/∂q'_i and ∂L/∂q_i come from one sweep over the whole of L
- * (graph_gradient), in which the terms are added up before they are differentiated again. */
+ * If terms share most of their symbols, as the energies of a chain in absolute angles do, each M_ij would be a sum over many
+ * terms: N³/3 products for N links. Then one sweep over the whole of L gives all ∂L/∂q'_i and ∂L/∂q_i (graph_gradient), in
+ * which the terms are added before they are differentiated again. */
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"
@@ -19,9 +20,9 @@
 #include <assert.h>
 
 /* The sweep is used if terms of LONG velocities and more have SHARED times as many products of velocities as M has
- * entries. A chain in absolute angles is derived and evaluated twice as fast from 16 links on, eleven times derived and six
- * times evaluated with 128; bodies in space whose terms only have the same four velocities (a flyball governor) take
- * half as long again, as a sweep keeps no term apart. */
+ * entries. With a chain in absolute angles, derivation and evaluation are twice as fast from 16 links on, and eleven and six
+ * times as fast with 128. With bodies in space whose terms only share four velocities (a flyball governor), they are 1.5
+ * times slower, as a sweep does not separate the terms. */
 static const double SHARED = 6;
 enum { LONG = 12 };
 
@@ -58,8 +59,8 @@ bool lagrange_add_term(hamel_equations *e, graph_node term) {
     return true;
 }
 
-/* Products of velocities in the long terms over the entries of M, a row of which is taken to be as long as the widest term
- * that its coordinate is in. Negative without memory. */
+/* Returns the number of products of velocities in the long terms, divided by the number of entries of M. A row of M is assumed
+ * to be as long as the widest term that contains its coordinate. Returns −1 if out of memory. */
 static double find_sharing(const hamel_equations *e, const graph_node *terms, size_t count) {
     hamel_system *s = e->system;
     double products = 0, entries = 0, *widest = arena_alloc(s->memory, e->n, sizeof *widest);
@@ -168,12 +169,3 @@ hamel_status lagrange_derive(hamel_equations *e) {
     if (status == HAMEL_OK) status = friction_derive(e);
     return status == HAMEL_OK ? energies_derive(e) : status;
 }
-
-const formulation formulation_lagrange = {
-    "lagrange",
-    "Lagrange's equations with multipliers, constraints differentiated to the level of accelerations",
-    SOLVER_MULTIPLIERS,
-    VARIABLES_VELOCITIES,
-    NEED_ANY,
-    lagrange_derive,
-};

@@ -13,11 +13,11 @@ static const unsigned STATE = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SY
 
 typedef struct holder {
     hamel_system *s;
-    size_t count;        /* nodes before the pass */
+    size_t count;        /* number of nodes before the pass */
     graph_node *map;     /* node → its replacement */
     unsigned char *mark; /* NEEDED; WATCHED: below the first lists; CHANGED: at or above a nonsmooth operator */
-    bool watched;        /* of the node being rewritten */
-    int32_t *first;      /* node z → the first nonsmooth operator with it, or −1 */
+    bool watched;        /* whether the node being rewritten is WATCHED */
+    int32_t *first;      /* node z → the first nonsmooth operator with the argument z, or −1 */
     size_t first_count, first_capacity;
 } holder;
 
@@ -43,7 +43,8 @@ static int32_t nonsmooth_of(holder *h, nonsmooth_kind kind, const graph_table *t
     return h->first[z] = (int32_t)s->nonsmooth_count++;
 }
 
-/* The symbol of a branch; GRAPH_NONE if the operator is not replaced. `jumps`: the operator jumps where its branch changes. */
+/* Returns the symbol of a branch, or GRAPH_NONE if the operator is not replaced. `jumps`: the operator jumps where its branch
+ * changes. */
 static graph_node branch_symbol(holder *h, nonsmooth_kind kind, const graph_table *table, graph_node written,
                                 graph_node argument, bool jumps) {
     graph *g = h->s->graph;
@@ -102,7 +103,7 @@ static graph_node rewrite_floor(holder *h, graph_op op, const graph_node from[3]
     return op == GRAPH_FLOOR ? B : op == GRAPH_CEIL ? graph_neg(g, B) : graph_sub(g, to[0], graph_mul(g, to[1], B));
 }
 
-/* Cubic tables are smooth; only linear ones have kinks at their points. */
+/* Cubic tables are smooth; only linear tables have kinks at their points. */
 static graph_node rewrite_table(holder *h, const graph_node from[3], const graph_node to[3]) {
     graph *g = h->s->graph;
     double index = 0, order = 0;
@@ -118,23 +119,11 @@ static graph_node rewrite_table(holder *h, const graph_node from[3], const graph
 }
 
 static bool is_nonsmooth(uint8_t op) {
-    switch (op) {
-    case GRAPH_SIGN:
-    case GRAPH_ABS:
-    case GRAPH_MIN:
-    case GRAPH_MAX:
-    case GRAPH_FLOOR:
-    case GRAPH_CEIL:
-    case GRAPH_MOD:
-    case GRAPH_LT:
-    case GRAPH_LE:
-    case GRAPH_GT:
-    case GRAPH_GE:
-    case GRAPH_EQ:
-    case GRAPH_NE:
-    case GRAPH_TABLE: return true;
-    default: return false;
-    }
+    static const bool nonsmooth[UINT8_MAX + 1] = {
+        [GRAPH_SIGN] = true, [GRAPH_ABS] = true, [GRAPH_MIN] = true, [GRAPH_MAX] = true,  [GRAPH_FLOOR] = true,
+        [GRAPH_CEIL] = true, [GRAPH_MOD] = true, [GRAPH_LT] = true,  [GRAPH_LE] = true,   [GRAPH_GT] = true,
+        [GRAPH_GE] = true,   [GRAPH_EQ] = true,  [GRAPH_NE] = true,  [GRAPH_TABLE] = true};
+    return nonsmooth[op];
 }
 
 static graph_node rewrite(holder *h, graph_node node) {
@@ -160,7 +149,8 @@ static bool is_operation(const graph_cell *cell) {
     return cell->op != GRAPH_IS_NUMBER && cell->op != GRAPH_IS_SYMBOL;
 }
 
-/* Marks the nodes below the lists, and those of them above a nonsmooth operator. False if there is no such operator. */
+/* Marks the nodes below the lists and, among these, the nodes at or above a nonsmooth operator. Returns false if there is no
+ * such operator. */
 static bool mark_nodes(holder *h, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched) {
     const graph *g = h->s->graph;
     bool any = false;
@@ -207,14 +197,14 @@ bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *cou
 
 /* --- branches in numbers --------------------------------------------------------------------------------------------- */
 
-/* A point in segment i; just outside the table for the segments before its first and after its last point. */
+/* Returns a point in segment i. For the segments before the first and after the last point, it is just outside the table. */
 static double point_of(const graph_table *t, ptrdiff_t i) {
     if (i < 0) return nextafter(t->x[0], -INFINITY);
     if ((size_t)i + 1 >= t->count) return nextafter(t->x[t->count - 1], INFINITY);
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* Without a run, the direction is that of the slip, scaled to a size that friction.c treats as zero. */
+/* Without a run, the direction is the slip itself, scaled to a size that friction.c treats as zero. */
 static const double DIRECTION_SCALE = 1e-8;
 
 double nonsmooth_branch(const system_nonsmooth *w, double z) {

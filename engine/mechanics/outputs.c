@@ -42,8 +42,8 @@ static bool has_nonideal(const hamel_equations *e) {
     return e->nonideal || e->F.count > 0;
 }
 
-/* Gauss's function ½ (q'' − a)ᵀ M (q'' − a), a the accelerations without constraints (Papastavridis A94); since
- * M (q'' − a) = Aᵀλ + R, R the part of the reactions that is not ideal, it is ½ (Aᵀλ + R)·(q'' − a). */
+/* Returns Gauss's function ½ (q'' − a)ᵀ M (q'' − a), where a are the accelerations without constraints (Papastavridis A94).
+ * With M (q'' − a) = Aᵀλ + R, where R is the part of the reactions that is not ideal, it is ½ (Aᵀλ + R)·(q'' − a). */
 static graph_node gauss_function(const hamel_equations *e) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -85,7 +85,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_POWER: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), row_times(e, x, s->v));
     case QUANTITY_GAUSS: return gauss_function(e);
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
-    default: return GRAPH_NONE; /* the binder handles the others */
+    default: return GRAPH_NONE; /* the binder handles all other quantities */
     }
 }
 

@@ -8,6 +8,6 @@ typedef struct hamel_observed {
     graph_node *outputs, *invariants, *checks;
 } hamel_observed;
 
-/* Binds them and the expressions of the system's events. If `e` is NULL, only syntax and names are checked. Errors are
- * added to the system's error. */
+/* Binds all observed expressions and the expressions of the system's events. If `e` is NULL, only syntax and names are
+ * checked. Errors are added to the system's error. */
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);

@@ -1,6 +1,15 @@
-/* quasi_velocities.c — the derivation that formulations in quasi-velocities share, and the user's quasi-velocities.
+/* quasi_velocities.c — the derivation that formulations in quasi-velocities share, and the user's quasi-velocities
  *
- *     u = C(q,t) q' + d(q,t),     u' = C q'' + (dC/dt q' + dd/dt)                      Greenwood 4.236; Papastavridis 2.9 */
+ *     u = C(q,t) q' + d(q,t),     u' = C q'' + (dC/dt q' + dd/dt)                      Greenwood 4.236; Papastavridis 2.9
+ *
+ * and Maggi's equations: Lagrange's, projected onto the directions that the constraints leave free.
+ *
+ *     Σ_i Φ_ir (d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i) = 0,   r = 1 … n − m      Greenwood 4.8; Papastavridis 3.5.21a;
+ *     q' = Φ u + φ                                                        Talamucci 2015, eq. 9, 10
+ *
+ * The constraints enter through Φ, not through the kinetic energy. q' follows from u and therefore always satisfies the
+ * velocity constraints. For constraints that are not linear in the velocities Φ_ir = ∂q'_i/∂u_r (Papastavridis A91). Φ is
+ * computed numerically at each state (engine/dynamics/velocity_basis.h). */
 #include "engine/mechanics/formulation.h"
 
 #include <assert.h>
@@ -27,4 +36,8 @@ hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hame
     }
     (void)pattern_finish(s, &e->C);
     return equations_status(s);
+}
+
+hamel_status maggi_derive(hamel_equations *e) {
+    return quasi_velocities_derive(e, NULL, NULL);
 }

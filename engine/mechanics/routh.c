@@ -4,9 +4,9 @@
  *     d/dt ∂R/∂q'_i − ∂R/∂q_i = Q_i + Σ λ_c A_ci      for the coordinates that are not cyclic
  *
  * (R = ½ m r'² − β²/(2 m r²) − V in a central field: the term of β in R acts like a potential with opposite sign.) R is
- * stationary in q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i: the equations are Lagrange's, with the q'_c that belong to β in them
- * and d/dt p_c = 0 as the cyclic rows. They are solved unchanged; the state consists of q and the velocities that
- * are not cyclic (engine/dynamics/noncyclic.c), and momenta are constant to the last digit.
+ * stationary in q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i: the equations are Lagrange's, with the q'_c that belong
+ * to β, and d/dt p_c = 0 as the cyclic rows. They are solved unchanged. The state consists of q and the velocities that are
+ * not cyclic (engine/dynamics/noncyclic.c), and momenta are constant to the last digit.
  *
  * A coordinate must be cyclic everywhere, not only at the initial state, where a force may vanish. Each condition is
  * therefore shown to be 0 identically (engine/algebra/identity.h). */
@@ -32,13 +32,7 @@ static bool find_failed(hamel_system *s, const cyclic_conditions *list, bool *fa
     return found && !system_interrupted(s);
 }
 
-/* Marks the coordinates of failed conditions. */
-static void mark_refuted(const cyclic_conditions *list, const bool *failed, bool *refuted) {
-    for (size_t k = 0; k < list->count; k++)
-        if (failed[k]) refuted[list->items[k].coordinate] = true;
-}
-
-/* --- why no coordinate is cyclic --------------------------------------------------------------------------------------------- */
+/* --- why no coordinate is cyclic ------------------------------------------------------------------------------------- */
 
 static bool depends_on_coordinate(hamel_system *s, const graph_node *terms, size_t count, int32_t i) {
     for (size_t k = 0; k < count; k++)
@@ -67,82 +61,54 @@ static void add_reason(hamel_system *s, const cyclic_condition *c, text_buffer *
     }
 }
 
-/* Places of failure of each coordinate, as bits. */
-static unsigned *places_of(hamel_system *s, const cyclic_conditions *list, const bool *failed) {
-    unsigned *places = arena_alloc(s->memory, s->coordinate_count, sizeof *places);
-    for (size_t k = 0; places && k < list->count; k++)
-        if (failed[k]) places[list->items[k].coordinate] |= 1u << list->items[k].place;
-    return places;
-}
-
-static int count_bits(unsigned bits) {
-    int count = 0;
-    for (; bits; bits &= bits - 1) count++;
-    return count;
-}
-
-/* "`x` appears in the potential energy and is driven by a force": one clause a place. */
+/* Prints a sentence such as "`x` appears in the potential energy and is driven by a force", with one clause per place. */
 static void describe_coordinate(hamel_system *s, const cyclic_conditions *list, const bool *failed, int32_t i,
                                 text_buffer *out) {
-    unsigned told = 0;
+    unsigned shown = 0;
     text_buffer_printf(out, "`%s` ", s->coordinates[i].name);
     for (size_t k = 0; k < list->count; k++) {
         const cyclic_condition *c = &list->items[k];
-        if (!failed[k] || c->coordinate != i || (told & (1u << c->place))) continue;
-        if (told) text_buffer_printf(out, " and ");
-        told |= 1u << c->place;
+        if (!failed[k] || c->coordinate != i || (shown & (1u << c->place))) continue;
+        if (shown) text_buffer_printf(out, " and ");
+        shown |= 1u << c->place;
         add_reason(s, c, out);
     }
 }
 
-/* Reports the coordinates with the fewest failed conditions. */
-static hamel_status refuse_routh(hamel_system *s, const cyclic_conditions *list, const bool *failed) {
-    unsigned *places = places_of(s, list, failed);
+/* Reports the coordinates with the fewest kinds of failed conditions; places[i] has a bit for each kind. */
+static hamel_status refuse_routh(hamel_system *s, const cyclic_conditions *list, const bool *failed,
+                                 const unsigned *places) {
     text_buffer text;
     int shown = 0;
     text_buffer_init(&text, 4096);
     text_buffer_printf(&text, "no momentum of a cyclic coordinate is conserved: ");
-    for (int bits = 1; places && bits <= 8; bits++)
+    for (int bits = 1; bits <= 8; bits++)
         for (size_t i = 0; i < s->coordinate_count && shown < NEAREST; i++) {
-            if (count_bits(places[i]) != bits) continue;
+            if (__builtin_popcount(places[i]) != bits) continue;
             if (shown++) text_buffer_printf(&text, "; ");
             describe_coordinate(s, list, failed, (int32_t)i, &text);
         }
-    hamel_status status = text.bytes && !text.failed && places ? formulation_refuse(&formulation_routh, s, text.bytes)
-                                                               : equations_exhausted(s);
+    hamel_status status =
+        text.bytes && !text.failed ? formulation_refuse(&formulation_routh, s, text.bytes) : equations_exhausted(s);
     text_buffer_free(&text);
     return status;
 }
 
 /* --- derivation ---------------------------------------------------------------------------------------------------- */
 
-static hamel_status find_cyclic(hamel_equations *e) {
+hamel_status routh_derive(hamel_equations *e) {
     hamel_system *s = e->system;
     cyclic_conditions list = {0};
+    hamel_status status = lagrange_derive(e);
+    if (status != HAMEL_OK) return status;
     if (!cyclic_list(&list, e)) return equations_status(s);
     bool *failed = arena_alloc(s->memory, list.count, sizeof *failed);
-    bool *refuted = arena_alloc(s->memory, e->n, sizeof *refuted);
+    unsigned *places = arena_alloc(s->memory, e->n, sizeof *places);
     e->cyclic = arena_alloc(s->memory, e->n, sizeof *e->cyclic);
-    if (!failed || !refuted || !e->cyclic || !find_failed(s, &list, failed)) return equations_exhausted(s);
-    mark_refuted(&list, failed, refuted);
+    if (!failed || !places || !e->cyclic || !find_failed(s, &list, failed)) return equations_exhausted(s);
+    for (size_t k = 0; k < list.count; k++)
+        if (failed[k]) places[list.items[k].coordinate] |= 1u << list.items[k].place;
     bool any = false;
-    for (size_t i = 0; i < e->n; i++) {
-        e->cyclic[i] = !refuted[i];
-        any = any || e->cyclic[i];
-    }
-    return any ? HAMEL_OK : refuse_routh(s, &list, failed);
+    for (size_t i = 0; i < e->n; i++) any |= e->cyclic[i] = places[i] == 0;
+    return any ? HAMEL_OK : refuse_routh(s, &list, failed, places);
 }
-
-static hamel_status derive_routh(hamel_equations *e) {
-    hamel_status status = lagrange_derive(e);
-    return status == HAMEL_OK ? find_cyclic(e) : status;
-}
-
-const formulation formulation_routh = {
-    "routh",
-    "Routh's equations: velocities of cyclic coordinates are eliminated by their momenta",
-    SOLVER_MULTIPLIERS,
-    VARIABLES_NONCYCLIC,
-    NEED_LAGRANGIAN | NEED_NONLINEAR_CONSTRAINTS,
-    derive_routh,
-};
