@@ -1,5 +1,5 @@
-/* baselines.c — see baselines.h. Each right-hand side uses the knowledge of its author: minimal coordinates where
- * there are some, the tridiagonal structure of a chain, the reduced equations of the disk. None allocates. */
+/* baselines.c — hand-written right-hand sides. Each uses what its author can derive: minimal coordinates if there
+ * are any, the tridiagonal structure of a chain, the reduced equations of the disk. None allocates memory. */
 #include "tests/bench/baselines.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static const char pendulum_text[] = "{\"hamel\":1,\"coordinates\":[{\"name\":\"a
                                     "\"kinetic_energy\":\"a'^2/2\",\"potential_energy\":\"-9.81*cos(a)\","
                                     "\"simulation\":{\"stop\":10}}";
 
-/* ---- the same as a point on a circle: only hamel has the constraint ---- */
+/* ---- the same as a point on a circle; only hamel has the constraint ---- */
 
 static void circle_columns(const double *y, double *values, void *data) {
     (void)data;
@@ -83,7 +83,7 @@ static const char double_text[] =
     "\"kinetic_energy\":\"a'^2+b'^2/2+a'*b'*cos(a-b)\",\"potential_energy\":\"-2*9.81*cos(a)-9.81*cos(b)\","
     "\"simulation\":{\"stop\":10}}";
 
-/* ---- a thin disk that rolls: Greenwood's equations 4.317 to 4.319 in tilt, heading rate and spin rate ---- */
+/* ---- a thin rolling disk: Greenwood's equations 4.317 to 4.319 in tilt, heading rate and spin rate ---- */
 
 enum { DISK_TILT, DISK_TILT_RATE, DISK_TURN, DISK_SPIN, DISK_HEADING, DISK_ANGLE, DISK_X, DISK_Y, DISK_STATES };
 static const double disk_radius = 0.5;
@@ -133,9 +133,9 @@ static const char disk_text[] =
     "{\"name\":\"rollY\",\"equation\":\"Y'=-r*Om*sin(phi)-r*theta'*cos(phi)*sin(theta)\"}],"
     "\"simulation\":{\"stop\":5}}";
 
-/* ---- Chaplygin's sleigh: knife edge at (x, y), mass centre a ahead of it (Neimark & Fufaev, chapter 2) ---- */
+/* ---- Chaplygin's sleigh: knife edge at (x, y), mass centre ahead of it by a (Neimark & Fufaev, chapter 2) ---- */
 
-static const double sleigh_arm = 0.3, sleigh_inertia = 0.4; /* of a unit mass */
+static const double sleigh_arm = 0.3, sleigh_inertia = 0.4; /* for a unit mass */
 
 static int sleigh_rhs(double t, N_Vector state, N_Vector rate, void *data) {
     (void)t, (void)data;
@@ -170,7 +170,8 @@ static const char sleigh_text[] =
 
 /* ---- a heavy symmetric top in Euler's angles phi, theta, psi (Goldstein, section 5.7) ---- */
 
-static const double top_across = 1, top_along = 0.4, top_weight = 2; /* inertias about the tip; weight times distance */
+/* moments of inertia about the tip; weight times distance */
+static const double top_across = 1, top_along = 0.4, top_weight = 2;
 
 static int top_rhs(double t, N_Vector state, N_Vector rate, void *data) {
     (void)t, (void)data;
@@ -258,15 +259,15 @@ static const char column_text[] =
     "\"potential_energy\":[\"sum(i,1,N,9.81*u[i])\",\"k/2*u[1]^2+k/2*sum(i,2,N,(u[i]-u[i-1])^2)\"],"
     "\"dissipation\":\"c/2*u[1]'^2+c/2*sum(i,2,N,(u[i]'-u[i-1]')^2)\",\"simulation\":{\"stop\":10}}";
 
-/* ---- hamel's coordinates, with multipliers ----
+/* --- hamel's coordinates, with multipliers ------------------------------------------------------------------------
  *
- * What a constraint takes if nobody finds fewer variables: M, A, Q and b written out, solved without pivots, and
- * constraints kept by Baumgarte's method at a rate of 20/s, as in chains.c. */
+ * The cost of constraints without a reduction to fewer variables: explicit M, A, Q and b, an elimination without
+ * pivoting, and Baumgarte stabilization at the rate 20/s, as in chains.c. */
 
 static const double damping = 20;
 
-/* M (lower triangle) and A below it, in rows of k; x: Q, b, and then the accelerations. Sizes are known where it is
- * called. */
+/* Solves for the accelerations: M (lower triangle) with A below it, in rows of length k; x contains Q and b, then
+ * the result. The sizes are constants in each call. */
 static inline __attribute__((always_inline)) void saddle(size_t k, double *restrict a, double *restrict x) {
     for (size_t j = 0; j < k; j++) {
         double inverse = 1 / a[k * j + j];

@@ -6,6 +6,6 @@
 extern const baseline baselines[];
 extern const size_t baseline_count;
 
-/* Those of them that have constraints, once more by hand in hamel's coordinates. */
+/* The systems with constraints again, hand-written in hamel's coordinates. */
 extern const baseline multiplier_baselines[];
 extern const size_t multiplier_baseline_count;

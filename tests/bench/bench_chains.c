@@ -1,11 +1,11 @@
-/* bench_chains.c — how cost grows with the length of a chain, and with its stiffness, against C written by hand
+/* bench_chains.c — growth of cost with the length of a chain and with its stiffness, compared with hand-written C
  * (chains.c).
  *
- * Time a step takes, medians of rounds in which both take turns, at rtol 1e-6; the memory allocated by a model and a
- * run at the same time, in bytes. Exponents are slopes in logarithms. Exits 1 when a chain in x and y differs from
- * the one by hand by more than their tolerances explain.
+ * Prints the time per step at rtol 1e-6, as the median of rounds in which both sides alternate, and the memory
+ * allocated by a model during a run, in bytes. Exponents are slopes of logarithms. Exits with 1 if a chain in x and
+ * y differs from the hand-written one by more than the tolerances explain.
  *
- *     bench_chains [rounds] */
+ * bench_chains [rounds] */
 #include "tests/bench/chains.h"
 
 #include <malloc.h>
@@ -31,7 +31,7 @@ static bool note_memory(void *context, const double *values, size_t count) {
     return true;
 }
 
-/* Of a model and its run. */
+/* Returns the memory of a model and its run, in bytes. */
 static double memory_of(const baseline *b, const char *length) {
     double before = allocated(), most = 0;
     hamel_model *model = prepare(b, RTOL, length);

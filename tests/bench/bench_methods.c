@@ -1,10 +1,10 @@
-/* bench_methods.c — the cost of each integration method at the same achieved error.
+/* bench_methods.c — the cost of each integration method at equal error.
  *
- * Each description is run by every method at tolerances that fall by half decades, until its rows are as near to those of
- * a run at the tightest tolerance as is requested; then the time of that run is taken, the least of several. Derivation
- * and output are not in it. From these figures come the constants by which `auto` chooses.
+ * Runs each description with every method at tolerances that decrease by half decades, until the error relative to a
+ * run at the tightest tolerance is small enough. Prints the shortest of several times of that run, without
+ * derivation and output. The constants by which `auto` selects a method come from these figures.
  *
- *     bench_methods [FILE...]      without files: the systems of baselines.h */
+ * bench_methods [FILE...] default: the systems of baselines.h */
 #include "api/simulate.h"
 #include "tests/bench/baselines.h"
 
@@ -15,7 +15,7 @@
 
 enum { METHODS = 4, TARGETS = 2, REPEATS = 5 };
 static const char *const methods[METHODS] = {"adams", "bdf", "erk", "auto"};
-static const double targets[TARGETS] = {1e-5, 1e-8}; /* of the largest value of a column, or of 1 */
+static const double targets[TARGETS] = {1e-5, 1e-8}; /* relative to the largest absolute value of a column, or to 1 */
 static const double LOOSEST = 1e-3, TIGHTEST = 1e-13, PATIENCE = 5;
 
 typedef struct record {
@@ -57,7 +57,7 @@ static bool take_row(void *context, const double *values, size_t count) {
     return true;
 }
 
-/* False when the run does not get to its end. */
+/* Returns false if the run fails. */
 static bool run(const hamel_model *model, record *out, hamel_summary *summary) {
     hamel_error error = {0};
     hamel_sink sink = {.context = out, .row = take_row};
@@ -68,7 +68,7 @@ static bool run(const hamel_model *model, record *out, hamel_summary *summary) {
     return good;
 }
 
-/* Of coordinates and velocities. */
+/* Returns the error of coordinates and velocities. */
 static double error_of(const record *one, const record *other, size_t n) {
     double worst = 0;
     if (one->rows != other->rows) return INFINITY;
@@ -84,7 +84,7 @@ static double error_of(const record *one, const record *other, size_t n) {
     return worst;
 }
 
-/* Least time of a run that is exact enough; and what it was. */
+/* Measures the shortest time of a sufficiently accurate run, with its statistics. */
 static void measure(const char *text, const char *method, double target, const record *reference, record *scratch) {
     for (double rtol = LOOSEST; rtol > TIGHTEST; rtol *= 0.31622776601683794) {
         hamel_summary s = {0};
@@ -108,7 +108,7 @@ static void measure(const char *text, const char *method, double target, const r
     printf(" | %-9s       -", method);
 }
 
-/* By whichever of two methods can. */
+/* Computes the reference with the first of two methods that succeeds. */
 static bool find_reference(const char *text, record *reference, hamel_summary *s) {
     for (size_t k = 0; k < 2; k++) {
         hamel_model *model = derive(text, methods[k], TIGHTEST);

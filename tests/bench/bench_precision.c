@@ -1,7 +1,7 @@
-/* bench_precision.c — work and precision: errors, steps and time of systems with closed forms over five decades of the
- * tolerance, and a plot of all errors.
+/* bench_precision.c — work-precision diagrams: errors, steps and times of systems with closed forms over five
+ * decades of tolerance, and a plot of all errors.
  *
- *     bench_precision [method ...] */
+ * bench_precision [method ...] */
 #include "tests/bench/contest.h"
 #include "tests/reference/precision.h"
 
@@ -44,7 +44,7 @@ static void print_table(const curve *curves, size_t count) {
     }
 }
 
-/* Rows are decades of the error, columns tolerances; + where the error is the tolerance. */
+/* Rows are decades of the error and columns are tolerances; + marks an error equal to the tolerance. */
 static void print_plot(const curve *curves, size_t count) {
     printf("\nerror\n");
     for (int decade = HIGH; decade >= LOW; decade--) {

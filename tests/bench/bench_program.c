@@ -1,13 +1,13 @@
-/* bench_program.c — nanoseconds an operation takes: values and tangents of compiled programs.
+/* bench_program.c — nanoseconds per operation: values and tangents of compiled programs.
  *
- * Two kinds of tape. "random": 35 % sums, 47 % products, 6 % sines and cosines, the rest differences and quotients,
- * operands from the last 64 values, all of ordinary size. "chain": mass matrix and generalized forces of n links in a plane, in angles,
- * derived by the graph from kinetic and potential energy: what the engine really evaluates. An operation is a node of
- * the graph, so that fusing shows as time, not as fewer operations. Each figure is the least of several rounds: what
- * the machine does when nothing else runs. "to code": from a program to its machine code; "repaid": evaluations after which
- * that has been repaid.
+ * There are two kinds of tape. "random": 35 % sums, 47 % products, 6 % sines and cosines, otherwise differences and
+ * quotients, with operands from the last 64 values, all of moderate size. "chain": mass matrix and generalized
+ * forces of a planar chain of n links in angles, derived from kinetic and potential energy, as typical input of the
+ * engine. An operation is a node of the graph; fused operations therefore show as shorter times. Each figure is the
+ * minimum of several rounds, to exclude other load. "to code" is the time to compile a program to machine code;
+ * "repaid" is the number of evaluations after which compilation has saved time.
  *
- *     bench_program [rounds] */
+ * bench_program [rounds] */
 #include "engine/compile/native.h"
 
 #include <stdint.h>
@@ -55,7 +55,7 @@ static void close_tape(tape *t) {
     free(t->nodes);
 }
 
-/* Where programs are evaluated. */
+/* Returns the value of a symbol at which programs are evaluated. */
 static double point(graph_symbol_kind kind, int index) {
     return kind == SYMBOL_COORDINATE ? 0.1 + 0.001 * index : 0.3 - 0.002 * index;
 }
@@ -69,8 +69,8 @@ static graph_op random_operator(uint64_t *seed) {
     return percent < 97 ? GRAPH_SUB : GRAPH_DIV;
 }
 
-/* The last 64 values are the outputs: with operands among the last 64, nearly every operation is below one of them.
- * Operands are drawn until the value is of ordinary size. */
+/* The last 64 values are the outputs, so nearly every operation is needed. Operands are drawn until the value has
+ * moderate size. */
 static void random_tape(tape *t, size_t operations) {
     enum { REACH = 64, TRIES = 50 };
     open_tape(t, REACH);
@@ -99,7 +99,8 @@ static void random_tape(tape *t, size_t operations) {
     free(value);
 }
 
-/* T and V of links of unit length and mass at their ends, angles q_i from the vertical. */
+/* Builds T and V of a chain of links with unit length and a unit mass at each end; the angles q_i are measured from
+ * the vertical. */
 static void chain_energies(graph *g, int n, graph_node *kinetic, graph_node *potential) {
     graph_node x = graph_number(g, 0), y = x, half = graph_number(g, 0.5);
     *kinetic = *potential = x;
@@ -114,7 +115,7 @@ static void chain_energies(graph *g, int n, graph_node *kinetic, graph_node *pot
     }
 }
 
-/* Lower triangle of ∂²T/∂v∂v and ∂(T - V)/∂q - bias of d/dt ∂T/∂v. */
+/* Builds the lower triangle of ∂²T/∂v∂v and ∂(T - V)/∂q - bias of d/dt ∂T/∂v. */
 static void chain_tape(tape *t, int n) {
     open_tape(t, (size_t)n * (size_t)(n + 1));
     graph_node kinetic, potential;
@@ -141,7 +142,7 @@ static void chain_tape(tape *t, int n) {
     free(below);
 }
 
-/* Seconds of one evaluation. */
+/* Returns the seconds per evaluation. */
 static double evaluation(const program *p, const program_inputs *in, double *w, double *out, size_t calls, int rounds) {
     double least = INFINITY;
     for (int r = 0; r < rounds; r++) {
@@ -152,7 +153,7 @@ static double evaluation(const program *p, const program_inputs *in, double *w, 
     return least;
 }
 
-/* Seconds of one evaluation of eight tangents. */
+/* Returns the seconds per evaluation of eight tangents. */
 static double differentiation(const program *p, const program_inputs *in, const program_inputs *seeds, double *w,
                               double *tw, double *dot, size_t calls, int rounds) {
     double least = INFINITY;
@@ -164,7 +165,7 @@ static double differentiation(const program *p, const program_inputs *in, const 
     return least;
 }
 
-/* Seconds until there is machine code, which is left in *code. */
+/* Returns the seconds to compile to machine code, which is stored in *code. */
 static double translation(native_code *code, program *p, int kind, int rounds) {
     double least = INFINITY;
     for (int r = 0; r < rounds; r++) {

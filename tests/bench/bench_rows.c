@@ -1,10 +1,11 @@
-/* bench_rows.c — processor time of a number in a row: computed only, and written in each format, next to std::to_chars.
+/* bench_rows.c — CPU time per number of a row: computed only, written in each format, and converted by
+ * std::to_chars.
  *
- *     bench_rows [rounds]
+ * bench_rows [rounds]
  *
- * 256 oscillators, 1,001 rows of 513 columns, into a sink that discards them. "written" is the time of the run minus that
- * of the run without a writer, for each number. The goals are twice std::to_chars for text, and 0.3 of it for npy; the least
- * of all rounds counts. */
+ * 256 oscillators give 1,001 rows of 513 columns, which the sink discards. "written" is the time of a run minus that
+ * of a run without a writer, per number. The goals are twice the time of std::to_chars for text, and 0.3 of it for
+ * npy. Each figure is the minimum of all rounds. */
 #include "api/simulate.h"
 #include "engine/base/shortest_digits.h"
 #include "tests/bench/baselines.h"
@@ -25,7 +26,7 @@ static const char description[] =
 
 typedef struct count {
     size_t numbers, bytes;
-    double digits; /* seconds of std::to_chars */
+    double digits; /* in seconds, for std::to_chars */
 } count;
 
 static double processor_seconds(void) {
@@ -48,7 +49,7 @@ static bool count_row(void *context, const double *values, size_t columns) {
     return true;
 }
 
-/* Converts a row as the writers do, without layout. */
+/* Converts the numbers of a row as the writers do, without separators. */
 static bool convert_row(void *context, const double *values, size_t columns) {
     count *c = context;
     char digits[SHORTEST_DIGITS_SPACE];
@@ -60,7 +61,7 @@ static bool convert_row(void *context, const double *values, size_t columns) {
     return true;
 }
 
-/* Returns the seconds of a run into a writer of this format, or into `observer` without a format. */
+/* Returns the seconds of a run with a writer of this format, or with `observer` if the format is NULL. */
 static double seconds_of(const hamel_model *model, const row_format *format, api_observer observer) {
     count c = {0};
     row_writer *writer = format ? row_writer_open(format, (byte_sink){&c, take}) : NULL;

@@ -1,9 +1,9 @@
-/* bench_startup.c — processor time of the command line for a small system: user and system time of whole processes.
+/* bench_startup.c — CPU time of the command line for a small system: user and system time of complete processes.
  *
- *     bench_startup [rounds]
+ * bench_startup [rounds]
  *
- * The program is $HAMEL, or build/hamel. Prints the least and the median of the rounds, in milliseconds. The goal for `run`
- * is 5 ms: below that, a loop in a shell over small systems is limited by the creation of processes. */
+ * The program is $HAMEL, or build/hamel. Prints the minimum and the median of the rounds in milliseconds. The goal
+ * for `run` is 5 ms: below that, the creation of processes dominates in a shell loop over small systems. */
 #include "tests/bench/baselines.h"
 
 #include <fcntl.h>

@@ -1,12 +1,14 @@
-/* bench_sweep.c — members of a sweep for each second of one core: hamel's sweeps against a loop over CVODE by hand.
+/* bench_sweep.c — members of a sweep per second on one core: hamel's sweeps compared with a hand-written loop over
+ * CVODE.
  *
- * Double pendulums from random angles, 10 s at rtol 1e-6, the last state of each. By hand (baselines.c): one CVODE (Adams,
- * fixed point, hamel's vector operations), set up once and started again for each member. hamel: the same members by
- * hamel_run_members, eight at a time, and one by one by method adams. Errors are against the program by hand at 1e-12;
- * some of these motions are chaotic, so medians and 95 % are reported. Exits 1 when the sweep's are larger than by
- * hand.
+ * Double pendulums start at random angles and run for 10 s at rtol 1e-6; only the last state of each is stored. The
+ * hand-written program (baselines.c) creates one CVODE integrator (Adams, fixed-point iteration, hamel's vector
+ * operations) and reinitializes it for each member. hamel runs the same members with hamel_run_members in SIMD
+ * lanes, and one by one with method adams. Errors are relative to the hand-written program at 1e-12; some of the
+ * motions are chaotic, so medians and 95 % quantiles are printed. Exits with 1 if the errors of the sweep are larger
+ * than those of the hand-written program.
  *
- *     bench_sweep [rounds [members]] */
+ * bench_sweep [rounds [members]] */
 #include "api/simulate.h"
 #include "engine/base/random.h"
 #include "engine/simulate/methods/vector_ops.h"
@@ -27,14 +29,14 @@ static const double RTOL = 1e-6, STOP = 10, WIDEST = 2;
 typedef struct sweep {
     const baseline *b;
     size_t members;
-    double *start;              /* two angles each */
-    hamel_model *models[KINDS]; /* of ONE_BY_ONE and VEC8 */
+    double *start;              /* two angles per member */
+    hamel_model *models[KINDS]; /* models for ONE_BY_ONE and VEC8 */
     hamel_variation *variations[KINDS];
-    double *reference, *found; /* two angles each */
+    double *reference, *found; /* two angles per member */
     size_t ended;
 } sweep;
 
-/* ---- by hand ---- */
+/* ---- the hand-written program ---- */
 
 static void members_by_hand(const sweep *c, double rtol, double *out) {
     SUNContext context;
@@ -64,7 +66,7 @@ static void members_by_hand(const sweep *c, double rtol, double *out) {
     SUNContext_Free(&context);
 }
 
-/* ---- by hamel ---- */
+/* ---- hamel ---- */
 
 static hamel_model *prepare_by(const baseline *b, const char *method) {
     char chosen[60], rtol[60], atol[60];
@@ -107,14 +109,14 @@ static void run_kind(sweep *c, int kind) {
             "hamel_run_members");
 }
 
-/* ---- measuring ---- */
+/* ---- measurement ---- */
 
-/* Median and 95 % of the members' errors, sorted into `errors`. */
+/* Computes the median and the 95 % quantile of the members' errors, which are sorted in `errors`. */
 static void find_errors(const sweep *c, double *errors, double out[2]) {
     for (size_t i = 0; i < c->members; i++)
         errors[i] =
             fmax(fabs(c->found[2 * i] - c->reference[2 * i]), fabs(c->found[2 * i + 1] - c->reference[2 * i + 1]));
-    out[0] = median(errors, c->members); /* which sorts them */
+    out[0] = median(errors, c->members); /* also sorts the errors */
     out[1] = errors[c->members * 95 / 100];
 }
 

@@ -1,22 +1,22 @@
-/* bench_systems.c — small systems: the right-hand side, derivation, and time to solution, against C written by hand
+/* bench_systems.c — small systems: right-hand side, derivation, and time to solution, compared with hand-written C
  * (baselines.c).
  *
- * Right-hand side: accelerations from a state, at states along the motion. Constrained systems are written by hand in
- * fewer variables than hamel has; and once more, as `same`, in its coordinates with multipliers: so the part of a ratio that
- * is the formulation's shows.
+ * Right-hand side: accelerations at states along the motion. Constrained systems are hand-written in fewer variables
+ * than hamel uses; `same` is hand-written in hamel's coordinates with multipliers, which separates the effect of the
+ * formulation.
  *
- * Time to solution: both integrate with the same method and give 101 rows; a run includes setting up and freeing the
- * integrator on either side. Programs by hand are measured twice: with SUNDIALS' serial vectors as packaged, and with
- * the vector operations that hamel uses itself, which is the practical limit. A tolerance does not mean the same error
- * on both sides, nor does the error follow the tolerance smoothly. So a sweep of tolerances makes a curve of time over
- * error on either side, and `equal` is the median over hamel's points of its time against that of the curve by hand at
- * the same error. Errors are the largest over all rows and compared columns against the program by hand at tight
- * tolerances, so that a fast wrong answer shows.
+ * Time to solution: both sides use the same method and compute 101 rows; a run includes creating and freeing the
+ * integrator. The hand-written programs are measured with SUNDIALS' serial vectors as packaged, and with hamel's
+ * vector operations, which is the practical limit. Equal tolerances do not mean equal errors, and the error is not a
+ * smooth function of the tolerance. So each side gives a curve of time over error by a sweep of tolerances. `equal`
+ * is the median over hamel's points of hamel's time divided by the hand-written program's at the same error. Errors
+ * are maxima over all rows and compared columns, relative to the hand-written program at tight tolerances, so that
+ * fast but wrong results are detected.
  *
- * Runs of all kinds alternate in rounds; a figure is the median of the rounds. Exits 1 when an error is out of
+ * Runs of all kinds alternate in rounds; a figure is the median of the rounds. Exits with 1 if an error is out of
  * proportion to its tolerance.
  *
- *     bench_systems [rounds [part of a system's name]] */
+ * bench_systems [rounds [part of a system's name]] */
 #include "engine/dynamics/dynamics.h"
 #include "tests/bench/baselines.h"
 
@@ -27,10 +27,10 @@
 #include <string.h>
 
 enum { ROUNDS = 5, ROUNDS_MAX = 101, SWEEP = 13, PER_DECADE = 2 };
-static const double LOOSEST = 1e-4; /* tolerance of the sweep */
-static const int SHOWN[] = {4, 10}; /* 1e-6 and 1e-9 */
+static const double LOOSEST = 1e-4; /* largest tolerance of the sweep */
+static const int SHOWN[] = {4, 10}; /* tolerances 1e-6 and 1e-9 */
 
-enum { HAMEL, DEFAULT, PACKAGED, BY_HAND, KINDS }; /* DEFAULT: hamel with the method that it chooses */
+enum { HAMEL, DEFAULT, PACKAGED, BY_HAND, KINDS }; /* DEFAULT is hamel with the method that `auto` selects */
 
 static double tolerance_at(int point) {
     return LOOSEST * pow(10, -(double)point / PER_DECADE);
@@ -40,7 +40,7 @@ static double tolerance_at(int point) {
 
 enum { STATES = 64, CALLS = 200 };
 
-/* Nanoseconds an evaluation takes: `states` holds (q, q') of STATES rows. */
+/* Returns the nanoseconds per evaluation; `states` contains (q, q') of STATES rows. */
 static double time_hamel(const hamel_model *model, dynamics *k, const double *states, double *a) {
     size_t n = model->n;
     double begin = processor_time();
@@ -71,7 +71,7 @@ static bool gather(void *context, const double *values, size_t count) {
     return true;
 }
 
-/* Any states will do for the program by hand, whose time does not depend on them: its own along the motion. */
+/* Stores states along the motion of the hand-written program, whose time does not depend on the state. */
 static void gather_by_hand(const baseline *b, SUNContext context, N_Vector *y) {
     for (size_t i = 0; i < STATES; i++) {
         y[i] = N_VNew_Serial(b->states, context);
@@ -116,7 +116,7 @@ static void measure_rates(const baseline *b, int rounds) {
 
 /* ---- time to solution ---- */
 
-/* Of one tolerance. */
+/* Results for one tolerance. */
 typedef struct figures {
     double seconds[KINDS], error[KINDS], steps[KINDS];
 } figures;
@@ -128,7 +128,7 @@ static void run_kind(const baseline *b, hamel_model *const *models, double rtol,
         run_by_hand(b, rtol, kind == BY_HAND, out);
 }
 
-/* Enough runs a round for the clock to mean something. */
+/* Returns the number of runs per round, large enough for the resolution of the clock. */
 static int runs_of_a_round(const baseline *b, const hamel_model *model, table *scratch) {
     double begin = processor_time();
     run_hamel(b, model, scratch);
@@ -156,7 +156,8 @@ static figures measure(const baseline *b, double rtol, int rounds, const table *
     return f;
 }
 
-/* The time by hand at an error, between the first two points of the sweep that have it between them; 0 when none have. */
+/* Returns the time of the hand-written program at an error, by interpolation between the first two points of the
+ * sweep that enclose it, or 0 if none do. */
 static double time_at_error(const figures *sweep, double error) {
     for (int i = 0; i + 1 < SWEEP; i++) {
         double high = log(sweep[i].error[BY_HAND]), low = log(sweep[i + 1].error[BY_HAND]), here = log(error);
@@ -167,7 +168,7 @@ static double time_at_error(const figures *sweep, double error) {
     return 0;
 }
 
-/* 0 when the curves have no error in common. */
+/* Returns 0 if the ranges of errors do not overlap. */
 static double ratio_at_equal_error(const figures *sweep, int kind) {
     double ratios[SWEEP];
     size_t count = 0;
@@ -178,7 +179,7 @@ static double ratio_at_equal_error(const figures *sweep, int kind) {
     return count ? median(ratios, count) : 0;
 }
 
-/* A long run at a loose tolerance may lose four digits to the motion's own sensitivity, not more. */
+/* Long runs at loose tolerances may lose at most four digits to the sensitivity of the motion. */
 static bool plausible(const figures *f, double rtol) {
     bool good = true;
     for (int kind = 0; kind < KINDS; kind++) good = good && f->error[kind] < 1e4 * rtol;

@@ -1,4 +1,4 @@
-/* chains.c — see the header. */
+/* chains.c — hand-written equations of chains. */
 #include "tests/bench/chains.h"
 
 #include "engine/linear/dense.h"
@@ -11,8 +11,8 @@ static const double gravity = 9.81, start_angle = 0.8;
 
 struct chain {
     size_t links;
-    double *dx, *dy, *tension, *diagonal, *off; /* links + 1 each */
-    double *sine, *cosine, *mass;               /* links, links, links² */
+    double *dx, *dy, *tension, *diagonal, *off; /* links + 1 entries each */
+    double *sine, *cosine, *mass;               /* links, links, and links² entries */
 };
 
 chain *chain_create(size_t links) {

@@ -1,4 +1,4 @@
-/* contest.c — see the header. */
+/* contest.c — runs and comparisons of both sides. */
 #include "tests/bench/contest.h"
 
 #include "api/simulate.h"
@@ -62,7 +62,7 @@ double table_error(const table *one, const table *other) {
     return largest;
 }
 
-/* ---- by hand ---- */
+/* ---- the hand-written program ---- */
 
 typedef struct program {
     SUNContext context;
@@ -127,7 +127,7 @@ void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out
     close_program(&p);
 }
 
-/* ---- by hamel ---- */
+/* ---- hamel ---- */
 
 hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
     char method[40], relative[40], absolute[40], stop[40];
@@ -137,7 +137,7 @@ hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
     snprintf(stop, sizeof stop, "simulation.stop=%.17g", b->stop);
     const char *assignments[] = {method, relative, absolute, stop, assignment};
     api_limits limits = api_limits_default();
-    limits.jit = HAMEL_JIT_ON; /* code by hand is machine code, too */
+    limits.jit = HAMEL_JIT_ON; /* hand-written code is machine code, too */
     api_failure failure = {0};
     hamel_model *model = api_prepare(b->description, strlen(b->description), assignments, assignment ? 5 : 4, &limits,
                                      NULL, b->name, &failure);

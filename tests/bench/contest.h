@@ -1,7 +1,7 @@
-/* contest.h — a motion computed twice: by hamel from a description, and by the C that a person would write for CVODE who
- * has derived the equations by hand. Both give ROWS rows of the same columns.
+/* contest.h — a trajectory computed twice: by hamel from a description, and by hand-written C with CVODE for
+ * equations that a person has derived. Both give ROWS rows of the same columns.
  *
- * Times are processor time of this thread: what else the machine does is not their doing. */
+ * Times are CPU times of this thread, so other load does not matter. */
 #pragma once
 
 #include "engine/hamel.h"
@@ -14,16 +14,16 @@ enum { ROWS = 101, BASELINE_BAND = 3 };
 
 typedef struct baseline {
     const char *name;
-    const char *method; /* the method of both: "adams" or "bdf" */
+    const char *method; /* for both sides: "adams" or "bdf" */
     const char *description;
     double stop;
     sunindextype states;
-    size_t compared; /* hamel's first columns after t, which `columns` gives from the state */
+    size_t compared; /* number of hamel's columns after t that `columns` computes from the state */
     CVRhsFn rhs;
-    CVLsJacFn jacobian; /* banded, for bdf; else NULL */
+    CVLsJacFn jacobian; /* banded, for bdf; otherwise NULL */
     void (*start)(double *y, void *data);
     void (*columns)(const double *y, double *values, void *data);
-    void *data; /* of the three above and the right-hand side */
+    void *data; /* argument of the three functions above and of the right-hand side */
 } baseline;
 
 typedef struct table {
@@ -33,18 +33,18 @@ typedef struct table {
 } table;
 
 double processor_time(void);
-void require(bool good, const char *what); /* else ends the program */
+void require(bool good, const char *what); /* prints `what` and exits if `good` is false */
 double median(double *values, size_t count);
-/* The slope of a line through (log x, log y), by least squares. */
+/* Returns the slope of the least-squares line through (log x, log y). */
 double exponent(const double *x, const double *y, size_t count);
 
 table table_create(const baseline *b);
 void table_free(table *t);
-double table_error(const table *one, const table *other); /* largest difference */
+double table_error(const table *one, const table *other); /* returns the largest difference */
 
-/* The model of the description, with `assignments` as of --set. */
+/* Returns the model of the description, with `assignments` as in --set. */
 hamel_model *prepare(const baseline *b, double rtol, const char *assignment);
 void run_hamel(const baseline *b, const hamel_model *model, table *out);
 
-/* With the vector operations that hamel uses itself, or SUNDIALS' serial ones as packaged. */
+/* Uses hamel's vector operations, or SUNDIALS' serial ones as packaged. */
 void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out);

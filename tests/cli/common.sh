@@ -1,7 +1,7 @@
 # Shared by the tests of the command line; sourced first.
 . "${BASH_SOURCE[0]%/*}/../daemon.sh"
 
-# call ARGUMENTS...: runs hamel; leaves its exit code in $code, its output in out and err.
+# call ARGUMENTS...: runs hamel and stores its exit status in $code and its output in the files out and err.
 call() { "$hamel" "$@" >out 2>err </dev/null; code=$?; }
 code_is() { [ "$code" = "$1" ]; }
 

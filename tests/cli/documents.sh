@@ -22,7 +22,7 @@ parts() {
         going { print > ("wanted." n) }'
 }
 
-# as_wanted K: whether the file out matches wanted.K.
+# as_wanted K: succeeds if the file out matches wanted.K.
 as_wanted() {
     local pattern
     pattern=$(rounded "wanted.$1" | sed 's/./\\&/g; s/\\\.\\\.\\\./*/g')
@@ -62,9 +62,9 @@ sed 's|^{|{"sweep": {"over": {"l": [1, 1.1, 1.2, 1.3]}, "collect": ["final"]},|'
 mkdir systems && cp a.json pendulum.json systems
 cd .. || exit 2
 for command in $("$hamel" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
-    [ "$command" != worker ] || continue # needs a database
+    [ "$command" != worker ] || continue # requires a database
     case $command in
-    sweep | merge) HAMEL_SERVER= ;; # shares are made in this process
+    sweep | merge) HAMEL_SERVER= ;; # shards are computed in this process
     *) HAMEL_SERVER=$url ;;
     esac
     { echo '```' && "$hamel" "$command" --help | sed -n '/^Examples\{0,1\}:$/,$s/^  /$ /p'; } >help

@@ -4,7 +4,7 @@
 
 "$hamel" new >system.json
 echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2/2 + z", "simulation": {"stop": 1}}' >invalid.json
-# About 10^8 rows: the run outlasts the test and streams all the time.
+# About 10^8 rows, so that the run outlasts the test and streams continuously.
 cat >long.json <<'J'
 {"hamel": 1, "name": "a long one", "coordinates": [{"name": "x", "initial": 1}], "kinetic_energy": "x'^2/2",
  "potential_energy": "x^2/2", "simulation": {"stop": 9e6, "step": 0.1, "max_steps": 1000000000}}
@@ -25,7 +25,7 @@ report $? "a job is required"
 start_daemon
 export HAMEL_SERVER=$url
 call status ../examples; code_is 2 && grep -q 'is not a job id' err
-report $? "an invalid id is refused before a request"
+report $? "an invalid id is rejected before a request"
 call status nobody; code_is 5 && grep -q "there is no job 'nobody'" err
 report $? "the server reports an unknown job"
 
@@ -82,7 +82,7 @@ report $? "the rows of a failed job can be read"
 call status "$job"; code_is 0 && grep -q '^  status *completed$' out && grep -q '^  progress *100 %$' out && grep -q '^  rows *201$' out
 report $? "status shows a job"
 call status "$job" "$short" --format json; code_is 0 && [ "$(wc -l <out)" = 2 ] && head -1 out | grep -q "^{\"id\":\"$job\".*\"status\":\"completed\""
-report $? "status as JSON is the server's document, one a line"
+report $? "status as JSON is the server's document, one per line"
 call status "$job" --format xml; code_is 2 && grep -q 'text or json' err
 report $? "a wrong format of a status lists the formats"
 call status nobody "$job"; code_is 5 && grep -q "^$job\$" out
@@ -101,7 +101,7 @@ wait $waiter; waited=$?; wait $follower; followed=$?
 [ $first = 0 ] && [ $waited = 4 ] && grep -qx "$long canceled" waited
 report $? "cancel ends a job, and wait gives exit code 4"
 [ $followed = 4 ] && [ "$(wc -l <followed)" -gt 2 ] && grep -q "^hamel: $long: the run was canceled" followed.err
-report $? "results that are followed end with their job"
+report $? "followed results end with their job"
 call cancel "$long" "$job"; code_is 0 && grep -qx "$job completed" out
 report $? "a job that has ended cannot be canceled"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# hamel plot: drawings in files and characters, of a motion whose position in the picture is known. TAP.
+# hamel plot: drawings in files and in characters, of a motion whose position in the picture is computed. TAP.
 . "$(dirname "$0")/common.sh"
 
 export LC_ALL=C
 
-# x = t, and y = 1: from (0, 0) to (1, 1), and a level line.
+# x = t and y = 1: a line from (0, 0) to (1, 1), and a horizontal line.
 cat >line.json <<'J'
 {"hamel": 1, "name": "a <b> & \"c\"", "coordinates": [{"name": "x", "velocity": 1}, {"name": "y", "initial": 1}],
  "parameters": {"l": 2}, "kinetic_energy": "(x'^2 + y'^2)/2", "simulation": {"stop": 1, "samples": 11}}
@@ -13,7 +13,8 @@ cat >broken.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "initial": 1, "velocity": -1}], "kinetic_energy": "x'^2/2",
  "potential_energy": "1e-3*log(x)", "simulation": {"stop": 2, "samples": 21}}
 J
-# Prints the polylines of an SVG with the colour of column K, or the frame: "x y x y ..." a line. Colours: figure.c.
+# Prints the polylines of an SVG with the colour of column K, or the frame, one per line: "x y x y ...". Colours:
+# figure.c.
 cat >lines.py <<'P'
 import sys, xml.etree.ElementTree as tree
 for e in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}polyline"):
@@ -75,7 +76,7 @@ a <b> & "c"
    0.0         0.5         1.0
              t in s
 T
-report $? "one column is drawn in dots if the locale has them"
+report $? "one column is drawn in braille dots if the locale supports them"
 
 call plot line.json --output line.svg; code_is 0 && [ ! -s out ] && [ ! -s err ] &&
     [ "$(python3 -c 'import xml.etree.ElementTree as t; print(t.parse("line.svg").getroot()[0].text)')" = 'a <b> & "c"' ]
@@ -88,17 +89,17 @@ cat frame x y | awk 'NR == 1 {left = $1; right = $3; bottom = $2} NR == 2 {top =
     NR == 4 {good += near($1, left) && near($2, bottom - room) && near($(NF - 1), right) && near($NF, top + room)}
     NR == 6 {good += near($1, left) && near($2, top + room) && near($(NF - 1), right) && near($NF, top + room)}
     END {exit NR != 6 || good != 2 || right - left < 600 || bottom - top < 300}'
-report $? "lines begin and end at the right places of the frame"
+report $? "lines begin and end at the correct positions in the frame"
 call plot line.json --size 400x300 --output frame.svg; python3 lines.py frame.svg '#60646c' >frame
 call plot line.json --size 400x300 --output line.png; code_is 0 && read -r left bottom right _ <frame && read -r _ top _ < <(sed -n 2p frame) &&
     slope=$(awk "BEGIN {print ($bottom - $top)*20/22/($right - $left)}") &&
     python3 pixels.py line.png 2f5bd0 "$(awk "BEGIN {print 2*$left + 10}")" "$(awk "BEGIN {print 2*$right - 10}")" "$slope" \
         "$(awk "BEGIN {print 2*($bottom - ($bottom - $top)/22 + $slope*$left)}")" >out &&
     awk '{exit !($1 == 800 && $2 == 600 && $3 > 500 && $4 < 3)}' out
-report $? "an image has the same line in the same place, with two pixels to a unit"
+report $? "an image has the same line in the same position, with two pixels per unit"
 call plot line.json --columns y --over x --size 300x200 --output small.svg; code_is 0 && grep -q 'width="300" height="200"' small.svg &&
     grep -q '>x</text>' small.svg && [ "$(python3 lines.py small.svg '#d1600a' | wc -l)" = 0 ]
-report $? "columns are drawn over each other, in any size"
+report $? "columns are plotted against each other, in any size"
 call plot line.json --sensitivities l --columns 'd(x)/d(l), y' --output s.svg; code_is 0 && grep -q '>d(x)/d(l)</text>' s.svg
 report $? "derivatives are columns, too"
 "$hamel" plot - --output piped.svg <line.json >out 2>err; code=$?; code_is 0 && cmp -s piped.svg line.svg
@@ -111,13 +112,13 @@ report $? "an unknown column of --over is reported"
 call plot line.json --columns x,x,x,x,x,x,x,x,x; code_is 2 && grep -q 'at most 8 columns' err
 report $? "at most eight columns are drawn"
 call plot line.json --set simulation.record=t; code_is 2 && grep -q 'no column to draw over `t`' err
-report $? "a result without columns but the time is refused"
+report $? "a result whose only column is time is rejected"
 call plot line.json --output line.pdf; code_is 2 && grep -q 'must end with .svg or .png' err
-report $? "another kind of file is refused before the run"
+report $? "an unknown file type is rejected before the run"
 for size in 5x5 300 300x 300x200x ax9 -3x20 99999x300; do
     call plot line.json "--size=$size" --output line.svg; code_is 2 && grep -q 'WIDTHxHEIGHT' err || break
 done
-report $? "an invalid size is refused"
+report $? "an invalid size is rejected"
 call plot invalid.json --output no/line.svg; code_is 6
 report $? "a missing file is an I/O failure"
 call plot line.json --output no/line.svg; code_is 6 && grep -q '^hamel: no/line.svg: No such file' err

@@ -9,7 +9,7 @@ cat >bad_check.json <<'J'
             {"name": "near", "expression": "x", "equals": 1, "tolerance": 1e-3}],
  "simulation": {"stop": 1, "samples": 3}}
 J
-# Momenta keep three digits of the light velocity x' - y'.
+# Momenta preserve three digits of the light velocity x' - y'.
 cat >disagreeing.json <<'J'
 {"hamel": 1, "coordinates": ["x", "y"], "dissipation": "(x'^2 + y'^2)/2",
  "kinetic_energy": "(x' + y')^2/2 + 1e-13*(x' - y')^2", "simulation": {"stop": 1}}
@@ -25,7 +25,7 @@ for command in run check analyze equations plot sweep merge submit status wait r
     report $? "help of $command has an example"
 done
 call rnu x; code_is 2 && grep -q 'did you mean `run`' err
-report $? "a wrong command gets the nearest one"
+report $? "the nearest command is suggested for an unknown one"
 call worker; code_is 2 && grep -q 'give --store' err
 report $? "a worker needs a store"
 call worker --store sqlite:x; code_is 2 && grep -q 'a shared store is required' err
@@ -33,7 +33,7 @@ report $? "a worker needs a shared store"
 call worker --store mysql://me:secret@db/x; code_is 2 && grep -q 'mysql://\.\.\.' err && ! grep -q secret err
 report $? "a message about a store does not show its password"
 call run system.json --forma csv; code_is 2 && grep -q 'did you mean --format' err && [ ! -s out ]
-report $? "a wrong option gets the nearest one"
+report $? "the nearest option is suggested for an unknown one"
 call run system.json --format xml; code_is 2 && grep -q 'csv' err
 report $? "a wrong format lists the formats"
 call run; code_is 2
@@ -59,7 +59,7 @@ report $? "options may come before or after the file"
 call run system.json --set l=2 --set x.initial=2 --set y.initial=0 --samples 2; code_is 0 && sed -n 2p out | grep -q '^0,2,0,'
 report $? "parameters and initial values are set"
 call run system.json --set q=1; code_is 3 && grep -q '`q`' err
-report $? "an unknown parameter is refused"
+report $? "an unknown parameter is rejected"
 call run system.json --sensitivities 'l, x.initial' --set 'simulation.record=x,d(x)/d(l)' --samples 2
 code_is 0 && sed -n 1p out | grep -qx 't,x,d(x)/d(l)'
 report $? "--sensitivities takes names, and record bare ones"
@@ -71,7 +71,7 @@ report $? "rows and summary go to files"
 call run system.json --format ndjson; code_is 0 && head -1 out | grep -q '^{"header":' && tail -1 out | grep -q '^{"summary":'
 report $? "ndjson begins with a header and ends with a summary"
 call run system.json --format json --samples 2; code_is 0 && grep -q '^{"header":.*"columns":{"t":\[0,10\]' out
-report $? "json holds columns"
+report $? "json contains columns"
 call run system.json --format npy; code_is 0 && [ "$(head -c 6 out | od -An -tx1 | tr -d ' \n')" = 934e554d5059 ]
 report $? "npy begins with its magic number"
 call run system.json --method bdf --formulation udwadia-kalaba --rtol 1e-6 --atol 1e-8 --format ndjson; code_is 0 &&
@@ -87,7 +87,7 @@ report $? "machine code gives the same bytes, and the summary names the evaluato
 call run system.json --jit maybe; code_is 2 && grep -q -- '--jit is auto, on or off, not `maybe`' err
 report $? "--jit accepts auto, on or off"
 call run system.json --jit off --server http://127.0.0.1:9; code_is 2 && grep -q 'option of hameld' err
-report $? "--jit is refused for runs on a server"
+report $? "--jit is rejected for runs on a server"
 call run system.json --set simulation.max_steps=20; code_is 4 && [ -s out ] && grep -q 'incomplete\|max_steps' err
 report $? "an incomplete run is reported, and its rows are kept"
 
@@ -96,7 +96,8 @@ report $? "check prints one line for each check and invariant"
 call check system.json --set simulation.max_steps=20; code_is 4 &&
     grep -q '^FAILED system.json: run: incomplete: the run ended' out && grep -q 'incomplete: the run ended' err
 report $? "an incomplete run gives the exit code of a failed run"
-# The steps of a free motion pass over a narrow bump without evaluating it, but a row lies on it: the balance fails the run.
+# The steps of a free motion pass over a narrow bump without evaluating it, but an output row is on it. The energy
+# balance error makes the run fail.
 cat >denied.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "velocity": 4}], "kinetic_energy": "x'^2/2",
  "potential_energy": "exp(-(1000*(x - 2))^2)", "simulation": {"stop": 1, "samples": 3}}
@@ -114,7 +115,7 @@ report $? "a failed check gives exit code 1"
 grep -q 'tests="4" failures="1" errors="0"' report.xml && grep -q 'name="check x &lt; 2 &amp; &quot;far&quot;"' report.xml
 report $? "the JUnit report counts and escapes"
 call check system.json invalid.json --junit report.xml; code_is 3 && grep -q 'errors="1"' report.xml && grep -q '^ok ' out
-report $? "an invalid file among others is an error of its own"
+report $? "an invalid file among others is reported separately"
 
 call analyze system.json; code_is 0 && [ ! -s err ] && grep -q '^degrees of freedom  *1$' out && grep -q '^  rod  *holonomic, scleronomic' out
 report $? "analyze prints the properties of a system"
@@ -158,18 +159,18 @@ call equations system.json --format c; code_is 0 && grep -q '^int rates(' out
 report $? "equations are written as C"
 "$hamel" examples redundant_parallelogram >redundant.json
 call equations redundant.json --formulation kane; code_is 3 && grep -q 'constraints depend on others' err
-report $? "redundant constraints are refused by kane"
+report $? "redundant constraints are rejected by kane"
 call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
 report $? "a wrong format of equations lists the formats"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
-report $? "analyses and runs report errors alike"
+report $? "analyses and runs report errors in the same way"
 
 call examples; code_is 0 && [ "$(wc -l <out)" -ge 20 ] && grep -q '^simple_pendulum ' out
 report $? "examples are listed"
 call examples simple_pendulum; code_is 0 && cmp -s out "$root/api/examples/simple_pendulum.json"
 report $? "an example is printed byte for byte"
 call examples simple_pendlum; code_is 2 && grep -q 'did you mean `simple_pendulum`' err
-report $? "a wrong example gets the nearest one"
+report $? "the nearest example is suggested for an unknown one"
 
 # The error in the first system of the README, whose commands documents.sh runs.
 awk '/^```json/ {on = 1; next} /^```/ && on {exit} on' "$root/README.md" >pendulum.json

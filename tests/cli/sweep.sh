@@ -23,7 +23,7 @@ J
 call sweep study.json; code_is 0 && [ ! -s err ] && [ "$(wc -l <out)" = 101 ] &&
     head -1 out | grep -qx "member,l,a.initial,b.velocity,status,t,a,b,a',b',peak,problem" &&
     [ "$(cut -d, -f1,5 out | grep -c '^[0-9]*,completed$')" = 100 ]
-report $? "a sweep gives one row a member"
+report $? "a sweep gives one row per member"
 cp out table.csv
 call sweep study.json --jobs 1; code_is 0 && cmp -s out table.csv
 report $? "the table does not depend on the number of threads"
@@ -48,7 +48,7 @@ report $? "a member is the run with its values set"
 for k in 1 2 3; do call sweep study.json --shard $k/3 --out parts; done; code_is 0 && [ ! -s out ]
 report $? "shards are written as parts"
 call merge parts; code_is 0 && cmp -s out table.csv
-report $? "parts join to the same bytes"
+report $? "joined parts have the same bytes"
 call merge parts --output joined.csv; code_is 0 && cmp -s joined.csv table.csv
 report $? "parts can be joined into a file"
 cp -r parts some; rm "$(ls -d some/* | sed -n 3p)"
@@ -57,7 +57,7 @@ report $? "missing members are reported"
 call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
 report $? "an interrupted shard is resumed"
 truncate -s -9 "$(ls -d some/* | sed -n 2p)"; call merge some; code_is 3 && [ ! -s out ] && grep -q 'damaged' err
-report $? "a damaged part is refused"
+report $? "a damaged part is rejected"
 call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
 report $? "a damaged part is replaced by its shard"
 call sweep study.json --shard 1/2 --out parts; call merge parts; code_is 3 && [ ! -s out ] && grep -q 'occur twice: in parts/.* and parts/' err
@@ -65,11 +65,11 @@ report $? "duplicate members are reported"
 call sweep study.json --set g=10 --shard 1/3 --out some; call merge some; code_is 3 && grep -q 'different sweeps' err
 report $? "parts of different sweeps do not join"
 mkdir empty; call merge empty; code_is 3 && grep -q 'no parts' err
-report $? "a directory without parts is refused"
+report $? "a directory without parts is rejected"
 call merge nowhere; code_is 6 && grep -q 'nowhere: No such file' err
 report $? "a missing directory is an I/O failure"
 
-# Killed during the sweep: finished parts are kept and not run again. Fixed steps make a member slow enough.
+# Killed during the sweep: completed parts are kept and not run again. Fixed steps make a member slow enough.
 sed 's/"stop": 1,/"stop": 40, "max_step": 0.0005,/' study.json >slow.json
 "$hamel" sweep slow.json --jobs 1 --output slow.csv 2>/dev/null & child=$!
 for _ in $(seq 2400); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done
@@ -83,9 +83,9 @@ report $? "--resume needs --out or --output"
 call sweep study.json --shard 1/3; code_is 2 && grep -q -- '--shard needs --out' err
 report $? "--shard needs --out"
 for wrong in 0/3 4/3 1 a/b 1/3x; do call sweep study.json --shard $wrong --out parts; code_is 2 || break; done; code_is 2 && grep -q 'K/N' err
-report $? "a wrong shard is refused"
+report $? "an invalid shard is rejected"
 call sweep study.json --jobs 0; code_is 2 && grep -q -- '--jobs must be' err
-report $? "a wrong number of threads is refused"
+report $? "an invalid number of threads is rejected"
 call sweep study.json --format json; code_is 2 && grep -q 'csv or ndjson' err
 report $? "a wrong format lists the formats"
 
@@ -112,27 +112,27 @@ cat >family.json <<'J'
  "kinetic_energy": "sum(i, 1, N, x[i]'^2)", "simulation": {"stop": 1, "samples": 2}, "sweep": {"over": {"N": [1, 2, 3]}}}
 J
 call sweep family.json; code_is 0 && sed -n 2p out | grep -q '^0,1,completed,1,[^,]*,,1,,$' && sed -n 4p out | grep -q '^2,3,completed,1,[^,]*,[^,]*,1,2,$'
-report $? "members with different columns fill those they have"
+report $? "members with different columns fill the columns that they have"
 
 call sweep system.json; code_is 6
 report $? "a missing file is an I/O failure"
 sed 's/"sweep"/"name"/; s/"name": "study"/"source": "none"/' study.json >none.json; call sweep none.json; code_is 3
 report $? "a description needs a sweep"
 sed 's/"l": {/"L": {/' study.json >wrong.json; call sweep wrong.json; code_is 3 && [ ! -s out ] && grep -q '/sweep/over/L: the system has no parameter `L`' err
-report $? "an unknown target is refused before the run"
+report $? "an unknown target is rejected before the run"
 sed 's/sqrt(g/sqrt(G/' own.json >wrong.json
 for command in sweep run check; do
     call $command wrong.json; grep -q '/sweep/over/l/1:6: unknown name `G`' err && grep -q 'did you mean `g`' err || break
     [ $command = check ] || { code_is 3 && [ ! -s out ]; } || break
 done; [ $command = check ] && ! code_is 0
-report $? "a value with an unknown name is refused by every command"
+report $? "a value with an unknown name is rejected by every command"
 sed 's/abs(a)/abs(z)/' study.json >wrong.json; call sweep wrong.json; code_is 3 && grep -q '/sweep/collect/1/expression:5: unknown name `z`' err
 report $? "an error in a collected expression has its pointer in the sweep"
 "$hamel" sweep study.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
 report $? "a full disk is an I/O failure, reported once"
 
 
-# On a server. Members that share one model locally differ in the last digits there.
+# On a server. The last digits differ from those of members that share one model locally.
 "$hamel" sweep family.json >family.csv
 call sweep study.json --server http://127.0.0.1:9; code_is 5 && [ ! -s out ] && grep -q '127.0.0.1:9: ' err
 report $? "an unreachable server is reported"
@@ -158,7 +158,7 @@ done; code_is $here && cmp -s here there && grep -q incomplete there && [ ! -e t
 report $? "problems of members read the same, and the table is written to a file"
 "$hamel" examples shot | sed '2i "sweep": {"over": {"x.velocity": ["4*2", 12], "y.velocity": [10]}},' >shot.json
 "$hamel" sweep shot.json >here; call sweep shot.json --server "$url"; code_is 0 && grep -q '^1,12,10,terminated,' out && cmp -s out here
-report $? "terminated members are reported alike"
+report $? "terminated members are reported in the same way"
 "$hamel" sweep own.json --format ndjson --set g=10 >here; call sweep own.json --format ndjson --set g=10 --server "$url"; code_is 0 && cmp -s out here
 report $? "NDJSON has the same rows and inputs"
 for wrong in "$(sed 's/"l": {/"L": {/' study.json)" "$(sed 's/sqrt(g/sqrt(G/' own.json)" "$(sed 's/abs(a)/abs(z)/' study.json)" '{"hamel": 1}' '{"hamel": 1,'; do
@@ -167,10 +167,10 @@ for wrong in "$(sed 's/"l": {/"L": {/' study.json)" "$(sed 's/sqrt(g/sqrt(G/' ow
 done; code_is 3 && [ "$wrong" = '{"hamel": 1,' ] && cmp -s err here.err
 report $? "errors of the description read the same"
 call sweep study.json --set 'simulation.stop=2' --server "$url" --shard 1/2; code_is 2 && grep -q -- '--shard is for local sweeps' err
-report $? "options of local sweeps are refused"
+report $? "options of local sweeps are rejected"
 sed 's/"count": 100/"count": 101/' study.json >many.json
 call sweep many.json --server "$url"; code_is 3 && grep -q 'many.json: /sweep: the sweep has 101 members; the limit is 100' err
-report $? "more members than the limit of the server are refused"
+report $? "more members than the limit of the server are rejected"
 "$hamel" sweep own.json --server "$url" >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
 report $? "a full disk is an I/O failure, also with a server"
 call sweep own.json --server "$url" --output nowhere/table.csv; code_is 6 && grep -q 'nowhere/table.csv: No such file' err

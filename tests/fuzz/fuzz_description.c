@@ -1,7 +1,6 @@
-/* fuzz_description.c — any bytes as a description: the reader, and the derivation of a model under low limits.
+/* fuzz_description.c — arbitrary bytes as a description: the reader, and the derivation of a model with low limits.
  *
- * Looks for crashes, leaks and runaway work; and for a promise: there is a model or an error, and an error can be
- * reported. */
+ * Detects crashes, leaks and unlimited work, and checks that the result is a model or an error that can be reported. */
 #include "api/json/strict_json.h"
 #include "api/read/read_system.h"
 #include "api/simulate.h"

@@ -1,8 +1,8 @@
-/* fuzz_expression.c — any bytes as an expression, an equation and a range.
+/* fuzz_expression.c — arbitrary bytes as an expression, an equation and a range.
  *
- * Beyond what the sanitizers see, it holds the parser to its contract: a failure adds exactly one error, with a text
- * and a column inside the input; postfix code never takes a value that is not there, never needs more than `depth`,
- * leaves one value, and its sums enclose their bodies. */
+ * In addition to the sanitizers' checks, it checks the contract of the parser. A failure adds exactly one error with
+ * a message and a column inside the input. Postfix code never pops from an empty stack, never needs more than
+ * `depth` values, and leaves one value; its sums enclose their bodies. */
 #include "engine/text/parser.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void require(bool holds, const char *what) {
     abort();
 }
 
-/* How many values an item takes; each leaves one. */
+/* Returns the number of values that an item pops; each item pushes one. */
 static size_t taken(const syntax_item *item) {
     switch ((syntax_kind)item->kind) {
     case SYNTAX_NUMBER: return 0;

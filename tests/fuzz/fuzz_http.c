@@ -1,7 +1,9 @@
-/* fuzz_http.c — any bytes on a connection of the daemon's HTTP front, which serves in this process from a store in memory.
+/* fuzz_http.c — arbitrary bytes on a connection of the HTTP server, which runs in this process with a store in
+ * memory.
  *
- * Looks for what the sanitizers see in the front, the routes, the job workers and the writers; and for promises: the
- * daemon takes or closes, its answers are HTTP, none is 500 (an error of its own), and it continues answering. */
+ * Detects what the sanitizers report in the server, the routes, the job workers and the writers. Also checks that
+ * the daemon answers or closes, that answers are valid HTTP and never 500 (an internal error), and that it continues
+ * to answer. */
 #include "server/http/http.h"
 #include "server/jobs/workers.h"
 #include "server/upkeep.h"
@@ -24,7 +26,7 @@ static void require(bool holds, const char *what) {
     abort();
 }
 
-/* The daemon lasts as long as the process: a fuzzer ends by being stopped. Runs are short, so that an input is, too. */
+/* Starts the daemon, which runs until the process ends. Limits keep runs, and so inputs, short. */
 static unsigned serve(void) {
     static server_config config;
     static server_log log;
@@ -68,7 +70,7 @@ static int connect_to(unsigned port) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int peer = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     require(peer >= 0, "a socket");
-    const struct linger at_once = {.l_onoff = 1}; /* no TIME_WAIT: there are more inputs than ports */
+    const struct linger at_once = {.l_onoff = 1}; /* no TIME_WAIT, because there are more inputs than ports */
     setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     if (connect(peer, (const struct sockaddr *)&address, sizeof address) != 0) {
         struct pollfd writable = {.fd = peer, .events = POLLOUT};
@@ -77,7 +79,7 @@ static int connect_to(unsigned port) {
     return peer;
 }
 
-/* Sends as the daemon takes it. Returns what is done with; all of it when the daemon has closed. */
+/* Sends as much as the daemon accepts. Returns the number of bytes sent, or `length` if the daemon has closed. */
 static size_t send_some(int peer, const uint8_t *data, size_t size) {
     ssize_t sent = send(peer, data, size, MSG_NOSIGNAL);
     if (sent < 0) return errno == EAGAIN ? 0 : size;
@@ -85,8 +87,9 @@ static size_t send_some(int peer, const uint8_t *data, size_t size) {
     return (size_t)sent;
 }
 
-/* Sends all of `data` and reads until the daemon closes or sends nothing for `quiet_ms` after it has heard all; it
- * cannot detect that a client that has stopped short will not continue. Returns what begins the answer. */
+/* Sends `data` and reads until the daemon closes the connection or sends nothing for `quiet_ms` after all was sent;
+ * it cannot detect that an incomplete request will not continue. Returns the number of bytes at the start of the
+ * answer. */
 static size_t talk(unsigned port, const uint8_t *data, size_t size, int quiet_ms, char head[HEAD]) {
     char rest[4096];
     size_t length = 0, sent = 0;

@@ -1,5 +1,5 @@
-/* fuzz_json.c — any bytes as JSON: what the scan lets through, cJSON reads, and its canonical form is read again to the
- * same canonical form; a rejection has a reason and a position. */
+/* fuzz_json.c — arbitrary bytes as JSON: cJSON parses every text that the scan accepts, the canonical form is a
+ * fixed point, and a rejection has a reason and a position. */
 #include "api/json/strict_json.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const json_limits limits = {.bytes = 64 * 1024, .depth = 32, .nodes = 5000};
     json_limits wide = limits;
-    wide.bytes *= 8; /* escapes may grow */
+    wide.bytes *= 8; /* escape sequences may be longer */
     json_fault fault;
     cJSON *tree = json_parse((const char *)data, size, &limits, &fault);
     if (tree == NULL) {

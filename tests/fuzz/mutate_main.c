@@ -1,12 +1,12 @@
 /* mutate_main.c — drives a fuzz target without a fuzzing engine.
  *
- *     fuzz_x CORPUS_DIR COUNT [SEED [SAVE]]
+ * fuzz_x CORPUS_DIR COUNT [SEED [SAVE]]
  *
- * Every file of the corpus is given to LLVMFuzzerTestOneInput as it is, then COUNT mutations of them: changed, removed,
- * repeated and inserted bytes, and pieces of other files put in (so that the corpus is also the dictionary). The same
- * corpus, count and seed give the same inputs on every machine. With SAVE, each input is first written to that file,
- * which after a crash holds the input at fault. Inputs are given in blocks of their exact size, so that a sanitizer
- * sees a read beyond the end. */
+ * Passes every file of the corpus to LLVMFuzzerTestOneInput, then COUNT mutations: changed, removed, repeated and
+ * inserted bytes, and inserted pieces of other files, so the corpus is also the dictionary. Equal corpus, count and
+ * seed give equal inputs on every machine. With SAVE, each input is first written to that file, which after a crash
+ * contains the input that caused it. Inputs are in blocks of their exact size, so that sanitizers detect reads
+ * beyond the end. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ static int is_visible(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
 
-/* In the order of the names, so that the seed alone decides what happens. */
+/* Files are sorted by name, so that the result depends only on the seed. */
 static bool read_corpus(const char *folder, corpus *c) {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_visible, alphasort);
@@ -75,7 +75,7 @@ static bool read_corpus(const char *folder, corpus *c) {
 
 /* --- mutations --------------------------------------------------------------------------------------------------- */
 
-/* Puts `count` bytes in at `at`; bytes beyond INPUT_MAX are dropped. */
+/* Inserts `count` bytes at `at`; bytes beyond INPUT_MAX are dropped. */
 static void insert(input *in, size_t at, const uint8_t *bytes, size_t count) {
     if (count > INPUT_MAX - in->size) return;
     memmove(in->bytes + at + count, in->bytes + at, in->size - at);
@@ -93,7 +93,7 @@ static uint8_t random_byte(uint64_t *seed) {
     return below(seed, 4) == 0 ? (uint8_t)next_random(seed) : (uint8_t)COMMON[below(seed, sizeof COMMON - 1)];
 }
 
-/* Takes a piece of `from`, which may be the input itself, and puts it in at a random place. */
+/* Inserts a piece of `from`, which may be the input itself, at a random position. */
 static void insert_piece(input *in, const input *from, uint64_t *seed) {
     if (from->size == 0) return;
     size_t start = below(seed, from->size), most = from->size - start;

@@ -28,7 +28,7 @@ SMALL = {
     "hamel": 1, "coordinates": [{"name": "a", "initial": 1}], "kinetic_energy": "a'^2/2",
     "potential_energy": "-9.81*cos(a)", "simulation": {"stop": 1, "samples": 3},
 }
-# A potential with many wells in six coordinates: every start of a search converges somewhere.
+# A potential with many wells in six coordinates, so that every start of a search converges to some equilibrium.
 WELLS = {
     "hamel": 1, "coordinates": [{"name": f"x{i}", "initial": 0.1 * i} for i in range(6)],
     "kinetic_energy": " + ".join(f"x{i}'^2" for i in range(6)),
@@ -174,7 +174,7 @@ def attack(url, token, seconds, kinds):
 
 
 def measure(url, token, seconds):
-    target, times, errors, kinds = Target(url, token, "127.0.0.2"), [], 0, {}  # limits by address are not the question
+    target, times, errors, kinds = Target(url, token, "127.0.0.2"), [], 0, {}  # a separate address, because limits by address are not tested here
     connection, end, count = target.connect(), time.monotonic() + seconds, 0
     while time.monotonic() < end:
         count += 1
@@ -189,7 +189,7 @@ def measure(url, token, seconds):
         if not good:
             errors += 1
             kinds[kind] = kinds.get(kind, 0) + 1
-        if not good or count % 50 == 0:  # now and then a new connection, with a handshake of its own
+        if not good or count % 50 == 0:  # a new connection with a new handshake from time to time
             connection.close()
             connection = target.connect()
         time.sleep(0.02)
@@ -216,4 +216,4 @@ if __name__ == "__main__":
         measure(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     else:
         attack(sys.argv[2], sys.argv[3], float(sys.argv[4]), sys.argv[5:])
-        os._exit(0)  # threads may still wait for an answer
+        os._exit(0)  # threads may still be waiting for an answer

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# One token owner who uses all that a token allows, and another who sends small runs. TAP; part of `make test`, and with
-# HAMEL_TEST_LONG a minute of it with bounds on time.
+# One token owner uses everything that a token allows; another one sends small runs. TAP; part of `make test`, and with
+# HAMEL_TEST_LONG for a minute, with limits on times.
 #
 #   1. analyses, batches and runs that would take minutes end at --time-limit or --derive-limit, and store nothing
-#   2. each small run of the other is answered
-#   3. (long) their p99 is at most 3 times what it is while the same attackers are refused for an unknown token, plus the
-#      turn of a CPU slot
+#   2. each small run of the other owner is answered
+#   3. (long) the p99 of small runs is at most 3 times that while the same attackers are rejected for an unknown token,
+#      plus the time for which a run may keep a CPU slot
 . "$(dirname "$0")/common.sh"
 long=${HAMEL_TEST_LONG:+yes}
 seconds=${HAMEL_LOAD_SECONDS:-${long:+60}}
@@ -36,7 +36,7 @@ pursuers() {
         "$energy" "$potential" "${constraints#,}"
 }
 
-# 3,000 chains of 25 links, each with a gravity of its own.
+# 3,000 chains of 25 links, each with its own gravity.
 chains() {
     seq 3000 | awk 'BEGIN { printf "[" } END { printf "]" } {
         printf "%s{\"hamel\":1,\"coordinates\":[{\"name\":\"q[i]\",\"for\":\"i=1..25\",\"initial\":\"0.1*i\"}],", (NR > 1 ? "," : "")
@@ -53,13 +53,13 @@ chains >batches.json
 oscillator 1e9 >simulations.json
 oscillator 1 >small.json
 
-# send TOKEN ROUTE BODY: "status seconds"
+# send TOKEN ROUTE BODY: prints "status seconds".
 send() {
     curl -sS -o /dev/null -m 600 -w '%{http_code} %{time_total}\n' -H "Authorization: Bearer $(cat "$1.token")" \
         -H 'Content-Type: application/json' --data-binary "@$3" "$url/v1/$2"
 }
 
-# attack TOKEN: until the file `attack` is gone, two senders for each route; the statuses in TOKEN.ROUTE
+# attack TOKEN: runs two senders per route until the file `attack` is removed; stores statuses in TOKEN.ROUTE.
 attack() {
     local route
     touch attack
@@ -80,7 +80,7 @@ end_attack() {
     senders=()
 }
 
-# small_runs FILE: of the other token for $seconds
+# small_runs FILE: sends small runs of the other owner for $seconds.
 small_runs() {
     local end=$((SECONDS + seconds))
     while [ $SECONDS -lt $end ]; do send other simulations small.json; done >"$1"
@@ -103,8 +103,8 @@ for route in analyses batches; do
 done
 verdict "runs end at their budget" "$(awk '$1 !~ /^(200|429|503)$/' hostile.simulations)"
 curl -fsS -H "Authorization: Bearer $(cat hostile.token)" "$url/v1/jobs" | grep -q '"items":\[\]'
-outcome $? "nothing of a refused batch is stored"
-verdict "each small run of the other is answered" "$(awk '$1 != 200' against)"
+outcome $? "nothing of a rejected batch is stored"
+verdict "each small run of the other owner is answered" "$(awk '$1 != 200' against)"
 before=$(p99 beside) now=$(p99 against)
 echo "# $(wc -l <against) small runs, p99 $now ms; $before ms beside refused attackers"
 if [ -n "$long" ]; then

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# All attacks of hostile.py at once, over HTTPS, by one token owner, while another sends small runs. TAP; part of `make test`
-# for some seconds, and with HAMEL_TEST_LONG for a minute with a bound on time.
+# All attacks of hostile.py together, over HTTPS, by one token owner, while another one sends small runs. TAP; part of
+# `make test` for some seconds, and with HAMEL_TEST_LONG for a minute with a limit on times.
 #
-#   1. each small run of the other is answered
+#   1. each small run of the other owner is answered
 #   2. the daemon and its processes stay within the sum of their budgets (SECURITY.md)
-#   3. (long) the p99 of the small runs is at most 3 times what it is next to the same attackers knocking at a listener that
-#      never answers, plus the turn of a CPU slot
+#   3. (long) the p99 of the small runs is at most 3 times that while the same attackers connect to a listener that
+# never
+#      answers, plus the time for which a run may keep a CPU slot
 . "$(dirname "$0")/common.sh"
 hostile() { python3 "$root/tests/load/hostile.py" "$@"; }
 long=${HAMEL_TEST_LONG:+yes}
@@ -24,10 +25,11 @@ mib=1048576
 start_daemon --tokens tokens.json --tls-cert cert.pem --tls-key key.pem --workers 2 --time-limit 5 --derive-limit 2 \
     --connections 1000 --per-address 900 --streams 64 --followers 256 --answers $((32 * mib)) --cache $((64 * mib)) \
     --models $((256 * mib)) --analysis-processes 2 --analysis-memory $((256 * mib))
-# Connections with bodies; streams and followers; answers; models kept and in use, of two jobs, of four derivations; analyses.
+# Memory for connections with bodies; streams and followers; answers; models cached and in use, of two jobs and of four
+# derivations; analyses.
 budget_kb=$((1000 * 1088 + (64 + 256) * 512 + 1024 * (32 + 64 + 256 + 2 * 1024 + 4 * 1024 + 2 * 256)))
 
-# Resident kB of the daemon and all below it.
+# Prints the resident kB of the daemon and its descendants.
 resident() {
     local pids="$daemon" all="$daemon"
     while [ -n "$pids" ]; do
@@ -65,11 +67,11 @@ rm attacking
 wait $watcher
 
 holds "r > 0 && e == 0" r="$runs" e="$errors"
-outcome $? "each small run of the other is answered" || remarks <reasons
+outcome $? "each small run of the other owner is answered" || remarks <reasons
 echo "# $runs small runs, median $median ms, p99 $against ms; $beside ms beside attackers of a listener that never answers"
 most=$(cat most_kb)
 holds "m > 0 && m <= b" m="$most" b="$budget_kb"
-outcome $? "memory within the sum of the budgets"
+outcome $? "memory is within the sum of the budgets"
 echo "# $most kB of $budget_kb"
 if [ -n "$long" ]; then
     holds "n <= 3 * b + 4" n="$against" b="$beside"

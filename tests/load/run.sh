@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Load on a daemon of its own, with wrk: what it costs, how it spreads, and that nothing fails. TAP; `make load`.
+# Load on a daemon with wrk: costs, latencies, and absence of failures. TAP; `make load`.
 #
-#   1. requests of a small pendulum, 64 connections: no error, CPU per request beyond the integration's, p99
+#   1. runs of a small pendulum, 64 connections: no error; CPU time per request without the integration; p99
 #   2. submissions of jobs, 64 connections: no error, rate
-#   3. looking at jobs and lists when many are stored: time of an answer
-#   4. an answer for others while all places compute and hundreds of connections idle
+#   3. reading jobs and lists while many are stored: response time
+#   4. response time for others while all CPU slots are in use and hundreds of connections idle
 #
-# HAMEL_TEST_LONG makes it the numbers that the project promises; without, a minute of them.
+# HAMEL_TEST_LONG uses the numbers for which the project gives limits; the default takes a minute.
 . "$(dirname "$0")/common.sh"
 long=${HAMEL_TEST_LONG:+yes}
 seconds=${HAMEL_LOAD_SECONDS:-${long:+60}}
@@ -16,7 +16,7 @@ start_daemon --log-level info
 cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$daemon/stat"; }
 metric() { curl -fsS "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 
-# 1: the acceptance bound is 0.3 ms of processor time a request beyond the integration itself
+# 1: the limit is 0.3 ms of CPU time per request in addition to the integration
 before=$(cpu_ticks)
 wrk -t1 -c64 -d"${seconds}s" --timeout 10s --latency -s post.lua "$url/v1/simulations" >out 2>&1
 read -r requests errors rate p99 < <(numbers out)
@@ -28,14 +28,14 @@ holds "n >= 1000 && e == 0 && b <= 0.3" n="$requests" e="$errors" b="$beyond"
 outcome $? "runs of a small pendulum, 64 connections"
 echo "# $requests requests, $errors errors, $rate/s, $beyond ms of CPU each beyond the integration, p99 $p99 ms"
 
-# 2
+# 2: submission of jobs
 wrk -t1 -c64 -d"${seconds}s" --timeout 10s --latency -s post.lua "$url/v1/jobs" >out 2>&1
 read -r requests errors rate p99 < <(numbers out)
 holds "n >= 200 && e == 0" n="$requests" e="$errors"
 outcome $? "durable submissions, 64 connections"
 echo "# $requests jobs, $errors errors, $rate/s, p99 $p99 ms"
 
-# 3: with all these stored, and workers still busy with them
+# 3: reading while all these jobs are stored and workers are running them
 id=$(curl -fsS "$url/v1/jobs?limit=1" | sed -n 's/.*"id":"\([0-9a-f]*\)".*/\1/p' | head -n 1)
 slowest=0
 for path in "/v1/jobs/$id" "/v1/jobs?limit=50" "/v1/jobs?status=completed&limit=50" "/v1/jobs?status=queued&limit=50"; do
@@ -43,17 +43,17 @@ for path in "/v1/jobs/$id" "/v1/jobs?limit=50" "/v1/jobs?status=completed&limit=
     slowest=$(awk -v a="$slowest" -v b="$median" 'BEGIN { print ((a > 1000 * b) ? a : 1000 * b) }')
 done
 holds "s <= 50" s="$slowest" # 5 ms on a machine that does nothing else
-outcome $? "looking at one of $requests jobs and at pages of them"
+outcome $? "reading one of $requests jobs and pages of them"
 echo "# slowest median $slowest ms"
 
-# 4
+# 4: a busy daemon
 printf '{"hamel":1,"coordinates":[{"name":"x","initial":1}],"kinetic_energy":"x'"'"'^2/2","potential_energy":"x^2/2","simulation":{"stop":1e9,"samples":2,"max_steps":1e9}}' >long.json
 for _ in $(seq 20); do curl -sS -m 8 -o /dev/null --json @long.json "$url/v1/simulations" & done 2>/dev/null
 sleep 1
 wrk -t1 -c4 -d3s --latency "$url/healthz" >out 2>&1
 read -r requests errors rate p99 < <(numbers out)
 holds "n > 100 && e == 0 && p <= 100" n="$requests" e="$errors" p="$p99"
-outcome $? "health while all places compute"
+outcome $? "health while all CPU slots are in use"
 echo "# $requests requests, $errors errors, p99 $p99 ms"
 for job in $(jobs -p); do [ "$job" = "$daemon" ] || kill "$job" 2>/dev/null; done
 finish

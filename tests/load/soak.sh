@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Does a daemon that is used for long stay as it is? TAP; part of `make load` with HAMEL_TEST_LONG, minutes to an hour.
+# Checks for leaks during long use of a daemon. TAP; part of `make load` with HAMEL_TEST_LONG, minutes to an hour.
 #
-#   1. a million runs of a small pendulum, 64 connections: no error, memory flat
-#   2. half an hour of runs and stored jobs, which retention deletes again: no error, memory and descriptors flat
+#   1. a million runs of a small pendulum, 64 connections: no error, constant memory
+#   2. half an hour of runs and stored jobs, which retention deletes: no error, constant memory and descriptors
 #
-# HAMEL_SOAK_REQUESTS and HAMEL_SOAK_SECONDS shorten it.
+# HAMEL_SOAK_REQUESTS and HAMEL_SOAK_SECONDS shorten the test.
 . "$(dirname "$0")/common.sh"
 requests=${HAMEL_SOAK_REQUESTS:-1000000}
 seconds=${HAMEL_SOAK_SECONDS:-1800}
@@ -18,7 +18,7 @@ ask() {
     all=$((all + n)) errors=$((errors + e))
 }
 
-# 1: the first tenth warms up
+# 1: the first tenth is warm-up
 all=0 errors=0
 while [ "$all" -lt $((requests / 10)) ]; do ask /v1/simulations 64 5; done
 before=$(resident)
@@ -28,7 +28,7 @@ after=$(resident)
 outcome $? "memory over many requests"
 echo "# $all requests, $errors errors, resident $before kB, then $after kB"
 
-# 2: least squares of the resident set over the last two thirds
+# 2: slope of the least-squares line of the resident set over the last two thirds
 all=0 errors=0
 end=$((SECONDS + seconds)) start=$SECONDS
 while [ $SECONDS -lt $end ]; do

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# The parts of the page: that each is good JavaScript, is served, and takes nothing from elsewhere. TAP.
+# Checks the files of the page: valid JavaScript, served by the daemon, and nothing from other hosts. TAP.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 page=clients/web
 
-verdict "every script is good JavaScript" "$(for f in $page/*.mjs; do node --check "$f" 2>&1; done)"
-# The policy of the page forbids scripts and styles inside it; there they would silently do nothing.
-verdict "no script or style is inside the page" \
+verdict "every script is valid JavaScript" "$(for f in $page/*.mjs; do node --check "$f" 2>&1; done)"
+# The content security policy of the page blocks inline scripts and styles without a message.
+verdict "no script or style is inline" \
     "$(grep -nE '<style|style=|[ "]on[a-z]+=|<script[^>]*></script>' $page/index.html | grep -v '<script type="module" src="/page/')"
-verdict "nothing comes from other hosts" "$(grep -nE '://|@import|//[a-z]+\.' $page/index.html $page/page.css $page/*.mjs | grep -vE ':[0-9]+: *//')"
-verdict "no text is taken for markup or code" "$(grep -nE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function' $page/*.mjs)"
-verdict "everything imported is there and served" "$(
+verdict "nothing is loaded from other hosts" "$(grep -nE '://|@import|//[a-z]+\.' $page/index.html $page/page.css $page/*.mjs | grep -vE ':[0-9]+: *//')"
+verdict "no text is interpreted as markup or code" "$(grep -nE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function' $page/*.mjs)"
+verdict "every imported file exists and is served" "$(
     grep -ohE 'from "\./[a-z]+\.mjs"|"/page/[a-z.]+"' $page/*.mjs $page/index.html | grep -oE '[a-z]+\.(mjs|css)' | sort -u |
         while read -r f; do [ -f "$page/$f" ] && grep -q "{\"/page/$f\"," server/http/routes_service.c || echo "$f"; done)"
 verdict "every part is used" "$(for f in $page/*.mjs; do grep -qE "[/\"]$(basename "$f")\"" $page/*.mjs $page/index.html || echo "$f"; done)"

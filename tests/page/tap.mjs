@@ -1,4 +1,4 @@
-// TAP for the tests of the page: test(name, function) in order, then finish().
+// TAP for the tests of the page: call test(name, function) for each test, then finish().
 let count = 0;
 let failed = 0;
 

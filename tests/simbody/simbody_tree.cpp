@@ -1,4 +1,4 @@
-/* simbody_tree.cpp — see the header. */
+/* simbody_tree.cpp — integration by Simbody. */
 #include "tests/simbody/simbody_tree.h"
 
 #include <Simbody.h>

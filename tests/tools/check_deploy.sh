@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks the deployment files: the systemd unit shuts out what it can, the list of packages has every
-# library, the programs are built hardened. TAP; needs built programs.
+# Checks the deployment files: the restrictions of the systemd unit, the completeness of the list of packages,
+# and the hardening of the programs. TAP; needs built programs.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 programs=("${HAMEL:-build/hamel}" "${HAMELD:-build/hameld}")
-exposure_most=1.5 # of 10, by systemd-analyze
+exposure_most=1.5 # on the scale of systemd-analyze, 0 to 10
 
 
 exposure() {
@@ -14,12 +14,12 @@ exposure() {
     awk -v level="${level:-10}" -v most="$exposure_most" 'BEGIN { if (level > most) print level " of 10, at most " most }'
 }
 
-# Libraries that the programs name themselves; their dependencies are left to their packages.
+# Libraries that the programs link directly; the packages declare the indirect ones.
 libraries_without_package() {
     local name path package
     for name in $(readelf -d "${programs[@]}" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | sort -u); do
         path=$(ldd "${programs[@]}" | awk -v name="$name" '$1 == name { print $3; exit }')
-        path=$(realpath "$path") # dpkg lists files by the path in the package, with or without /usr
+        path=$(realpath "$path") # dpkg lists files by their path in the package, with or without /usr
         package=$(dpkg -S "$path" "${path#/usr}" 2>/dev/null | head -n 1 | cut -d: -f1)
         [ "$package" = libc6 ] || grep -qx "run $package" deploy/packages.txt || echo "$name: ${package:-no package}"
     done
@@ -38,9 +38,9 @@ hardening() {
 }
 
 if command -v systemd-analyze >/dev/null; then
-    verdict "the unit's exposure is small" "$(exposure)"
+    verdict "the exposure of the unit is small" "$(exposure)"
 else
-    outcome 0 "the unit's exposure is small # SKIP systemd-analyze is not here"
+    outcome 0 "the exposure of the unit is small # SKIP systemd-analyze is not here"
 fi
 verdict "each library has its package in the list" "$(libraries_without_package)"
 verdict "the programs are hardened" "$(hardening)"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# All states of the model of the shared queue (tests/model/queue.pml), by Spin. TAP.
+# Explores all states of the model of the shared queue (tests/model/queue.pml) with Spin. TAP.
 . "$(dirname "$0")/../tap.sh"
 model=$(cd "$(dirname "$0")/../model" && pwd)/queue.pml
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
 
-# verify NAME 'FLAGS OF SPIN' 'FLAGS OF CC' 'FLAGS OF THE VERIFIER' PATTERN: the verifier's report has to hold the pattern.
+# verify NAME 'FLAGS OF SPIN' 'FLAGS OF CC' 'FLAGS OF THE VERIFIER' PATTERN: the verifier's report must match the
+# pattern.
 verify() {
     # shellcheck disable=SC2086
     if spin $2 -a "$model" >report 2>&1 && gcc -O2 -w -DCOLLAPSE $3 -o pan pan.c >>report 2>&1 &&

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The rules for sources that need no compiler, one test each: layers, banned functions, sizes, absolute paths, file heads.
-# Checks the files that git tracks and those that it would add.
+# Rules for sources that can be checked without a compiler, one test each: layers, banned functions, sizes, absolute
+# paths, file headers.
+# Checks the files that git tracks and new files that it does not ignore.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 
-max_function=80  # lines
-max_file=600     # lines
+max_function=80  # lines per function
+max_file=600     # lines per file
 max_cyclomatic=25
 sources() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && echo "$f"; done; }
 
@@ -74,7 +75,7 @@ files_without_comment() {
     sources '*.c' '*.h' | while read -r f; do head -n 1 "$f" | grep -q '^/\*' || echo "$f: no comment at the top"; done
 }
 
-# Documents name test files, and tests in them.
+# Test files and tests that documents mention must exist.
 missing_tests() {
     local document name
     for document in tests/README.md SECURITY.md; do
@@ -87,7 +88,7 @@ missing_tests() {
     done
 }
 
-# A README names existing files only; that of a module of the engine names all its .c files.
+# A README mentions only existing files; that of an engine module mentions all its .c files.
 readme_errors() {
     local readme module name
     sources '*README.md' | while read -r readme; do
@@ -109,6 +110,6 @@ verdict "files have at most $max_file lines" "$(long_files)"
 verdict "functions have at most $max_function lines and a complexity of $max_cyclomatic" "$(fat_functions)"
 verdict "sources contain no absolute path" "$(absolute_paths)"
 verdict "each source file begins with a comment" "$(files_without_comment)"
-verdict "tests that documents name exist" "$(missing_tests)"
-verdict "READMEs name the files that exist" "$(readme_errors)"
+verdict "tests mentioned in documents exist" "$(missing_tests)"
+verdict "files mentioned in READMEs exist" "$(readme_errors)"
 finish

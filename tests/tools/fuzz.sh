@@ -1,6 +1,7 @@
 #!/bin/sh
-# One fuzz target as a test: tests/tools/fuzz.sh PROGRAM CORPUS COUNT [SEED]. The program mutates the files of the
-# corpus COUNT times and dies on the first finding of a sanitizer; the seed is fixed, so that a failure comes again.
+# Runs a fuzz target as a test: tests/tools/fuzz.sh PROGRAM CORPUS COUNT [SEED]. The program mutates the files of the
+# corpus COUNT times and exits at the first finding of a sanitizer. The seed is fixed, so that failures are
+# reproducible.
 set -u
 echo 1..1
 name="$(basename "$1") survives $3 mutated inputs"

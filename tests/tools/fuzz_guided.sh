@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One coverage-guided fuzz target as a test: tests/tools/fuzz_guided.sh PROGRAM CORPUS... The program starts from the files
-# of the corpora and keeps what reaches new code, in a temporary folder. Findings stay in build/fuzz.
+# Runs a coverage-guided fuzz target as a test: tests/tools/fuzz_guided.sh PROGRAM CORPUS... The program starts with the
+# files of the corpora and keeps inputs that reach new code, in a temporary directory. Findings stay in build/fuzz.
 set -uo pipefail
 program=$1
 shift

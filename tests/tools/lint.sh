@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Static checks; stops at the first tool that finds an error.
+# Runs static checks; stops at the first tool that finds an error.
 #
 #   tests/tools/lint.sh             all sources
 #   tests/tools/lint.sh --changed   files that differ from the upstream branch (or from HEAD~1, without one)
@@ -28,9 +28,10 @@ clang-format --dry-run -Werror "${files[@]}"
 echo "lint: clang"
 printf '%s\0' "${units[@]}" | xargs -0 -n 8 -P "$jobs" clang "${flags[@]}" -fsyntax-only
 echo "lint: cppcheck"
-# autoVariables: waiting threads queue on their own stacks in server/cpu_slots.c, and leave the queue before they return.
-# legacyUninitvar: reports values that a failing call leaves unset and that are not read then.
-# nullPointerRedundantCheck: the request is taken from the stream before the stream's other thread may release it.
+# autoVariables: waiting threads store queue entries on their own stacks in server/cpu_slots.c; they remove these
+# entries before they return.
+# legacyUninitvar: reports values that a failing call leaves unset and that are not read afterwards.
+# nullPointerRedundantCheck: the request is read from the stream before the stream's other thread may release it.
 cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability -I. -Ibuild/generated -j "$jobs" \
     --suppress=missingIncludeSystem --suppress=legacyUninitvar --suppress=autoVariables:server/cpu_slots.c \
     --suppress=nullPointerRedundantCheck:server/http/routes_simulations.c "${units[@]}"

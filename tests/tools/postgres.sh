@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# A PostgreSQL of a test's own, reached by a socket in its directory only, with a superuser `hamel`:
+# A private PostgreSQL server of a test, reachable only by a socket in its directory, with a superuser `hamel`:
 #
-#   postgres.sh start DIR PID [LINE...]   makes and starts it, with LINEs for postgresql.conf; it ends, and DIR goes,
-#                                         when the process PID is gone
-#   postgres.sh again DIR       starts one that has ended
-#   postgres.sh kill DIR        kill -9 of the server
-#   postgres.sh stop DIR        ends it and removes DIR
+#   postgres.sh start DIR PID [LINE...]   creates and starts it, with LINEs for postgresql.conf; it is stopped, and DIR
+#                                         removed, when the process PID has ended
+#   postgres.sh again DIR       restarts a server that has ended
+#   postgres.sh kill DIR        kills the server with SIGKILL
+#   postgres.sh stop DIR        stops it and removes DIR
 #   postgres.sh sql DIR DATABASE COMMAND...
 #
-# Its URL is postgresql://hamel@/DATABASE?host=DIR. DIR is short: the name of a socket has room for 107 bytes. As root
-# everything runs as the user postgres, because PostgreSQL refuses to.
+# The URL is postgresql://hamel@/DATABASE?host=DIR. DIR must be short: a socket path has at most 107 bytes. If run by
+# root, all commands run as the user postgres, because PostgreSQL does not run as root.
 set -euo pipefail
 
 bin=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin | sort -V | tail -n 1)
@@ -51,7 +51,7 @@ kill)
     pid=$(head -n 1 "$dir/data/postmaster.pid")
     children=$(pgrep -P "$pid" || true)
     kill -9 "$pid"
-    # Its children notice, and have to be gone before the next one starts.
+    # Its child processes must have ended before the next server starts.
     for process in $pid $children; do
         while kill -0 "$process" 2>/dev/null; do sleep 0.02; done
     done
