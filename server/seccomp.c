@@ -115,7 +115,7 @@ static int allow_cpu_limit(scmp_filter_ctx filter) {
     return allow(filter, &limit);
 }
 
-/* Allows memfd_create and an executable mapping of such a file, as engine/compile/executable.c needs them. */
+/* Allows memfd_create and an executable mapping of such a file, as engine/compile/native.c needs them. */
 static int allow_code(scmp_filter_ctx filter) {
     const condition executable = {SCMP_SYS(mmap), 2, PROT_WRITE | PROT_EXEC, PROT_EXEC};
     int failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(memfd_create), 0);

@@ -1,6 +1,7 @@
 /* assembler.c — see assembler.h. */
 #include "engine/compile/assembler.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void assembler_free(assembler *a) {
@@ -8,7 +9,7 @@ void assembler_free(assembler *a) {
     *a = (assembler){0};
 }
 
-enum { LONGEST = 16 }; /* upper bound of the bytes of an instruction: 15 (Intel SDM, volume 2, 2.3.11), rounded up */
+enum { LONGEST = 16 }; /* longest instruction in bytes: 15 (Intel SDM, volume 2, 2.3.11), rounded up */
 
 /* Reserves memory for one more instruction. If it returns false, the caller writes nothing. */
 static bool reserve(assembler *a) {
@@ -22,8 +23,8 @@ static bool reserve(assembler *a) {
     return true;
 }
 
-/* Appends a byte; the caller has called reserve. */
 static void put(assembler *a, unsigned byte) {
+    assert(a->count < a->capacity);
     a->bytes[a->count++] = (uint8_t)byte;
 }
 
@@ -35,6 +36,7 @@ static void put_32(assembler *a, uint32_t value) {
  * a SIB byte and is not used. A base with 101 and no displacement would mean an instruction-relative address, so a
  * displacement is always written. */
 static void put_operand(assembler *a, int reg, asm_operand o) {
+    assert(!o.memory || (o.reg & 7) != 4);
     unsigned bits = (unsigned)(reg & 7) << 3 | (o.reg & 7u);
     if (!o.memory) {
         put(a, 0xC0 | bits);
@@ -51,9 +53,9 @@ typedef struct encoding {
     uint8_t map, prefix, opcode, length, bytes;
 } encoding;
 
-static const encoding encodings[] = {{0},
-#define OP(name, map, prefix, opcode, length, bytes) {map, prefix, opcode, length, bytes},
-                                     ASM_VECTOR_LIST(OP)
+static const encoding encodings[] = {
+#define OP(name, map, prefix, opcode, length, bytes) [ASM_##name] = {map, prefix, opcode, length, bytes},
+    ASM_VECTOR_LIST(OP)
 #undef OP
 };
 
@@ -88,24 +90,12 @@ void asm_leave(assembler *a) {
     for (size_t k = 0; reserve(a) && k < sizeof code; k++) put(a, code[k]);
 }
 
-/* Writes a 64-bit operation on general registers: REX.W with the high bits of both registers. */
-static void general(assembler *a, unsigned opcode, int reg, asm_operand o) {
+/* Writes the prefix REX.W with the high bits of both registers. */
+void asm_general_op(assembler *a, asm_general op, int reg, asm_operand operand) {
     if (!reserve(a)) return;
-    put(a, 0x48u | (reg >= 8 ? 4u : 0u) | (o.reg >= 8 ? 1u : 0u));
-    put(a, opcode);
-    put_operand(a, reg, o);
-}
-
-void asm_move(assembler *a, int to, int from) {
-    general(a, 0x8B, to, asm_register(from));
-}
-
-void asm_load(assembler *a, int to, int base, int32_t displacement) {
-    general(a, 0x8B, to, asm_memory(base, displacement));
-}
-
-void asm_address(assembler *a, int to, int base, int32_t displacement) {
-    general(a, 0x8D, to, asm_memory(base, displacement));
+    put(a, 0x48u | (reg >= 8 ? 4u : 0u) | (operand.reg >= 8 ? 1u : 0u));
+    put(a, op);
+    put_operand(a, reg, operand);
 }
 
 void asm_constant(assembler *a, int to, uint64_t value) {
@@ -121,8 +111,4 @@ void asm_narrow(assembler *a) {
     put(a, 0xC5);
     put(a, 0xF8);
     put(a, 0x77);
-}
-
-void asm_call(assembler *a, int base, int32_t displacement) {
-    general(a, 0xFF, 2, asm_memory(base, displacement));
 }

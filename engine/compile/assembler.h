@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing buffer. If out of memory, `failed` is set and further bytes are dropped. Initialize with zeros; release with
- * assembler_free. */
+/* A growing buffer. If out of memory or above the limit, `failed` is set and further bytes are dropped. Initialize it with
+ * zeros and the limit; release it with assembler_free. */
 typedef struct assembler {
     uint8_t *bytes;
     size_t count, capacity, limit; /* limit: upper bound of `count` */
@@ -22,10 +22,10 @@ void assembler_free(assembler *a);
 /* General registers, with their numbers in the encoding. */
 enum { RAX = 0, RDX = 2, RBX = 3, RBP = 5, RSI = 6, RDI = 7, R14 = 14 };
 
-/* An operand: a vector register, or memory at base + displacement. */
+/* An operand: a register, or memory at base + displacement. */
 typedef struct asm_operand {
     bool memory;
-    uint8_t reg; /* the vector register, or the base, whose low bits must not be those of RSP (100) */
+    uint8_t reg; /* the register, or the base register, whose low bits must not be 100 (those of RSP) */
     int32_t displacement;
 } asm_operand;
 
@@ -62,7 +62,7 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     OP(WIDE_SUB,   1, 1, 0x5C, 1, 0)                                                                                   \
     OP(BROADCAST,  2, 1, 0x19, 1, 0)  /* copies one number to all four elements */                                     \
     OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* immediate: 9 down, 10 up */                                                   \
-    OP(BLEND,      3, 1, 0x4B, 0, 1)  /* the second source if the sign of the mask is set, else the first; immediate: mask register · 16 */
+    OP(BLEND,      3, 1, 0x4B, 0, 1)  /* second source if the sign of the mask is set, else the first; immediate: mask register · 16 */
 /* clang-format on */
 
 typedef enum asm_vector {
@@ -72,16 +72,19 @@ typedef enum asm_vector {
 #undef OP
 } asm_vector;
 
-/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST ignore `first` (0). STORE_SD and WIDE_STORE write
- * register `to` to `second`. */
+/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST ignore `first` (0). STORE_SD and WIDE_STORE store
+ * register `to` in `second`. `byte` is the immediate byte, if any. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte);
 
-void asm_enter(assembler *a); /* saves RBX, RBP and R14; afterwards the stack is aligned for calls */
-void asm_leave(assembler *a); /* restores them and returns */
-void asm_move(assembler *a, int to, int from);
+/* Opcodes of 64-bit operations on general registers. */
+typedef enum asm_general {
+    ASM_COPY = 0x8B,    /* reg := operand */
+    ASM_ADDRESS = 0x8D, /* reg := address of the operand */
+    ASM_CALL = 0xFF     /* calls the function whose address is the operand; `reg` is 2, a part of the opcode */
+} asm_general;
+void asm_general_op(assembler *a, asm_general op, int reg, asm_operand operand);
 void asm_constant(assembler *a, int to, uint64_t value);
-void asm_load(assembler *a, int to, int base, int32_t displacement);
-void asm_address(assembler *a, int to, int base, int32_t displacement);
+
+void asm_enter(assembler *a);  /* saves RBX, RBP and R14, after which the stack is aligned for calls */
+void asm_leave(assembler *a);  /* restores RBX, RBP and R14, and returns */
 void asm_narrow(assembler *a); /* clears the upper halves of vector registers, because otherwise SSE code is slow */
-void asm_call(assembler *a, int base,
-              int32_t displacement); /* calls the function whose address is at base + displacement */

@@ -4,10 +4,10 @@
  * per run, and each case is a loop over the run. The interpreter writes only the workspace and the outputs. */
 #include "engine/compile/program_int.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Evaluates runs of instructions. Each case of the switch is one loop over a run. */
 static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, double *w,
                      const graph_table *const *tables) {
 #define RUN(name)                                                                            \
@@ -20,11 +20,8 @@ static void run_tape(const program_run *run, const program_run *end, const progr
         const program_instruction *stop = i + run->count;
         switch (run->op) {
             /* clang-format off */
-#define OP(name, text, arity, kind, value, dx, dy) case GRAPH_##name: RUN(name)
-        GRAPH_OPERATOR_LIST(OP)
-#undef OP
-#define OP(name, arity, value, dx, dy, dz) case PROGRAM_##name: RUN(name)
-        PROGRAM_EXTRA_LIST(OP)
+#define OP(name, ...) case PROGRAM_##name: RUN(name)
+        PROGRAM_OPERATION_LIST
 #undef OP
             /* clang-format on */
         case GRAPH_TABLE:
@@ -47,6 +44,7 @@ void program_load(const program *p, const program_inputs *inputs, int from, int 
 }
 
 void program_prepare(const program *p, const program_inputs *inputs, double *workspace) {
+    assert(p->prepared_runs <= p->run_count && p->prepared_count <= p->instruction_count);
     if (p->constant_count) memcpy(workspace, p->constants, p->constant_count * sizeof *workspace);
     program_load(p, inputs, SYMBOL_PARAMETER, SYMBOL_PARAMETER + 1, workspace);
     run_tape(p->runs, p->runs + p->prepared_runs, p->instructions, workspace, p->tables);
@@ -67,14 +65,12 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
 
 int program_operands(uint32_t op) {
     static const unsigned char reads[PROGRAM_OP_COUNT] = {
-#define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = arity,
-        GRAPH_OPERATOR_LIST(OP)
-#undef OP
 #define OP(name, arity, value, dx, dy, dz) [PROGRAM_##name] = arity,
-            PROGRAM_EXTRA_LIST(OP)
+        PROGRAM_OPERATION_LIST
 #undef OP
-                [GRAPH_TABLE] = 1,
+            [PROGRAM_TABLE] = 1,
         [PROGRAM_SINCOS] = 1};
+    assert(op < PROGRAM_OP_COUNT);
     return op == PROGRAM_POWI ? 1 : reads[op]; /* the exponent is a constant, not a value */
 }
 
@@ -89,8 +85,8 @@ static int operands_of(uint32_t op, program_instruction i, const double *w, uint
     return 2;
 }
 
-/* Returns the node that caused a value that is not finite: the cause of its first operand that is not finite, or `node`
- * if all operands are finite. Returns GRAPH_NONE if the cause is an input. */
+/* Returns the node that caused a value of `node` that is not finite: the cause of the first operand that is not finite,
+ * or `node` if all operands are finite. Returns GRAPH_NONE if the cause is an input. */
 static graph_node blame(const double *w, const graph_node *fault, const uint32_t *operand, int count, graph_node node) {
     for (int k = 0; k < count; k++)
         if (!isfinite(w[operand[k]])) return fault[operand[k]];

@@ -1,53 +1,46 @@
 /* native.c — translates a program's tape to machine code. See native.h.
  *
- * One pass over the tape translates one instruction after the other. Values are in vector registers 0 to 13. If none is
- * free, the value with the latest next use is evicted to memory: to its slot, or, if it is an output, to the outputs. A
- * value is stored at most once. Registers 14 and 15 are scratch. RBX points to the workspace, RBP to the outputs, R14 to
- * the numbers and functions that recipes use.
+ * One pass over the tape translates one instruction after the other. Values are in vector registers 0 to 13. If no
+ * register is free, the value with the latest next use is evicted to memory: to its slot, or to the outputs if it is an
+ * output. A value is stored at most once. Registers 14 and 15 are scratch. RBX points to the workspace, RBP to the
+ * outputs, R14 to the numbers and functions that recipes use. The interpreter evaluates operations that depend on
+ * parameters only, once per run.
  *
- * The interpreter evaluates operations that depend on parameters only, once per run. */
+ * No page is writable and executable at the same time, and no mapping changes between the two. The code is written
+ * through one mapping of an anonymous file, which is unmapped before the file is sealed and mapped for execution. This
+ * works under systemd's MemoryDenyWriteExecute. */
 #include "engine/compile/native.h"
 
-#include "engine/compile/executable.h"
 #include "engine/compile/native_int.h"
 
+#include <assert.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum {
-    LONGEST_CODE = 64 << 20, /* upper bound of the code in bytes; longer code is not made (NATIVE_NO_MEMORY) */
-    MOST_SLOTS = INT32_MAX / 128
-};
+/* LONGEST_CODE: upper bound of the code in bytes; beyond it, the status is NATIVE_NO_MEMORY. MOST_SLOTS: the offsets of
+ * tangent lanes, 64 bytes per slot, fit into 32 bits. */
+enum { LONGEST_CODE = 64 << 20, MOST_SLOTS = INT32_MAX / 128 };
 
 /* --- constants and functions that the code uses -------------------------------------------------------------------- */
 
-#define OP(name, text, arity, kind, value, dx, dy)            \
+#define OP(name, ...)                                         \
     static double call_##name(double x, double y, double z) { \
         return value_##name(x, y, z);                         \
     }
-GRAPH_OPERATOR_LIST(OP)
-#undef OP
-#define OP(name, arity, value, dx, dy, dz)                    \
-    static double call_##name(double x, double y, double z) { \
-        return value_##name(x, y, z);                         \
-    }
-PROGRAM_EXTRA_LIST(OP)
+PROGRAM_OPERATION_LIST
 #undef OP
 
 static const native_environment surroundings = {
     .one = {1, 1},
     .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63},
     .magnitude = {INT64_MAX, INT64_MAX},
-    .value =
-        {
-#define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = call_##name,
-            GRAPH_OPERATOR_LIST(OP)
+#define OP(name, ...) .value[PROGRAM_##name] = call_##name,
+    PROGRAM_OPERATION_LIST
 #undef OP
-#define OP(name, arity, value, dx, dy, dz) [PROGRAM_##name] = call_##name,
-                PROGRAM_EXTRA_LIST(OP)
-#undef OP
-        },
-    .sincos = sincos,
+        .sincos = sincos,
     .table = table_value,
 };
 
@@ -66,21 +59,22 @@ static void read_tape(native_translation *t) {
     }
 }
 
-/* Checks that exponents, numbers of tables and orders of derivatives are constants: they become part of the code. */
-static bool constants_hold(const native_translation *t, const native_reading *r) {
+/* Returns true if exponents, numbers of tables and orders of derivatives are constants, because they become part of the
+ * code. */
+static bool has_constants(const native_translation *t, const native_reading *r) {
     if (r->op == PROGRAM_POWI) return r->slot[1] < t->p->constant_count;
     return r->op != GRAPH_TABLE || (r->slot[1] < t->p->constant_count && r->slot[2] < t->p->constant_count);
 }
 
-/* Checks that every operand is written before it is read, that no result is written to a constant or input, and that
- * every output is written. Marks written slots in t->stored. */
+/* Returns true if every operand is written before it is read, no result is written to a constant or input, and every
+ * output is written. Marks written slots in t->stored. */
 static bool is_valid(native_translation *t) {
     const program *p = t->p;
     size_t given = p->constant_count + p->input_start[SYMBOL_KIND_COUNT];
     if (given > p->slot_count || p->slot_count > MOST_SLOTS) return false;
     for (size_t i = 0; i < given; i++) t->stored[i] = true;
     for (const native_reading *r = t->all; r < t->end; r++) {
-        if (r->op >= PROGRAM_OP_COUNT || !constants_hold(t, r)) return false;
+        if (r->op >= PROGRAM_OP_COUNT || !has_constants(t, r)) return false;
         for (int k = 0; k < r->reads; k++)
             if (r->slot[k] >= p->slot_count || !t->stored[r->slot[k]]) return false;
         for (int k = 0; k < r->writes; k++) {
@@ -140,6 +134,7 @@ static void let_go(native_translation *t, int reg) {
 }
 
 static void hold(native_translation *t, int reg, uint32_t slot, uint32_t next) {
+    assert(reg < t->registers && t->held[reg].slot == NONE && next != NONE);
     t->held[reg].slot = slot;
     t->held[reg].next = next;
     t->reg[slot] = (uint8_t)reg;
@@ -159,8 +154,8 @@ static int take(native_translation *t, unsigned kept) {
     return last;
 }
 
-/* Returns the operand that holds the value of a slot. Loads the value into a register if it `must` be in one or will be
- * read again. */
+/* Returns the operand with the value of a slot: a register if the value `must` be in one or will be read again, otherwise
+ * possibly memory. */
 static asm_operand fetch(native_translation *t, uint32_t slot, uint32_t next, bool must, unsigned *kept) {
     int reg = t->reg[slot];
     if (reg == NOWHERE) {
@@ -173,7 +168,7 @@ static asm_operand fetch(native_translation *t, uint32_t slot, uint32_t next, bo
     return asm_register(reg);
 }
 
-/* Releases the registers of operands that are not needed again. */
+/* Releases the registers of operands that are not read again. */
 static void pass(native_translation *t, const native_reading *r) {
     for (int k = 0; k < r->reads; k++) {
         int reg = t->reg[r->slot[k]];
@@ -183,7 +178,7 @@ static void pass(native_translation *t, const native_reading *r) {
     }
 }
 
-/* Records that a result has been computed in a free register; stores it if it is an output. */
+/* Records that a result has been computed in a free register, and stores the result if it is an output. */
 static void keep_result(native_translation *t, const native_reading *r, int reg) {
     uint32_t slot = r->result[0];
     t->stored[slot] = false;
@@ -260,6 +255,7 @@ static void write_power(native_translation *t, const native_reading *r) {
 
 void native_leave(native_translation *t, const native_reading *r, bool last) {
     static const int waiting[] = {SCRATCH_S, SCRATCH_T};
+    assert(r->reads <= 2);
     for (int k = 0; k < r->reads; k++) {
         int reg = t->reg[r->slot[k]];
         asm_operand x = reg == NOWHERE ? native_home(t, r->slot[k]) : asm_register(reg);
@@ -276,7 +272,7 @@ void native_leave(native_translation *t, const native_reading *r, bool last) {
 
 void native_call(native_translation *t, int base, size_t offset) {
     if (t->kind != NATIVE_VALUES) asm_narrow(t->out);
-    asm_call(t->out, base, (int32_t)offset);
+    asm_general_op(t->out, ASM_CALL, 2, asm_memory(base, (int32_t)offset));
 }
 
 static void write_call(native_translation *t, const native_reading *r) {
@@ -296,8 +292,7 @@ static void write_sincos(native_translation *t, const native_reading *r) {
     native_leave(t, r, true);
     static const int pointer[RESULTS] = {RDI, RSI};
     for (int k = 0; k < RESULTS; k++) {
-        asm_operand to = native_home(t, r->result[k]);
-        asm_address(t->out, pointer[k], to.reg, to.displacement);
+        asm_general_op(t->out, ASM_ADDRESS, pointer[k], native_home(t, r->result[k]));
         t->stored[r->result[k]] = true;
     }
     native_call(t, R14, offsetof(native_environment, sincos));
@@ -322,7 +317,7 @@ static void write_inputs(native_translation *t) {
     const program *p = t->p;
     for (int kind = SYMBOL_PARAMETER + 1, reg = 0; kind < SYMBOL_KIND_COUNT; kind++) {
         if (p->input_start[kind] == p->input_start[kind + 1]) continue;
-        asm_load(t->out, RAX, RSI, bytes_to((size_t)kind));
+        asm_general_op(t->out, ASM_COPY, RAX, asm_memory(RSI, bytes_to((size_t)kind)));
         for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) {
             uint32_t slot = (uint32_t)(p->constant_count + i);
             int to = reg < t->registers && t->first[slot] != NONE ? reg++ : SCRATCH_S;
@@ -333,7 +328,7 @@ static void write_inputs(native_translation *t) {
     }
 }
 
-/* Copies outputs that are not computed by this code, or are requested more than once. */
+/* Copies the outputs that are not computed by this code or that are requested more than once. */
 static void write_copies(native_translation *t) {
     for (size_t i = 0; i < t->p->output_count; i++) {
         uint32_t slot = t->p->output_slots[i];
@@ -355,11 +350,11 @@ static void write_with_tangents(native_translation *t) {
     asm_narrow(t->out);
 }
 
-/* Writes a function with the arguments RDI: workspace, RSI: inputs, RDX: outputs or tangents. */
+/* Writes a function with the arguments workspace (RDI), inputs (RSI), and outputs or tangents (RDX). */
 static void write_function(native_translation *t) {
     asm_enter(t->out);
-    asm_move(t->out, RBX, RDI);
-    asm_move(t->out, RBP, RDX);
+    asm_general_op(t->out, ASM_COPY, RBX, asm_register(RDI));
+    asm_general_op(t->out, ASM_COPY, RBP, asm_register(RDX));
     asm_constant(t->out, R14, (uint64_t)(uintptr_t)&surroundings);
     for (int i = 0; i < NATIVE_REGISTERS; i++) t->held[i].slot = NONE;
     memset(t->reg, NOWHERE, t->p->slot_count);
@@ -386,25 +381,43 @@ static bool translate(assembler *out, const program *p, int kind) {
                             .reg = arena_alloc(&scratch, slots, sizeof *t.reg),
                             .stored = arena_alloc(&scratch, slots, sizeof *t.stored),
                             .moves = arena_alloc(&scratch, slots, sizeof *t.moves)};
-    bool valid = true;
-    if (!scratch.failed) {
+    bool allocated = !scratch.failed, valid = true;
+    out->failed |= !allocated;
+    if (allocated) {
         t.begin = t.all + p->prepared_count;
         t.end = t.all + p->instruction_count;
         read_tape(&t);
         valid = is_valid(&t);
-        if (valid) {
-            find_next_reads(&t);
-            find_outputs(&t);
-            write_function(&t);
-        }
-    } else {
-        out->failed = true;
+    }
+    if (allocated && valid) {
+        find_next_reads(&t);
+        find_outputs(&t);
+        write_function(&t);
     }
     arena_free(&scratch);
     return valid;
 }
 
-static bool machine_fits(void) {
+static bool write_through_mapping(int file, const void *code, size_t size) {
+    void *writable = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (writable == MAP_FAILED) return false;
+    memcpy(writable, code, size);
+    return munmap(writable, size) == 0;
+}
+
+/* Returns an executable copy of code[size], or NULL if the system denies such memory. */
+static void *make_executable(const void *code, size_t size) {
+    int file = memfd_create("hamel-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return NULL;
+    void *made = MAP_FAILED;
+    if (ftruncate(file, (off_t)size) == 0 && write_through_mapping(file, code, size) &&
+        fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        made = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+    (void)close(file);
+    return made == MAP_FAILED ? NULL : made;
+}
+
+static bool is_supported(void) {
 #ifdef __x86_64__
     return __builtin_cpu_supports("avx2");
 #else
@@ -419,7 +432,7 @@ static native_status make(native_code *code, assembler *out, size_t *starts, con
         if (tasks[i].program && !translate(out, tasks[i].program, tasks[i].kind)) return NATIVE_NOT_VALID;
     }
     if (out->failed) return NATIVE_NO_MEMORY;
-    if (out->count) code->bytes = executable_make(out->bytes, out->count);
+    if (out->count) code->bytes = make_executable(out->bytes, out->count);
     if (out->count && !code->bytes) return NATIVE_NO_MEMORY;
     code->size = out->count;
     for (size_t i = 0; i < count; i++) {
@@ -435,7 +448,7 @@ static native_status make(native_code *code, assembler *out, size_t *starts, con
 
 native_status native_translate(native_code *code, const native_task *tasks, size_t count) {
     *code = (native_code){0};
-    if (!machine_fits()) return NATIVE_NO_MACHINE;
+    if (!is_supported()) return NATIVE_NO_MACHINE;
     assembler out = {.limit = LONGEST_CODE};
     size_t *starts = malloc((count + 1) * sizeof *starts);
     native_status status = starts ? make(code, &out, starts, tasks, count) : NATIVE_NO_MEMORY;
@@ -445,6 +458,6 @@ native_status native_translate(native_code *code, const native_task *tasks, size
 }
 
 void native_free(native_code *code) {
-    executable_free(code->bytes, code->size);
+    if (code->bytes) (void)munmap(code->bytes, code->size);
     *code = (native_code){0};
 }

@@ -25,8 +25,8 @@ typedef struct native_environment {
     double (*table)(const graph_table *table, double x, int order);
 } native_environment;
 
-/* One decoded instruction. next[k] is the position of the next instruction that reads the k-th operand; result_next[k],
- * that of the next instruction that reads the k-th result. */
+/* One decoded instruction. next[k] and result_next[k] are the positions of the next instructions that read the k-th
+ * operand and the k-th result. */
 typedef struct native_reading {
     uint8_t op, reads, writes; /* operation, number of operands, number of results */
     uint32_t slot[OPERANDS], next[OPERANDS];
@@ -62,16 +62,16 @@ void native_fetch(native_translation *t, const native_reading *r, const native_r
 /* Writes the steps of a recipe. place[] contains the operands and the result; the other places are fixed. */
 void native_steps(native_translation *t, const native_recipe *recipe, asm_operand *place);
 
-/* Prepares a function call. Moves at most two operands to the argument registers. Stores values that are needed later,
- * because a function may change every vector register. `last`: this instruction does not read its operands
- * after the call. */
+/* Prepares a function call. Moves at most two operands to the argument registers. Stores the values that are needed
+ * later, because a function may change every vector register. `last`: the instruction does not read its operands after
+ * the call. */
 void native_leave(native_translation *t, const native_reading *r, bool last);
-void native_call(native_translation *t, int base, size_t offset);
+void native_call(native_translation *t, int base, size_t offset); /* the address of the function is at base + offset */
 
 /* --- native_tangent.c -------------------------------------------------------------------------------------------- */
 
-/* Compute the tangent lanes of an instruction's results from those of its operands. For SINCOS, this is done after the
- * values are computed; for other operations before, while the operands are still valid. */
+/* Compute the tangent lanes of an instruction's results from those of its operands. SINCOS is processed after its values
+ * are computed; other operations are processed before, while their operands are valid. */
 void native_lanes_before(native_translation *t, const native_reading *r);
 void native_lanes_after(native_translation *t, const native_reading *r);
 

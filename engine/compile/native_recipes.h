@@ -1,9 +1,9 @@
 /* native_recipes.h — the machine instructions for each operation of a tape.
  *
- * A recipe is a list of steps. They use the operands X, Y, Z, the scratch registers S and T, the number ONE, the masks
- * SIGN (the sign bit) and MAGNITUDE (the other bits), and the result R. Only the last step writes R, because R may be
- * the register of an operand. Products and sums are rounded one by one in the order of the tables in operators.h and
- * program_int.h. An operation without a recipe calls the function of the interpreter. */
+ * A recipe is a list of steps. Steps use the operands X, Y, Z, the scratch registers S and T, the number ONE, the masks
+ * SIGN (the sign bit) and MAGNITUDE (the other bits), and the result R. Only the last step writes R, because R may be the
+ * register of an operand. Products and sums are rounded one by one in the order of the tables in operators.h and
+ * program_int.h. For an operation without a recipe, the code calls the function of the interpreter. */
 #pragma once
 
 #include "engine/compile/assembler.h"

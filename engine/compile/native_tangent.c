@@ -1,8 +1,8 @@
 /* native_tangent.c — machine code for tangent lanes.
  *
- * Lanes are in memory, PROGRAM_LANES for each slot; RBP points to those of slot 0. Which slots may have nonzero tangents
- * is determined at translation from the kind of seeded symbols; the code contains no tests. Contributions are added in
- * the interpreter's order. A zero tangent may give −0, whereas the interpreter skips it and has +0; program_tangent
+ * Lanes are in memory, PROGRAM_LANES for each slot; RBP points to the lanes of slot 0. The translation determines from
+ * the kind of seeded symbols which slots may have nonzero tangents; the code contains no tests. Contributions are added
+ * in the interpreter's order. A zero tangent may give −0, whereas the interpreter skips it and has +0; program_tangent
  * removes the difference.
  *
  * Vector registers: 8 and 9 hold the sum, 10 the factor or mask, 11 and 12 one contribution. */
@@ -32,7 +32,7 @@ static bool contributes(const native_translation *t, const native_reading *r, in
     return t->moves[r->slot[operand]] && kind_of(r, operand) != PARTIAL_NONE;
 }
 
-/* Calls the function for a partial derivative. No register holds a value, because the function may change it. */
+/* Calls the function for a partial derivative. No register may hold a value, because functions may change registers. */
 static void call_partial(native_translation *t, const native_reading *r, int operand) {
     native_reading arguments = *r;
     if (r->op == PROGRAM_POWI) arguments.reads = 2;
@@ -102,8 +102,8 @@ void native_lanes_before(native_translation *t, const native_reading *r) {
     t->moves[r->result[0]] = moves;
 }
 
-/* Both results of SINCOS are in memory. The lanes of the angle are still valid; they may have the address of the lanes of
- * a result. */
+/* Both results of SINCOS are in memory. The lanes of the angle are still valid; a result may use the same memory for its
+ * lanes. */
 void native_lanes_after(native_translation *t, const native_reading *r) {
     if (r->op != PROGRAM_SINCOS) return;
     bool moves = t->moves[r->slot[0]];

@@ -1,11 +1,12 @@
 /* program.c — compiles graph nodes to a program: reachable subgraph, operations, order, slots, instructions.
  *
- * Constants and inputs have the first slots. They, the outputs, and the values that the prepared part passes to the rest
- * keep their slots. The slot of any other value is reused after its last use (linear scan in the order of evaluation),
- * so that a workspace remains small enough for the cache. An operation may write the slot of an operand that no later
- * operation reads. */
+ * Constants and inputs have the first slots. Constants, inputs, outputs, and the values that the prepared part passes to
+ * the rest keep their slots. Any other slot is reused after the last use of its value (linear scan in the order of
+ * evaluation), so that a workspace remains small enough for the cache. An operation may write the slot of an operand that
+ * no later operation reads. */
 #include "engine/compile/program_int.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The state of a compilation. */
@@ -15,9 +16,9 @@ typedef struct builder {
     program *p;
     program_reachable reachable;
     program_operation *operations; /* one per value */
-    uint32_t *order;               /* values in order of evaluation */
-    uint32_t *slot;                /* slot[value] */
-    uint32_t *last_use;            /* last_use[value]: position in `order`, KEPT, or unset */
+    uint32_t *order;               /* values in the order of evaluation */
+    uint32_t *slot;                /* slot[value]: slot of the workspace */
+    uint32_t *last_use;            /* last_use[value]: position in `order`; KEPT: the slot is not reused */
     uint32_t *free_slots;
     size_t order_count, free_count;
 } builder;
@@ -38,7 +39,7 @@ static const graph_cell *cell_of(const builder *b, size_t value) {
     return graph_at(b->g, b->reachable.nodes[value]);
 }
 
-/* Returns whether a number or symbol is read by an operation or is an output; otherwise it gets no slot. */
+/* Returns true if a number or symbol needs a slot, because an operation reads it or because it is an output. */
 static bool has_slot(const builder *b, size_t value) {
     return b->operations[value].uses > 0 || b->operations[value].output;
 }
@@ -84,6 +85,7 @@ static bool place_inputs(builder *b) {
 }
 
 static void find_last_uses(builder *b) {
+    assert(b->order_count <= b->reachable.count && b->p->prepared_count <= b->order_count);
     for (size_t i = 0; i < b->reachable.count; i++)
         if (b->operations[i].output || cell_of(b, i)->op >= GRAPH_OP_COUNT) b->last_use[i] = KEPT;
     for (size_t i = 0; i < b->order_count; i++) {
@@ -188,7 +190,7 @@ static hamel_status build(builder *b, const graph_node *nodes, uint32_t *values,
     return HAMEL_OK;
 }
 
-/* Reports nodes that are GRAPH_NONE. The graph then failed earlier; its sticky status is the reason. */
+/* Reports nodes that are GRAPH_NONE. The sticky status of the graph is the reason. */
 static hamel_status check_nodes(const graph *g, const graph_node *nodes, size_t count, hamel_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (nodes[i] >= 0 && (size_t)nodes[i] < graph_count(g)) continue;
@@ -210,10 +212,9 @@ hamel_status program_compile(program **out, arena *memory, const graph *g, const
     status = b.p && values ? build(&b, nodes, values, count) : HAMEL_NO_MEMORY;
     program_reachable_free(&b.reachable);
     arena_free(&b.scratch);
-    if (status) {
+    if (status)
         return hamel_fail(error, status, NULL, 0, "%zu expressions could not be compiled: %s", count,
                           hamel_status_meaning(status));
-    }
     *out = b.p;
     return HAMEL_OK;
 }

@@ -29,15 +29,21 @@
     OP(SUBMUL,   3, z - x * y,                 NEG_(Y),                                  NEG_(X),      N_(1))
 /* clang-format on */
 
+/* Expands the macro OP(name, arity, value, dx, dy, dz), which the user defines before, for each operation except TABLE
+ * and SINCOS. */
+#define PROGRAM_OF_GRAPH(name, text, arity, kind, value, dx, dy) OP(name, arity, value, dx, dy, N_(0))
+#define PROGRAM_OPERATION_LIST GRAPH_OPERATOR_LIST(PROGRAM_OF_GRAPH) PROGRAM_EXTRA_LIST(OP)
+
 /* The operations of a tape: those of the graph with the same numbers, then the extra ones. SINCOS has two results. */
 enum {
-    PROGRAM_FIRST_EXTRA = GRAPH_OP_COUNT - 1,
-#define OP(name, arity, value, dx, dy, dz) PROGRAM_##name,
+#define OP(name, ...) PROGRAM_##name,
+    GRAPH_OPERATOR_LIST(OP) PROGRAM_TABLE,
     PROGRAM_EXTRA_LIST(OP)
 #undef OP
         PROGRAM_SINCOS, /* dst := sin a, c := cos a */
     PROGRAM_OP_COUNT
 };
+_Static_assert((int)PROGRAM_TABLE == (int)GRAPH_TABLE, "the operations of the graph have the same numbers");
 _Static_assert(PROGRAM_OP_COUNT <= 64, "schedule.c stores one bit per operation in a 64-bit word");
 
 /* An instruction of four slots of the workspace, which contains constants, inputs by kind, and computed values. Unused
@@ -104,20 +110,16 @@ static inline double program_power(double x, double y) {
     return n < 0 ? 1 / f : f;
 }
 
-/* Defines value_ADD(x, y, z) and the like for every operation with one result. */
-#define PROGRAM_VALUE(name, value)                                    \
+/* Define value_ADD(x, y, z), ... for the operations of PROGRAM_OPERATION_LIST. */
+#define OP(name, arity, value, dx, dy, dz)                            \
     static inline double value_##name(double x, double y, double z) { \
         (void)x, (void)y, (void)z;                                    \
         return value;                                                 \
     }
-#define OP(name, text, arity, kind, value, dx, dy) PROGRAM_VALUE(name, value)
-GRAPH_OPERATOR_LIST(OP)
-#undef OP
-#define OP(name, arity, value, dx, dy, dz) PROGRAM_VALUE(name, value)
-PROGRAM_EXTRA_LIST(OP)
+PROGRAM_OPERATION_LIST
 #undef OP
 
-/* Returns the value of a TABLE instruction, or the derivative of that value of order `further`. */
+/* Returns the derivative of order `further` of a TABLE instruction; the order 0 is its value. */
 static inline double program_look_up(const graph_table *const *tables, program_instruction i, const double *w,
                                      int further) {
     return table_value(tables[(size_t)w[program_b(i)]], w[program_a(i)], (int)w[program_c(i)] + further);
@@ -126,13 +128,13 @@ static inline double program_look_up(const graph_table *const *tables, program_i
 /* interpreter.c: returns how many of the slots a, b, c an operation reads as values. */
 int program_operands(uint32_t op);
 
-/* interpreter.c: copies inputs of the kinds `from` to `to` − 1 to their slots. */
+/* interpreter.c: copies the inputs of the kinds `from` to `to` − 1 to their slots. */
 void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace);
 
 /* --- reachable.c ------------------------------------------------------------------------------------------------- */
 
-/* The reachable subgraph of some nodes, operands before results. Later stages refer to a node by its index in this list,
- * its "value". */
+/* The reachable subgraph of some nodes, operands before results. Later stages refer to a node by its index in this list;
+ * this index is called a value. */
 typedef struct program_reachable {
     arena memory;
     graph_node *nodes;
@@ -153,21 +155,21 @@ enum { PROGRAM_NO_VALUE = UINT32_MAX, PROGRAM_NO_OP = UINT8_MAX };
 
 typedef struct program_operation {
     uint8_t op;       /* PROGRAM_NO_OP: a number, a symbol, fused into another operation, or not needed */
-    uint8_t arity;    /* number of operands that are read */
-    bool prepared;    /* depends on parameters only */
-    bool output;      /* requested by the caller */
+    uint8_t arity;    /* number of operands read */
+    bool prepared;    /* the value depends on parameters only */
+    bool output;      /* the caller requests the value */
     uint32_t uses;    /* number of operations in the subgraph that read the value */
-    uint32_t arg[3];  /* operands, as values */
-    uint32_t second;  /* for SINCOS: the value of the cosine */
-    uint32_t definer; /* operation that computes this value: the value itself, or the SINCOS that includes it */
+    uint32_t arg[3];  /* the operands */
+    uint32_t second;  /* SINCOS: the value that is the cosine */
+    uint32_t definer; /* index of the operation that computes this value: of this one, or of a SINCOS */
 } program_operation;
 
-/* Fills operations[reachable->count], one per value. values[count] are the requested values. */
+/* Fills operations[reachable->count], one per value. The caller requests values[count]. */
 hamel_status program_select(program_operation *operations, const program_reachable *reachable, const graph *g,
                             const uint32_t *values, size_t count);
 
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
-/* Orders the operations. order[*order_count] contains their values, prepared ones first; `order` has `count` entries. */
+/* Orders the operations. order[*order_count] lists their values, prepared ones first; `order` has `count` entries. */
 hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count);

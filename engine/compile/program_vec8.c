@@ -1,9 +1,9 @@
 /* program_vec8.c — evaluates a program for eight members at once: the interpreter's loops, with vec8 values.
  *
  * Arithmetic is vector arithmetic; library functions are called for one member after the other. Sine and cosine, the
- * most frequent functions, are computed here. The argument is reduced with three parts of π/2 (Cody & Waite), whose
- * products with the multiple are exact. Then the polynomials of fdlibm's kernels are used on |x| ≤ π/4. The results are
- * within 1 ulp of the library (test_program_vec8.c). Arguments too large for the reduction are passed to the library. */
+ * most frequent functions, are computed here: the argument is reduced to |x| ≤ π/4 with three parts of π/2 (Cody &
+ * Waite), and the polynomials of fdlibm's kernels are evaluated there. The results differ from those of the library by at
+ * most 1 ulp (test_program_vec8.c). Arguments too large for the reduction are passed to the library. */
 #include "engine/compile/program_int.h"
 
 #include "engine/compile/vec8.h"
@@ -20,8 +20,9 @@ vec8 *vec8_alloc(size_t count) {
 
 /* --- sine and cosine ---------------------------------------------------------------------------------------------- */
 
-static const double REDUCIBLE =
-    0x1p19; /* upper bound of |x|: multiples n of π/2 then have at most 20 bits, so their products are exact */
+/* Upper bound of |x| for the reduction: multiples n of π/2 then have at most 20 bits, so their products with the parts of
+ * π/2 are exact. */
+static const double REDUCIBLE = 0x1p19;
 
 /* Computes high + low = x − n π/2; the last bits of *multiple are n modulo 4. */
 VEC8_INLINE void reduce(const vec8 *x, vec8 *high, vec8 *low, vec8_bits *multiple) {
@@ -102,25 +103,23 @@ VEC8_INLINE void run(const program_run *run, const program_run *end, const progr
             for (; i < stop; i++) vec8_sincos(&w[program_a(*i)], &w[program_dst(*i)], &w[program_c(*i)]);
             break;
             /* clang-format off */
-#define OP(name, text, arity, kind, value, dx, dy)                                                                     \
-        case GRAPH_##name:                                                                                             \
-            if (GRAPH_##name == GRAPH_SIN || GRAPH_##name == GRAPH_COS) {                                              \
+#define OP(name, ...)                                                                                                  \
+        case PROGRAM_##name:                                                                                           \
+            if (PROGRAM_##name == PROGRAM_SIN || PROGRAM_##name == PROGRAM_COS) {                                      \
                 for (; i < stop; i++)                                                                                  \
-                    vec8_sincos(&w[program_a(*i)], GRAPH_##name == GRAPH_SIN ? &w[program_dst(*i)] : &unused,         \
-                                 GRAPH_##name == GRAPH_COS ? &w[program_dst(*i)] : &unused);                           \
+                    vec8_sincos(&w[program_a(*i)], PROGRAM_##name == PROGRAM_SIN ? &w[program_dst(*i)] : &unused,      \
+                                 PROGRAM_##name == PROGRAM_COS ? &w[program_dst(*i)] : &unused);                       \
                 break;                                                                                                 \
             }                                                                                                          \
             RUN(name)
-        GRAPH_OPERATOR_LIST(OP)
-#undef OP
-#define OP(name, arity, value, dx, dy, dz) case PROGRAM_##name: RUN(name)
-        PROGRAM_EXTRA_LIST(OP)
+        PROGRAM_OPERATION_LIST
 #undef OP
             /* clang-format on */
         }
     }
 #undef RUN
 }
+
 VEC8_INLINE void load(const program *p, const program_inputs *inputs, int from, int to, vec8 *w) {
     vec8 *slot = w + p->constant_count;
     for (int kind = from; kind < to; kind++) {

@@ -33,7 +33,7 @@ static size_t key_slot(const program_reachable *r, graph_node node) {
 static bool grow_table(program_reachable *r, size_t size) {
     const program_reachable old = *r;
     size_t old_size = old.keys ? old.key_mask + 1 : 0;
-    assert(size > old_size && (size & (size - 1)) == 0);
+    assert(size > old_size && (size & (size - 1)) == 0 && 2 * r->count <= size);
     r->keys = arena_alloc(&r->memory, size, sizeof *r->keys);
     r->values = arena_alloc(&r->memory, size, sizeof *r->values);
     if (r->memory.failed) return false;

@@ -1,11 +1,12 @@
 /* schedule.c — orders the operations so that equal ones form runs.
  *
- * List scheduling: an operation is ready if its operands are computed. Choose the kind with the most ready operations,
- * emit all of that kind, including those that become ready meanwhile, then choose again. A tape is divided into windows,
- * each ordered separately. Ordering the whole tape keeps more values alive at a time and is no faster (measurements in
- * README.md). Cost: linear in the number of operations. */
+ * List scheduling: an operation is ready if its operands are computed. The scheduler chooses the kind with the most ready
+ * operations and emits all of that kind, including those that become ready meanwhile; then it chooses again. A tape is
+ * divided into windows, which are ordered separately. Ordering the whole tape keeps more values alive at the same time
+ * and is no faster (measurements in README.md). Cost: linear in the number of operations. */
 #include "engine/compile/program_int.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Number of operations in a window; README.md compares it with 256 and with the whole tape. */
@@ -14,8 +15,8 @@ enum { WINDOW = 4096 };
 typedef struct scheduler {
     const program_operation *operations;
     uint32_t *waiting; /* waiting[operation]: number of its operands in the window that are not computed yet */
-    uint32_t *edge;    /* linked lists of the users of an operand; up to 3 edges per operation, and list heads */
-    uint32_t *users;   /* users[operation]: its first edge */
+    uint32_t *edge;    /* edge[3 * user + k]: next edge of the operation that computes operand k of `user` */
+    uint32_t *users;   /* users[operation]: first edge of the operation */
     uint32_t *next;    /* links of the queues of ready operations, one queue per kind of operation */
     uint32_t head[PROGRAM_OP_COUNT], tail[PROGRAM_OP_COUNT], length[PROGRAM_OP_COUNT];
     uint64_t ready; /* bit k: queue k is not empty */
@@ -54,8 +55,8 @@ static unsigned longest_queue(const scheduler *s) {
     return best;
 }
 
-/* Makes edges from the operations of the window to their users in it. If a user reads a value twice, there are two
- * edges. */
+/* Makes edges from the operations of the window to their users in the window. If a user reads a value twice, there are
+ * two edges. */
 static void link_window(scheduler *s, const uint32_t *window, size_t count) {
     for (size_t i = 0; i < count; i++) {
         s->users[window[i]] = NONE;
@@ -78,8 +79,9 @@ static void release_users(scheduler *s, uint32_t value) {
         if (!--s->waiting[e / 3]) push(s, e / 3);
 }
 
-/* Orders the operations of a window. Then sets their `waiting` to NONE, which marks operations of earlier windows. */
+/* Orders the operations of a window. Then sets `waiting` to NONE, which marks operations of earlier windows. */
 static void schedule_window(scheduler *s, const uint32_t *window, size_t count) {
+    assert(count <= WINDOW && s->ready == 0);
     link_window(s, window, count);
     for (size_t i = 0; i < count; i++)
         if (!s->waiting[window[i]]) push(s, window[i]);

@@ -1,7 +1,7 @@
 /* select.c — selects the operations that compute a reachable subgraph.
  *
  * There are three passes over the subgraph, each a loop:
- *     1. results first: every needed value gets an operation and counts the uses of its operands; a + (-b) becomes
+ *     1. results first: each needed value gets an operation, and the uses of its operands are counted; a + (-b) becomes
  *        a - b, so that a negation without other users is not computed;
  *     2. a product used once is fused into the sum or difference that uses it;
  *     3. sine and cosine of one angle become one operation.
@@ -9,6 +9,7 @@
  * each call. */
 #include "engine/compile/program_int.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 typedef struct selection {
@@ -25,7 +26,8 @@ static bool is_prepared(const graph_cell *cell) {
     return !(cell->depends & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
 }
 
-static bool negated(const selection *s, uint32_t value, uint32_t *operand) {
+/* Returns true if the value is −operand. */
+static bool is_negated(const selection *s, uint32_t value, uint32_t *operand) {
     const graph_cell *cell = cell_of(s, value);
     if (cell->op != GRAPH_NEG) return false;
     *operand = program_reachable_find(s->reachable, cell->as.operand[0]);
@@ -35,10 +37,10 @@ static bool negated(const selection *s, uint32_t value, uint32_t *operand) {
 /* Replaces x + (-b) by x - b, (-a) + y by y - a, and x - (-b) by x + b; this is exact in floating point. */
 static void fold_negation(const selection *s, program_operation *o) {
     uint32_t inner;
-    if (negated(s, o->arg[1], &inner)) {
+    if (is_negated(s, o->arg[1], &inner)) {
         o->op = o->op == GRAPH_ADD ? GRAPH_SUB : GRAPH_ADD;
         o->arg[1] = inner;
-    } else if (o->op == GRAPH_ADD && negated(s, o->arg[0], &inner)) {
+    } else if (o->op == GRAPH_ADD && is_negated(s, o->arg[0], &inner)) {
         o->op = GRAPH_SUB;
         o->arg[0] = o->arg[1];
         o->arg[1] = inner;
@@ -91,6 +93,7 @@ static void fuse_product(const selection *s, program_operation *o) {
     if (o->op != GRAPH_ADD && o->op != GRAPH_SUB) return;
     int product = is_fusible(s, o, o->arg[0]) ? 0 : is_fusible(s, o, o->arg[1]) ? 1 : -1;
     if (product < 0) return;
+    assert(o->arity == 2);
     uint32_t other = o->arg[1 - product];
     program_operation *m = &s->operations[o->arg[product]];
     o->op = o->op == GRAPH_ADD ? PROGRAM_MULADD : product == 0 ? PROGRAM_MULSUB : PROGRAM_SUBMUL;

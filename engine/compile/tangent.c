@@ -6,8 +6,10 @@
  * not finite, zero lanes remain zero.
  *
  * The partial derivatives are the columns of operators.h and of PROGRAM_EXTRA_LIST, expanded here as arithmetic. */
+#include "engine/base/finite.h"
 #include "engine/compile/program_int.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* doubles after the lanes, for partial derivatives in machine code */ };
@@ -37,7 +39,7 @@ enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* doubles after the lanes, for parti
 #define GT_(a, b)   ((double)((a) > (b)))
 /* clang-format on */
 
-/* Define by_x_SIN(x, y, z, f), by_y_..., by_z_...: the partial derivatives of every operation with one result. */
+/* Define by_x_SIN(x, y, z, f), by_y_..., by_z_...: the partial derivatives of an operation with the result f. */
 #define PARTIAL(prefix, name, expression)                                          \
     static inline double prefix##_##name(double X, double Y, double Z, double F) { \
         (void)X, (void)Y, (void)Z, (void)F;                                        \
@@ -48,21 +50,14 @@ enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* doubles after the lanes, for parti
     static double at_##k##_##name(double x, double y, double z) { \
         return by_##k##_##name(x, y, z, value_##name(x, y, z));   \
     }
-#define OP(name, text, arity, kind, value, dx, dy) \
-    PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, N_(0)) AT(name, x) AT(name, y)
-GRAPH_OPERATOR_LIST(OP)
-#undef OP
 #define OP(name, arity, value, dx, dy, dz) \
     PARTIAL(by_x, name, dx) PARTIAL(by_y, name, dy) PARTIAL(by_z, name, dz) AT(name, x) AT(name, y) AT(name, z)
-PROGRAM_EXTRA_LIST(OP)
+PROGRAM_OPERATION_LIST
 #undef OP
 
 const program_partial program_partials[PROGRAM_OP_COUNT][3] = {
-#define OP(name, text, arity, kind, value, dx, dy) [GRAPH_##name] = {at_x_##name, at_y_##name, NULL},
-    GRAPH_OPERATOR_LIST(OP)
-#undef OP
-#define OP(name, arity, value, dx, dy, dz) [PROGRAM_##name] = {at_x_##name, at_y_##name, at_z_##name},
-        PROGRAM_EXTRA_LIST(OP)
+#define OP(name, ...) [PROGRAM_##name] = {at_x_##name, at_y_##name, at_z_##name},
+    PROGRAM_OPERATION_LIST
 #undef OP
 };
 
@@ -97,12 +92,12 @@ __attribute__((noinline, cold)) static lanes scale_guarded(double partial, const
     return lanes_load(r);
 }
 
-/* The workspace, the tangents, and one flag per slot. Passed by value: a store through `moves` may alias any memory, so
- * the compiler would otherwise reload the pointers for every operation. */
+/* Passed by value: a store through `moves` may alias any memory, so the compiler would otherwise reload the pointers for
+ * every operation. */
 typedef struct tangent {
-    double *w;
-    double *dot; /* dot[slot * LANES + lane] */
-    unsigned char *moves;
+    double *w;            /* the workspace */
+    double *dot;          /* dot[slot * LANES + lane]: the tangents */
+    unsigned char *moves; /* moves[slot]: a lane of the slot may be nonzero */
 } tangent;
 
 static bool any_nonzero(const double *t) {
@@ -111,13 +106,13 @@ static bool any_nonzero(const double *t) {
     return any;
 }
 
-/* Returns whether an operation has pieces. If its partial derivative is 0 because another piece applies, 0 · ∞ is 0. */
+/* Returns true for operations with pieces. If a partial derivative is 0 because another piece applies, 0 · ∞ is 0. */
 static inline bool is_piecewise(uint32_t op) {
     return op == GRAPH_MIN || op == GRAPH_MAX || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL ||
            (op >= GRAPH_LT && op <= GRAPH_NOT);
 }
 
-/* Returns r + partial · tangent of `slot`. *moves is whether r already contains a contribution. */
+/* Returns r + partial · tangent of `slot`. *moves: r already contains a contribution. */
 static inline lanes contribute(tangent t, uint32_t op, uint32_t slot, double partial, lanes r, bool *moves) {
     if (is_piecewise(op) && partial == 0) return r;
     const double *dot = t.dot + (size_t)slot * LANES;
@@ -179,7 +174,6 @@ static void run_if(tangent t, program_instruction i) {
     store(t, program_dst(i), t.w[taken], r, t.moves[taken]);
 }
 
-/* Processes runs of instructions. Each case of the switch is one loop over a run. */
 static void run_tape(const program_run *run, const program_run *end, const program_instruction *i, tangent t,
                      const graph_table *const *tables) {
     for (; run < end; run++) {
@@ -192,17 +186,14 @@ static void run_tape(const program_run *run, const program_run *end, const progr
             for (; i < stop; i++) run_sincos(t, *i);
             break;
             /* clang-format off */
-#define OP(name, text, arity, kind, value, dx, dy)                                                                     \
-        case GRAPH_##name:                                                                                             \
-            if (GRAPH_##name == GRAPH_IF) {                                                                            \
+#define OP(name, arity, value, dx, dy, dz)                                                                             \
+        case PROGRAM_##name:                                                                                           \
+            if (PROGRAM_##name == PROGRAM_IF) {                                                                        \
                 for (; i < stop; i++) run_if(t, *i);                                                                   \
                 break;                                                                                                 \
             }                                                                                                          \
-            RUN(GRAPH_##name, name, arity)
-        GRAPH_OPERATOR_LIST(OP)
-#undef OP
-#define OP(name, arity, value, dx, dy, dz) case PROGRAM_##name: RUN(PROGRAM_##name, name, arity)
-        PROGRAM_EXTRA_LIST(OP)
+            RUN(PROGRAM_##name, name, arity)
+        PROGRAM_OPERATION_LIST
 #undef OP
             /* clang-format on */
         }
@@ -233,14 +224,14 @@ static double *aligned(double *tangent_workspace) {
     return (double *)(((uintptr_t)tangent_workspace + line - 1) / line * line);
 }
 
-/* Copies lanes. Adding +0 turns −0 into +0, so the result does not depend on whether zeros were added before. */
+/* Copies lanes. Adding +0 turns −0 into +0, so the result does not depend on zeros added before. */
 static void copy_lanes(double *out, const double *lanes_of_slot) {
     for (int k = 0; k < LANES; k++) out[k] = lanes_of_slot[k] + 0.0;
 }
 
-/* Runs the machine code for the one kind that is seeded. Returns whether all lanes of the outputs are finite; if not, the
- * caller uses the interpreter. The machine code does not skip zero tangents, so if a partial derivative is not finite,
- * neither are the lanes of any output that depends on it. */
+/* Runs the machine code for the one kind that is seeded. Returns false if there is none, or if a lane of an output is not
+ * finite; the caller then uses the interpreter. The machine code does not skip zero tangents, so if a partial derivative
+ * is not finite, neither are the lanes of any output that depends on it. */
 static bool run_native(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                        double *dot, double *outputs_dot) {
     int kind = 0, others = 0;
@@ -251,20 +242,15 @@ static bool run_native(const program *p, const program_inputs *inputs, const pro
         memcpy(dot + (p->constant_count + i) * LANES, seeds->values[kind] + (size_t)p->input_index[i] * LANES,
                LANES * sizeof *dot);
     p->native_tangents[kind](workspace, inputs->values, dot);
-    double sum[LANES] = {0}; /* remains 0 if all outputs are finite; becomes NaN otherwise */
-    for (size_t i = 0; i < p->output_count; i++) {
-        double *out = outputs_dot + i * LANES;
-        copy_lanes(out, dot + (size_t)p->output_slots[i] * LANES);
-        for (int k = 0; k < LANES; k++) sum[k] += 0 * out[k];
-    }
-    bool finite = true;
-    for (int k = 0; k < LANES; k++) finite &= sum[k] == 0;
-    return finite;
+    for (size_t i = 0; i < p->output_count; i++)
+        copy_lanes(outputs_dot + i * LANES, dot + (size_t)p->output_slots[i] * LANES);
+    return all_finite(outputs_dot, p->output_count * LANES);
 }
 
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                      double *tangent_workspace, double *outputs, double *outputs_dot) {
     double *dot = aligned(tangent_workspace);
+    assert(workspace != tangent_workspace && outputs != outputs_dot);
     if (!outputs && run_native(p, inputs, seeds, workspace, dot, outputs_dot)) return;
     tangent t = {workspace, dot, (unsigned char *)(dot + p->slot_count * LANES + PARTIALS)};
     memset(t.moves, 0, p->slot_count);

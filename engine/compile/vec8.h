@@ -1,8 +1,8 @@
 /* vec8.h — eight doubles in SIMD lanes, one for each of eight members of a sweep.
  *
- * Operations act on each lane separately and round as scalar ones do, without fused products. The result of a member
- * therefore depends neither on other members nor on the width of the registers. Arrays of vec8 values must be aligned;
- * vec8_alloc does this. */
+ * Operations act on each lane separately and round as scalar operations do, without fused products. The result of a
+ * member therefore depends neither on other members nor on the width of the registers. Arrays of vec8 values must be
+ * aligned, as those of vec8_alloc are. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,13 +13,13 @@ enum { VEC8_SIZE = 8 };
 typedef double vec8 __attribute__((vector_size(VEC8_SIZE * sizeof(double))));
 typedef int64_t vec8_bits __attribute__((vector_size(VEC8_SIZE * sizeof(int64_t))));
 
-/* Allocates an array of zeros; free() it. Returns NULL if out of memory. */
+/* Allocates an array of zeros, which the caller passes to free(). Returns NULL if out of memory. */
 vec8 *vec8_alloc(size_t count);
 
 /* Functions of vec8 values must be inlined, because the calling convention depends on the width of the registers. */
 #define VEC8_INLINE static inline __attribute__((always_inline))
 
-/* Returns whether a register of this processor can hold a vec8. */
+/* Returns true if a register of this processor can hold a vec8. */
 static inline bool vec8_fits_register(void) {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512f");
