@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* FACTOR_TERMS: longer polynomials are not factored. SMALL_DENOMINATOR: larger denominators are written as decimals. */
 enum { FACTOR_TERMS = 200, SMALL_DENOMINATOR = 12 };
 
 /* A sum or a product under construction. */
@@ -38,14 +39,15 @@ static double to_double(const fmpq_t c) {
     return value;
 }
 
-/* Makes a number node from an exact coefficient. The ring fails if the coefficient is too large or small for a double. */
+/* Makes a number node. The ring fails if the value is 0 or not finite: the exact coefficient is then too small or too
+ * large for a double. */
 static graph_node number(ring *r, double value) {
-    bool held = isfinite(value) && value != 0;
-    r->failed |= !held;
-    return graph_number(r->graph, held ? value : 1);
+    bool exact = isfinite(value) && value != 0;
+    r->failed |= !exact;
+    return graph_number(r->graph, exact ? value : 1);
 }
 
-/* Returns |c| · body, written as `p*body/q` if q is small, otherwise with a decimal. body may be GRAPH_NONE. */
+/* Returns |c| · body, written as `p*body/q` if q is small, otherwise with a decimal. A body GRAPH_NONE means 1. */
 static graph_node scaled(ring *r, const fmpq_t c, graph_node body) {
     graph *g = r->graph;
     fmpq_t size;
@@ -60,8 +62,8 @@ static graph_node scaled(ring *r, const fmpq_t c, graph_node body) {
     return node;
 }
 
-/* Returns Π atom^exponent over the variables from ≤ k < to, or GRAPH_NONE if all exponents are 0. Parameters come first,
- * then velocities and accelerations. */
+/* Returns Π atom^exponent over the variables from ≤ k < to, or GRAPH_NONE if all exponents are 0. Parameters are the
+ * first factors, velocities and accelerations the last. */
 static graph_node monomial(ring *r, const ulong *exponents, slong from, slong to) {
     assert(from >= 0 && to <= r->atom_count);
     graph *g = r->graph;
@@ -92,35 +94,32 @@ static void append_term(writer *w, graph_node node, bool negative) {
 }
 
 static bool is_monomial(const ring *r, const fmpq_mpoly_t p) {
-    return fmpq_mpoly_length(p, r->context) == 1;
+    return ring_length(r, p) == 1;
 }
 
-/* True if p contains no variable before `first`. */
+/* Returns true if p contains no variable before `first`. */
 static bool is_free_of(const ring *r, const fmpq_mpoly_t p, slong first) {
     for (slong k = 0; k < first; k++)
         if (fmpq_mpoly_degree_si(p, k, r->context) > 0) return false;
     return true;
 }
 
-/* Reads consecutive terms, beginning at `from`, that differ only in variables from `first` on. Writes their shared
- * exponents to `exponents` and the sum of the terms without these powers to `sum`. Returns the end of these terms. */
+/* Reads consecutive terms, beginning at `from`, that differ only in the variable `first` and later variables. Writes the
+ * exponents of the terms to `exponents`, valid before `first`, and the sum of the terms without these powers to `sum`.
+ * Returns the end of these terms. */
 static slong take_run(ring *r, const fmpq_mpoly_t p, slong from, slong first, fmpq_mpoly_t sum, ulong *exponents) {
     assert(first <= r->atom_count);
     ulong at[RING_ATOMS];
-    fmpq_t c;
-    slong length = fmpq_mpoly_length(p, r->context), i = from;
+    slong length = ring_length(r, p), i = from;
     size_t shared = (size_t)first * sizeof *at;
-    fmpq_init(c);
     fmpq_mpoly_zero(sum, r->context);
     fmpq_mpoly_get_term_exp_ui(exponents, p, from, r->context);
     for (; i < length; i++) {
         fmpq_mpoly_get_term_exp_ui(at, p, i, r->context);
         if (memcmp(exponents, at, shared) != 0) break;
         memset(at, 0, shared);
-        fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
-        fmpq_mpoly_push_term_fmpq_ui(sum, c, at, r->context);
+        ring_push_term(r, sum, p, i, at);
     }
-    fmpq_clear(c);
     return i;
 }
 
@@ -134,8 +133,8 @@ static bool is_unit(const fmpq_t c) {
 
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside);
 
-/* Adds the terms of p and collects terms that differ only in variables from `first` on: (m1 + m2)*g*l*cos(x). If the
- * first term is negative, all positive terms come first. */
+/* Adds the terms of p and collects terms that differ only in the variable `first` and later ones: (m1 + m2)*g*l*cos(x).
+ * If the first term is negative, all positive terms are added before the negative ones. */
 static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     ring *r = w->r;
     ulong exponents[RING_ATOMS];
@@ -145,7 +144,7 @@ static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     fmpq_mpoly_init(run, r->context);
     fmpq_init(c);
     for (int pass = 0; pass < (turned ? 2 : 1); pass++)
-        for (slong i = 0; i < fmpq_mpoly_length(p, r->context);) {
+        for (slong i = 0; i < ring_length(r, p);) {
             bool begins = pass == 0 && i == 0;
             i = take_run(r, p, i, first, run, exponents);
             graph_node body = factored(r, run, c, 1);
@@ -162,44 +161,43 @@ static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     fmpq_mpoly_clear(run, r->context);
 }
 
-/* Returns the `first` of add_terms: a sum of parameters is collected by all variables, another sum by the varying
- * ones. */
-static slong collected_from(const ring *r, const fmpq_mpoly_t p) {
-    return is_free_of(r, p, r->varying) ? r->atom_count : r->varying;
+/* Adds the terms of p, collected by its varying variables. The terms of a sum of parameters are not collected. */
+static void add_collected(writer *w, const fmpq_mpoly_t p) {
+    add_terms(w, p, is_free_of(w->r, p, w->r->varying) ? w->r->atom_count : w->r->varying);
 }
 
 static graph_node sum_of_terms(ring *r, const fmpq_mpoly_t p) {
     writer w = {r, GRAPH_NONE};
-    add_terms(&w, p, collected_from(r, p));
+    add_collected(&w, p);
     return w.sum;
+}
+
+static bool is_negative_term(const ring *r, const fmpq_mpoly_t p, slong i) {
+    fmpq_t c;
+    fmpq_init(c);
+    fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
+    bool negative = fmpq_sgn(c) < 0;
+    fmpq_clear(c);
+    return negative;
+}
+
+static slong negative_terms(const ring *r, const fmpq_mpoly_t p) {
+    slong negative = 0;
+    for (slong i = 0; i < ring_length(r, p); i++) negative += is_negative_term(r, p, i);
+    return negative;
 }
 
 /* Makes the coefficients integers without a common factor, the first positive, and multiplies `constant` by the factor
  * removed. */
 static void make_primitive(ring *r, fmpq_mpoly_t p, const fmpz_t exponent, fmpq_t constant) {
-    fmpq_t content, first;
+    fmpq_t content;
     fmpq_init(content);
-    fmpq_init(first);
     fmpq_mpoly_content(content, p, r->context);
-    fmpq_mpoly_get_term_coeff_fmpq(first, p, 0, r->context);
-    if (fmpq_sgn(first) < 0) fmpq_neg(content, content);
+    if (is_negative_term(r, p, 0)) fmpq_neg(content, content);
     if (!fmpq_is_zero(content)) fmpq_mpoly_scalar_div_fmpq(p, p, content, r->context);
     (void)fmpq_pow_fmpz(content, content, exponent);
     fmpq_mul(constant, constant, content);
-    fmpq_clear(first);
     fmpq_clear(content);
-}
-
-static slong negative_terms(const ring *r, const fmpq_mpoly_t p) {
-    slong negative = 0;
-    fmpq_t c;
-    fmpq_init(c);
-    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
-        fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
-        negative += fmpq_sgn(c) < 0;
-    }
-    fmpq_clear(c);
-    return negative;
 }
 
 static void turn_factor(ring *r, fmpq_mpoly_factor_t factors, slong i, fmpq_t constant) {
@@ -211,7 +209,7 @@ static void turn_factor(ring *r, fmpq_mpoly_factor_t factors, slong i, fmpq_t co
 static void turn_one(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
     for (slong i = 0; i < factors->num; i++) {
         slong negative = negative_terms(r, factors->poly + i);
-        bool wanted = negative > 0 && 2 * negative >= fmpq_mpoly_length(factors->poly + i, r->context);
+        bool wanted = negative > 0 && 2 * negative >= ring_length(r, factors->poly + i);
         if (!wanted || !fmpz_is_odd(factors->exp + i)) continue;
         turn_factor(r, factors, i, constant);
         return;
@@ -221,14 +219,14 @@ static void turn_one(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
 /* Gives each sum in a divisor the sign that makes most of its terms positive, so that equal divisors look equal. */
 static void turn_divisor(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) {
     for (slong i = 0; i < factors->num; i++)
-        if (2 * negative_terms(r, factors->poly + i) > fmpq_mpoly_length(factors->poly + i, r->context))
+        if (2 * negative_terms(r, factors->poly + i) > ring_length(r, factors->poly + i))
             turn_factor(r, factors, i, constant);
 }
 
-/* True for sums of parameters such as m1 + m2, usually a mass. */
+/* Returns true for sums of parameters such as m1 + m2, usually a mass. */
 static bool is_plain(const ring *r, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
-    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
+    for (slong i = 0; i < ring_length(r, p); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
         ulong degree = 0;
         for (slong k = 0; k < r->atom_count; k++) degree += exponents[k];
@@ -258,14 +256,14 @@ static graph_node product_of(ring *r, const fmpq_mpoly_factor_t factors) {
     return product_in_row(g, product_in_row(g, front, monomial(r, gathered, 0, r->atom_count)), behind);
 }
 
-/* Returns the product of the factors of p without the constant; GRAPH_NONE for 1. `outside` is the sign of the rest of
- * the term, or 0 if p is a divisor. If constant · outside is negative, the sign of one sum is changed. */
+/* Returns the product of the factors of p without the constant, or GRAPH_NONE if that product is 1. `outside` is the sign
+ * of the rest of the term, or 0 if p is a divisor. If constant · outside is negative, the sign of one sum is changed. */
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside) {
     fmpq_mpoly_factor_t factors;
     fmpq_mpoly_factor_init(factors, r->context);
     graph_node product = GRAPH_NONE;
     fmpq_one(constant);
-    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) {
+    if (ring_length(r, p) > FACTOR_TERMS) {
         product = sum_of_terms(r, p);
     } else if (ring_factor(r, factors, p)) {
         fmpq_set(constant, factors->constant);
@@ -286,11 +284,12 @@ static graph_node take_divisor(graph *g, fmpq_t c, graph_node under) {
     return under;
 }
 
-/* True if p is one sum of varying terms, possibly times parameters. The terms of such a sum are added one by one. */
+/* Returns true if p is one sum of varying terms, possibly times parameters. The terms of such a sum are added one by
+ * one. */
 static bool is_spread(ring *r, const fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
     slong sums = 0, others = 0;
-    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) return true;
+    if (ring_length(r, p) > FACTOR_TERMS) return true;
     fmpq_mpoly_factor_init(factors, r->context);
     if (ring_factor(r, factors, p))
         for (slong i = 0; i < factors->num; i++) {
@@ -310,7 +309,7 @@ static bool is_spread(ring *r, const fmpq_mpoly_t p) {
 static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_mpoly_t below, graph_node moving) {
     graph *g = w->r->graph;
     if (moving < 0 && fmpq_mpoly_is_one(below, w->r->context) && is_spread(w->r, coefficient)) {
-        add_terms(w, coefficient, collected_from(w->r, coefficient));
+        add_collected(w, coefficient);
         return;
     }
     fmpq_t constant, divisor;
@@ -336,38 +335,25 @@ static void add_group(writer *w, fmpq_mpoly_t coefficient, const fmpq_mpoly_t de
     fmpq_mpoly_clear(below, r->context);
 }
 
-static bool same_motion(const ring *r, const ulong *x, const ulong *y) {
-    return memcmp(x, y, (size_t)r->moving * sizeof *x) == 0;
-}
-
 /* Adds one quotient for each product of moving variables. Terms with the same product are consecutive, because these
  * variables are the most significant. */
 static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly_t denominator) {
     ring *r = w->r;
-    ulong first[RING_ATOMS], at[RING_ATOMS];
-    slong length = fmpq_mpoly_length(numerator, r->context);
-    fmpq_t c;
+    ulong exponents[RING_ATOMS];
+    slong length = ring_length(r, numerator);
+    fmpq_mpoly_t coefficient;
     if (!ring_take(r, length)) return;
-    fmpq_init(c);
+    fmpq_mpoly_init(coefficient, r->context);
     for (slong i = 0; i < length && !r->failed;) {
-        fmpq_mpoly_t coefficient;
-        fmpq_mpoly_init(coefficient, r->context);
-        fmpq_mpoly_get_term_exp_ui(first, numerator, i, r->context);
-        for (; i < length; i++) {
-            fmpq_mpoly_get_term_exp_ui(at, numerator, i, r->context);
-            if (!same_motion(r, first, at)) break;
-            memset(at, 0, (size_t)r->moving * sizeof *at);
-            fmpq_mpoly_get_term_coeff_fmpq(c, numerator, i, r->context);
-            fmpq_mpoly_push_term_fmpq_ui(coefficient, c, at, r->context);
-        }
-        add_group(w, coefficient, denominator, monomial(r, first, 0, r->moving));
-        fmpq_mpoly_clear(coefficient, r->context);
+        i = take_run(r, numerator, i, r->moving, coefficient, exponents);
+        add_group(w, coefficient, denominator, monomial(r, exponents, 0, r->moving));
     }
-    fmpq_clear(c);
+    fmpq_mpoly_clear(coefficient, r->context);
 }
 
 graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, work_budget *e,
                          arena *memory) {
+    assert(count == 0 || zero != NULL);
     ring r = {0};
     writer w = {&r, GRAPH_NONE};
     const quotient *value = NULL;

@@ -5,7 +5,7 @@
 #include "engine/graph/graph.h"
 
 /* Returns an equal expression, collected by accelerations, multipliers and velocities: (m1 + m2)*l^2*x'' +
- * m2*g*l*sin(x). Its coefficients are reduced by the relations of sines and cosines, and factored. Returns the number 0
+ * m2*g*l*sin(x). The coefficients are reduced by the relations of sines and cosines, and factored. Returns the number 0
  * if these relations reduce the expression to 0, the expression itself if it is too long to be arranged (ring.h), and
  * GRAPH_NONE only if the graph failed. Scratch memory comes from `memory`. */
 graph_node arrange(graph *g, graph_node expression, arena *memory);
@@ -13,7 +13,6 @@ graph_node arrange(graph *g, graph_node expression, arena *memory);
 /* Like arrange, within a work budget (NULL: no bound). Returns the expression itself if the budget does not suffice. */
 graph_node arrange_within(graph *g, graph_node expression, work_budget *e, arena *memory);
 
-/* Like arrange_within, but uses that zero[count] are 0. The result equals the expression only at states where they
- * are. */
+/* Like arrange_within, but assumes that zero[count] are 0. The result equals the expression only where this holds. */
 graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, work_budget *e,
                          arena *memory);

@@ -10,14 +10,10 @@
 
 enum { BASIS_TERMS = 40, REDUCED_TERMS = 300 };
 
-static void leading(const ring *r, const fmpq_mpoly_t p, ulong *exponents) {
-    fmpq_mpoly_get_term_exp_ui(exponents, p, 0, r->context);
-}
-
 /* Moves p into the basis unless p is 0 or too long. */
 static void keep_in_basis(ring *r, fmpq_mpoly_t p) {
     assert(r->basis_count <= RING_BASIS);
-    slong length = fmpq_mpoly_length(p, r->context);
+    slong length = ring_length(r, p);
     if (length == 0 || length > BASIS_TERMS || r->basis_count == RING_BASIS) return;
     fmpq_mpoly_struct *at = &r->basis[r->basis_count++];
     fmpq_mpoly_init(at, r->context);
@@ -26,9 +22,8 @@ static void keep_in_basis(ring *r, fmpq_mpoly_t p) {
 
 /* Replaces p by its remainder after division by the basis. */
 static void remainder_of(ring *r, fmpq_mpoly_t p) {
-    fmpq_mpoly_struct quotients[RING_BASIS], *q[RING_BASIS];
-    fmpq_mpoly_struct *by[RING_BASIS];
-    if (r->basis_count == 0 || !ring_take(r, fmpq_mpoly_length(p, r->context) * (slong)r->basis_count)) return;
+    fmpq_mpoly_struct quotients[RING_BASIS], *q[RING_BASIS], *by[RING_BASIS];
+    if (r->basis_count == 0 || !ring_take(r, ring_length(r, p) * (slong)r->basis_count)) return;
     for (size_t i = 0; i < r->basis_count; i++) {
         q[i] = &quotients[i];
         by[i] = &r->basis[i];
@@ -54,18 +49,18 @@ static void scale_to(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, cons
     fmpq_clear(coefficient);
 }
 
-/* Adds the remainder of the S-polynomial of x and y, unless it is 0. */
+/* Adds the remainder of the S-polynomial of x and y to the basis. */
 static void add_s_polynomial(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     ulong left[RING_ATOMS], right[RING_ATOMS], both[RING_ATOMS];
     fmpq_mpoly_t s, t;
     bool coprime = true;
-    leading(r, x, left);
-    leading(r, y, right);
+    fmpq_mpoly_get_term_exp_ui(left, x, 0, r->context);
+    fmpq_mpoly_get_term_exp_ui(right, y, 0, r->context);
     for (slong k = 0; k < r->atom_count; k++) {
         both[k] = left[k] > right[k] ? left[k] : right[k];
         coprime &= left[k] == 0 || right[k] == 0;
     }
-    if (coprime) return; /* its remainder is 0 */
+    if (coprime) return; /* the remainder is 0 */
     fmpq_mpoly_init(s, r->context);
     fmpq_mpoly_init(t, r->context);
     scale_to(r, s, x, left, both);
@@ -77,6 +72,14 @@ static void add_s_polynomial(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y
     fmpq_mpoly_clear(s, r->context);
 }
 
+/* Returns true if one of the first `count` polynomials of the basis contains the variable. */
+static bool contains(const ring *r, size_t count, slong variable) {
+    for (size_t k = 0; k < count; k++)
+        if (fmpq_mpoly_degree_si(&r->basis[k], variable, r->context) > 0) return true;
+    return false;
+}
+
+/* Adds sin² + cos² − 1 to the basis for each angle in the conditions. */
 static void add_angles(ring *r) {
     fmpq_mpoly_t p, x;
     size_t given = r->basis_count;
@@ -84,10 +87,7 @@ static void add_angles(ring *r) {
     fmpq_mpoly_init(x, r->context);
     for (int i = 0; i < r->angle_count; i++) {
         slong both[] = {r->angles[i].sine, r->angles[i].cosine};
-        bool occurs = false;
-        for (size_t k = 0; k < given; k++)
-            for (int f = 0; f < 2; f++) occurs |= fmpq_mpoly_degree_si(&r->basis[k], both[f], r->context) > 0;
-        if (!occurs) continue;
+        if (!contains(r, given, both[0]) && !contains(r, given, both[1])) continue;
         fmpq_mpoly_set_si(p, -1, r->context);
         for (int f = 0; f < 2; f++) {
             fmpq_mpoly_gen(x, both[f], r->context);
@@ -107,9 +107,8 @@ static void add_roots(ring *r) {
     fmpq_mpoly_init(p, r->context);
     for (slong i = 0; i < r->atom_count && !r->failed; i++) {
         const graph_cell *cell = graph_at(r->graph, r->atoms[i]);
-        bool occurs = false;
-        for (size_t k = 0; k < given; k++) occurs |= fmpq_mpoly_degree_si(&r->basis[k], i, r->context) > 0;
-        const quotient *x = occurs && cell->op == GRAPH_SQRT ? ring_value(r, cell->as.operand[0]) : NULL;
+        bool root = cell->op == GRAPH_SQRT && contains(r, given, i);
+        const quotient *x = root ? ring_value(r, cell->as.operand[0]) : NULL;
         if (!x || !fmpq_mpoly_is_one(&x->denominator, r->context)) continue;
         fmpq_mpoly_gen(p, i, r->context);
         fmpq_mpoly_mul(p, p, p, r->context);
@@ -136,7 +135,7 @@ void ring_conditions(ring *r, const graph_node *zero, size_t count) {
 }
 
 bool ring_remainder(ring *r, fmpq_mpoly_t p) {
-    if (r->basis_count == 0 || fmpq_mpoly_length(p, r->context) > REDUCED_TERMS) return false;
+    if (r->basis_count == 0 || ring_length(r, p) > REDUCED_TERMS) return false;
     remainder_of(r, p);
     return true;
 }

@@ -1,15 +1,13 @@
 /* quotients.c — cancels common factors of numerator and denominator modulo sin² + cos² = 1.
  *
- * A polynomial that is even in the sine of an angle can be written as a polynomial in its cosine, and vice versa. In
- * that form common factors appear. The shortest form of a product is often a sum, so factors are also shortened one by
- * one. */
+ * A polynomial that is even in the sine of an angle can be written as a polynomial in the cosine, and vice versa. In that
+ * form common factors appear. The shortest form of a product is often a sum, so factors are also shortened separately. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
 
-enum {
-    FACTOR_TERMS = 60
-}; /* upper bound of the terms of a polynomial that is factored only to compare lengths; longer ones stay sums */
+/* Upper bound of the terms of a polynomial that is factored only to compare lengths. Longer polynomials remain sums. */
+enum { FACTOR_TERMS = 60 };
 
 /* Cancels the greatest common divisor. Returns true if the divisor is not a number. */
 static bool take_common(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
@@ -34,22 +32,17 @@ static void write_alike(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     }
 }
 
-/* Counts the terms in the parentheses of a product. */
-static slong terms_of(const ring *r, const fmpq_mpoly_factor_t factors) {
-    slong sum = 0;
-    for (slong i = 0; i < factors->num; i++) {
-        slong terms = fmpq_mpoly_length(factors->poly + i, r->context);
-        if (terms > 1) sum += terms;
-    }
-    return sum;
-}
-
+/* Counts the terms of the sums among the factors of p. */
 static slong terms_of_factors(ring *r, const fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
-    slong sum = fmpq_mpoly_length(p, r->context);
+    slong sum = ring_length(r, p);
     if (sum <= 1 || sum > FACTOR_TERMS) return sum;
     fmpq_mpoly_factor_init(factors, r->context);
-    if (ring_factor(r, factors, p)) sum = terms_of(r, factors);
+    if (ring_factor(r, factors, p)) sum = 0;
+    for (slong i = 0; !r->failed && i < factors->num; i++) {
+        slong terms = ring_length(r, factors->poly + i);
+        sum += terms > 1 ? terms : 0;
+    }
     fmpq_mpoly_factor_clear(factors, r->context);
     return sum;
 }
@@ -61,13 +54,12 @@ static bool expand_reduced(ring *r, fmpq_mpoly_t p, const fmpq_mpoly_factor_t fa
     fmpq_mpoly_init(power, r->context);
     fmpq_mpoly_set_fmpq(p, factors->constant, r->context);
     for (slong i = 0; i < factors->num && !r->failed; i++) {
-        bool single = fmpq_mpoly_length(factors->poly + i, r->context) == 1;
+        bool single = ring_length(r, factors->poly + i) == 1;
         fmpq_mpoly_set(base, factors->poly + i, r->context);
         ring_reduce(r, base);
         if (!fmpq_mpoly_pow_fmpz(power, base, factors->exp + i, r->context)) r->failed = true;
         if (single) ring_square_roots(r, power);
-        if (!ring_too_long(r, fmpq_mpoly_length(p, r->context), fmpq_mpoly_length(power, r->context)))
-            fmpq_mpoly_mul(p, p, power, r->context);
+        if (!ring_too_long(r, ring_length(r, p), ring_length(r, power))) fmpq_mpoly_mul(p, p, power, r->context);
     }
     fmpq_mpoly_clear(power, r->context);
     fmpq_mpoly_clear(base, r->context);
@@ -78,7 +70,7 @@ static bool expand_reduced(ring *r, fmpq_mpoly_t p, const fmpq_mpoly_factor_t fa
 static bool reduce_factors(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
     bool done = false;
-    if (fmpq_mpoly_length(p, r->context) > FACTOR_TERMS) return false;
+    if (ring_length(r, p) > FACTOR_TERMS) return false;
     fmpq_mpoly_factor_init(factors, r->context);
     if (ring_factor(r, factors, p) && (factors->num > 1 || !fmpz_is_one(factors->exp)))
         done = expand_reduced(r, p, factors);
@@ -86,14 +78,14 @@ static bool reduce_factors(ring *r, fmpq_mpoly_t p) {
     return done;
 }
 
-/* Writes p as a sum or as a product, whichever is shorter; as a product if they are equally long. */
+/* Writes p as a sum or as a product, whichever is shorter; as a product if both are equally long. */
 static void shorten_polynomial(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t product;
     fmpq_mpoly_init(product, r->context);
     fmpq_mpoly_set(product, p, r->context);
     ring_reduce(r, p);
     bool same = r->angle_count == 0 && fmpq_mpoly_equal(p, product, r->context);
-    bool single = r->failed || fmpq_mpoly_length(p, r->context) <= 1;
+    bool single = r->failed || ring_length(r, p) <= 1;
     if (!same && !single && reduce_factors(r, product) && terms_of_factors(r, product) <= terms_of_factors(r, p))
         fmpq_mpoly_swap(p, product, r->context);
     fmpq_mpoly_clear(product, r->context);
@@ -105,8 +97,7 @@ void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     (void)take_common(r, above, below);
     if (!r->failed) shorten_polynomial(r, above);
     if (!r->failed) shorten_polynomial(r, below);
-    if (fmpq_mpoly_is_zero(below, r->context))
-        r->failed = true; /* the expression stays unchanged, so that evaluation reports the division by 0 */
+    if (fmpq_mpoly_is_zero(below, r->context)) r->failed = true; /* evaluation reports the division by 0 */
     if (r->failed || fmpq_mpoly_is_zero(above, r->context) || fmpq_mpoly_is_fmpq(below, r->context)) return;
     fmpq_mpoly_init(x, r->context);
     fmpq_mpoly_init(y, r->context);

@@ -1,28 +1,21 @@
 /* relations.c — shortening of polynomials in sines and cosines.
  *
  * Tries several rewritings and keeps the shortest result: squares of sines as cosines and vice versa, expansion of angle
- * sums, products of functions of two angles as sums. No rewriting is kept that lengthens a polynomial. */
+ * sums, products of functions of two angles as sums. A rewriting that lengthens a polynomial is not kept. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
 
-static slong term_count(const ring *r, const fmpq_mpoly_t p) {
-    return fmpq_mpoly_length(p, r->context);
-}
-
-/* In each term, replaces x^a y^b by x^(a − k x_power) y^(b − k y_power) · by^k with k = min(a / x_power, b / y_power). If
- * y is −1, there is no second variable. */
+/* In each term, replaces x^a y^b by x^(a − k x_power) y^(b − k) · by^k with k = min(a / x_power, b). If y is −1, there is
+ * no second variable. */
 static void replace_products(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, const fmpq_mpoly_t by) {
     assert(x != y && x_power > 0);
-    ulong exponents[RING_ATOMS];
+    ulong exponents[RING_ATOMS], most = 0;
     fmpq_mpoly_t parts[RING_POWER + 1], factor;
-    fmpq_t coefficient;
-    ulong most = 0;
-    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power || !ring_take(r, term_count(r, p))) return;
-    fmpq_init(coefficient);
+    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power || !ring_take(r, ring_length(r, p))) return;
     fmpq_mpoly_init(factor, r->context);
     for (int k = 0; k <= RING_POWER; k++) fmpq_mpoly_init(parts[k], r->context);
-    for (slong i = 0; i < term_count(r, p); i++) {
+    for (slong i = 0; i < ring_length(r, p); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
         ulong k = exponents[x] / x_power;
         if (y >= 0 && exponents[y] < k) k = exponents[y];
@@ -30,25 +23,23 @@ static void replace_products(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, sl
         exponents[x] -= k * x_power;
         if (y >= 0) exponents[y] -= k;
         if (k > most) most = k;
-        fmpq_mpoly_get_term_coeff_fmpq(coefficient, p, i, r->context);
-        fmpq_mpoly_push_term_fmpq_ui(parts[k], coefficient, exponents, r->context);
+        ring_push_term(r, parts[k], p, i, exponents);
     }
     for (ulong k = 0; k <= most; k++) {
         if (k > 0) fmpq_mpoly_sort_terms(parts[k], r->context); /* part 0 is already sorted */
         fmpq_mpoly_combine_like_terms(parts[k], r->context);
     }
     for (ulong k = most; k > 0 && !r->failed; k--) { /* Horner */
-        if (ring_too_long(r, term_count(r, parts[k]), term_count(r, by))) break;
+        if (ring_too_long(r, ring_length(r, parts[k]), ring_length(r, by))) break;
         fmpq_mpoly_mul(factor, parts[k], by, r->context);
         fmpq_mpoly_add(parts[k - 1], parts[k - 1], factor, r->context);
     }
     fmpq_mpoly_swap(p, parts[0], r->context);
     for (int k = 0; k <= RING_POWER; k++) fmpq_mpoly_clear(parts[k], r->context);
     fmpq_mpoly_clear(factor, r->context);
-    fmpq_clear(coefficient);
 }
 
-/* Sets by to sign1·a·b + sign2·c·d; a variable −1 is omitted. */
+/* Sets by to sign1·a·b + sign2·c·d. A variable −1 counts as the factor 1. */
 static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int sign2, slong c, slong d) {
     slong variables[4] = {a, b, c, d};
     fmpq_mpoly_t term[2], x;
@@ -67,30 +58,28 @@ static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int 
     for (int i = 0; i < 2; i++) fmpq_mpoly_clear(term[i], r->context);
 }
 
-/* True if x^x_power·y divides a term of p. */
-static bool occurs(const ring *r, const fmpq_mpoly_t p, slong x, ulong x_power, slong y) {
+/* Returns true if x^x_power·y divides a term of p. */
+static bool occurs(const ring *r, const fmpq_mpoly_t p, slong x, slong y) {
     ulong exponents[RING_ATOMS];
-    if (fmpq_mpoly_degree_si(p, x, r->context) < (slong)x_power) return false;
-    if (y < 0) return true;
-    if (fmpq_mpoly_degree_si(p, y, r->context) < 1) return false;
-    for (slong i = 0; i < term_count(r, p); i++) {
+    if (fmpq_mpoly_degree_si(p, x, r->context) < 1 || fmpq_mpoly_degree_si(p, y, r->context) < 1) return false;
+    for (slong i = 0; i < ring_length(r, p); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
-        if (exponents[x] >= x_power && exponents[y] > 0) return true;
+        if (exponents[x] > 0 && exponents[y] > 0) return true;
     }
     return false;
 }
 
-/* Replaces x^x_power·y by sign1·a·b + sign2·c·d in p if p then has fewer terms. Returns whether p changed. */
-static bool attempt(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, int sign1, slong a, slong b, int sign2,
-                    slong c, slong d) {
+/* Replaces x·y by sign1·a·b + sign2·c·d in p if p then has fewer terms. Returns true if p changed. */
+static bool attempt(ring *r, fmpq_mpoly_t p, slong x, slong y, int sign1, slong a, slong b, int sign2, slong c,
+                    slong d) {
     fmpq_mpoly_t trial, by;
-    if (r->failed || !occurs(r, p, x, x_power, y)) return false;
+    if (r->failed || !occurs(r, p, x, y)) return false;
     fmpq_mpoly_init(trial, r->context);
     fmpq_mpoly_init(by, r->context);
     products(r, by, sign1, a, b, sign2, c, d);
     fmpq_mpoly_set(trial, p, r->context);
-    replace_products(r, trial, x, x_power, y, by);
-    bool shorter = !r->failed && term_count(r, trial) < term_count(r, p);
+    replace_products(r, trial, x, 1, y, by);
+    bool shorter = !r->failed && ring_length(r, trial) < ring_length(r, p);
     if (shorter) fmpq_mpoly_swap(p, trial, r->context);
     fmpq_mpoly_clear(by, r->context);
     fmpq_mpoly_clear(trial, r->context);
@@ -105,14 +94,14 @@ void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to) {
     fmpq_mpoly_clear(by, r->context);
 }
 
-/* Writes p in its canonical form for single angles, which contains no power of a sine above the first. */
+/* Writes p in its canonical form for single angles, which contains sines in the first power only. */
 static void only_cosines(ring *r, fmpq_mpoly_t p) {
     for (int i = 0; i < r->angle_count && !r->failed; i++)
         ring_replace_square(r, p, r->angles[i].sine, r->angles[i].cosine);
 }
 
-/* Expands sin and cos of a + b and a − b in those of a and b (A&S 4.3.16, 4.3.17). */
-static void take_apart(ring *r, fmpq_mpoly_t p) {
+/* Expands sin and cos of a + b and a − b in terms of those of a and b (A&S 4.3.16, 4.3.17). */
+static void expand_sums(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t by;
     fmpq_mpoly_init(by, r->context);
     for (size_t k = r->pair_count; k-- > 0 && !r->failed;) {
@@ -139,14 +128,14 @@ static bool shorten_pair(ring *r, fmpq_mpoly_t p, const ring_angle_pair *pair) {
     if (pair->difference >= 0) {
         const ring_angle *d = &r->angles[pair->difference];
         int turn = pair->difference_sign;
-        shorter |= attempt(r, p, sa, 1, sb, 1, d->cosine, -1, -1, ca, cb);
-        shorter |= attempt(r, p, sa, 1, cb, turn, d->sine, -1, 1, ca, sb);
-        shorter |= attempt(r, p, ca, 1, sb, -turn, d->sine, -1, 1, sa, cb);
+        shorter |= attempt(r, p, sa, sb, 1, d->cosine, -1, -1, ca, cb);
+        shorter |= attempt(r, p, sa, cb, turn, d->sine, -1, 1, ca, sb);
+        shorter |= attempt(r, p, ca, sb, -turn, d->sine, -1, 1, sa, cb);
     }
     if (pair->sum >= 0) {
         const ring_angle *s = &r->angles[pair->sum];
-        shorter |= attempt(r, p, sa, 1, sb, 1, ca, cb, -1, s->cosine, -1);
-        shorter |= attempt(r, p, sa, 1, cb, 1, s->sine, -1, -1, ca, sb);
+        shorter |= attempt(r, p, sa, sb, 1, ca, cb, -1, s->cosine, -1);
+        shorter |= attempt(r, p, sa, cb, 1, s->sine, -1, -1, ca, sb);
     }
     return shorter;
 }
@@ -170,11 +159,11 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p) {
     }
 }
 
-/* The forms of p that are tried: the given one; without squares of sines; this with angle sums expanded; the remainder
- * modulo the conditions. */
-enum { GIVEN, COSINES, APART, REST, FORMS };
+/* The forms of p that are tried: the given form; without squares of sines; the latter with expanded angle sums; the
+ * remainder modulo the conditions. */
+enum { GIVEN, COSINES, EXPANDED, REST, FORMS };
 
-/* True if a form equals an earlier one. */
+/* Returns true if form k equals an earlier one. */
 static bool is_repeated(const ring *r, const fmpq_mpoly_struct *forms, int k) {
     for (int i = 0; i < k; i++)
         if (fmpq_mpoly_equal(&forms[i], &forms[k], r->context)) return true;
@@ -191,8 +180,8 @@ void ring_reduce(ring *r, fmpq_mpoly_t p) {
         fmpq_mpoly_set(&forms[k], p, r->context);
     }
     only_cosines(r, &forms[COSINES]);
-    take_apart(r, &forms[APART]);
-    only_cosines(r, &forms[APART]);
+    expand_sums(r, &forms[EXPANDED]);
+    only_cosines(r, &forms[EXPANDED]);
     (void)ring_remainder(r, &forms[REST]);
     for (int k = 0; k < FORMS; k++) repeated[k] = is_repeated(r, forms, k);
     for (int k = 0; k < FORMS && !r->failed; k++) {

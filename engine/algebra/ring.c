@@ -17,6 +17,14 @@ enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
  * take_points for the measurements. */
 enum { GCD_FREE_POINTS = 10000, GCD_POINTS = 400000, GCD_POINT = 100 };
 
+void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents) {
+    fmpq_t c;
+    fmpq_init(c);
+    fmpq_mpoly_get_term_coeff_fmpq(c, p, i, r->context);
+    fmpq_mpoly_push_term_fmpq_ui(out, c, exponents, r->context);
+    fmpq_clear(c);
+}
+
 bool ring_too_long(ring *r, slong x, slong y) {
     if (x > 0 && y > RING_TERMS / x) r->failed = true;
     return !ring_take(r, x + y + x * y / PRODUCTS);
@@ -39,17 +47,17 @@ static bool integer_power(const ring *r, graph_node node, slong *exponent) {
     return true;
 }
 
-/* True for operations that the ring performs (arithmetic); all other nodes are atoms. */
-static bool is_structure(const ring *r, graph_node node) {
+/* Returns how many operands the ring reads of an arithmetic operation; 0 for all other nodes, which are atoms. */
+static int ring_operands(const ring *r, graph_node node) {
     slong exponent;
     switch (graph_at(r->graph, node)->op) {
     case GRAPH_ADD:
     case GRAPH_SUB:
     case GRAPH_MUL:
-    case GRAPH_DIV:
-    case GRAPH_NEG: return true;
+    case GRAPH_DIV: return 2;
+    case GRAPH_NEG: return 1;
     case GRAPH_POW: return integer_power(r, node, &exponent);
-    default: return false;
+    default: return 0;
     }
 }
 
@@ -60,8 +68,8 @@ static bool is_angular(const ring *r, graph_node node) {
 
 /* --- atoms --------------------------------------------------------------------------------------------------------- */
 
-/* Rank of an atom in the order of significance. Moving variables are first, so that terms with the same moving variables
- * are consecutive. */
+/* Returns the rank of an atom in the order of significance. Moving variables have the first ranks, so that terms with the
+ * same moving variables are consecutive. */
 static int rank_of(const ring *r, graph_node node) {
     const graph_cell *cell = graph_at(r->graph, node);
     if (cell->op != GRAPH_IS_SYMBOL) return cell->op == GRAPH_COS ? 7 : cell->op == GRAPH_SIN ? 8 : 9;
@@ -79,8 +87,8 @@ static int rank_of(const ring *r, graph_node node) {
 }
 enum { MOVING_RANKS = 4, VARYING_RANKS = 11 };
 
-/* Order within a rank: symbols by declaration, sines and cosines by their arguments. */
-static bool stands_before(const ring *r, graph_node x, graph_node y) {
+/* Compares atoms of one rank: symbols by declaration, sines and cosines by their arguments. */
+static bool is_before(const ring *r, graph_node x, graph_node y) {
     const graph_cell *left = graph_at(r->graph, x), *right = graph_at(r->graph, y);
     if (is_angular(r, x) && is_angular(r, y)) {
         left = graph_at(r->graph, left->as.operand[0]);
@@ -102,9 +110,9 @@ static void add_atom(ring *r, graph_node node) {
     }
     int rank = rank_of(r, node);
     slong at = r->atom_count++;
-    for (; at > 0; at--) { /* insertion sort: by rank, then by stands_before */
+    for (; at > 0; at--) { /* insertion sort: by rank, then by is_before */
         int other = rank_of(r, r->atoms[at - 1]);
-        if (other < rank || (other == rank && stands_before(r, r->atoms[at - 1], node))) break;
+        if (other < rank || (other == rank && is_before(r, r->atoms[at - 1], node))) break;
         r->atoms[at] = r->atoms[at - 1];
     }
     r->atoms[at] = node;
@@ -126,16 +134,9 @@ static size_t position_of(const ring *r, graph_node node) {
 static void mark_needed(ring *r, const graph_node *expressions, size_t count) {
     for (size_t i = 0; i < count; i++) r->needed[position_of(r, expressions[i])] = true;
     for (size_t k = r->node_count; k-- > 0;) {
-        graph_node node = r->nodes[k];
-        if (r->needed[k] &&
-            graph_at(r->graph, node)->op == GRAPH_SQRT) /* the square of the root becomes the radicand */
-            r->needed[position_of(r, operand(r, node, 0))] = true;
-        if (!r->needed[k] || !is_structure(r, node)) continue;
-        r->needed[position_of(r, operand(r, node, 0))] = true;
-        slong exponent;
-        bool one = graph_at(r->graph, node)->op == GRAPH_NEG ||
-                   (graph_at(r->graph, node)->op == GRAPH_POW && integer_power(r, node, &exponent));
-        if (!one) r->needed[position_of(r, operand(r, node, 1))] = true;
+        bool root = graph_at(r->graph, r->nodes[k])->op == GRAPH_SQRT; /* the square of a root becomes the radicand */
+        int read = root ? 1 : ring_operands(r, r->nodes[k]);
+        for (int i = 0; r->needed[k] && i < read; i++) r->needed[position_of(r, operand(r, r->nodes[k], i))] = true;
     }
 }
 
@@ -152,7 +153,7 @@ static void collect_atoms(ring *r) {
     for (size_t k = 0; k < r->node_count && !r->failed; k++) {
         graph_node node = r->nodes[k];
         bool number = graph_is_number(r->graph, node, NULL);
-        if (r->needed[k] && !number && !is_structure(r, node) && !is_angular(r, node)) add_atom(r, node);
+        if (r->needed[k] && !number && ring_operands(r, node) == 0 && !is_angular(r, node)) add_atom(r, node);
     }
     for (int i = 0; i < r->angle_count && !r->failed; i++) {
         graph_node angle = ring_angle_node(r, &r->angles[i]);
@@ -220,19 +221,15 @@ static void set_number(ring *r, fmpq_mpoly_t out, double value) {
     fmpq_clear(number);
 }
 
-static slong polynomial_length(const ring *r, const fmpq_mpoly_t p) {
-    return fmpq_mpoly_length(p, r->context);
-}
-
 static void multiply(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
-    if (!ring_too_long(r, polynomial_length(r, x), polynomial_length(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
+    if (!ring_too_long(r, ring_length(r, x), ring_length(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
 }
 
-/* True if one of the polynomials divides the other. Their common divisor then costs one division. */
+/* Returns true if one of the polynomials divides the other. Their common divisor then costs one division. */
 static bool one_divides(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     fmpq_mpoly_t ratio;
     fmpq_mpoly_init(ratio, r->context);
-    bool longer = polynomial_length(r, x) > polynomial_length(r, y);
+    bool longer = ring_length(r, x) > ring_length(r, y);
     bool divides = fmpq_mpoly_divides(ratio, longer ? x : y, longer ? y : x, r->context);
     fmpq_mpoly_clear(ratio, r->context);
     return divides;
@@ -260,7 +257,7 @@ static bool take_points(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y) {
     assert(r->open);
-    slong x_terms = polynomial_length(r, x), y_terms = polynomial_length(r, y);
+    slong x_terms = ring_length(r, x), y_terms = ring_length(r, y);
     bool sums = x_terms > 1 && y_terms > 1;
     bool begun = ring_take(r, (sums ? GCD_TERM : 1) * (x_terms + y_terms)) && (!sums || take_points(r, x, y));
     if (begun && !fmpq_mpoly_gcd_cofactors(common, x_rest, y_rest, x, y, r->context)) r->failed = true;
@@ -269,8 +266,7 @@ bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_
 
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p) {
     assert(r->open);
-    if (ring_take(r, FACTOR_TERM * polynomial_length(r, p)) && !fmpq_mpoly_factor(factors, p, r->context))
-        r->failed = true;
+    if (ring_take(r, FACTOR_TERM * ring_length(r, p)) && !fmpq_mpoly_factor(factors, p, r->context)) r->failed = true;
     return !r->failed;
 }
 
@@ -299,7 +295,7 @@ static void add_quotients(ring *r, quotient *out, const quotient *x, const quoti
     fmpq_mpoly_clear(right, r->context);
 }
 
-/* Sets out to n1/d1 · n2/d2; cancels common factors of n1 and d2, and of n2 and d1. */
+/* Sets out to n1/d1 · n2/d2. Cancels the common factors of n1 and d2, and those of n2 and d1. */
 static void multiply_quotients(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mpoly_t d1,
                                const fmpq_mpoly_t n2, const fmpq_mpoly_t d2) {
     fmpq_mpoly_t common, a, b, c, d;
@@ -321,8 +317,8 @@ static void divide(ring *r, quotient *out, const quotient *x, const quotient *y)
 
 static void power_quotient(ring *r, quotient *out, const quotient *x, slong exponent) {
     ulong e = (ulong)labs(exponent);
-    double longest = (double)polynomial_length(r, &x->numerator);
-    longest = fmax(longest, (double)polynomial_length(r, &x->denominator));
+    double longest = (double)ring_length(r, &x->numerator);
+    longest = fmax(longest, (double)ring_length(r, &x->denominator));
     bool by_zero = exponent < 0 && fmpq_mpoly_is_zero(&x->numerator, r->context);
     if (by_zero || pow(longest, (double)e) > RING_TERMS) {
         r->failed = true;
@@ -331,12 +327,10 @@ static void power_quotient(ring *r, quotient *out, const quotient *x, slong expo
     fmpq_mpoly_t above, below;
     fmpq_mpoly_init(above, r->context);
     fmpq_mpoly_init(below, r->context);
-    if (!fmpq_mpoly_pow_ui(above, &x->numerator, e, r->context) ||
-        !fmpq_mpoly_pow_ui(below, &x->denominator, e, r->context))
-        r->failed = true;
-    if (exponent < 0) fmpq_mpoly_swap(above, below, r->context);
-    fmpq_mpoly_swap(&out->numerator, above, r->context);
-    fmpq_mpoly_swap(&out->denominator, below, r->context);
+    r->failed |= !fmpq_mpoly_pow_ui(above, &x->numerator, e, r->context);
+    r->failed |= !fmpq_mpoly_pow_ui(below, &x->denominator, e, r->context);
+    fmpq_mpoly_swap(&out->numerator, exponent < 0 ? below : above, r->context);
+    fmpq_mpoly_swap(&out->denominator, exponent < 0 ? above : below, r->context);
     fmpq_mpoly_clear(above, r->context);
     fmpq_mpoly_clear(below, r->context);
 }
@@ -363,23 +357,9 @@ static void set_angular(ring *r, quotient *out, graph_node node) {
     if (op == GRAPH_TAN) set_variable(r, &out->denominator, angle->cosine, 1);
 }
 
-static void evaluate_nodes(ring *r, quotient *out, graph_node node) {
+static void evaluate_operation(ring *r, quotient *out, graph_node node) {
     const graph_cell *cell = graph_at(r->graph, node);
-    double number;
     slong exponent;
-    fmpq_mpoly_one(&out->denominator, r->context);
-    if (graph_is_number(r->graph, node, &number)) {
-        set_number(r, &out->numerator, number);
-        return;
-    }
-    if (is_angular(r, node)) {
-        set_angular(r, out, node);
-        return;
-    }
-    if (!is_structure(r, node)) {
-        set_variable(r, &out->numerator, variable_of(r, node), 1);
-        return;
-    }
     const quotient *x = &r->values[position_of(r, cell->as.operand[0])], *y = x;
     if (cell->as.operand[1] >= 0) y = &r->values[position_of(r, cell->as.operand[1])];
     switch (cell->op) {
@@ -396,6 +376,19 @@ static void evaluate_nodes(ring *r, quotient *out, graph_node node) {
     }
 }
 
+static void evaluate_node(ring *r, quotient *out, graph_node node) {
+    double number;
+    fmpq_mpoly_one(&out->denominator, r->context);
+    if (graph_is_number(r->graph, node, &number))
+        set_number(r, &out->numerator, number);
+    else if (is_angular(r, node))
+        set_angular(r, out, node);
+    else if (ring_operands(r, node) == 0)
+        set_variable(r, &out->numerator, variable_of(r, node), 1);
+    else
+        evaluate_operation(r, out, node);
+}
+
 const quotient *ring_value(ring *r, graph_node expression) {
     assert(r->open);
     size_t last = position_of(r, expression);
@@ -404,7 +397,7 @@ const quotient *ring_value(ring *r, graph_node expression) {
         fmpq_mpoly_init(&r->values[k].numerator, r->context);
         fmpq_mpoly_init(&r->values[k].denominator, r->context);
         r->known[k] = true;
-        evaluate_nodes(r, &r->values[k], r->nodes[k]);
+        evaluate_node(r, &r->values[k], r->nodes[k]);
     }
     return r->failed ? NULL : &r->values[last];
 }

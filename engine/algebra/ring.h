@@ -1,8 +1,8 @@
 /* ring.h — expressions of a graph as quotients of polynomials with rational coefficients.
  *
  * The variables of the ring are atoms: symbols, sines and cosines of angles, and all nodes that are not a sum, product,
- * quotient or integer power. Arithmetic is FLINT's (fmpq_mpoly). Numbers become the decimals of the description, so that
- * 0.1 is one tenth. A ring contains the expressions for which it was opened.
+ * quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers become the decimals of the description, so
+ * that 0.1 is one tenth. A ring contains the expressions for which it was opened.
  *
  * Sizes are bounded. Above RING_TERMS terms, RING_ATOMS atoms or exponents of RING_POWER, the ring fails (`failed`,
  * sticky), and the caller keeps the expression unchanged. */
@@ -21,7 +21,7 @@ typedef struct ring_angle {
     size_t count;
     graph_node term[ANGLE_TERMS];
     double factor[ANGLE_TERMS];
-    slong sine, cosine; /* variables of the ring: the sine and cosine of the angle */
+    slong sine, cosine; /* variables of the ring that are the sine and cosine of the angle */
 } ring_angle;
 
 /* Indices of the angles a, b, a + b and a − b; −1 for a sum or difference that is not an angle of the ring. */
@@ -47,7 +47,7 @@ typedef struct ring {
     slong atom_count, moving;     /* the first `moving` atoms are accelerations, multipliers, velocities */
     slong varying;                /* the atoms from this index on are time and parameters */
     ring_angle angles[RING_ANGLES];
-    int angle_count, angle_given; /* the first angle_given angles occur in the expressions; the others are derived */
+    int angle_count, angle_given; /* the first angle_given angles occur in the expressions, also as terms of a sum */
     ring_angle_pair *pairs;
     size_t pair_count;
     fmpq_mpoly_ctx_t context;
@@ -56,8 +56,12 @@ typedef struct ring {
     bool open, failed;
 } ring;
 
-/* Opens the ring of `count` expressions. Returns false if out of memory or if they exceed its bounds. Call ring_close in
- * either case. */
+static inline slong ring_length(const ring *r, const fmpq_mpoly_t p) { /* number of terms */
+    return fmpq_mpoly_length(p, r->context);
+}
+
+/* Opens the ring of `count` expressions. Returns false if out of memory or if the expressions exceed the bounds of a
+ * ring. Call ring_close in either case. */
 bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, work_budget *e, arena *memory);
 void ring_close(ring *r);
 
@@ -68,13 +72,16 @@ const quotient *ring_value(ring *r, graph_node expression);
  * returned. */
 bool ring_take(ring *r, slong terms);
 
-/* ring_gcd: finds the greatest common divisor, with x = common · x_rest and y = common · y_rest. ring_factor: factors p.
- * If the work is too large, the ring fails, and false is returned. */
+/* Appends the coefficient of term i of p, with other exponents, as a term of `out`. */
+void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents);
+
+/* Find the greatest common divisor, with x = common · x_rest and y = common · y_rest, and the factors of p. If the work
+ * is too large, the ring fails, and false is returned. */
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y);
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);
 
-/* If polynomials of these lengths are too long to be multiplied, the ring fails, and true is returned. */
+/* Returns true if polynomials of these lengths are too long to be multiplied. The ring then fails. */
 bool ring_too_long(ring *r, slong x, slong y);
 
 /* --- angles.c ------------------------------------------------------------------------------------------------------ */
@@ -86,7 +93,7 @@ int ring_angle_of(ring *r, graph_node argument, int *sign);
 /* Adds the terms of the angles in the expressions as angles, and lists the pairs whose sum or difference is an angle. */
 void ring_angles_finish(ring *r);
 
-graph_node ring_angle_node(ring *r, const ring_angle *angle);
+graph_node ring_angle_node(ring *r, const ring_angle *angle); /* the node Σ factor·term */
 
 /* --- relations.c --------------------------------------------------------------------------------------------------- */
 
@@ -102,7 +109,7 @@ void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to);
 
 /* --- conditions.c -------------------------------------------------------------------------------------------------- */
 
-/* Declares that expressions of the ring are 0. Reduced forms are then equal to the given ones only where that holds. */
+/* Declares that expressions of the ring are 0. Reduced forms then equal the given ones only where this holds. */
 void ring_conditions(ring *r, const graph_node *zero, size_t count);
 
 /* Replaces p by its remainder modulo the conditions. Returns false if there are no conditions or p is too long. */
@@ -110,7 +117,7 @@ bool ring_remainder(ring *r, fmpq_mpoly_t p);
 
 /* --- squares.c ----------------------------------------------------------------------------------------------------- */
 
-/* True if p has fewer terms than q, or as many terms and fewer factors. */
+/* Returns true if p has fewer terms than q, or as many terms and fewer factors. */
 bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q);
 
 /* Writes even powers of the sine and cosine of one angle in their shortest form. Returns true if p became shorter. */

@@ -20,7 +20,7 @@ typedef struct cost {
     double size;          /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
-/* Returns the number of factors that a power counts as. Roots and other functions weigh three times as much as symbols,
+/* Returns the number of factors for which a power counts. Roots and other functions count three times as much as symbols,
  * sines and cosines. */
 static slong weight(const ring *r, slong variable, ulong power) {
     uint8_t op = graph_at(r->graph, r->atoms[variable])->op;
@@ -30,7 +30,7 @@ static slong weight(const ring *r, slong variable, ulong power) {
 
 static cost cost_of(const ring *r, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
-    cost c = {fmpq_mpoly_length(p, r->context), 0, 0};
+    cost c = {ring_length(r, p), 0, 0};
     fmpz_t size;
     fmpz_init(size);
     for (slong i = 0; i < c.terms; i++) { /* FLINT stores a rational polynomial as content · integer polynomial */
@@ -60,7 +60,7 @@ typedef struct group {
     ring *r;
     slong sine, cosine;
     ulong exponents[RING_ATOMS]; /* exponents of the rest and of sin^s cos^c; s and c are 0 or 1 */
-    bool odd_cosines, odd_sines; /* even and odd powers of this function occur; then 1 + cos may be a factor */
+    bool odd_cosines, odd_sines; /* both even and odd powers of the function occur, so that 1 + cos may be a factor */
     fmpq_mpoly_t best;
     cost least;
     bool any;
@@ -138,8 +138,7 @@ static void choose_form(group *g, const fmpq_poly_t in_cosines) {
     fmpq_poly_clear(other);
 }
 
-/* --- the whole polynomial
- * --------------------------------------------------------------------------------------------- */
+/* --- the whole polynomial ------------------------------------------------------------------------------------------ */
 
 static void swap_exponents(ulong *exponents, slong x, slong y) {
     ulong kept = exponents[x];
@@ -150,24 +149,20 @@ static void swap_exponents(ulong *exponents, slong x, slong y) {
 /* Sets out to p with two variables exchanged. */
 static void exchange(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong x, slong y) {
     ulong exponents[RING_ATOMS];
-    fmpq_t coefficient;
-    fmpq_init(coefficient);
     fmpq_mpoly_zero(out, r->context);
-    for (slong i = 0; i < fmpq_mpoly_length(p, r->context); i++) {
+    for (slong i = 0; i < ring_length(r, p); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, r->context);
-        fmpq_mpoly_get_term_coeff_fmpq(coefficient, p, i, r->context);
         swap_exponents(exponents, x, y);
-        fmpq_mpoly_push_term_fmpq_ui(out, coefficient, exponents, r->context);
+        ring_push_term(r, out, p, i, exponents);
     }
     fmpq_mpoly_sort_terms(out, r->context);
-    fmpq_clear(coefficient);
 }
 
 /* Finds the parities of the powers that occur. Returns false if a power is too large. */
 static bool survey_parities(group *g, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     bool cosines[2] = {false, false}, sines[2] = {false, false};
-    for (slong i = 0; i < fmpq_mpoly_length(p, g->r->context); i++) {
+    for (slong i = 0; i < ring_length(g->r, p); i++) {
         fmpq_mpoly_get_term_exp_ui(exponents, p, i, g->r->context);
         if (exponents[g->cosine] > 2UL * SQUARES_MOST) return false;
         cosines[exponents[g->cosine] % 2] = sines[exponents[g->sine] % 2] = true;
@@ -182,24 +177,19 @@ static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
     ring *r = g->r;
     ulong exponents[RING_ATOMS];
     fmpq_t coefficient;
-    slong degree = fmpq_poly_degree(in_cosines);
-    bool single = true;
+    slong degree = fmpq_poly_degree(in_cosines), low = 0;
     fmpq_init(coefficient);
-    for (slong i = 0; i < degree && single; i++) {
-        fmpq_poly_get_coeff_fmpq(coefficient, in_cosines, i);
-        single = fmpq_is_zero(coefficient);
-    }
-    if (single) {
+    while (low < degree && fmpz_is_zero(fmpq_poly_numref(in_cosines) + low)) low++;
+    if (low == degree) {
         memcpy(exponents, g->exponents, (size_t)r->atom_count * sizeof *exponents);
         exponents[g->cosine] += 2 * (ulong)degree;
         fmpq_poly_get_coeff_fmpq(coefficient, in_cosines, degree);
         fmpq_mpoly_push_term_fmpq_ui(out, coefficient, exponents, r->context);
     } else {
         choose_form(g, in_cosines);
-        for (slong i = 0; i < fmpq_mpoly_length(g->best, r->context); i++) {
+        for (slong i = 0; i < ring_length(r, g->best); i++) {
             fmpq_mpoly_get_term_exp_ui(exponents, g->best, i, r->context);
-            fmpq_mpoly_get_term_coeff_fmpq(coefficient, g->best, i, r->context);
-            fmpq_mpoly_push_term_fmpq_ui(out, coefficient, exponents, r->context);
+            ring_push_term(r, out, g->best, i, exponents);
         }
     }
     fmpq_clear(coefficient);
@@ -209,7 +199,7 @@ static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
  * represents the cosine. Adds them to `out` in their cheapest forms. Returns the end of these terms. */
 static slong add_run(group *g, const fmpq_mpoly_t sorted, slong from, fmpq_mpoly_t out) {
     ring *r = g->r;
-    slong last = r->atom_count - 1, i = from, length = fmpq_mpoly_length(sorted, r->context);
+    slong last = r->atom_count - 1, i = from, length = ring_length(r, sorted);
     ulong exponents[RING_ATOMS], first[RING_ATOMS];
     fmpq_poly_t parts[2];
     fmpq_t coefficient;
@@ -238,7 +228,7 @@ bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine) {
     group g = {.r = r, .sine = sine, .cosine = cosine};
     fmpq_mpoly_t sorted, result;
     if (fmpq_mpoly_degree_si(p, sine, r->context) < 2 && fmpq_mpoly_degree_si(p, cosine, r->context) < 2) return false;
-    if (!ring_take(r, SORTED_TERM * fmpq_mpoly_length(p, r->context))) return false;
+    if (!ring_take(r, SORTED_TERM * ring_length(r, p))) return false;
     fmpq_mpoly_init(sorted, r->context);
     fmpq_mpoly_init(result, r->context);
     fmpq_mpoly_init(g.best, r->context);
@@ -248,7 +238,7 @@ bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine) {
     if (collected) {
         exchange(r, sorted, result, cosine, r->atom_count - 1);
         fmpq_mpoly_zero(result, r->context);
-        for (slong i = 0; i < fmpq_mpoly_length(sorted, r->context);) i = add_run(&g, sorted, i, result);
+        for (slong i = 0; i < ring_length(r, sorted);) i = add_run(&g, sorted, i, result);
         fmpq_mpoly_sort_terms(result, r->context);
         fmpq_mpoly_combine_like_terms(result, r->context);
         collected = ring_is_shorter(r, result, p);

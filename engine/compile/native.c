@@ -134,7 +134,7 @@ static void let_go(native_translation *t, int reg) {
 }
 
 static void hold(native_translation *t, int reg, uint32_t slot, uint32_t next) {
-    assert(reg < t->registers && t->held[reg].slot == NONE && next != NONE);
+    assert(reg < t->registers && t->held[reg].slot == NONE);
     t->held[reg].slot = slot;
     t->held[reg].next = next;
     t->reg[slot] = (uint8_t)reg;
