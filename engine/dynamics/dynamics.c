@@ -130,34 +130,37 @@ static bool create_arrays(dynamics *k) {
     const model_dynamics *d = &model->dynamics;
     arena *memory = &k->memory;
     size_t n = model->n, m = model->m;
-    k->values = arena_doubles(memory, d->count);
-    k->lambda = arena_doubles(memory, m);
-    k->b = arena_doubles(memory, m);
-    k->position_scale = arena_doubles(memory, m);
-    k->velocity_scale = arena_doubles(memory, m);
-    k->project_step = arena_doubles(memory, n);
-    k->ideal = arena_doubles(memory, n);
-    k->nonideal = arena_doubles(memory, n);
-    k->solved = arena_doubles(memory, n + m + ACCELERATIONS_BESIDE);
     k->masked = arena_alloc(memory, d->A.count + 3 * m, sizeof *k->masked);
-    k->survey.usual = arena_doubles(memory, m);
-    k->survey.state = arena_doubles(memory, 2 * n);
     k->dynamics_work = model_workspace(model, d->program, memory);
     k->observed_work = model_workspace(model, model->observation.program, memory);
     k->rate_work = model_workspace(model, d->energy_rate, memory);
     k->accelerations_work = model_workspace(model, d->accelerations, memory);
     k->nonideal_work = model_workspace(model, d->nonideal, memory);
-    return !memory->failed;
+    return ARENA_DOUBLES(memory, {&k->values, d->count}, {&k->lambda, m}, {&k->b, m}, {&k->position_scale, m},
+                         {&k->velocity_scale, m}, {&k->project_step, n}, {&k->ideal, n}, {&k->nonideal, n},
+                         {&k->solved, n + m + ACCELERATIONS_BESIDE}, {&k->survey.usual, m}, {&k->survey.state, 2 * n});
 }
 
-/* Creates the solvers and selects the initially active constraints. Returns false if out of memory. */
+/* Creates the solver of the formulation. Returns false if out of memory. */
+static bool create_motion_solver(dynamics *k) {
+    const solver_kind solver = k->model->formulation->solver;
+    motion_solver *s = &k->motion;
+    *s = (motion_solver){.kkt = k->all, .zero = arena_doubles(&k->memory, k->model->m)};
+    bool projects = solver == SOLVER_PROJECTION || solver == SOLVER_TRANSITIVITY;
+    if (projects && !(s->basis = velocity_basis_create(k->model, &k->memory))) return false;
+    if (solver != SOLVER_MULTIPLIERS && solver != SOLVER_LEAST_REACTION)
+        s->null_space = null_space_create(k->model, &k->discrete_state, s->basis, &k->memory);
+    return !k->memory.failed && (s->null_space || solver == SOLVER_MULTIPLIERS || solver == SOLVER_LEAST_REACTION);
+}
+
+/* Creates all parts and selects the initially active constraints. Returns false if out of memory. */
 static bool create_parts(dynamics *k) {
     const hamel_model *model = k->model;
     arena *memory = &k->memory;
     if (!create_arrays(k) || !discrete_state_create(&k->discrete_state, model, memory)) return false;
     if (model->friction.count && !(k->friction = friction_create(model, memory))) return false;
     if (!(k->residual = dynamics_residual_create(model, memory)) || !create_systems(k)) return false;
-    return motion_solver_create(&k->motion, model, &k->discrete_state, k->all, memory) && select_initial(k);
+    return create_motion_solver(k) && select_initial(k);
 }
 
 dynamics *dynamics_create(const hamel_model *model) {
@@ -180,7 +183,8 @@ void dynamics_free(dynamics *k) {
     if (k->velocities != k->all) kkt_free(k->velocities);
     kkt_free(k->mass);
     null_space_free(k->other_null_space);
-    motion_solver_free(&k->motion);
+    null_space_free(k->motion.null_space);
+    velocity_basis_free(k->motion.basis);
     kkt_free(k->all);
     arena_free(&k->memory);
     free(k);
@@ -195,7 +199,7 @@ static bool is_stopped(const dynamics *k) {
     return hamel_ask(k->poll) != HAMEL_OK || (k->deadline > 0 && monotonic_coarse() > k->deadline);
 }
 
-static hamel_status evaluate_program(dynamics *k, hamel_error *error) {
+hamel_status dynamics_evaluate_again(dynamics *k, hamel_error *error) {
     const hamel_model *model = k->model;
     program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, NULL, k->lambda);
     program_evaluate(model->dynamics.program, &in, k->dynamics_work, k->values);
@@ -206,18 +210,12 @@ static hamel_status evaluate_program(dynamics *k, hamel_error *error) {
                             "a value in the equations of motion", error);
 }
 
-hamel_status dynamics_evaluate_again(dynamics *k, hamel_error *error) {
-    return evaluate_program(k, error);
-}
-
 hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const double *v, hamel_error *error) {
-    k->t = t;
-    k->q = q;
-    k->v = v;
+    k->t = t, k->q = q, k->v = v;
     if (is_stopped(k)) return HAMEL_CANCELED;
     if (!k->held) discrete_state_choose_branches(&k->discrete_state, t, q, v);
     if (k->model->dynamics.W.count) memset(k->lambda, 0, k->model->m * sizeof *k->lambda);
-    return evaluate_program(k, error);
+    return dynamics_evaluate_again(k, error);
 }
 
 static void stabilized(dynamics *k, double alpha, double beta) {
@@ -225,8 +223,8 @@ static void stabilized(dynamics *k, double alpha, double beta) {
     const double *b = k->values + model->dynamics.at_b, *velocity = dynamics_velocity(k),
                  *position = dynamics_position(k);
     for (size_t c = 0; c < model->m; c++) {
-        double damping =
-            model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* velocity constraints decay by f' = −αf */
+        /* a violation f of a velocity constraint decays as f' = −αf */
+        double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha;
         k->b[c] = b[c] - damping * velocity[c] - beta * beta * position[c];
     }
 }
@@ -250,7 +248,7 @@ static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, d
     double *g = k->values + model->dynamics.at_Q; /* overwritten; each iteration evaluates it again */
     double change = 0;
     for (int iteration = 0; iteration < FORCE_ITERATIONS; iteration++) {
-        hamel_status status = iteration || C ? evaluate_program(k, error) : HAMEL_OK;
+        hamel_status status = iteration || C ? dynamics_evaluate_again(k, error) : HAMEL_OK;
         if (status == HAMEL_OK) status = motion_factor(&k->motion, k->t, k->q, k->v, k->values);
         if (status != HAMEL_OK) return status;
         sparse_block_multiply(&model->dynamics.W, k->values, -1, k->lambda, g);
@@ -347,8 +345,8 @@ static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, dou
     k->solved_from.values[SYMBOL_VELOCITY] = k->v;
     program_evaluate(model->dynamics.accelerations, &k->solved_from, k->accelerations_work, k->solved);
     if (!(pivots[0] > 0 && pivots[1] > CHOLESKY_RANK_TOLERANCE)) return false;
-    for (size_t i = 0; i < n + m;
-         i++) { /* scalar loads, because wider loads of values just stored as scalars would stall on the store buffer */
+    /* scalar loads, because wider loads of values just stored as scalars would stall on the store buffer */
+    for (size_t i = 0; i < n + m; i++) {
         if (!isfinite(solved[i])) return false;
         if (i < n)
             a[i] = solved[i];

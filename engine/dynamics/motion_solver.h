@@ -2,11 +2,13 @@
  *
  *     M x − (Aᵀ + W) λ = g,     A x = r
  *
- * with multipliers (kkt.h) or without (null_space.h). */
+ * with multipliers (kkt.h) or without (null_space.h). Each function calls its counterpart in one of these modules. */
 #pragma once
 
 #include "engine/dynamics/null_space.h"
 #include "engine/linear/kkt.h"
+
+#include <math.h>
 
 typedef struct motion_solver {
     velocity_basis *basis;  /* NULL if the formulation has no quasi-velocities */
@@ -15,34 +17,35 @@ typedef struct motion_solver {
     double *zero;           /* m zeros */
 } motion_solver;
 
-/* `state` and `all` are borrowed. Returns false if out of memory. Call motion_solver_free in both cases. */
-bool motion_solver_create(motion_solver *s, const hamel_model *model, const discrete_state *state, kkt *all,
-                          arena *memory);
-void motion_solver_free(motion_solver *s);
-
-/* Sets the expected ranks of all rows and of the velocity-level rows, and the usual lengths of rows, as kkt_expect
- * does. Does not change `kkt`, which belongs to the caller. */
-void motion_expect(motion_solver *s, size_t rank, size_t velocity_rank, const double *usual);
-
-/* Factors the system for the values of the dynamics program at (t, q, v). Returns a status of kkt_factor or
- * HAMEL_NOT_FINITE. */
-hamel_status motion_factor(motion_solver *s, double t, const double *q, const double *v,
-                           const double *values) HAMEL_CHECKED;
+/* Returns a status of kkt_factor or HAMEL_NOT_FINITE. */
+static inline hamel_status motion_factor(motion_solver *s, double t, const double *q, const double *v,
+                                         const double *values) {
+    return s->null_space ? null_space_factor(s->null_space, t, q, v, values) : kkt_factor(s->kkt, values);
+}
 
 /* Solves for x[n] = q'' and lambda[m] (may be NULL) with right sides g[n] and r[m]. Returns a status of kkt_solve. */
-hamel_status motion_solve(motion_solver *s, const double *g, const double *r, double tolerance, double *x,
-                          double *lambda) HAMEL_CHECKED;
+static inline hamel_status motion_solve(motion_solver *s, const double *g, const double *r, double tolerance, double *x,
+                                        double *lambda) {
+    return s->null_space ? null_space_solve(s->null_space, g, r, tolerance, x, lambda)
+                         : kkt_solve(s->kkt, g, r, tolerance, x, lambda);
+}
 
-/* Computes the response x and lambda to the forces g, with r = 0: the linear part of motion_solve. */
-hamel_status motion_respond(motion_solver *s, const double *g, double *x, double *lambda) HAMEL_CHECKED;
+/* Computes the response x and lambda to the forces g with r = 0, which is the linear part of motion_solve. */
+static inline hamel_status motion_respond(motion_solver *s, const double *g, double *x, double *lambda) {
+    return s->null_space ? null_space_solve(s->null_space, g, NULL, INFINITY, x, lambda)
+                         : kkt_solve(s->kkt, g, s->zero, INFINITY, x, lambda);
+}
 
-/* Converts the forces g of the formulation to the forces of Lagrange's equations at the factored state. Valid until the
- * next call. */
-const double *motion_forces(motion_solver *s, const double *g);
+static inline const double *motion_forces(motion_solver *s, const double *g) {
+    return s->null_space ? null_space_forces(s->null_space, g) : g;
+}
 
-/* Returns the rank of A after motion_factor; with a velocity basis, its rank at the last solution for multipliers. */
-size_t motion_rank(const motion_solver *s);
+static inline size_t motion_rank(const motion_solver *s) {
+    return s->null_space ? null_space_rank(s->null_space) : kkt_rank(s->kkt);
+}
 
-/* Returns the rank margin after motion_factor, as kkt_margin does. The least-constraint solver measures angles between
- * rows in the Euclidean metric, not that of M⁻¹. With a velocity basis the margin is 1. */
-double motion_margin(const motion_solver *s);
+/* Returns the rank margin. The least-constraint solver measures angles between rows in the Euclidean metric, kkt_margin
+ * in the metric of M⁻¹. */
+static inline double motion_margin(const motion_solver *s) {
+    return s->null_space ? null_space_margin(s->null_space) : kkt_margin(s->kkt);
+}

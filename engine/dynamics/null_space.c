@@ -15,9 +15,9 @@ struct null_space {
     velocity_basis *basis; /* NULL: least constraint, Φ is the identity */
     size_t n, m, freedom, acceleration_count;
     size_t *acceleration; /* indices of the acceleration constraints */
-    bool *implied;        /* acceleration_count: whether the other constraints imply this one at the state */
+    bool *implied;        /* acceleration_count: whether other constraints imply the constraint at the state */
     const double *values; /* outputs of the dynamics program, borrowed */
-    double *M, *A;        /* n × n; n × m: row c of A is a column */
+    double *M, *A;        /* n × n; n × m: row c of A is stored as column c */
     double *MPhi, *H, *E; /* n × freedom; freedom × freedom; freedom × acceleration_count */
     double *phi, *y, *f;  /* n each */
     double *right;        /* m */
@@ -25,9 +25,9 @@ struct null_space {
     rank_qr rows;        /* factors of all rows of A, for multipliers */
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h); borrowed */
     bool has_rows;
-    /* with W: responses q'' (X, n × m) and λ (m × m, in L) to its columns; column: one column of W, n */
-    double *X, *L, *lu_scale, *column;
-    size_t *pivot;
+    double *X, *L; /* with W: n × m, responses q'' to its columns; m × m, factors of 1 − (responses λ) */
+    double *lu_scale, *column;  /* with W: m; n, one column of W */
+    size_t *pivot;              /* with W: m */
     transitivity *transitivity; /* NULL: projection */
     double *covector;           /* n: terms with Hamel's coefficients on the left side */
     double t;                   /* factored state; q and v are borrowed */
@@ -40,34 +40,19 @@ null_space *null_space_create(const hamel_model *model, const discrete_state *st
     size_t n = model->n, m = model->m, w = model->dynamics.W.count ? m : 0;
     null_space *s = arena_alloc(memory, 1, sizeof *s);
     if (!s) return NULL;
-    *s = (null_space){.model = model,
-                      .state = state,
-                      .basis = basis,
-                      .n = n,
-                      .m = m,
-                      .acceleration = arena_alloc(memory, m, sizeof *s->acceleration),
-                      .implied = arena_alloc(memory, m, sizeof *s->implied),
-                      .M = arena_doubles(memory, n * n),
-                      .A = arena_doubles(memory, n * m),
-                      .MPhi = arena_doubles(memory, n * n),
-                      .H = arena_doubles(memory, n * n),
-                      .E = arena_doubles(memory, n * m),
-                      .phi = arena_doubles(memory, n),
-                      .y = arena_doubles(memory, n),
-                      .f = arena_doubles(memory, n),
-                      .right = arena_doubles(memory, m),
-                      .X = w ? arena_doubles(memory, n * w) : NULL,
-                      .L = arena_doubles(memory, w * w),
-                      .lu_scale = arena_doubles(memory, w),
-                      .column = arena_doubles(memory, n),
-                      .pivot = arena_alloc(memory, w, sizeof *s->pivot),
-                      .covector = arena_doubles(memory, n),
-                      .transitivity = model->transitivity ? transitivity_create(model, state, memory) : NULL,
-                      .shift = arena_doubles(memory, n),
-                      .shift_work = model_workspace(model, model->dynamics.reaction_shift, memory)};
+    *s = (null_space){.model = model, .state = state, .basis = basis, .n = n, .m = m};
+    s->acceleration = arena_alloc(memory, m, sizeof *s->acceleration);
+    s->implied = arena_alloc(memory, m, sizeof *s->implied);
+    s->pivot = arena_alloc(memory, w, sizeof *s->pivot);
+    s->shift_work = model_workspace(model, model->dynamics.reaction_shift, memory);
+    if (model->transitivity) s->transitivity = transitivity_create(model, state, memory);
     bool good = least_constraint_create(&s->least, n, m);
     good = rank_qr_create(&s->rows, n, m) && good;
-    if (memory->failed || !good) {
+    good = ARENA_DOUBLES(memory, {&s->M, n * n}, {&s->A, n * m}, {&s->MPhi, n * n}, {&s->H, n * n}, {&s->E, n * m},
+                         {&s->phi, n}, {&s->y, n}, {&s->f, n}, {&s->right, m}, {&s->X, n * w}, {&s->L, w * w},
+                         {&s->lu_scale, w}, {&s->column, n}, {&s->covector, n}, {&s->shift, n}) &&
+           good;
+    if (!good) {
         null_space_free(s);
         return NULL;
     }
@@ -144,17 +129,13 @@ static bool factor_rows(null_space *s) {
     return s->has_rows;
 }
 
-/* Factors 1 − L for W. With Λ the map from a reaction to its multipliers, λ = Λ(M q'' − g − W λ) and q'' = q''_0 + X λ
- * give (1 − L) λ = Λ(M q''_0 − g), where L = Λ(M X − W) is computed column by column. */
 static hamel_status factor_responses(null_space *s);
 
 hamel_status null_space_factor(null_space *s, double t, const double *q, const double *v, const double *values) {
     assert(!s->basis || (s->basis->model == s->model && s->basis->n == s->n));
     const hamel_model *model = s->model;
     hamel_status status;
-    s->t = t;
-    s->q = q;
-    s->v = v;
+    s->t = t, s->q = q, s->v = v;
     s->values = values;
     fill_matrices(s);
     if (!s->basis) {
@@ -182,7 +163,7 @@ static void bias_accelerations(null_space *s, const double *b) {
     const double *bias = s->values + s->model->dynamics.at_quasi_bias;
     memset(s->phi, 0, s->n * sizeof *s->phi);
     for (size_t k = 0; k < basis->user_count; k++) s->phi[k] = -bias[basis->user[k]];
-    velocity_basis_gather(basis, b, 1, s->phi + basis->freedom);
+    velocity_basis_gather(basis, b, s->phi + basis->freedom);
     velocity_basis_solve(basis, s->phi);
 }
 
@@ -212,8 +193,8 @@ static double accelerations(null_space *s, const double *g, const double *b, dou
             right -= row[i] * s->phi[i];
             size += fabs(row[i] * s->phi[i]);
         }
-        s->right[a] =
-            s->implied[a] && size > 0 ? right / size : right; /* for an implied row, the relative contradiction */
+        bool relative = s->implied[a] && size > 0; /* an implied row contributes its relative contradiction */
+        s->right[a] = relative ? right / size : right;
     }
     double contradiction = least_constraint_solve(&s->least, s->f, s->right, s->y);
     memcpy(x, s->phi, n * sizeof *x);
@@ -232,6 +213,8 @@ static bool multipliers(null_space *s, const double *x, const double *g, double 
     return true;
 }
 
+/* Factors 1 − L for W. With Λ the map from a reaction to its multipliers, λ = Λ(M q'' − g − W λ) and q'' = q''_0 + X λ
+ * give (1 − L) λ = Λ(M q''_0 − g), where L = Λ(M X − W) is computed column by column. */
 static hamel_status factor_responses(null_space *s) {
     const hamel_model *model = s->model;
     size_t n = s->n, m = s->m;
@@ -258,7 +241,8 @@ static bool rows_agree(const null_space *s, const double *x, const double *b, do
             size = fmax(size, fabs(s->A[i + s->n * c]));
         }
         if (s->usual) size = fmax(size, s->usual[c]);
-        if (fabs(residual) > tolerance * fmax(size, fabs(b[c]))) return false; /* false if the product is ∞ · 0 */
+        if (fabs(residual) > tolerance * fmax(size, fabs(b[c])))
+            return false; /* ∞ · 0 is accepted: NaN fails the comparison */
     }
     return true;
 }
@@ -275,7 +259,7 @@ const double *null_space_forces(null_space *s, const double *g) {
 static hamel_status finish_solution(null_space *s, const double *g, double *x, double *lambda) {
     size_t n = s->n, m = s->m;
     if (lambda && !multipliers(s, x, g, lambda)) return HAMEL_SINGULAR;
-    if (lambda && s->X) {
+    if (lambda && s->model->dynamics.W.count) {
         dense_lu_solve(m, s->L, s->pivot, s->lu_scale, lambda);
         for (size_t c = 0; c < m; c++)
             for (size_t i = 0; i < n; i++) x[i] += s->X[i + n * c] * lambda[c];
@@ -287,15 +271,9 @@ hamel_status null_space_solve(null_space *s, const double *g, const double *b, d
                               double *lambda) {
     assert(x != g && s->values && (lambda || s->model->dynamics.W.count == 0));
     double contradiction = accelerations(s, g, b, x);
-    hamel_status status = finish_solution(s, lambda ? null_space_forces(s, g) : g, x, lambda);
-    if (status != HAMEL_OK) return status;
+    hamel_status status = finish_solution(s, b && lambda ? null_space_forces(s, g) : g, x, lambda);
+    if (status != HAMEL_OK || !b) return status;
     return contradiction <= tolerance && rows_agree(s, x, b, tolerance) ? HAMEL_OK : HAMEL_INCOMPATIBLE;
-}
-
-hamel_status null_space_respond(null_space *s, const double *g, double *x, double *lambda) {
-    assert(x != g && s->values);
-    (void)accelerations(s, g, NULL, x);
-    return finish_solution(s, g, x, lambda);
 }
 
 size_t null_space_rank(const null_space *s) {

@@ -1,13 +1,13 @@
-/* null_space.h — solution of the equations of motion without multipliers; one unknown per degree of freedom.
+/* null_space.h — accelerations without multipliers as unknowns: one unknown per degree of freedom.
  *
  *   least constraint   ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b (gauss)
  *   projection         Φᵀ(M q'' − g) = 0 with q'' = Φ u' + φ_2, Ψ φ_2 = [−(dC/dt q' + dd/dt); b] (maggi, kane,
  *                      gibbs-appell, which differ in the derivation of M and g)
  *   transitivity       the same unknowns with Hamel's coefficients (engine/dynamics/transitivity.h)
  *
- * Acceleration constraints restrict u' in the projected equations by Gauss's principle. Multipliers are solved from the
- * reaction M q'' − g = Aᵀλ and have least norm if the constraints are redundant. With W, the forces are g + W λ, as in
- * kkt.h. Matrices are dense; nothing is allocated after creation. */
+ * Acceleration constraints restrict u' in the projected equations by Gauss's principle. Multipliers are computed from
+ * the reaction M q'' − g = Aᵀλ and have least norm if the constraints are redundant. With W, the forces are g + W λ, as
+ * in kkt.h. Matrices are dense; nothing is allocated after creation. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -16,27 +16,27 @@
 
 typedef struct null_space null_space;
 
-/* `state` and `basis` are borrowed; basis NULL: least constraint. Returns NULL if out of memory. Free with
- * null_space_free. */
+/* Borrows `state` and `basis`; without a basis (NULL), the method is least constraint. Returns NULL if out of memory. */
 null_space *null_space_create(const hamel_model *model, const discrete_state *state, velocity_basis *basis,
                               arena *memory);
 void null_space_free(null_space *s);
 
-/* The functions below implement their counterparts in motion_solver.h. `rank` is the expected rank of all rows. */
+/* Sets the expected rank of all rows and their usual lengths, as kkt_expect does. */
 void null_space_expect(null_space *s, size_t rank, const double *usual);
 
-/* Returns HAMEL_OK, HAMEL_SINGULAR or HAMEL_NOT_FINITE. */
+/* Factors the system for the values of the dynamics program at (t, q, v). Returns HAMEL_OK, HAMEL_SINGULAR or
+ * HAMEL_NOT_FINITE. */
 hamel_status null_space_factor(null_space *s, double t, const double *q, const double *v,
                                const double *values) HAMEL_CHECKED;
 
-/* Returns HAMEL_OK, HAMEL_SINGULAR, or HAMEL_INCOMPATIBLE under the same condition as kkt_solve. */
+/* Solves for x[n] = q'' and lambda[m] (may be NULL) with forces g[n] and right sides b[m]; b NULL: computes the response
+ * x and lambda to the forces g. Returns HAMEL_OK, HAMEL_SINGULAR, or HAMEL_INCOMPATIBLE under the same condition as
+ * kkt_solve. */
 hamel_status null_space_solve(null_space *s, const double *g, const double *b, double tolerance, double *x,
                               double *lambda) HAMEL_CHECKED;
 
-/* Computes the contribution of the forces g to x and lambda. */
-hamel_status null_space_respond(null_space *s, const double *g, double *x, double *lambda) HAMEL_CHECKED;
-
-/* Converts the forces g to those of Lagrange's equations at the factored state. Valid until the next call. */
+/* Converts the forces g of the formulation to those of Lagrange's equations at the factored state. The result is valid
+ * until the next call. */
 const double *null_space_forces(null_space *s, const double *g);
 
 /* Returns the rank of A; with a velocity basis, its rank at the last solution for multipliers. */

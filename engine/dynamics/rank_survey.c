@@ -20,7 +20,7 @@ static const double DISTANCE = 0.05, NEARER = 0.1;
 static const double PRECISE = 1e-14;
 static const uint64_t SEED = 1; /* fixed, so that runs are reproducible */
 
-/* Sets of rows that solvers use. */
+/* The sets of rows whose ranks are found: all, and those of each level. */
 typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;
 
 typedef struct survey_ranks {
@@ -32,7 +32,8 @@ static void pass_to_solvers(dynamics *k, const survey_ranks *ranks, const double
     kkt_expect(k->all, ranks->of[ALL], usual);
     if (k->positions != k->all) kkt_expect(k->positions, ranks->of[POSITIONS], usual);
     if (k->velocities != k->all) kkt_expect(k->velocities, ranks->of[VELOCITIES], usual);
-    motion_expect(&k->motion, ranks->of[ALL], ranks->of[VELOCITIES], usual);
+    if (k->motion.null_space) null_space_expect(k->motion.null_space, ranks->of[ALL], usual);
+    if (k->motion.basis) k->motion.basis->limit = ranks->of[VELOCITIES], k->motion.basis->usual = usual;
 }
 
 void rank_survey_drop(dynamics *k) {

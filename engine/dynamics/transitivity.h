@@ -15,17 +15,13 @@
 
 typedef struct transitivity transitivity;
 
-/* The model must have model->transitivity. `state` is borrowed and provides the branches. Returns NULL if out of
- * memory. */
+/* Creates the coefficients of a model that has model->transitivity. `state` is borrowed and provides the branches.
+ * Returns NULL if out of memory. */
 transitivity *transitivity_create(const hamel_model *model, const discrete_state *state, arena *memory);
 
 /* Evaluates the derivatives of Ψ at (t, q, v). Returns HAMEL_OK or HAMEL_NOT_FINITE. */
 hamel_status transitivity_evaluate(transitivity *x, double t, const double *q, const double *v) HAMEL_CHECKED;
 
-/* Sets out[n] to the covector whose product with Φ is the sum of the added terms. `b` must be factored at the same
- * state; v are the velocities. */
+/* Sets out[n] to the covector whose product with Φ is the sum of the added terms at the state evaluated last, where `b`
+ * must be factored. */
 void transitivity_covector(transitivity *x, velocity_basis *b, const double *v, double *out);
-
-/* Return γ^j_rl and γ^j_r at the state evaluated last; j < n, r and l < freedom are indices in the basis. */
-double transitivity_coefficient(transitivity *x, velocity_basis *b, size_t j, size_t r, size_t l);
-double transitivity_coefficient_of_time(transitivity *x, velocity_basis *b, size_t j, size_t r);

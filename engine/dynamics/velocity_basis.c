@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sine of the angle below which a quasi-velocity is treated as dependent on the preceding ones and the constraints, and
- * is replaced by the velocity of a coordinate. At this angle solutions lose three digits. */
+/* Sine of the angle to the preceding quasi-velocities and the constraints below which a quasi-velocity is treated as
+ * dependent and replaced by the velocity of a coordinate. At this angle solutions lose three digits. */
 static const double INDEPENDENT = 1e-3;
 /* The basis is chosen again when the smallest pivot falls below this fraction of its value at the choice, so that at
  * most one digit is lost. */
 static const double WORN = 0.1;
-/* Smallest pivot accepted in the QR that selects coordinates. Its rows are orthonormal, so a smaller pivot means that
- * their rank is deficient. */
+/* Smallest pivot accepted in the QR that selects coordinates. The rows of the matrix are orthonormal, so a smaller pivot
+ * means that their rank is deficient. */
 static const double FULL_RANK = 1e-8;
 /* Largest part of a redundant row outside the span of the others, relative to its length. Between projections,
  * constraints hold only to the tolerance of the integration. */
@@ -28,26 +28,17 @@ velocity_basis *velocity_basis_create(const hamel_model *model, arena *memory) {
     size_t n = model->n, m = model->m;
     velocity_basis *b = arena_alloc(memory, 1, sizeof *b);
     if (!b) return NULL;
-    *b = (velocity_basis){.model = model,
-                          .n = n,
-                          .limit = SIZE_MAX,
-                          .user = arena_alloc(memory, name_count(model), sizeof *b->user),
-                          .kept.names = arena_alloc(memory, name_count(model), sizeof *b->user),
-                          .pivot = arena_alloc(memory, n, sizeof *b->pivot),
-                          .lu = arena_doubles(memory, n * n),
-                          .lu_scale = arena_doubles(memory, n),
-                          .Phi = arena_doubles(memory, n * n),
-                          .orthonormal = arena_doubles(memory, n * n),
-                          .A = arena_doubles(memory, model->dynamics.A.count),
-                          .C = arena_doubles(memory, model->dynamics.C.count),
-                          .work = arena_doubles(memory, n * m),
-                          .constraint_rows = arena_doubles(memory, n * n),
-                          .usual_here = arena_doubles(memory, m),
-                          .values = arena_doubles(memory, m),
-                          .vector = arena_doubles(memory, n)};
+    *b = (velocity_basis){.model = model, .n = n, .limit = SIZE_MAX};
+    b->user = arena_alloc(memory, name_count(model), sizeof *b->user);
+    b->kept.names = arena_alloc(memory, name_count(model), sizeof *b->user);
+    b->pivot = arena_alloc(memory, n, sizeof *b->pivot);
     bool good = rank_qr_create(&b->rows, n, m);
     good = rank_qr_create(&b->all, n, n) && good;
-    if (memory->failed || !good) {
+    good = ARENA_DOUBLES(memory, {&b->lu, n * n}, {&b->lu_scale, n}, {&b->Phi, n * n}, {&b->orthonormal, n * n},
+                         {&b->A, model->dynamics.A.count}, {&b->C, model->dynamics.C.count}, {&b->work, n * m},
+                         {&b->constraint_rows, n * n}, {&b->usual_here, m}, {&b->values, m}, {&b->vector, n}) &&
+           good;
+    if (!good) {
         velocity_basis_free(b);
         return NULL;
     }
@@ -280,24 +271,13 @@ const double *velocity_basis_directions(velocity_basis *b) {
     return b->Phi;
 }
 
-void velocity_basis_apply(const velocity_basis *b, const double *x, double *out) {
-    assert(b->chosen && b->user_count <= b->freedom);
-    const sparse_block *p = &b->model->dynamics.C;
-    for (size_t r = 0, e = 0; r < b->user_count; r++) {
-        out[r] = 0;
-        while (e < p->count && (size_t)p->row[e] < b->user[r]) e++;
-        for (; e < p->count && (size_t)p->row[e] == b->user[r]; e++) out[r] += b->C[e] * x[p->column[e]];
-    }
-    for (size_t r = b->user_count; r < b->freedom; r++) out[r] = x[b->coordinate[r - b->user_count]];
-}
-
-void velocity_basis_gather(velocity_basis *b, const double *all, size_t stride, double *out) {
+void velocity_basis_gather(velocity_basis *b, const double *all, double *out) {
     assert(b->factored && b->row_count <= b->listed && out != b->vector);
     if (!velocity_basis_is_redundant(b)) {
-        for (size_t r = 0; r < b->row_count; r++) out[r] = all[stride * b->row[r]];
+        for (size_t r = 0; r < b->row_count; r++) out[r] = all[b->row[r]];
         return;
     }
-    for (size_t r = 0; r < b->listed; r++) b->values[r] = all[stride * b->row[r]];
+    for (size_t r = 0; r < b->listed; r++) b->values[r] = all[b->row[r]];
     (void)rank_qr_solution(&b->rows, b->values, b->vector);
     for (size_t r = 0; r < b->row_count; r++) out[r] = dense_dot(b->n, b->constraint_rows + b->n * r, b->vector);
 }

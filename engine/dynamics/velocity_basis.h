@@ -19,16 +19,16 @@ typedef struct velocity_basis_choice {
     bool chosen;
     size_t freedom, user_count, row_count, listed;
     double least;
-    size_t *names; /* copy of the arrays user, row and coordinate, which are contiguous */
+    size_t *names; /* copy of the arrays user, row and coordinate, which are contiguous in memory */
 } velocity_basis_choice;
 
 typedef struct velocity_basis {
     const hamel_model *model;
-    size_t n, freedom, user_count,
-        row_count; /* n = freedom + row_count; the first user_count of the `freedom` rows are quasi-velocities */
-    size_t listed; /* number of velocity-level constraints, of which row_count are independent */
-    size_t *user, *row,
-        *coordinate; /* indices of the user's quasi-velocities, the listed constraints, the completing coordinates */
+    size_t n, freedom;            /* n = freedom + row_count */
+    size_t user_count, row_count; /* numbers of quasi-velocities of the user (at most `freedom`) and of rows A_s */
+    size_t listed;                /* number of velocity-level constraints; their rank is row_count */
+    size_t *user, *row;           /* indices of the user's quasi-velocities and of the listed constraints */
+    size_t *coordinate;           /* indices of the completing coordinates */
     bool chosen;
     double least, now; /* smallest pivot of Ψ relative to the largest: at the choice, and at the last factorization */
     velocity_basis_choice kept; /* stored by velocity_basis_remember */
@@ -67,13 +67,12 @@ static inline bool velocity_basis_is_redundant(const velocity_basis *b) {
 }
 
 void velocity_basis_solve(const velocity_basis *b, double *x); /* x[n] := Ψ⁻¹ x; x = (freedom, row_count) */
-void velocity_basis_solve_transposed(const velocity_basis *b, double *x);         /* x[n] := Ψ⁻ᵀ x */
-const double *velocity_basis_directions(velocity_basis *b);                       /* Φ: n × freedom */
-void velocity_basis_apply(const velocity_basis *b, const double *x, double *out); /* out[freedom] := C x */
+void velocity_basis_solve_transposed(const velocity_basis *b, double *x); /* x[n] := Ψ⁻ᵀ x */
+const double *velocity_basis_directions(velocity_basis *b);               /* Φ: n × freedom */
 
-/* Converts values of the constraints, all[stride · c], to values out[row_count] of the rows A_s; by least squares if
+/* Converts values of the constraints, all[m], to values out[row_count] of the rows A_s; by least squares if
  * the constraints are redundant. */
-void velocity_basis_gather(velocity_basis *b, const double *all, size_t stride, double *out);
+void velocity_basis_gather(velocity_basis *b, const double *all, double *out);
 
 /* Converts multipliers z[row_count] of A_s to the multipliers all[m] of least norm with the same reaction. */
 void velocity_basis_scatter(velocity_basis *b, const double *z, double *all);

@@ -23,7 +23,7 @@ typedef struct pivot {
 } pivot;
 
 typedef struct elimination {
-    arena memory;
+    arena *memory; /* that of the result */
     const sparse_block *A;
     const double *entry, *usual; /* entries of A; usual lengths of its rows */
     size_t *row_start;           /* entries of A by row: m + 1 */
@@ -45,17 +45,17 @@ typedef struct elimination {
     size_t item_count, item_capacity, weight_capacity;
 } elimination;
 
-static bool begin(elimination *e, const sparse_block *A, const double *values) {
+static bool begin(elimination *e, arena *memory, const sparse_block *A, const double *values) {
     size_t n = A->columns, m = A->rows;
-    *e = (elimination){.A = A, .entry = values + A->at};
-    e->row_start = arena_alloc(&e->memory, m + 2, sizeof *e->row_start);
-    e->pivots = arena_alloc(&e->memory, m, sizeof *e->pivots);
-    e->pivot_of = arena_ints(&e->memory, n);
-    e->present = arena_alloc(&e->memory, n, sizeof *e->present);
-    e->columns = arena_ints(&e->memory, n);
-    e->heap = arena_ints(&e->memory, n);
-    e->parts = arena_alloc(&e->memory, n, sizeof *e->parts);
-    if (!ARENA_DOUBLES(&e->memory, {&e->x, n}, {&e->y, m})) return false;
+    *e = (elimination){.memory = memory, .A = A, .entry = values + A->at};
+    e->row_start = arena_alloc(memory, m + 2, sizeof *e->row_start);
+    e->pivots = arena_alloc(memory, m, sizeof *e->pivots);
+    e->pivot_of = arena_ints(memory, n);
+    e->present = arena_alloc(memory, n, sizeof *e->present);
+    e->columns = arena_ints(memory, n);
+    e->heap = arena_ints(memory, n);
+    e->parts = arena_alloc(memory, n, sizeof *e->parts);
+    if (!ARENA_DOUBLES(memory, {&e->x, n}, {&e->y, m})) return false;
     for (size_t i = 0; i < n; i++) e->pivot_of[i] = -1;
     for (size_t k = 0; k < A->count; k++) e->row_start[(size_t)A->row[k] + 1]++;
     for (size_t c = 0; c < m; c++) e->row_start[c + 1] += e->row_start[c];
@@ -121,7 +121,7 @@ static double reduce(elimination *e, size_t c) {
 static bool keep_row(elimination *e, size_t c, int column, double size) {
     pivot *p = &e->pivots[e->rank];
     size_t needed = e->term_count + e->column_count + e->part_count;
-    term *terms = arena_grow(&e->memory, e->terms, &e->term_capacity, needed, sizeof *terms);
+    term *terms = arena_grow(e->memory, e->terms, &e->term_capacity, needed, sizeof *terms);
     if (!terms) return false;
     e->terms = terms;
     *p = (pivot){.row = c, .column = column, .value = e->x[column], .size = size, .entries = e->term_count};
@@ -157,8 +157,8 @@ static double combine(elimination *e, double size) {
 
 static bool add_item(elimination *e, redundancy *r, size_t c, double weight) {
     size_t needed = e->item_count + 1;
-    size_t *items = arena_grow(&r->memory, r->items, &e->item_capacity, needed, sizeof *items);
-    double *weights = arena_grow(&r->memory, r->weights, &e->weight_capacity, needed, sizeof *weights);
+    size_t *items = arena_grow(e->memory, r->items, &e->item_capacity, needed, sizeof *items);
+    double *weights = arena_grow(e->memory, r->weights, &e->weight_capacity, needed, sizeof *weights);
     if (!items || !weights) return false;
     r->items = items;
     r->weights = weights;
@@ -196,18 +196,16 @@ hamel_status redundancy_find(redundancy *out, const sparse_block *A, const doubl
     elimination e;
     size_t m = A->rows;
     *out = (redundancy){0};
-    bool good = begin(&e, A, values);
-    e.tolerance = tolerance;
-    e.usual = usual;
     out->dependent = arena_alloc(&out->memory, m, sizeof *out->dependent);
     out->first = arena_alloc(&out->memory, m + 1, sizeof *out->first);
     out->rest = arena_doubles(&out->memory, m);
     out->involved = arena_alloc(&out->memory, m, sizeof *out->involved);
-    good = good && !out->memory.failed;
+    bool good = begin(&e, &out->memory, A, values);
+    e.tolerance = tolerance;
+    e.usual = usual;
     for (size_t c = 0; good && c < m; c++)
         if (!taken || taken[c]) good = take_row(&e, out, c);
     out->rank = e.rank;
-    arena_free(&e.memory);
     return good ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 

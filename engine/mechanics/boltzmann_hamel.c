@@ -49,7 +49,7 @@ static bool add_transitivity_row(hamel_equations *e, int32_t row, graph_node u, 
     size_t count = node_support(s, u, SYMBOL_COORDINATE, &list);
     for (size_t i = 0; i < count; i++)
         if (!pattern_add(s, &t->slope, row, list[i], graph_partial(g, u, s->q[list[i]]))) return false;
-    graph_node rest = t->rest[row] = graph_substitute(g, u, SYMBOL_VELOCITY, zeros, e->n);
+    graph_node rest = graph_substitute(g, u, SYMBOL_VELOCITY, zeros, e->n);
     count = exact ? 0 : node_support(s, rest, SYMBOL_COORDINATE, &list);
     for (size_t i = 0; i < count; i++)
         if (!pattern_add(s, &t->time, row, list[i], graph_neg(g, graph_partial(g, rest, s->q[list[i]])))) return false;
@@ -87,8 +87,8 @@ hamel_status boltzmann_hamel_derive(hamel_equations *e) {
     if (status != HAMEL_OK) return status;
     transitivity_nodes *t = e->transitivity = arena_alloc(s->memory, 1, sizeof *t);
     if (!t) return binder_graph_fault(s, ""), equations_status(s);
-    *t = (transitivity_nodes){.row_count = s->quasi_count + e->m, .rest = node_array(s, s->quasi_count + e->m)};
-    bool good = t->rest && add_quasi_velocities(e) && add_constraint_rows(e);
+    *t = (transitivity_nodes){.row_count = s->quasi_count + e->m};
+    bool good = add_quasi_velocities(e) && add_constraint_rows(e);
     (void)(good && pattern_finish(s, &t->rate) && pattern_finish(s, &t->slope) && pattern_finish(s, &t->time));
     return equations_status(s);
 }

@@ -31,8 +31,7 @@ typedef struct transitivity_nodes {
     size_t row_count;
     matrix_pattern rate;  /* dΨ_ji/dt along the motion */
     matrix_pattern slope; /* ∂u_j/∂q_i at fixed q' */
-    matrix_pattern time;  /* ∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i */
-    graph_node *rest;     /* Ψ_jt: u_j at q' = 0 */
+    matrix_pattern time;  /* ∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i, where Ψ_jt is u_j at q' = 0 */
     curl_entry *curl;
     size_t curl_count, curl_capacity;
 } transitivity_nodes;

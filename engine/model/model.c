@@ -129,9 +129,8 @@ static bool list_transitivity(hamel_model *model, const hamel_equations *e, grap
     if (!from) return true;
     model_transitivity *to = model->transitivity = arena_alloc(&model->memory, 1, sizeof *to);
     if (!to) return false;
-    *to = (model_transitivity){.row_count = from->row_count, .at_rest = e->n};
     size_t rows = from->row_count, n = e->n;
-    to->count = to->at_rest + rows;
+    *to = (model_transitivity){.row_count = rows, .count = n};
     if (!copy_pattern(model, &from->rate, rows, n, &to->count, &to->rate) ||
         !copy_pattern(model, &from->slope, rows, n, &to->count, &to->slope) ||
         !copy_pattern(model, &from->time, rows, n, &to->count, &to->time) || !copy_curl(model, from, &to->count, to))
@@ -139,7 +138,6 @@ static bool list_transitivity(hamel_model *model, const hamel_equations *e, grap
     graph_node *nodes = *list = arena_alloc(&model->memory, to->count, sizeof *nodes), *at = nodes;
     if (!nodes) return false;
     at = model_append_nodes(at, e->momentum, e->n, 0);
-    at = model_append_nodes(at, from->rest, from->row_count, 0);
     at = model_append_pattern(at, &from->rate);
     at = model_append_pattern(at, &from->slope);
     at = model_append_pattern(at, &from->time);

@@ -36,7 +36,7 @@ typedef struct model_transitivity {
     program *program;
     sparse_block rate, slope, time, curl; /* the indices of curl are row, i and curl_k */
     int *curl_k;
-    size_t row_count, at_momentum, at_rest, count;
+    size_t row_count, at_momentum, count;
 } model_transitivity;
 
 typedef struct model_check {

@@ -137,7 +137,7 @@ static void responses_are_the_linear_part_of_solutions(void **state) {
         assert_int_equal(factor_at_start(&s), HAMEL_OK);
         assert_int_equal(null_space_solve(solver, s.g, s.b, 1e-9, x, lambda), HAMEL_OK);
         assert_int_equal(null_space_solve(solver, g, s.b, 1e-9, sum, together), HAMEL_OK);
-        assert_int_equal(null_space_respond(solver, more, response, change), HAMEL_OK);
+        assert_int_equal(null_space_solve(solver, more, NULL, INFINITY, response, change), HAMEL_OK);
         for (size_t i = 0; i < N; i++) sum[i] -= x[i];
         for (size_t c = 0; c < M; c++) together[c] -= lambda[c];
         assert_vectors_near("response", N, response, sum);
