@@ -1,4 +1,4 @@
-/* daemon.c — see daemon.h. */
+/* daemon.c — daemon processes, requests and reports for tests. */
 #include "tests/http/daemon.h"
 
 #include <arpa/inet.h>
@@ -70,7 +70,8 @@ static pid_t spawn(const char *const *arguments, int output) {
     if (pid > 0) return pid;
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    /* A system call that seccomp.c does not list fails the test. Sanitizers and valgrind have calls of their own. */
+    /* A system call that is not in the list of seccomp.c fails the test. Sanitizers and valgrind use additional
+     * calls. */
     if (slowness() <= 1) setenv("HAMELD_SECCOMP", "kill", 0);
     execv(words[0], (char *const *)words);
     _exit(127);
@@ -87,7 +88,7 @@ static char *read_whole(const char *path) {
     return text;
 }
 
-/* The port from its line of the log. 0: not yet. */
+/* Returns the port that the daemon has logged, or 0 if it has not yet. */
 static unsigned port_in_log(const test_daemon *d) {
     char *text = read_whole(d->log);
     const char *line = text ? strstr(text, "\"event\":\"listening\"") : NULL;
@@ -156,7 +157,7 @@ void daemon_remove(test_daemon *d) {
     rmdir(d->data);
 }
 
-/* cmocka passes nothing to fixtures, so their data is static. */
+/* cmocka passes no argument to group fixtures, so their data is static. */
 static struct {
     test_daemon *d;
     const char *const *arguments;
@@ -267,16 +268,16 @@ static void record(const char *method, const char *path, const char *body, size_
     if (body && strlen(body) == length) cJSON_AddStringToObject(line, "sent", body);
     char *printed = cJSON_PrintUnformatted(line);
     size_t size = printed ? strlen(printed) + 1 : 0;
-    if (printed) printed[size - 1] = '\n'; /* in place of the final 0 */
+    if (printed) printed[size - 1] = '\n'; /* replaces the final 0 */
     int out = printed ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-    /* One call, so that lines of concurrent programs do not mix. */
+    /* A single call, so that lines of concurrent programs do not mix. */
     if (out >= 0) assert_int_equal(write(out, printed, size), size);
     if (out >= 0) close(out);
     cJSON_free(printed);
     cJSON_Delete(line);
 }
 
-/* Checks all replies: a browser must not use them as pages, and they contain no path of the machine. */
+/* Checks every reply: a browser must not use it as a page, and it contains no path of the machine. */
 static void check_answer(const test_daemon *d, const answer *a) {
     char value[512];
     assert_true(answer_header(a, "X-Content-Type-Options", value, sizeof value));
@@ -398,7 +399,7 @@ double json_number_of(const cJSON *object, const char *key) {
 int connect_from(const test_daemon *d, const char *address) {
     int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in from = {.sin_family = AF_INET}, at = {.sin_family = AF_INET};
-    int small = 64 * 1024; /* a reader that stands still is noticed soon */
+    int small = 64 * 1024; /* a small buffer, so that a client that does not read is noticed soon */
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     at.sin_port = htons((uint16_t)d->port);
     assert_true(s >= 0);

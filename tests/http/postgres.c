@@ -1,4 +1,4 @@
-/* postgres.c — see postgres.h. */
+/* postgres.c — PostgreSQL servers by tests/tools/postgres.sh. */
 #include "tests/http/postgres.h"
 
 #include <setjmp.h>

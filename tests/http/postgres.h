@@ -1,5 +1,5 @@
-/* postgres.h — for tests: a PostgreSQL server for one test (tests/tools/postgres.sh). Functions fail the running cmocka
- * test if a step fails that must succeed. */
+/* postgres.h — a PostgreSQL server for one test (tests/tools/postgres.sh). A failed step fails the running cmocka
+ * test. */
 #pragma once
 
 #include <stdint.h>
@@ -10,11 +10,12 @@ typedef struct test_postgres {
 
 enum { POSTGRES_URL_BYTES = 128 };
 
-void postgres_start(test_postgres *p, const char *setting); /* a line for postgresql.conf, or "" */
+void postgres_start(test_postgres *p, const char *setting); /* `setting` is a line for postgresql.conf, or "" */
 void postgres_stop(test_postgres *p);
-void postgres_kill(test_postgres *p);  /* kill -9 */
-void postgres_again(test_postgres *p); /* after that */
+void postgres_kill(test_postgres *p);  /* with SIGKILL */
+void postgres_again(test_postgres *p); /* restarts a killed server */
 
-/* Makes an empty database and writes its URL to `url`. */
+/* Creates an empty database and writes its URL to `url`. */
 void postgres_database(test_postgres *p, const char *name, char url[POSTGRES_URL_BYTES]);
-int64_t postgres_ask(test_postgres *p, const char *database, const char *sql); /* the number that it answers, else 0 */
+/* returns the number in the result, or 0 */
+int64_t postgres_ask(test_postgres *p, const char *database, const char *sql);

@@ -1,4 +1,4 @@
-/* store_fixture.c — see store_fixture.h. */
+/* store_fixture.c — creation of empty stores. */
 #include "tests/http/store_fixture.h"
 
 #include <setjmp.h>

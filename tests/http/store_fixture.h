@@ -6,7 +6,8 @@
 #include "server/metrics.h"
 #include "tests/http/postgres.h"
 
-/* Of the running test; the fixture owns all of them. The path is "" and the database unused for other kinds. */
+/* State of the running test, owned by the fixture. The path is "" unless the store is a file; the database is used
+ * only with PostgreSQL. */
 extern store *tested;
 extern char sqlite_path[64], store_url[POSTGRES_URL_BYTES], database[16];
 
@@ -14,10 +15,10 @@ extern server_log quiet;
 extern metrics counters;
 extern test_postgres server;
 
-/* Opens a store, or fails the test. */
+/* Opens a store; an error fails the test. */
 store *open_url(const char *url);
 
-/* Set-up and tear-down of a test: an empty store of the kind that *state names. */
+/* Set-up and tear-down of a test: an empty store of the kind named by *state. */
 int open_fresh(void **state);
 int close_tested(void **state);
 
@@ -25,7 +26,7 @@ int close_tested(void **state);
 int start_server(void **state);
 int stop_server(void **state);
 
-/* cmocka takes the initial state as a pointer without const, and nothing writes through it. */
+/* cmocka's initial state is a pointer without const, but nothing writes through it. */
 #define ON(kind, test)                                                   \
     {                                                                    \
 #test " (" #kind ")", test, open_fresh, close_tested, (char[]) { \

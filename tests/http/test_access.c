@@ -1,4 +1,4 @@
-/* test_access.c — tokens: scopes, visibility and quotas, and configurations that the daemon refuses. */
+/* test_access.c — tokens: scopes, visibility and quotas, and configurations that the daemon rejects. */
 #include "server/http/routes.h"
 #include "tests/http/tokens.h"
 
@@ -62,7 +62,7 @@ static char *submit_as(int owner, const char *system) {
     return id;
 }
 
-static void without_a_token_only_what_is_open_to_all_is_served(void **state) {
+static void without_a_token_only_public_routes_are_served(void **state) {
     (void)state;
     static const char *const open[] = {"/", "/openapi.json", "/healthz", "/readyz", "/v1/examples"};
     char challenge[128];
@@ -96,7 +96,7 @@ static void a_wrong_token_is_401_and_too_many_are_429(void **state) {
         answer_clear(&a);
     }
     assert_true(refused >= 10);
-    assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200); /* right ones are not touched by that */
+    assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200); /* valid tokens are not affected */
 }
 
 static long status_for_host(const test_daemon *server, const char *host) {
@@ -109,8 +109,8 @@ static long status_for_host(const test_daemon *server, const char *host) {
     return status;
 }
 
-/* A page may lead its own name here (DNS rebinding), and is then of the same origin as what is served. Where there are tokens
- * it has none. */
+/* A page may direct its own host name to this machine (DNS rebinding); its requests are then same-origin. With
+ * tokens, such a page has none. */
 static void without_tokens_requests_must_name_this_machine(void **state) {
     (void)state;
     static const char *const local[] = {"localhost",    "LocalHost:8080", "127.0.0.1",
@@ -145,7 +145,7 @@ static void without_tokens_requests_must_name_this_machine(void **state) {
     assert_int_equal(status_for_host(&named, "[2001:db8::1]:80"), 200);
     assert_int_equal(status_for_host(&named, "example.org"), 421);
     assert_int_equal(status_for_host(&with_tokens, "evil.example"), 421);
-    assert_int_equal(status_for_host(&d, "evil.example"), 200); /* tokens, and no names */
+    assert_int_equal(status_for_host(&d, "evil.example"), 200); /* with tokens, any host name is allowed */
     test_daemon *all[] = {&open, &named, &with_tokens};
     for (size_t k = 0; k < 3; k++) {
         assert_int_equal(daemon_end(all[k], SIGTERM), 0);
@@ -153,7 +153,7 @@ static void without_tokens_requests_must_name_this_machine(void **state) {
     }
 }
 
-/* The scope that a route must require, by its path and method. */
+/* Returns the scope that a route must require, given its path and method. */
 static unsigned scope_expected(const route *row) {
     if (strcmp(row->path, "/metrics") == 0) return SCOPE_ADMIN;
     if (strncmp(row->path, "/v1/", 4) != 0 || strncmp(row->path, "/v1/examples", 12) == 0) return 0;
@@ -164,7 +164,7 @@ static const char *method_of(const route *row) {
     return row->method == METHOD_GET ? "GET" : row->method == METHOD_POST ? "POST" : "DELETE";
 }
 
-/* Each route with each kind of token, and without. Nothing is found or taken: 401 and 403 come before. */
+/* Sends each route with each kind of token and without one. 401 and 403 precede all other errors. */
 static void every_route_requires_its_scope(void **state) {
     (void)state;
     static const struct {
@@ -205,20 +205,20 @@ static void scopes_decide_what_a_token_may_do(void **state) {
     assert_int_equal(status_as(ROOT, "POST", "/v1/simulations", system), 200);
 }
 
-/* Every route that names a job, as its owner, as another, and as an administrator. */
-/* ---- what is another's ---- */
+/* The routes for a single job, requested by its owner, by another owner, and by an administrator. */
+/* ---- jobs of other owners ---- */
 
 typedef struct way {
     const char *method, *rest;
-    long own; /* the status for the owner */
+    long own; /* status for the owner */
 } way;
 
-/* `id` in the text becomes a row of zeros. */
+/* Replaces `id` in the text by zeros. */
 static void mask(char *text, const char *id) {
     for (char *at = text; (at = strstr(at, id));) memset(at, '0', strlen(id));
 }
 
-/* Other owners get the same reply for an existing job as for a missing one. */
+/* Checks that other owners get the same reply for an existing job as for a missing one. */
 static void check_way(const way *w, const char *kind, const char *id, int looker) {
     char path[128], absent[128];
     snprintf(path, sizeof path, "/v1/%s/%s%s", kind, id, w->rest);
@@ -233,7 +233,7 @@ static void check_way(const way *w, const char *kind, const char *id, int looker
     assert_int_equal(status_as(looker, w->method, path, NULL), w->own);
 }
 
-/* Waits until it has ended. */
+/* Submits and waits for the end. */
 static char *submit_to(const char *kind, const char *body) {
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", owners[ANN].header, NULL};
     char path[32];
@@ -277,7 +277,7 @@ static void batches_of_others_look_like_batches_that_do_not_exist(void **state) 
     }
 }
 
-static void nothing_in_a_body_names_an_owner_or_a_status(void **state) {
+static void owner_and_status_cannot_be_set_in_a_body(void **state) {
     (void)state;
     static const char *const keys[] = {"owner", "status", "priority", "token", "id"};
     char system[600], pointer[32];
@@ -294,7 +294,7 @@ static void nothing_in_a_body_names_an_owner_or_a_status(void **state) {
     }
 }
 
-static void lists_hold_ones_own_jobs_and_keys_do_not_meet(void **state) {
+static void lists_and_keys_are_separate_for_each_owner(void **state) {
     (void)state;
     char system[512], header[] = "Idempotency-Key: same";
     oscillator(system, sizeof system, "listed", 1, 3);
@@ -320,7 +320,7 @@ static void lists_hold_ones_own_jobs_and_keys_do_not_meet(void **state) {
     free(ids[1]);
 }
 
-static void a_fast_client_is_refused_with_a_time_to_retry(void **state) {
+static void a_fast_client_is_rejected_with_a_time_to_retry(void **state) {
     (void)state;
     int good = 0, refused = 0;
     char retry[16];
@@ -336,10 +336,10 @@ static void a_fast_client_is_refused_with_a_time_to_retry(void **state) {
     assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200);
 }
 
-static void quotas_bound_jobs_and_bytes(void **state) {
+static void quotas_limit_jobs_and_bytes(void **state) {
     (void)state;
     char system[512], path[128], large[6000];
-    const char *quiet = oscillator(system, sizeof system, "long, few rows", 1e9, 3); /* rows are bytes, too */
+    const char *quiet = oscillator(system, sizeof system, "long, few rows", 1e9, 3); /* rows count as bytes, too */
     char *first = submit_as(SMALL, quiet);
     char *second = submit_as(SMALL, quiet);
     answer a = ask_as(SMALL, "POST", "/v1/jobs", quiet);
@@ -356,7 +356,7 @@ static void quotas_bound_jobs_and_bytes(void **state) {
     assert_int_equal(status_as(SMALL, "POST", "/v1/jobs", large), 429);
 }
 
-/* Of the rows of a job in the store, as CSV; its last word to `problem`. */
+/* Returns the number of stored rows of a job, read as CSV; copies its problem to `problem`. */
 static size_t rows_of(int owner, const char *id, char *problem, size_t room) {
     char path[128];
     size_t rows = 0;
@@ -382,7 +382,7 @@ static void wait_for_end(int owner, const char *id, const char *wanted) {
     assert_string_equal(status, wanted);
 }
 
-/* Many runs at once that would store two megabytes each. */
+/* Many simultaneous runs would each store two megabytes. */
 static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
     (void)state;
     enum { JOBS = 8, ROW_BYTES = 3 * sizeof(double) };
@@ -402,7 +402,7 @@ static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
         assert_int_equal(status_as(ROWS, "DELETE", path, NULL), 204);
         free(ids[k]);
     }
-    char *id = submit_as(ROWS, oscillator(system, sizeof system, "fits", 10, 11)); /* there is room again */
+    char *id = submit_as(ROWS, oscillator(system, sizeof system, "fits", 10, 11)); /* there is space again */
     wait_for_end(ROWS, id, "completed");
     assert_int_equal(rows_of(ROWS, id, problem, sizeof problem), 11);
     free(id);
@@ -419,7 +419,7 @@ static void a_quota_of_streams_is_released(void **state) {
     int held = connect_to(&d);
     assert_int_equal(write(held, bytes, (size_t)length), length);
     char byte[16];
-    assert_true(read(held, byte, sizeof byte) > 0); /* it has begun */
+    assert_true(read(held, byte, sizeof byte) > 0); /* the stream has started */
     oscillator(system, sizeof system, "second", 1, 3);
     assert_int_equal(status_as(SMALL, "POST", "/v1/simulations", system), 429);
     close(held);
@@ -431,7 +431,7 @@ static void a_quota_of_streams_is_released(void **state) {
     assert_int_equal(status, 200);
 }
 
-static void no_token_reaches_the_log(void **state) {
+static void tokens_are_never_logged(void **state) {
     (void)state;
     assert_true(count_in_log(&d, "\"token\":\"ann\"") > 0);
     assert_int_equal(count_in_log(&d, "hamel_"), 0);
@@ -444,7 +444,7 @@ static void write_tokens(const char *path, const char *text) {
     fclose(file);
 }
 
-static void a_faulty_file_of_tokens_is_refused_with_the_place(void **state) {
+static void an_invalid_token_file_is_rejected_with_the_position(void **state) {
     (void)state;
     static const char hash[] = "\"sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\"";
     static const struct {
@@ -474,7 +474,7 @@ static void a_faulty_file_of_tokens_is_refused_with_the_place(void **state) {
     unlink(path);
 }
 
-static void the_program_makes_tokens(void **state) {
+static void the_program_creates_tokens(void **state) {
     (void)state;
     char output[2000];
     assert_int_equal(daemon_run((const char *const[]){"--new-token", "carl \"c\"", NULL}, output, sizeof output), 0);
@@ -488,9 +488,9 @@ static void the_program_makes_tokens(void **state) {
     cJSON_Delete(tree);
 }
 
-/* ---- another file of tokens ---- */
+/* ---- changes of the token file ---- */
 
-/* ann gets another token and fewer scopes, bob goes, carl comes; then the file breaks. */
+/* ann gets another token and fewer scopes, bob is removed, carl is added; then the file becomes invalid. */
 static void tokens_are_read_again_on_sighup(void **state) {
     (void)state;
     test_daemon own;
@@ -508,10 +508,10 @@ static void tokens_are_read_again_on_sighup(void **state) {
     assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 200);
 
     token_file_write(path, (const test_token[]){carl, ann}, 2);
-    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* no SIGHUP yet */
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* without SIGHUP the file is not read */
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "\"holders\":2");
-    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200); /* her job, by name */
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200); /* the job belongs to the same owner */
     assert_int_equal(status_with(&own, &ann, "POST", "/v1/jobs", system), 403);
     assert_int_equal(status_with(&own, &old_ann, "GET", place, NULL), 401);
     assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 401);
@@ -528,7 +528,7 @@ static void tokens_are_read_again_on_sighup(void **state) {
     wait_for_log(&own, "not a regular file");
     assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200);
     assert_int_equal(unlink(path), 0);
-    for (int k = 0; k < 100; k++) { /* bob is added and removed during requests of others */
+    for (int k = 0; k < 100; k++) { /* add and remove bob during requests of others */
         token_file_write(path, (const test_token[]){k % 2 ? bob : carl, ann}, 2);
         kill(own.pid, SIGHUP);
         long status = status_with(&own, &ann, "GET", place, NULL);
@@ -541,22 +541,22 @@ static void tokens_are_read_again_on_sighup(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_token_only_what_is_open_to_all_is_served),
+        cmocka_unit_test(without_a_token_only_public_routes_are_served),
         cmocka_unit_test(a_wrong_token_is_401_and_too_many_are_429),
         cmocka_unit_test(without_tokens_requests_must_name_this_machine),
         cmocka_unit_test(every_route_requires_its_scope),
         cmocka_unit_test(scopes_decide_what_a_token_may_do),
         cmocka_unit_test(jobs_of_others_look_like_jobs_that_do_not_exist),
         cmocka_unit_test(batches_of_others_look_like_batches_that_do_not_exist),
-        cmocka_unit_test(nothing_in_a_body_names_an_owner_or_a_status),
-        cmocka_unit_test(lists_hold_ones_own_jobs_and_keys_do_not_meet),
-        cmocka_unit_test(a_fast_client_is_refused_with_a_time_to_retry),
-        cmocka_unit_test(quotas_bound_jobs_and_bytes),
+        cmocka_unit_test(owner_and_status_cannot_be_set_in_a_body),
+        cmocka_unit_test(lists_and_keys_are_separate_for_each_owner),
+        cmocka_unit_test(a_fast_client_is_rejected_with_a_time_to_retry),
+        cmocka_unit_test(quotas_limit_jobs_and_bytes),
         cmocka_unit_test(a_quota_of_bytes_ends_runs_and_keeps_their_rows),
         cmocka_unit_test(a_quota_of_streams_is_released),
-        cmocka_unit_test(no_token_reaches_the_log),
-        cmocka_unit_test(a_faulty_file_of_tokens_is_refused_with_the_place),
-        cmocka_unit_test(the_program_makes_tokens),
+        cmocka_unit_test(tokens_are_never_logged),
+        cmocka_unit_test(an_invalid_token_file_is_rejected_with_the_position),
+        cmocka_unit_test(the_program_creates_tokens),
         cmocka_unit_test(tokens_are_read_again_on_sighup),
     };
     return cmocka_run_group_tests_name("access", tests, set_up, tear_down);

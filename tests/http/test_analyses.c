@@ -1,5 +1,5 @@
-/* test_analyses.c — POST /v1/analyses: the same report as that of the command, and errors with pointers into the
- * body. */
+/* test_analyses.c — POST /v1/analyses: the same report as that of the command line, and errors with pointers into
+ * the body. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static const char knife_edge[] =
     "\"kinetic_energy\": \"x'^2 + y'^2 + phi'^2\", \"simulation\": {\"stop\": 1},"
     "\"constraints\": [{\"name\": \"edge\", \"equation\": \"x'*sin(phi) = y'*cos(%s)\"}]}";
 
-/* A request whose constraint has `angle` in it; `rest` follows the system. */
+/* Writes a request whose constraint contains `angle`; `rest` is appended after the system. */
 static const char *request_with(char *out, size_t room, const char *angle, const char *rest) {
     char system[1000];
     snprintf(system, sizeof system, knife_edge, angle);
@@ -39,7 +39,7 @@ static void a_system_is_classified(void **state) {
     cJSON_Delete(found);
 }
 
-static void nothing_is_integrated_and_no_time_to_stop_is_needed(void **state) {
+static void simulation_stop_is_not_required(void **state) {
     (void)state;
     cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
                             "{\"system\": {\"hamel\": 1, \"coordinates\": [\"x\"], \"kinetic_energy\": \"x'^2/2\"},"
@@ -72,8 +72,8 @@ static void the_response_has_the_requested_analyses(void **state) {
     cJSON_Delete(found);
 }
 
-/* The derivatives there are beyond doubles, so that the linear motion is not. */
-static void an_equilibrium_without_a_linear_motion_has_no_eigenvalues(void **state) {
+/* The derivatives overflow, so the linearization is not finite. */
+static void an_equilibrium_without_a_linearization_has_no_eigenvalues(void **state) {
     (void)state;
     cJSON *found =
         ask_json(&d, "POST", "/v1/analyses", json_type,
@@ -146,10 +146,10 @@ static void malformed_json_is_400(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_system_is_classified),
-        cmocka_unit_test(nothing_is_integrated_and_no_time_to_stop_is_needed),
+        cmocka_unit_test(simulation_stop_is_not_required),
         cmocka_unit_test(structure_is_the_default_analysis),
         cmocka_unit_test(the_response_has_the_requested_analyses),
-        cmocka_unit_test(an_equilibrium_without_a_linear_motion_has_no_eigenvalues),
+        cmocka_unit_test(an_equilibrium_without_a_linearization_has_no_eigenvalues),
         cmocka_unit_test(a_constraint_is_relaxed),
         cmocka_unit_test(errors_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),

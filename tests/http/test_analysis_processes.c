@@ -19,11 +19,11 @@ enum { PROCESSES = 4, CHILDREN_MAX = 64, BODY_BYTES = 4096, LINKS = 2, COSTLY = 
 
 static test_daemon d;
 
-/* ---- what is analysed ---- */
+/* ---- systems to analyse ---- */
 
 static const char small[] = "{\"system\":{\"hamel\":1,\"coordinates\":[\"x\"],\"kinetic_energy\":\"x'^2/2\"}}";
 
-/* A chain of masses on rods in space by Hamilton's equations, to be written out: seconds of work, most of it in FLINT. */
+/* Hamilton's equations of a chain of masses on rods in space, as text: seconds of work, most of it in FLINT. */
 static const char *costly(char *out, size_t room) {
     char at[3][BODY_BYTES / 4] = {"", "", ""};
     size_t n = (size_t)snprintf(out, room,
@@ -73,7 +73,7 @@ static size_t processes_of(const test_daemon *daemon, pid_t children[CHILDREN_MA
     return spawner > 0 ? children_of(spawner, children) : 0;
 }
 
-/* The letter of its state (proc(5)), '\0' when there is no such process. */
+/* Returns the letter of the process state (proc(5)), or '\0' if the process does not exist. */
 static char state_of(pid_t pid) {
     char path[64], line[512] = "";
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -87,10 +87,10 @@ static char state_of(pid_t pid) {
 
 static bool is_gone(pid_t pid) {
     char state = state_of(pid);
-    return state == '\0' || state == 'Z'; /* its zombies belong to init or to the parent of this test */
+    return state == '\0' || state == 'Z'; /* zombies are reaped by init or by the parent of this test */
 }
 
-/* One that has computed for a while. */
+/* Returns a process that has computed for a while. */
 static pid_t busy_process(void) {
     pid_t children[CHILDREN_MAX];
     for (double until = hang_time(); now_seconds() < until; sleep_seconds(0.005)) {
@@ -108,7 +108,7 @@ static void wait_until_gone(pid_t pid) {
     for (double until = hang_time(); !is_gone(pid); sleep_seconds(0.005)) assert_true(now_seconds() < until);
 }
 
-/* All are there, and each waits for work. */
+/* Checks that all processes exist and wait for work. */
 static void check_complete(size_t expected) {
     pid_t children[CHILDREN_MAX];
     size_t count = 0, waiting = 0;
@@ -188,7 +188,7 @@ static void a_killed_process_ends_one_analysis(void **state) {
     end();
 }
 
-static void one_that_is_killed_while_it_waits_is_replaced(void **state) {
+static void an_idle_process_that_is_killed_is_replaced(void **state) {
     (void)state;
     pid_t children[CHILDREN_MAX];
     start((const char *const[]){"--workers", "1", NULL});
@@ -203,7 +203,7 @@ static void one_that_is_killed_while_it_waits_is_replaced(void **state) {
 static void too_little_memory_ends_one_analysis(void **state) {
     (void)state;
     char body[BODY_BYTES];
-    if (slowness() > 1) skip(); /* the limit does not hold with sanitizers (analysis_process.h) */
+    if (slowness() > 1) skip(); /* sanitizers do not support the limit (analysis_process.h) */
     start((const char *const[]){"--workers", "2", "--analysis-memory", "1500000", NULL});
     for (int k = 0; k < PROCESSES; k++) {
         expect_answer(costly(body, sizeof body), 422, "/problems/limit-exceeded");
@@ -214,8 +214,8 @@ static void too_little_memory_ends_one_analysis(void **state) {
     end();
 }
 
-/* A stopped process behaves like one inside a library: it neither replies nor polls. */
-static void the_time_limit_ends_what_is_stuck(void **state) {
+/* A stopped process behaves like one that is busy in a library: it neither replies nor polls. */
+static void the_time_limit_ends_a_stuck_process(void **state) {
     (void)state;
     char body[BODY_BYTES];
     errand e;
@@ -230,7 +230,7 @@ static void the_time_limit_ends_what_is_stuck(void **state) {
     end();
 }
 
-static void a_client_that_leaves_ends_its_process(void **state) {
+static void a_disconnected_client_ends_its_process(void **state) {
     (void)state;
     char body[BODY_BYTES], head[256];
     start((const char *const[]){"--workers", "1", NULL});
@@ -243,14 +243,14 @@ static void a_client_that_leaves_ends_its_process(void **state) {
     assert_true(send(s, head, strlen(head), MSG_NOSIGNAL) > 0);
     assert_true(send(s, body, strlen(body), MSG_NOSIGNAL) > 0);
     pid_t busy = busy_process();
-    kill(busy, SIGSTOP); /* it would not notice alone */
+    kill(busy, SIGSTOP); /* the process cannot notice the disconnection */
     close(s);
     wait_until_gone(busy);
     check_complete(2);
     end();
 }
 
-static void memory_and_descriptors_come_back(void **state) {
+static void memory_and_descriptors_are_released(void **state) {
     (void)state;
     char body[BODY_BYTES];
     pid_t children[CHILDREN_MAX];
@@ -270,12 +270,12 @@ static void memory_and_descriptors_come_back(void **state) {
     size_t count = processes_of(&d, children);
     for (size_t k = 0; slowness() <= 1 && k < count; k++) {
         const test_daemon it = {.pid = children[k]};
-        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024); /* growing processes are replaced */
+        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024); /* processes that have grown are replaced */
     }
     end();
 }
 
-static void many_at_once_are_served(void **state) {
+static void many_simultaneous_analyses_are_served(void **state) {
     (void)state;
     errand errands[SMALL];
     start((const char *const[]){"--workers", "2", NULL});
@@ -287,7 +287,8 @@ static void many_at_once_are_served(void **state) {
     end();
 }
 
-/* By the order in which things happen: the small ones of one token end while the costly ones of another still compute. */
+/* Checked by the order of events: the small analyses of one token end while the costly ones of another are still
+ * running. */
 static void another_token_is_served_meanwhile(void **state) {
     (void)state;
     static char token_file[] = TOKEN_FILE_NAME;
@@ -317,8 +318,8 @@ static void another_token_is_served_meanwhile(void **state) {
     unlink(token_file);
 }
 
-/* The analysis has half of --grace; the process it runs in, and the others, end with the daemon. */
-static void all_end_with_the_daemon(void **state) {
+/* The analysis has half of --grace. Then its process and all others must end with the daemon. */
+static void all_processes_end_with_the_daemon(void **state) {
     (void)state;
     char body[BODY_BYTES];
     pid_t children[CHILDREN_MAX];
@@ -335,7 +336,7 @@ static void all_end_with_the_daemon(void **state) {
     daemon_remove(&d);
 }
 
-static void all_end_when_the_daemon_is_killed(void **state) {
+static void all_processes_end_when_the_daemon_is_killed(void **state) {
     (void)state;
     char body[BODY_BYTES];
     pid_t children[CHILDREN_MAX];
@@ -354,8 +355,8 @@ static void all_end_when_the_daemon_is_killed(void **state) {
     daemon_remove(&d);
 }
 
-/* The spawner cannot be forked again; a service manager restarts the daemon. */
-static void without_its_spawner_the_daemon_ends(void **state) {
+/* The spawner cannot be forked again, so the daemon exits and a service manager restarts it. */
+static void the_daemon_exits_if_its_spawner_is_killed(void **state) {
     (void)state;
     enum { CANNOT_SERVE = 5 };
     start((const char *const[]){"--workers", "1", NULL});
@@ -366,7 +367,7 @@ static void without_its_spawner_the_daemon_ends(void **state) {
     daemon_remove(&d);
 }
 
-static void none_are_made_where_they_are_turned_off(void **state) {
+static void no_processes_are_created_if_disabled(void **state) {
     (void)state;
     pid_t children[CHILDREN_MAX];
     start((const char *const[]){"--analysis-processes", "0", NULL});
@@ -375,7 +376,7 @@ static void none_are_made_where_they_are_turned_off(void **state) {
     end();
 }
 
-static void the_answer_is_the_same_to_the_byte(void **state) {
+static void the_answer_has_the_same_bytes_without_processes(void **state) {
     (void)state;
     char body[BODY_BYTES];
     const char *const bodies[] = {small, costly(body, sizeof body), "{\"system\": {\"hamel\": 1}}", "{\"system\": "};
@@ -397,18 +398,18 @@ static void the_answer_is_the_same_to_the_byte(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_process_ends_one_analysis),
-        cmocka_unit_test(one_that_is_killed_while_it_waits_is_replaced),
+        cmocka_unit_test(an_idle_process_that_is_killed_is_replaced),
         cmocka_unit_test(too_little_memory_ends_one_analysis),
-        cmocka_unit_test(the_time_limit_ends_what_is_stuck),
-        cmocka_unit_test(a_client_that_leaves_ends_its_process),
-        cmocka_unit_test(memory_and_descriptors_come_back),
-        cmocka_unit_test(many_at_once_are_served),
+        cmocka_unit_test(the_time_limit_ends_a_stuck_process),
+        cmocka_unit_test(a_disconnected_client_ends_its_process),
+        cmocka_unit_test(memory_and_descriptors_are_released),
+        cmocka_unit_test(many_simultaneous_analyses_are_served),
         cmocka_unit_test(another_token_is_served_meanwhile),
-        cmocka_unit_test(all_end_with_the_daemon),
-        cmocka_unit_test(all_end_when_the_daemon_is_killed),
-        cmocka_unit_test(without_its_spawner_the_daemon_ends),
-        cmocka_unit_test(none_are_made_where_they_are_turned_off),
-        cmocka_unit_test(the_answer_is_the_same_to_the_byte),
+        cmocka_unit_test(all_processes_end_with_the_daemon),
+        cmocka_unit_test(all_processes_end_when_the_daemon_is_killed),
+        cmocka_unit_test(the_daemon_exits_if_its_spawner_is_killed),
+        cmocka_unit_test(no_processes_are_created_if_disabled),
+        cmocka_unit_test(the_answer_has_the_same_bytes_without_processes),
     };
     return cmocka_run_group_tests_name("analysis processes", tests, NULL, NULL);
 }

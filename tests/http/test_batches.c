@@ -1,4 +1,4 @@
-/* test_batches.c — sweeps and lists of descriptions: members, counts, the table, cancel and delete. */
+/* test_batches.c — sweeps and lists of descriptions: members, counts, the table, cancelation and deletion. */
 #include "tests/http/daemon.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 enum { PATH_BYTES = 160 };
 static test_daemon d;
 
-/* x = a cos(sqrt(k) t): over a quarter of a period of k = 1 */
+/* x = a cos(sqrt(k) t), over a quarter of a period for k = 1 */
 static const char *swept(char *out, size_t room, const char *sweep, const char *stop) {
     snprintf(
         out, room,
@@ -81,9 +81,9 @@ static void a_sweep_becomes_a_table_of_its_members(void **state) {
         assert_true(cJSON_GetArrayItem(row, 0)->valuedouble == member);
         assert_true(k == stiffness[member] && a == 1 + member % 2);
         assert_string_equal(cJSON_GetArrayItem(row, 5)->valuestring, "completed");
-        /* two orders above the tolerances, for what accumulates in four periods at most */
+        /* a hundred times the tolerance, because errors accumulate over up to four periods */
         assert_true(fabs(cJSON_GetArrayItem(row, 7)->valuedouble - a * cos(w * 1.5)) < 1e-8 * a);
-        /* |x'| <= a w; it is met within a row's distance: w^2 (0.75e-3/2)^2/2 relative */
+        /* |x'| <= a w; the distance of the nearest row causes a relative error of w^2 (0.75e-3/2)^2/2 */
         double top = w * 1.5 > acos(0) ? a * w : a * w * sin(w * 1.5);
         assert_true(fabs(cJSON_GetArrayItem(row, 9)->valuedouble - top) < 1e-6 * a * w);
     }
@@ -91,7 +91,7 @@ static void a_sweep_becomes_a_table_of_its_members(void **state) {
     free(id);
 }
 
-static void the_table_comes_as_csv_and_lines_too(void **state) {
+static void the_table_is_also_available_as_csv_and_ndjson(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];
     char *id = submit_batch(
@@ -112,7 +112,7 @@ static void the_table_comes_as_csv_and_lines_too(void **state) {
     free(id);
 }
 
-/* A member is a job like any other, and its run can be repeated alone. */
+/* A member is an ordinary job, and its run can be repeated alone. */
 static void members_are_jobs(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];
@@ -124,7 +124,7 @@ static void members_are_jobs(void **state) {
     assert_int_equal(cJSON_GetArraySize(items), 6);
     assert_string_equal(json_text_of(items->child, "batch"), id);
     snprintf(path, sizeof path, "/v1/jobs/%s/system",
-             json_text_of(items->child, "id")); /* the newest: the last member */
+             json_text_of(items->child, "id")); /* the newest job is the last member */
     answer system = ask(&d, "GET", path, NULL, NULL);
     assert_int_equal(system.status, 200);
     assert_null(strstr(system.body, "sweep"));
@@ -178,7 +178,7 @@ static void a_bare_list_of_descriptions_is_a_batch_too(void **state) {
     cJSON_Delete(ask_json(&d, "POST", "/v1/batches", json_type, "[]", 422));
 }
 
-static void errors_come_before_anything_is_stored(void **state) {
+static void nothing_is_stored_if_there_are_errors(void **state) {
     (void)state;
     static const struct {
         const char *sweep, *pointer;
@@ -205,7 +205,8 @@ static void errors_come_before_anything_is_stored(void **state) {
     cJSON *problem = ask_json(&d, "POST", "/v1/batches", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
     assert_int_equal(strncmp(json_text_of(errors->child, "pointer"), "/systems/1", 10), 0);
-    assert_non_null(strstr(json_text_of(problem, "detail"), "/systems/1")); /* repeats the pointer of the first error */
+    /* the detail contains the pointer of the first error */
+    assert_non_null(strstr(json_text_of(problem, "detail"), "/systems/1"));
     cJSON_Delete(problem);
     cJSON_Delete(ask_json(&d, "POST", "/v1/batches", json_type, "{\"systems\":[]}", 422));
     cJSON_Delete(ask_json(&d, "POST", "/v1/batches", json_type, "{\"systems\":[1],\"sweeps\":1}", 422));
@@ -247,7 +248,7 @@ static void a_client_may_wait_for_all_members(void **state) {
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     a = ask(&d, "DELETE", path, NULL, NULL);
     assert_int_equal(a.status, 204);
-    assert_false(answer_header(&a, "Allow", applied, sizeof applied)); /* that is for 405 and OPTIONS */
+    assert_false(answer_header(&a, "Allow", applied, sizeof applied)); /* the header is only for 405 and OPTIONS */
     answer_clear(&a);
     cJSON_Delete(batch);
 }
@@ -301,11 +302,11 @@ static void batches_are_listed_newest_first_in_pages(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sweep_becomes_a_table_of_its_members),
-        cmocka_unit_test(the_table_comes_as_csv_and_lines_too),
+        cmocka_unit_test(the_table_is_also_available_as_csv_and_ndjson),
         cmocka_unit_test(members_are_jobs),
         cmocka_unit_test(a_list_of_descriptions_is_a_batch),
         cmocka_unit_test(a_bare_list_of_descriptions_is_a_batch_too),
-        cmocka_unit_test(errors_come_before_anything_is_stored),
+        cmocka_unit_test(nothing_is_stored_if_there_are_errors),
         cmocka_unit_test(a_retry_finds_the_batch_of_the_first_attempt),
         cmocka_unit_test(a_client_may_wait_for_all_members),
         cmocka_unit_test(a_batch_is_canceled_and_deleted_as_one),

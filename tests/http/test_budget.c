@@ -1,5 +1,5 @@
-/* test_budget.c — budgets of processors: wall time of a request, all derivations of a submission, processor time of an
- * owner in a day; and that a CPU slot is yielded in every phase.
+/* test_budget.c — CPU budgets: time of a request, of all derivations of a submission, and of an owner in a day. CPU
+ * slots are yielded in every phase.
  *
  * Sharing is checked by the order of replies, which does not depend on the machine. */
 #include "engine/base/text_buffer.h"
@@ -48,14 +48,14 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Without a quota of the first token, or with it. */
+/* Writes tokens with or without a quota of the first one. */
 static void write_tokens(bool quota) {
     test_token all[TOKENS] = {tokens[HOSTILE], tokens[OTHER]};
     if (!quota) all[HOSTILE].quotas = "{}";
     token_file_write(token_file, all, TOKENS);
 }
 
-/* The search for equilibria of 22 pursuers takes minutes and 4 kB. */
+/* The search for equilibria of 22 pursuers takes minutes; the request has 4 kB. */
 static char *hungry_analysis(void) {
     enum { COUNT = 22 };
     text_buffer b;
@@ -77,7 +77,7 @@ static char *hungry_analysis(void) {
     return text_buffer_take(&b, NULL);
 }
 
-/* A planar chain of `links`, each with its own gravity: nothing of it has been derived before. */
+/* Appends a planar chain of `links`. Each chain has its own gravity, so no derivation can be reused. */
 static void add_chain(text_buffer *b, int links, int number) {
     text_buffer_printf(b,
                        "{\"hamel\":1,\"coordinates\":[{\"name\":\"q[i]\",\"for\":\"i=1..%d\",\"initial\":\"0.1*i\"}],"
@@ -120,7 +120,7 @@ static bool is_answered(int s) {
 
 static cJSON *budget_problem_of(answer *a) {
     if (a->status != 422 && a->status != 503) print_error("%ld %s\n", a->status, a->body);
-    assert_true(a->status == 422 || a->status == 503); /* by what else the machine does */
+    assert_true(a->status == 422 || a->status == 503); /* depends on the load of the machine */
     cJSON *problem = answer_json(a);
     assert_string_equal(json_text_of(problem, "type"), "/problems/budget");
     answer_clear(a);
@@ -148,13 +148,13 @@ static void the_derivations_of_a_batch_have_one_budget(void **state) {
     write_tokens(false);
     start(&d, (const char *const[]){"--derive-limit", "1", NULL});
     answer a = ask_with(&d, &tokens[OTHER], "POST", "/v1/batches", many);
-    assert_int_equal(a.status, 422); /* the processor time is its own */
+    assert_int_equal(a.status, 422); /* the CPU time of the request itself */
     cJSON *problem = budget_problem_of(&a);
     assert_non_null(strstr(json_text_of(problem, "detail"), "several batches"));
     cJSON_Delete(problem);
     a = ask_with(&d, &tokens[OTHER], "GET", "/v1/jobs", NULL);
     cJSON *jobs = answer_json(&a);
-    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(jobs, "items")), 0); /* none is stored */
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(jobs, "items")), 0); /* no job is stored */
     cJSON_Delete(jobs);
     answer_clear(&a);
     assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/batches", few), 201);
@@ -165,7 +165,8 @@ static void the_derivations_of_a_batch_have_one_budget(void **state) {
 
 /* ---- sharing ---------------------------------------------------------------------------------------------------- */
 
-/* Two requests that would take minutes have both CPU slots. Another token's run and submission are answered before them. */
+/* Two requests that would take minutes occupy both CPU slots. A run and a submission of another token must be
+ * answered before they end. */
 static void check_sharing(const char *path, const char *body) {
     test_daemon d;
     char system[SYSTEM_BYTES];
@@ -178,7 +179,7 @@ static void check_sharing(const char *path, const char *body) {
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/simulations", system), 200);
         oscillator(system, sizeof system, "small", 10 + k, 3);
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/jobs", system), 201);
-        sleep_seconds(0.05); /* by now they have begun */
+        sleep_seconds(0.05); /* long enough for both to start */
     }
     for (int k = 0; k < 2; k++) {
         assert_false(is_answered(hostile[k]));
@@ -201,7 +202,7 @@ static void a_submission_yields_its_slot(void **state) {
     free(body);
 }
 
-/* Of a job: it has no stream, but takes slots all the same. */
+/* A job has no stream but also uses CPU slots. */
 static void jobs_yield_their_slots(void **state) {
     (void)state;
     test_daemon d;
@@ -219,7 +220,7 @@ static void jobs_yield_their_slots(void **state) {
     end(&d);
 }
 
-/* ---- the processor time of a day -------------------------------------------------------------------------------- */
+/* ---- daily CPU quota --------------------------------------------------------------------------------------------- */
 
 static void check_stopped_run(const test_daemon *d, int k) {
     char system[SYSTEM_BYTES];
@@ -258,19 +259,19 @@ static void check_outlives(int signal_number) {
     write_tokens(true);
     daemon_start(&d, arguments);
     check_stopped_run(&d, 0);
-    if (signal_number == SIGKILL) sleep_seconds(2.5); /* the use of the last second may be lost */
+    if (signal_number == SIGKILL) sleep_seconds(2.5); /* the usage of the last second may be lost */
     daemon_end(&d, signal_number);
     daemon_start_again(&d, arguments);
     check_refused(&d);
     end(&d);
 }
 
-static void a_used_up_quota_outlives_the_daemon(void **state) {
+static void a_used_up_quota_persists_across_restarts(void **state) {
     (void)state;
     check_outlives(SIGTERM);
 }
 
-static void a_used_up_quota_outlives_a_crash(void **state) {
+static void a_used_up_quota_persists_across_crashes(void **state) {
     (void)state;
     check_outlives(SIGKILL);
 }
@@ -307,7 +308,7 @@ static void a_used_up_quota_stops_jobs(void **state) {
         cJSON_Delete(job);
         answer_clear(&a);
     }
-    /* Two run and are stopped, and the third does not begin to. */
+    /* Two jobs are stopped while running; the third one does not start. */
     static const char *const statuses[] = {"incomplete", "incomplete", "failed"};
     for (int k = 0; k < 3; k++) {
         cJSON *job = NULL;
@@ -339,8 +340,8 @@ int main(void) {
         cmocka_unit_test(a_submission_yields_its_slot),
         cmocka_unit_test(jobs_yield_their_slots),
         cmocka_unit_test(a_used_up_quota_stops_a_run),
-        cmocka_unit_test(a_used_up_quota_outlives_the_daemon),
-        cmocka_unit_test(a_used_up_quota_outlives_a_crash),
+        cmocka_unit_test(a_used_up_quota_persists_across_restarts),
+        cmocka_unit_test(a_used_up_quota_persists_across_crashes),
         cmocka_unit_test(a_used_up_quota_stops_an_analysis),
         cmocka_unit_test(a_used_up_quota_stops_jobs),
     };

@@ -1,4 +1,4 @@
-/* test_checks.c — POST /v1/checks: verdicts as JSON and as JUnit XML. */
+/* test_checks.c — POST /v1/checks: results as JSON and as JUnit XML. */
 #include "tests/http/daemon.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 
 static test_daemon d;
 
-/* x = cos t: at t = pi it is -1. */
+/* x = cos t is -1 at t = pi. */
 static const char *checked(char *out, size_t room, double expected, double max_steps) {
     snprintf(out, room,
              "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"initial\":1}],\"kinetic_energy\":\"x'^2/2\","
@@ -24,7 +24,7 @@ static const char *checked(char *out, size_t room, double expected, double max_s
     return out;
 }
 
-static void a_system_that_behaves_passes(void **state) {
+static void a_system_with_correct_checks_passes(void **state) {
     (void)state;
     char system[1000];
     cJSON *found = ask_json(&d, "POST", "/v1/checks", json_type, checked(system, sizeof system, -1, 1e5), 200);
@@ -37,7 +37,7 @@ static void a_system_that_behaves_passes(void **state) {
     cJSON_Delete(found);
 }
 
-static void one_that_does_not_fails_and_the_answer_is_still_200(void **state) {
+static void a_failed_check_is_reported_with_status_200(void **state) {
     (void)state;
     char system[1000];
     cJSON *found = ask_json(&d, "POST", "/v1/checks", json_type, checked(system, sizeof system, 1, 1e5), 200);
@@ -45,7 +45,7 @@ static void one_that_does_not_fails_and_the_answer_is_still_200(void **state) {
     cJSON_Delete(found);
 }
 
-static void a_run_that_its_budget_ended_has_not_passed(void **state) {
+static void a_run_that_exceeds_its_budget_does_not_pass(void **state) {
     (void)state;
     char system[1000];
     cJSON *found = ask_json(&d, "POST", "/v1/checks", json_type, checked(system, sizeof system, -1, 3), 200);
@@ -54,7 +54,7 @@ static void a_run_that_its_budget_ended_has_not_passed(void **state) {
     cJSON_Delete(found);
 }
 
-static void test_servers_read_junit(void **state) {
+static void results_are_available_as_junit(void **state) {
     (void)state;
     char system[1000], type[64];
     const char *headers[] = {"Content-Type: application/json", "Accept: text/html, application/xml;q=0.9", NULL};
@@ -87,10 +87,10 @@ static void a_system_that_cannot_run_is_a_problem(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_system_that_behaves_passes),
-        cmocka_unit_test(one_that_does_not_fails_and_the_answer_is_still_200),
-        cmocka_unit_test(a_run_that_its_budget_ended_has_not_passed),
-        cmocka_unit_test(test_servers_read_junit),
+        cmocka_unit_test(a_system_with_correct_checks_passes),
+        cmocka_unit_test(a_failed_check_is_reported_with_status_200),
+        cmocka_unit_test(a_run_that_exceeds_its_budget_does_not_pass),
+        cmocka_unit_test(results_are_available_as_junit),
         cmocka_unit_test(a_system_that_cannot_run_is_a_problem),
     };
     daemon_share(&d, NULL);

@@ -1,4 +1,4 @@
-/* test_config.c — options from flags, environment and file; invalid ones, and their messages. */
+/* test_config.c — options from flags, environment and file; invalid options and their messages. */
 #include "server/config.h"
 #include "tests/http/daemon.h"
 
@@ -43,7 +43,7 @@ static void every_option_has_a_default(void **state) {
     assert_non_null(strstr(config.store, "sqlite:"));
 }
 
-static void flags_win_over_the_environment_and_that_over_the_file(void **state) {
+static void flags_override_the_environment_and_the_environment_overrides_the_file(void **state) {
     (void)state;
     char path[] = P_tmpdir "/hamel-test-XXXXXX", entry[64];
     int file = mkstemp(path);
@@ -62,7 +62,7 @@ static void flags_win_over_the_environment_and_that_over_the_file(void **state) 
     assert_int_equal(config.level, LOG_WARNING);
 }
 
-static void an_unknown_option_is_refused(void **state) {
+static void an_unknown_option_is_rejected(void **state) {
     (void)state;
     char unknown[] = "HAMELD_WORKRS=2";
     char *environment[] = {unknown, NULL};
@@ -115,7 +115,7 @@ static void only_loopback_addresses_are_served(void **state) {
     }
 }
 
-static void a_data_directory_is_needed_only_where_the_store_lies_in_it(void **state) {
+static void a_data_directory_is_needed_only_if_it_contains_the_store(void **state) {
     (void)state;
     const char *names[] = {"HOME", "XDG_STATE_HOME", "STATE_DIRECTORY"};
     char *kept[3];
@@ -152,7 +152,7 @@ static void the_program_reports_the_error_and_exits_with_2(void **state) {
     assert_int_equal(strncmp(output, "hameld ", 7), 0);
 }
 
-/* Each would block when it is opened, or be read without end. */
+/* Opening these files would block, or reading them would not end. */
 static void only_regular_files_are_read(void **state) {
     (void)state;
     static const char *const options[] = {"--config", "--tokens", "--tls-cert", "--tls-key"};
@@ -163,7 +163,8 @@ static void only_regular_files_are_read(void **state) {
     const char *places[] = {fifo, "/dev/zero"};
     for (size_t k = 0; k < 8; k++) {
         const char *option = options[k / 2], *place = places[k % 2];
-        const char *other = k / 2 == 2 ? "--tls-key" : "--tls-cert"; /* of a pair, read in this order */
+        /* the other file of the pair, in the order in which they are read */
+        const char *other = k / 2 == 2 ? "--tls-key" : "--tls-cert";
         const char *arguments[] = {option, place, k / 2 >= 2 ? other : NULL, "README.md", NULL};
         assert_int_equal(daemon_run(arguments, output, sizeof output), 2);
         assert_non_null(strstr(output, "not a regular file"));
@@ -183,8 +184,8 @@ static void a_configuration_can_be_checked_without_serving(void **state) {
     assert_non_null(strstr(output, "--tokens"));
 }
 
-/* A copy made under way is a store that another daemon can serve. */
-static void the_store_is_copied_while_it_is_used(void **state) {
+/* A copy made during use must be a store that another daemon can serve. */
+static void the_store_can_be_copied_during_use(void **state) {
     (void)state;
     test_daemon d;
     char system[512], copy[128], store[160], output[1000], path[160];
@@ -199,8 +200,8 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     assert_int_equal(daemon_run(backup, output, sizeof output), 0);
     umask(usual);
     assert_int_equal(stat(copy, &about), 0);
-    assert_int_equal(about.st_mode & 0777, 0600);                   /* others on the machine may not read it */
-    assert_int_equal(daemon_run(backup, output, sizeof output), 5); /* nothing is overwritten */
+    assert_int_equal(about.st_mode & 0777, 0600);                   /* other users must not be able to read the file */
+    assert_int_equal(daemon_run(backup, output, sizeof output), 5); /* existing files are not overwritten */
     assert_non_null(strstr(output, "already"));
     const char *nothing[] = {"--store", "memory:", "--backup", "/nonexistent/x", NULL};
     assert_int_equal(daemon_run(nothing, output, sizeof output), 5);
@@ -211,7 +212,7 @@ static void the_store_is_copied_while_it_is_used(void **state) {
     answer a = ask(&d, "GET", path, NULL, NULL);
     assert_int_equal(a.status, 200);
     answer_clear(&a);
-    wait_for_status(&d, running, "running"); /* continues from the rows of the copy */
+    wait_for_status(&d, running, "running"); /* continues after the rows in the copy */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     static const char *const ends[] = {"", ".lock", ".crash", ".reserve", "-wal", "-shm"};
@@ -239,7 +240,7 @@ static void jobs_that_ended_long_ago_are_deleted(void **state) {
         answer_clear(&a);
     }
     assert_int_equal(status, 404);
-    wait_for_status(&d, running, "running"); /* unfinished jobs stay */
+    wait_for_status(&d, running, "running"); /* unfinished jobs are kept */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     free(old);
@@ -264,14 +265,14 @@ static void a_server_that_cannot_start_exits_with_5(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_has_a_default),
-        cmocka_unit_test(flags_win_over_the_environment_and_that_over_the_file),
-        cmocka_unit_test(an_unknown_option_is_refused),
+        cmocka_unit_test(flags_override_the_environment_and_the_environment_overrides_the_file),
+        cmocka_unit_test(an_unknown_option_is_rejected),
         cmocka_unit_test(only_loopback_addresses_are_served),
-        cmocka_unit_test(a_data_directory_is_needed_only_where_the_store_lies_in_it),
+        cmocka_unit_test(a_data_directory_is_needed_only_if_it_contains_the_store),
         cmocka_unit_test(the_program_reports_the_error_and_exits_with_2),
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(a_configuration_can_be_checked_without_serving),
-        cmocka_unit_test(the_store_is_copied_while_it_is_used),
+        cmocka_unit_test(the_store_can_be_copied_during_use),
         cmocka_unit_test(jobs_that_ended_long_ago_are_deleted),
         cmocka_unit_test(a_server_that_cannot_start_exits_with_5),
     };

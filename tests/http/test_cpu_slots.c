@@ -1,4 +1,4 @@
-/* test_cpu_slots.c — server/cpu_slots.c: who gets the next slot, without a clock. */
+/* test_cpu_slots.c — server/cpu_slots.c: the order in which slots are granted, without a clock. */
 #include "server/cpu_slots.h"
 
 #include <sched.h>
@@ -33,8 +33,8 @@ static void wait_for_waiters(cpu_slots *slots, size_t without) {
     while (atomic_load(&slots->without) < without || !cpu_slots_are_wanted(slots)) sched_yield();
 }
 
-/* Turns of four milliseconds that have just begun would not be over. */
-static void a_share_with_several_slots_passes_one_to_a_share_without_at_once(void **state) {
+/* Uses that have just started, and are limited to four milliseconds, would not be over. */
+static void an_owner_with_several_slots_yields_one_immediately_to_an_owner_without(void **state) {
     (void)state;
     cpu_slots slots;
     cpu_share rich = {0}, poor = {.used = 1000};
@@ -49,7 +49,7 @@ static void a_share_with_several_slots_passes_one_to_a_share_without_at_once(voi
     assert_true(cpu_slot_is_owed(&slots, &first));
     atomic_store(&v.leaves, true);
     for (int i = 0; i < 1000 && !atomic_load(&v.entered); i++)
-        cpu_slot_yield(&slots, &first); /* the first call, in fact */
+        cpu_slot_yield(&slots, &first); /* this is the first call */
     assert_true(atomic_load(&v.entered));
     assert_true(first.held && !cpu_slot_is_owed(&slots, &first));
     pthread_join(v.thread, NULL);
@@ -60,8 +60,8 @@ static void a_share_with_several_slots_passes_one_to_a_share_without_at_once(voi
     cpu_slots_destroy(&slots);
 }
 
-/* Both shares hold one slot: the second visitor of either is owed nothing. */
-static void shares_with_one_slot_each_keep_their_turns(void **state) {
+/* Both owners have one slot, so a second request of either has no claim. */
+static void owners_with_one_slot_each_keep_it(void **state) {
     (void)state;
     cpu_slots slots;
     cpu_share one = {0}, other = {0};
@@ -82,8 +82,9 @@ static void shares_with_one_slot_each_keep_their_turns(void **state) {
     cpu_slots_destroy(&slots);
 }
 
-/* A free slot goes to the share that holds none, though it has computed more and came later. */
-static void a_free_slot_goes_to_a_share_without(void **state) {
+/* A free slot is granted to the owner without one, even if that owner has used more CPU time and waited for less
+ * time. */
+static void a_free_slot_is_granted_to_the_owner_without_one(void **state) {
     (void)state;
     cpu_slots slots;
     cpu_share rich = {0}, poor = {.used = 1000};
@@ -110,9 +111,9 @@ static void a_free_slot_goes_to_a_share_without(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_share_with_several_slots_passes_one_to_a_share_without_at_once),
-        cmocka_unit_test(shares_with_one_slot_each_keep_their_turns),
-        cmocka_unit_test(a_free_slot_goes_to_a_share_without),
+        cmocka_unit_test(an_owner_with_several_slots_yields_one_immediately_to_an_owner_without),
+        cmocka_unit_test(owners_with_one_slot_each_keep_it),
+        cmocka_unit_test(a_free_slot_is_granted_to_the_owner_without_one),
     };
     return cmocka_run_group_tests_name("cpu_slots", tests, NULL, NULL);
 }

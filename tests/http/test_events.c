@@ -21,11 +21,11 @@ static answer events_of(const char *id, const char *last) {
     return ask(&d, "GET", path, (const char *const[]){last ? header : "Accept: text/event-stream", NULL}, NULL);
 }
 
-/* The last id in the stream, as text. */
+/* Copies the last id in the stream, as text. */
 static void last_id(const answer *a, char *out, size_t room) {
     const char *found = NULL;
     for (const char *at = a->body; (at = strstr(at, "\nid: ")) != NULL; at += 5) {
-        if (strchr(at + 5, '\n')) found = at + 5; /* whole */
+        if (strchr(at + 5, '\n')) found = at + 5; /* only complete lines */
     }
     assert_non_null(found);
     snprintf(out, room, "%.*s", (int)strcspn(found, "\n"), found);
@@ -42,7 +42,7 @@ static void the_stream_reports_the_changes_of_a_job_and_ends_with_it(void **stat
     assert_int_equal(strncmp(a.body, "event: status\nid: ", 18), 0);
     const char *end = strstr(a.body, "\"status\":\"completed\"");
     assert_non_null(end);
-    assert_null(strstr(end + 1, "\nevent: ")); /* nothing after it */
+    assert_null(strstr(end + 1, "\nevent: ")); /* no event follows */
     long long before = 0;
     for (const char *at = a.body; (at = strstr(at, "\nid: ")) != NULL; at += 5) {
         long long revision = strtoll(at + 5, NULL, 10);
@@ -51,10 +51,10 @@ static void the_stream_reports_the_changes_of_a_job_and_ends_with_it(void **stat
     }
     last_id(&a, id_text, sizeof id_text);
     answer_clear(&a);
-    a = events_of(id, id_text); /* the end has been seen */
+    a = events_of(id, id_text); /* the client has received the end */
     assert_int_equal(a.status, 204);
     answer_clear(&a);
-    a = events_of(id, "1"); /* something has happened since */
+    a = events_of(id, "1"); /* more events have occurred since */
     assert_int_equal(a.status, 200);
     assert_non_null(strstr(a.body, "\"status\":\"completed\""));
     answer_clear(&a);
@@ -68,7 +68,7 @@ static void a_client_that_reconnects_gets_new_changes_only(void **state) {
     char *id = submit(&d, endless(system, sizeof system));
     wait_for_status(&d, id, "running");
     snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", id);
-    exchange(&d, request, strlen(request), "\n\n", out, sizeof out, &closed); /* a whole event */
+    exchange(&d, request, strlen(request), "\n\n", out, sizeof out, &closed); /* a complete event */
     assert_false(closed);
     assert_non_null(strstr(out, "\nevent: progress\n") ? strstr(out, "\nevent: progress\n")
                                                        : strstr(out, "event: status"));
@@ -118,7 +118,7 @@ static answer rows_of(const char *id, const char *last) {
     return ask(&d, "GET", path, (const char *const[]){"Accept: text/event-stream", header, NULL}, NULL);
 }
 
-static void rows_are_resumed_behind_the_last_one_seen(void **state) {
+static void rows_are_resumed_after_the_last_one_received(void **state) {
     (void)state;
     enum { ROWS = 20, LAST = ROWS + 2 }; /* header, rows, summary */
     char system[512], last[16], marker[32], none[8];
@@ -136,7 +136,8 @@ static void rows_are_resumed_behind_the_last_one_seen(void **state) {
         answer a = rows_of(id, last);
         assert_int_equal(a.status, 200);
         assert_string_equal(a.body, rest + 2);
-        assert_false(answer_header(&a, "ETag", none, sizeof none)); /* another body than that of the whole */
+        /* a partial body must not have the tag of the complete one */
+        assert_false(answer_header(&a, "ETag", none, sizeof none));
         answer_clear(&a);
     }
     snprintf(last, sizeof last, "%d", LAST);
@@ -150,14 +151,15 @@ static void rows_are_resumed_behind_the_last_one_seen(void **state) {
     free(id);
 }
 
-static void a_live_result_is_resumed_behind_the_last_row_seen(void **state) {
+static void a_live_result_is_resumed_after_the_last_row_received(void **state) {
     (void)state;
     static char out[1 << 20];
     char system[512], bytes[300], last[32], marker[64], path[PATH_BYTES];
     bool closed;
     char *id = submit(&d, oscillator(system, sizeof system, "live", 1e8, 1e7));
     wait_for_status(&d, id, "running");
-    static const char form[] = "GET /v1/jobs/%s/results?follow=true&every=1000 HTTP/1.0\r\n" /* no chunks */
+    /* HTTP/1.0, without chunks */
+    static const char form[] = "GET /v1/jobs/%s/results?follow=true&every=1000 HTTP/1.0\r\n"
                                "Accept: text/event-stream\r\nLast-Event-ID: %s\r\n\r\n";
     snprintf(bytes, sizeof bytes, form, id, "");
     exchange(&d, bytes, strlen(bytes), "event: row", out, sizeof out, &closed);
@@ -174,7 +176,7 @@ static void a_live_result_is_resumed_behind_the_last_row_seen(void **state) {
                    (const char *const[]){"Accept: text/event-stream", NULL}, NULL);
     const char *so_far = strstr(a.body, "event: summary\n");
     assert_non_null(so_far);
-    assert_null(strstr(so_far, "\nid: ")); /* a row will have the next number */
+    assert_null(strstr(so_far, "\nid: ")); /* the next number is reserved for a row */
     answer_clear(&a);
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     a = ask(&d, "DELETE", path, NULL, NULL);
@@ -182,7 +184,7 @@ static void a_live_result_is_resumed_behind_the_last_row_seen(void **state) {
     free(id);
 }
 
-static void unknown_jobs_and_unsupported_types_are_refused(void **state) {
+static void unknown_jobs_and_unsupported_types_are_rejected(void **state) {
     (void)state;
     cJSON_Delete(ask_json(&d, "GET", "/v1/jobs/00000000000000000000000000000000/events", NULL, NULL, 404));
     const char *headers[] = {"Accept: application/json", NULL};
@@ -194,9 +196,9 @@ int main(void) {
         cmocka_unit_test(the_stream_reports_the_changes_of_a_job_and_ends_with_it),
         cmocka_unit_test(a_client_that_reconnects_gets_new_changes_only),
         cmocka_unit_test(the_deletion_of_a_job_is_an_event),
-        cmocka_unit_test(rows_are_resumed_behind_the_last_one_seen),
-        cmocka_unit_test(a_live_result_is_resumed_behind_the_last_row_seen),
-        cmocka_unit_test(unknown_jobs_and_unsupported_types_are_refused),
+        cmocka_unit_test(rows_are_resumed_after_the_last_one_received),
+        cmocka_unit_test(a_live_result_is_resumed_after_the_last_row_received),
+        cmocka_unit_test(unknown_jobs_and_unsupported_types_are_rejected),
     };
     daemon_share(&d, NULL);
     return cmocka_run_group_tests_name("events", tests, start_shared_daemon, end_shared_daemon);

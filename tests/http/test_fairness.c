@@ -1,7 +1,7 @@
-/* test_fairness.c — one owner that requests all resources, and another that requests little.
+/* test_fairness.c — one owner that requests all resources, and another one that requests few.
  *
- * Fairness is checked by the order of events, which does not depend on the machine. The time for which one job occupies
- * a worker is bounded by --time-limit. */
+ * Fairness is checked by the order of events, which does not depend on the machine. --time-limit limits the time for
+ * which a job occupies a worker. */
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static double count_of(const cJSON *batch, const char *status) {
     return json_number_of(cJSON_GetObjectItemCaseSensitive(batch, "counts"), status);
 }
 
-/* Members of some milliseconds each. */
+/* Submits a batch whose members take some milliseconds each. */
 static cJSON *submit_batch(int members) {
     char body[SYSTEM_BYTES];
     snprintf(
@@ -71,7 +71,7 @@ static cJSON *look_at(const cJSON *batch) {
     return now;
 }
 
-/* A small job, ended. */
+/* Submits a small job and waits for its end. */
 static cJSON *run_a_job(void) {
     char system[SYSTEM_BYTES];
     const char *const headers[] = {"Content-Type: application/json", "Prefer: wait=120", tokens[ONE].header, NULL};
@@ -82,8 +82,8 @@ static cJSON *run_a_job(void) {
     return job;
 }
 
-/* How many members of the batch began after the job was there and before it began, by the daemon's clock: of the last
- * ones that have. Times are texts of one form, so that their order is that of times. */
+/* Returns the number of members, among the last that have started, that started between the submission and the start
+ * of the job, by the daemon's clock. Times are texts whose alphabetical order is chronological. */
 static int members_before(const cJSON *batch, const cJSON *job) {
     static const char *const began[] = {"running", "completed"};
     char path[160];
@@ -105,17 +105,17 @@ static int members_before(const cJSON *batch, const cJSON *job) {
     return count;
 }
 
-static void a_job_does_not_wait_for_anothers_many(void **state) {
+static void a_job_does_not_wait_for_many_jobs_of_another_owner(void **state) {
     (void)state;
     cJSON *batch = submit_batch(long_tests() ? 100000 : 10000);
     for (int k = 0; k < 5; k++) {
         cJSON *job = run_a_job();
-        assert_true(members_before(batch, job) <= WORKERS); /* it is claimed next */
+        assert_true(members_before(batch, job) <= WORKERS); /* the job must be claimed next */
         cJSON_Delete(job);
     }
     cJSON *now = look_at(batch);
-    assert_true(count_of(now, "queued") > 0);    /* they were in the way all the time */
-    assert_true(count_of(now, "completed") > 0); /* and continued */
+    assert_true(count_of(now, "queued") > 0);    /* members were waiting all the time */
+    assert_true(count_of(now, "completed") > 0); /* and members were completed */
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     assert_int_equal(status_with(&d, &tokens[MANY], "DELETE", path, NULL), 204);
@@ -125,7 +125,7 @@ static void a_job_does_not_wait_for_anothers_many(void **state) {
 
 static int begin_endless(const test_token *t) {
     char system[SYSTEM_BYTES], request[2 * SYSTEM_BYTES];
-    /* no rows for hours: nobody has to read, and all the time goes into computing */
+    /* without rows for hours, so the client need not read and the run only computes */
     oscillator(system, sizeof system, "endless", 1e9, 2);
     int length = snprintf(request, sizeof request,
                           "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n"
@@ -144,9 +144,9 @@ static int status_on(int s) {
     return n > 0 && sscanf(head, "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
-/* More streams than run slots: half of the slots are given to one owner, whose streams do not end, and the other owner
- * gets a slot and processor time nonetheless. */
-static void a_stream_does_not_wait_for_anothers_many(void **state) {
+/* There are more streams than run slots. One owner's endless streams use half of the slots; the other owner must
+ * still get a slot and CPU time. */
+static void a_stream_does_not_wait_for_many_streams_of_another_owner(void **state) {
     (void)state;
     enum { PLACES = STREAMS + WAITING };
     int sockets[PLACES], turned_away = 0;
@@ -166,8 +166,8 @@ static void a_stream_does_not_wait_for_anothers_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_does_not_wait_for_anothers_many),
-        cmocka_unit_test(a_stream_does_not_wait_for_anothers_many),
+        cmocka_unit_test(a_job_does_not_wait_for_many_jobs_of_another_owner),
+        cmocka_unit_test(a_stream_does_not_wait_for_many_streams_of_another_owner),
     };
     return cmocka_run_group_tests_name("fairness", tests, set_up, tear_down);
 }

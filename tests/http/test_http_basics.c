@@ -1,5 +1,5 @@
-/* test_http_basics.c — properties of all requests: statuses, problem documents, headers; and that the routes agree with
- * their description. */
+/* test_http_basics.c — common properties of requests: statuses, problem documents, headers, and agreement of the
+ * routes with openapi.json. */
 #include "api/documents.h"
 #include "server/http/routes.h"
 #include "tests/http/daemon.h"
@@ -29,7 +29,8 @@ static void the_service_reports_liveness_and_readiness(void **state) {
     (void)state;
     cJSON *health = ask_json(&d, "GET", "/healthz", NULL, NULL, 200);
     cJSON *ready = ask_json(&d, "GET", "/readyz", NULL, NULL, 200);
-    cJSON_Delete(ask_json(&d, "GET", "/healthz?t=1700000000&t", NULL, NULL, 200)); /* as load balancers do */
+    /* load balancers add such parameters */
+    cJSON_Delete(ask_json(&d, "GET", "/healthz?t=1700000000&t", NULL, NULL, 200));
     cJSON_Delete(ask_json(&d, "GET", "/readyz?t=1700000000&t", NULL, NULL, 200));
     assert_string_equal(json_text_of(health, "status"), "ok");
     assert_string_equal(json_text_of(ready, "status"), "ready");
@@ -37,7 +38,7 @@ static void the_service_reports_liveness_and_readiness(void **state) {
     cJSON_Delete(ready);
 }
 
-static void the_index_links_to_what_there_is(void **state) {
+static void the_index_links_to_existing_resources(void **state) {
     (void)state;
     cJSON *index = ask_json(&d, "GET", "/", NULL, NULL, 200);
     const cJSON *links = cJSON_GetObjectItemCaseSensitive(index, "links");
@@ -49,7 +50,7 @@ static void the_index_links_to_what_there_is(void **state) {
     cJSON_Delete(index);
 }
 
-static void examples_are_listed_and_served_as_they_are(void **state) {
+static void examples_are_listed_and_served_unchanged(void **state) {
     (void)state;
     cJSON *list = ask_json(&d, "GET", "/v1/examples", NULL, NULL, 200);
     const cJSON *items = cJSON_GetObjectItemCaseSensitive(list, "items");
@@ -114,7 +115,7 @@ static void a_body_that_is_not_json_is_415(void **state) {
     expect_problem("POST", "/v1/jobs", packed, "{}", 415, "/problems/unsupported-media-type");
 }
 
-static void json_by_another_name_is_taken(void **state) {
+static void json_with_another_media_type_is_accepted(void **state) {
     (void)state;
     char system[512];
     const char *types[] = {"Content-Type: application/vnd.hamel+json", "Content-Type: Application/JSON; charset=utf-8"};
@@ -186,12 +187,12 @@ static void a_body_over_the_limit_is_413(void **state) {
     assert_int_equal(a.status, 413);
     answer_clear(&a);
     a = ask_bytes(&d, "POST", "/v1/simulations", json_type, body, 20000);
-    assert_int_equal(a.status, 400); /* blanks are no JSON, but they are few enough */
+    assert_int_equal(a.status, 400); /* few enough spaces for the limit, but not JSON */
     answer_clear(&a);
     free(body);
 }
 
-static void a_request_id_is_echoed_when_sane_and_made_otherwise(void **state) {
+static void a_valid_request_id_is_echoed_and_an_invalid_one_replaced(void **state) {
     (void)state;
     char id[256];
     answer a = ask(&d, "GET", "/healthz", (const char *const[]){"X-Request-Id: abc-123", NULL}, NULL);
@@ -204,7 +205,7 @@ static void a_request_id_is_echoed_when_sane_and_made_otherwise(void **state) {
     answer_clear(&a);
 }
 
-/* Routes as "METHOD /path", with every parameter written {}. */
+/* Returns true if openapi.json describes the route "METHOD /path", with {} for every parameter. */
 static bool described(const cJSON *paths, const route *r) {
     static const struct {
         http_method method;
@@ -248,7 +249,7 @@ static void routes_and_their_description_agree(void **state) {
     cJSON_Delete(built);
 }
 
-static void references_in_the_description_lead_somewhere(void **state) {
+static void references_in_the_description_are_valid(void **state) {
     (void)state;
     cJSON *tree = cJSON_ParseWithLength((const char *)api_openapi, api_openapi_length);
     const char *text = (const char *)api_openapi;
@@ -267,7 +268,7 @@ static void references_in_the_description_lead_somewhere(void **state) {
     cJSON_Delete(tree);
 }
 
-/* The page, its style and its script come from here, and the page is allowed nothing else. */
+/* The page, its style and its script are served here, and the policy forbids other sources. */
 static void the_documentation_loads_nothing_from_other_hosts(void **state) {
     (void)state;
     static const char *const paths[] = {"/docs", "/docs/docs.css", "/docs/docs.js", "/schemas/system.schema.json"};
@@ -284,7 +285,7 @@ static void the_documentation_loads_nothing_from_other_hosts(void **state) {
     }
 }
 
-/* A browser requests text/html; curl and clients without preference still get the index. */
+/* A browser requests text/html. curl and clients without a preference get the index. */
 static void a_browser_gets_the_page_and_a_program_the_index(void **state) {
     (void)state;
     static const char *const browser[] = {"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -307,8 +308,8 @@ static void a_browser_gets_the_page_and_a_program_the_index(void **state) {
     cJSON_Delete(ask_json(&d, "GET", "/", NULL, NULL, 200));
 }
 
-/* The files of the page, /page/X, exist, have their type with nosniff, and support validators. */
-static void the_page_gets_its_parts_from_here(void **state) {
+/* Each file /page/X must exist, have its media type with nosniff, and support validators. */
+static void the_files_of_the_page_are_served(void **state) {
     (void)state;
     char page[8192];
     assert_true(api_page_html_length < sizeof page);
@@ -340,25 +341,25 @@ static void the_page_gets_its_parts_from_here(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_service_reports_liveness_and_readiness),
-        cmocka_unit_test(the_index_links_to_what_there_is),
-        cmocka_unit_test(examples_are_listed_and_served_as_they_are),
+        cmocka_unit_test(the_index_links_to_existing_resources),
+        cmocka_unit_test(examples_are_listed_and_served_unchanged),
         cmocka_unit_test(an_unknown_path_is_404),
         cmocka_unit_test(a_known_path_with_another_method_is_405_with_allow),
         cmocka_unit_test(head_is_get_without_a_body),
         cmocka_unit_test(an_unknown_query_parameter_is_400),
         cmocka_unit_test(a_body_that_is_not_json_is_415),
-        cmocka_unit_test(json_by_another_name_is_taken),
+        cmocka_unit_test(json_with_another_media_type_is_accepted),
         cmocka_unit_test(an_unacceptable_format_is_406),
         cmocka_unit_test(malformed_json_is_400_with_line_and_column),
         cmocka_unit_test(an_invalid_system_is_422_with_every_error),
         cmocka_unit_test(an_error_at_the_start_of_the_run_decides_the_status),
         cmocka_unit_test(a_body_over_the_limit_is_413),
-        cmocka_unit_test(a_request_id_is_echoed_when_sane_and_made_otherwise),
+        cmocka_unit_test(a_valid_request_id_is_echoed_and_an_invalid_one_replaced),
         cmocka_unit_test(the_documentation_loads_nothing_from_other_hosts),
         cmocka_unit_test(a_browser_gets_the_page_and_a_program_the_index),
-        cmocka_unit_test(the_page_gets_its_parts_from_here),
+        cmocka_unit_test(the_files_of_the_page_are_served),
         cmocka_unit_test(routes_and_their_description_agree),
-        cmocka_unit_test(references_in_the_description_lead_somewhere),
+        cmocka_unit_test(references_in_the_description_are_valid),
     };
     daemon_share(&d, (const char *const[]){"--max-body", "20000", NULL});
     return cmocka_run_group_tests_name("http_basics", tests, start_shared_daemon, end_shared_daemon);

@@ -1,4 +1,4 @@
-/* test_jobs.c — stored runs: submit, read, list, results, cancel, delete; also across restarts of the daemon. */
+/* test_jobs.c — stored runs: submission, reading, lists, results, cancelation, deletion, and restarts of the daemon. */
 #include "tests/http/daemon.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static char *completed_job(const char *name, double stop_time, double samples) {
     return id;
 }
 
-/* ---- life ---- */
+/* ---- states of a job ---- */
 
 static void a_job_is_accepted_runs_and_completes(void **state) {
     (void)state;
@@ -77,7 +77,7 @@ static void a_job_is_accepted_runs_and_completes(void **state) {
     free(id);
 }
 
-static void the_description_comes_back_byte_for_byte(void **state) {
+static void the_description_is_returned_byte_for_byte(void **state) {
     (void)state;
     char system[SYSTEM_BYTES + 64], path[PATH_BYTES], plain[SYSTEM_BYTES];
     snprintf(system, sizeof system, " \n\t%s  \r\n", oscillator(plain, sizeof plain, "\\u00e9", 1, 3));
@@ -119,13 +119,13 @@ static void an_incomplete_job_reports_its_progress(void **state) {
     cJSON_Delete(job);
 }
 
-static void waiting_ends_when_its_time_is_over(void **state) {
+static void waiting_ends_at_its_time_limit(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=1", NULL};
     double begin = now_seconds();
     cJSON *job = ask_json(&d, "POST", "/v1/jobs", headers, endless(system, sizeof system), 201);
-    assert_true(now_seconds() - begin >= 0.9); /* an answer has come although the run continues */
+    assert_true(now_seconds() - begin >= 0.9); /* the answer was sent although the run continues */
     assert_true(strcmp(json_text_of(job, "status"), "running") == 0 ||
                 strcmp(json_text_of(job, "status"), "queued") == 0);
     answer a = ask(&d, "DELETE", job_path(path, json_text_of(job, "id"), ""), NULL, NULL);
@@ -165,12 +165,12 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
                         "/problems/inconsistent-initial-values");
     cJSON_Delete(job);
     answer a = results(id, "", "text/csv");
-    assert_int_equal(a.status, 422); /* as the same run would be answered at once */
+    assert_int_equal(a.status, 422); /* the status of the same run as a live request */
     answer_clear(&a);
     free(id);
 }
 
-/* The steps of a free motion pass over a narrow bump without evaluating it, but a row lies on it. */
+/* The steps of a free motion pass over a narrow bump without evaluating it, but an output row is on it. */
 static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
     (void)state;
     const char *denied = "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"velocity\":4}],"
@@ -195,7 +195,7 @@ static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
 
 /* ---- results ---- */
 
-/* A ball that bounces: events are at the same positions as in the live run. */
+/* A bouncing ball; the positions of events among the rows must be those of the live run. */
 static void events_are_stored_among_the_rows(void **state) {
     (void)state;
     const char *ball = "{\"hamel\":1,\"coordinates\":[{\"name\":\"y\",\"initial\":1}],\"kinetic_energy\":\"y'^2/2\","
@@ -208,7 +208,7 @@ static void events_are_stored_among_the_rows(void **state) {
     char *id = submit(&d, ball);
     wait_for_status(&d, id, "completed");
     answer stored = results(id, "", "application/x-ndjson");
-    /* the same lines up to the summary, but for signs of life */
+    /* The lines are equal up to the summary, except for progress. */
     const char *a = live.body, *b = stored.body;
     size_t events = 0, lines = 0;
     while (strncmp(a, "{\"summary\"", 10) != 0) {
@@ -225,10 +225,10 @@ static void events_are_stored_among_the_rows(void **state) {
     assert_int_equal(strncmp(b, "{\"summary\"", 10), 0);
     assert_true(events >= 2 && lines == 42 + events);
     answer_clear(&stored);
-    stored = results(id, "?from=1.5", "application/x-ndjson"); /* the first bounce is at 0.45 */
+    stored = results(id, "?from=1.5", "application/x-ndjson"); /* the first bounce is at t = 0.45 */
     assert_null(strstr(stored.body, "\"t\":0.45"));
     answer_clear(&stored);
-    stored = results(id, "", "text/csv"); /* no place for them */
+    stored = results(id, "", "text/csv"); /* CSV has no events */
     assert_null(strstr(stored.body, "bounce"));
     answer_clear(&stored);
     answer_clear(&live);
@@ -267,7 +267,7 @@ static void results_come_in_every_format_and_equal_a_live_run(void **state) {
     free(id);
 }
 
-static void results_can_be_cut_and_thinned(void **state) {
+static void results_can_be_restricted_and_thinned(void **state) {
     (void)state;
     char *id = completed_job("cut", 10, 101);
     answer a = results(id, "?from=2&to=3", "text/csv");
@@ -296,7 +296,7 @@ static void wrong_filters_are_400(void **state) {
                                           "?follow=maybe", "?until=1",    "?columns=t,t"};
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         answer a = results(id, queries[i], "text/csv");
-        bool expected = a.status == 400 || (i == 5 && a.status == 200); /* a comma at the end is no harm */
+        bool expected = a.status == 400 || (i == 5 && a.status == 200); /* a trailing comma is accepted */
         if (!expected) print_error("%s: %ld\n", queries[i], a.status);
         assert_true(expected);
         answer_clear(&a);
@@ -304,7 +304,7 @@ static void wrong_filters_are_400(void **state) {
     free(id);
 }
 
-static void results_of_a_running_job_are_what_there_is(void **state) {
+static void results_of_a_running_job_are_those_stored_so_far(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     char *id = submit(&d, endless(system, sizeof system));
@@ -327,7 +327,7 @@ static void results_of_a_running_job_are_what_there_is(void **state) {
     free(id);
 }
 
-static void following_a_job_brings_all_rows_until_its_end(void **state) {
+static void following_a_job_returns_all_rows_until_its_end(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     oscillator(system, sizeof system, "followed", 20000, 200001);
@@ -346,7 +346,7 @@ static void following_a_job_brings_all_rows_until_its_end(void **state) {
     free(id);
 }
 
-/* ---- submitting twice ---- */
+/* ---- repeated submission ---- */
 
 static void the_same_key_gives_the_same_job(void **state) {
     (void)state;
@@ -385,7 +385,7 @@ static void *send_same(void *context) {
     return NULL;
 }
 
-static void a_key_sent_a_hundred_times_at_once_makes_one_job(void **state) {
+static void a_key_sent_a_hundred_times_simultaneously_creates_one_job(void **state) {
     (void)state;
     static sender senders[SENDERS];
     for (int i = 0; i < SENDERS; i++)
@@ -432,7 +432,7 @@ static void lists_go_from_new_to_old_page_by_page(void **state) {
     for (int i = 0; i < 8; i++) free(ids[i]);
 }
 
-/* A job with a name of 100,000 bytes is listed; three such jobs fill a page, which ends before its limit. */
+/* Three jobs with names of 100,000 bytes fill a page, which ends before its limit. */
 static void a_page_of_long_texts_ends_early_and_the_next_continues(void **state) {
     (void)state;
     enum { NAME = 100000, JOBS = 5 };
@@ -450,7 +450,8 @@ static void a_page_of_long_texts_ends_early_and_the_next_continues(void **state)
         const cJSON *items = cJSON_GetObjectItemCaseSensitive(list, "items");
         for (const cJSON *item = items->child; item && seen < JOBS; item = item->next, seen++) {
             assert_string_equal(json_text_of(item, "id"), ids[JOBS - 1 - seen]);
-            assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(item, "summary"))); /* the job itself has it */
+            /* only the job itself contains the summary */
+            assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(item, "summary")));
         }
         snprintf(path, sizeof path, "/v1/jobs?limit=5&cursor=%s", json_text_of(list, "next"));
         cJSON_Delete(list);
@@ -487,7 +488,7 @@ static void a_queued_job_is_canceled_without_running(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES], *running[64];
     endless(system, sizeof system);
-    int busy = 64; /* more than there are workers */
+    int busy = 64; /* more than the number of workers */
     for (int i = 0; i < busy; i++) running[i] = submit(&d, system);
     cJSON *job = ask_json(&d, "POST", job_path(path, running[busy - 1], "/cancel"), NULL, "", 202);
     assert_string_equal(json_text_of(job, "status"), "canceled");
@@ -500,10 +501,10 @@ static void a_queued_job_is_canceled_without_running(void **state) {
         cJSON_Delete(ask_json(&d, "GET", path, NULL, NULL, 404));
         free(running[i]);
     }
-    free(completed_job("after", 1, 3)); /* the workers are free again */
+    free(completed_job("after", 1, 3)); /* the workers are available again */
 }
 
-static void a_deleted_job_is_gone_with_all_it_had(void **state) {
+static void a_deleted_job_is_removed_with_its_data(void **state) {
     (void)state;
     char path[PATH_BYTES];
     static const char *const rests[] = {"", "/system", "/results"};
@@ -516,9 +517,9 @@ static void a_deleted_job_is_gone_with_all_it_had(void **state) {
     free(id);
 }
 
-/* ---- over the end of the daemon ---- */
+/* ---- restarts of the daemon ---- */
 
-static void an_interrupted_job_continues_where_its_rows_end(void **state) {
+static void an_interrupted_job_continues_after_its_last_row(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
     double span = floor(400000 / slowness());
@@ -545,7 +546,7 @@ static void an_interrupted_job_continues_where_its_rows_end(void **state) {
     free(id);
 }
 
-static void a_second_daemon_on_the_same_data_is_refused(void **state) {
+static void a_second_daemon_on_the_same_data_is_rejected(void **state) {
     (void)state;
     char output[2048];
     int code =
@@ -554,7 +555,7 @@ static void a_second_daemon_on_the_same_data_is_refused(void **state) {
     assert_non_null(strstr(output, "another daemon"));
 }
 
-static void the_memory_store_serves_and_is_not_persistent(void **state) {
+static void the_memory_store_works_and_is_not_persistent(void **state) {
     (void)state;
     test_daemon kept = d;
     daemon_start(&d, (const char *const[]){"--store", "memory:", NULL});
@@ -574,29 +575,29 @@ static void the_memory_store_serves_and_is_not_persistent(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_accepted_runs_and_completes),
-        cmocka_unit_test(the_description_comes_back_byte_for_byte),
+        cmocka_unit_test(the_description_is_returned_byte_for_byte),
         cmocka_unit_test(a_client_may_wait_for_the_end),
         cmocka_unit_test(an_incomplete_job_reports_its_progress),
-        cmocka_unit_test(waiting_ends_when_its_time_is_over),
+        cmocka_unit_test(waiting_ends_at_its_time_limit),
         cmocka_unit_test(an_unchanged_job_is_304),
         cmocka_unit_test(a_run_that_fails_is_kept_with_its_problem),
         cmocka_unit_test(a_run_that_fails_its_own_checks_is_stored_as_failed),
         cmocka_unit_test(events_are_stored_among_the_rows),
         cmocka_unit_test(results_come_in_every_format_and_equal_a_live_run),
-        cmocka_unit_test(results_can_be_cut_and_thinned),
+        cmocka_unit_test(results_can_be_restricted_and_thinned),
         cmocka_unit_test(wrong_filters_are_400),
-        cmocka_unit_test(results_of_a_running_job_are_what_there_is),
-        cmocka_unit_test(following_a_job_brings_all_rows_until_its_end),
+        cmocka_unit_test(results_of_a_running_job_are_those_stored_so_far),
+        cmocka_unit_test(following_a_job_returns_all_rows_until_its_end),
         cmocka_unit_test(the_same_key_gives_the_same_job),
-        cmocka_unit_test(a_key_sent_a_hundred_times_at_once_makes_one_job),
+        cmocka_unit_test(a_key_sent_a_hundred_times_simultaneously_creates_one_job),
         cmocka_unit_test(lists_go_from_new_to_old_page_by_page),
         cmocka_unit_test(a_page_of_long_texts_ends_early_and_the_next_continues),
         cmocka_unit_test(a_running_job_can_be_canceled_again_and_again),
         cmocka_unit_test(a_queued_job_is_canceled_without_running),
-        cmocka_unit_test(a_deleted_job_is_gone_with_all_it_had),
-        cmocka_unit_test(an_interrupted_job_continues_where_its_rows_end),
-        cmocka_unit_test(a_second_daemon_on_the_same_data_is_refused),
-        cmocka_unit_test(the_memory_store_serves_and_is_not_persistent),
+        cmocka_unit_test(a_deleted_job_is_removed_with_its_data),
+        cmocka_unit_test(an_interrupted_job_continues_after_its_last_row),
+        cmocka_unit_test(a_second_daemon_on_the_same_data_is_rejected),
+        cmocka_unit_test(the_memory_store_works_and_is_not_persistent),
     };
     daemon_share(&d, NULL);
     return cmocka_run_group_tests_name("jobs", tests, start_shared_daemon, end_shared_daemon);

@@ -1,4 +1,4 @@
-/* test_metrics.c — GET /metrics counts requests and runs in the format of Prometheus; the log of requests. */
+/* test_metrics.c — GET /metrics in the format of Prometheus, and the log of requests. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void requests_and_runs_are_counted(void **state) {
         answer a = ask(&d, "POST", "/v1/simulations", json_type, system);
         answer_clear(&a);
     }
-    wait_for_sample(live, runs + 3); /* the end of an answer is noted after the client has it */
+    wait_for_sample(live, runs + 3); /* the end is counted after the client has received the answer */
     assert_true(sample("hamel_run_rows_total") == rows + 33);
     assert_true(sample("hamel_run_steps_total") > steps);
     assert_true(sample(requests) >= 3);
@@ -48,7 +48,7 @@ static void queue_and_store_are_shown(void **state) {
     size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 2;
     for (size_t i = 0; i < count; i++) running[i] = submit(&d, endless(system, sizeof system));
     wait_for_status(&d, running[0], "running");
-    sleep_seconds(1.1); /* that old they are then at least */
+    sleep_seconds(1.1); /* a lower bound of their age */
     assert_true(sample("hamel_jobs_queued") >= 2);
     assert_true(sample("hamel_jobs_running") >= 1);
     assert_true(sample("hamel_queue_age_seconds") >= 1);
@@ -66,7 +66,7 @@ static void queue_and_store_are_shown(void **state) {
 }
 
 /* Every line is a comment or `name{labels} value`, and each family is declared once, before its samples. */
-static void the_text_keeps_to_the_exposition_format(void **state) {
+static void the_text_has_the_exposition_format(void **state) {
     (void)state;
     answer a = ask(&d, "GET", "/metrics", NULL, NULL);
     char type[96], name[128], declared[128] = "";
@@ -121,7 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_and_runs_are_counted),
         cmocka_unit_test(queue_and_store_are_shown),
-        cmocka_unit_test(the_text_keeps_to_the_exposition_format),
+        cmocka_unit_test(the_text_has_the_exposition_format),
         cmocka_unit_test(the_log_has_each_request_with_its_trace),
     };
     daemon_share(&d, NULL);

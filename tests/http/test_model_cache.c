@@ -1,4 +1,4 @@
-/* test_model_cache.c — equal descriptions are derived once, in sequence and concurrently; the bound on memory; the
+/* test_model_cache.c — equal descriptions are derived once, in sequence and concurrently; the memory limit; the
  * reports in summary and metrics. */
 #include "server/model_cache.h"
 
@@ -62,7 +62,7 @@ static void an_equal_description_gives_the_same_model(void **state) {
     model_lease first = taken(c, system_with(one, sizeof one, 2, ""));
     model_lease again = taken(c, one);
     model_lease spaced = taken(c, system_with(other, sizeof other, 2, " \n "));
-    model_lease spaced_again = taken(c, other); /* now known byte for byte */
+    model_lease spaced_again = taken(c, other); /* now found by its bytes */
     model_lease different = taken(c, system_with(another, sizeof another, 3, ""));
     assert_false(first.known);
     assert_true(again.known && spaced.known && spaced_again.known);
@@ -75,7 +75,7 @@ static void an_equal_description_gives_the_same_model(void **state) {
     model_cache_close(c);
 }
 
-static void memory_is_bounded_and_what_is_held_stays(void **state) {
+static void memory_is_limited_and_used_models_are_kept(void **state) {
     (void)state;
     char text[512];
     model_cache *measure = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
@@ -96,7 +96,7 @@ static void memory_is_bounded_and_what_is_held_stays(void **state) {
     assert_true(lease.known && lease.model == held.model);
     model_cache_release(c, &lease);
     model_cache_release(c, &held);
-    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest is there, an old one is not */
+    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest model is cached, an old one is not */
     assert_true(lease.known);
     model_cache_release(c, &lease);
     lease = taken(c, system_with(text, sizeof text, 2, ""));
@@ -114,7 +114,7 @@ static void memory_is_bounded_and_what_is_held_stays(void **state) {
 static token_owner ann = {.name = "ann", .lock = PTHREAD_MUTEX_INITIALIZER},
                    bob = {.name = "bob", .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The status of a refusal; 0: taken. */
+/* Returns the status of a rejection, or 0. */
 static int take_as(model_cache *c, token_owner *owner, bool is_job, double stiffness, model_lease *lease) {
     char text[512];
     api_failure failure = {0};
@@ -129,7 +129,7 @@ static int take_as(model_cache *c, token_owner *owner, bool is_job, double stiff
     return good ? 0 : failure.http;
 }
 
-static void models_in_use_are_bounded_and_some_room_is_left_to_others(void **state) {
+static void models_in_use_are_limited_with_a_reserve_for_other_owners(void **state) {
     (void)state;
     model_cache *measure = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
     model_lease leases[6], none;
@@ -145,8 +145,8 @@ static void models_in_use_are_bounded_and_some_room_is_left_to_others(void **sta
     for (size_t k = 0; k < 3; k++) assert_int_equal(take_as(c, &ann, false, 1 + (double)k, &leases[k]), 0);
     assert_int_equal(take_as(c, &ann, false, 4, &none), 503);
     assert_int_equal(take_as(c, &bob, false, 5, &leases[3]), 0);
-    assert_int_equal(take_as(c, &bob, false, 1, &leases[4]), 0); /* is there already, and ann has been charged */
-    assert_int_equal(take_as(c, &ann, true, 6, &leases[5]), 0);  /* jobs are few, and are not refused */
+    assert_int_equal(take_as(c, &bob, false, 1, &leases[4]), 0); /* already cached and charged to ann */
+    assert_int_equal(take_as(c, &ann, true, 6, &leases[5]), 0);  /* jobs are few, so they are not rejected */
     for (size_t k = 0; k < 6; k++) model_cache_release(c, &leases[k]);
     assert_int_equal(model_cache_size(c).used_bytes + ann.model_bytes + bob.model_bytes, 0);
     assert_int_equal(take_as(c, &ann, false, 4, &none), 0);
@@ -170,8 +170,8 @@ static void *derive_many(void *context) {
     return NULL;
 }
 
-/* Each holds memory until it ends, although they share the slots. */
-static void few_derivations_are_under_way_at_the_same_time(void **state) {
+/* Derivations take turns in the slots, but each one keeps its memory until it ends. */
+static void the_number_of_simultaneous_derivations_is_limited(void **state) {
     (void)state;
     enum { THREADS = 8, LOOKS = 2000 };
     pthread_t threads[THREADS];
@@ -190,7 +190,7 @@ static void few_derivations_are_under_way_at_the_same_time(void **state) {
     model_cache_close(all.cache);
 }
 
-static void errors_are_reported_to_each_caller_and_not_kept(void **state) {
+static void errors_are_reported_to_each_caller_and_not_cached(void **state) {
     (void)state;
     static const char *const bad[] = {"{", "{\"hamel\":1}", ""};
     model_cache *c = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 24});
@@ -207,7 +207,7 @@ static void errors_are_reported_to_each_caller_and_not_kept(void **state) {
     model_cache_close(c);
 }
 
-/* ---- a crowd ---- */
+/* ---- many threads ---- */
 
 enum { THREADS = 8, ROUNDS = 200 };
 
@@ -216,7 +216,7 @@ typedef struct crowd {
     atomic_int derived, failed;
 } crowd;
 
-/* Some of the waiting requests are canceled before they have their model. */
+/* Some requests are canceled while they wait for a model. */
 static void *take_many(void *context) {
     crowd *all = context;
     char text[512];
@@ -238,14 +238,14 @@ static void *take_many(void *context) {
     return NULL;
 }
 
-static void a_crowd_derives_each_system_once(void **state) {
+static void many_threads_derive_each_system_once(void **state) {
     (void)state;
     crowd all = {.cache = model_cache_open(&limits, &counters, &(model_bounds){.kept = 1 << 26})};
     pthread_t threads[THREADS];
     for (size_t k = 0; k < THREADS; k++) assert_int_equal(pthread_create(&threads[k], NULL, take_many, &all), 0);
     for (size_t k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
     assert_int_equal(atomic_load(&all.derived), 10);
-    assert_true(atomic_load(&all.failed) <= THREADS * (ROUNDS / 7 + 1)); /* only those that gave up */
+    assert_true(atomic_load(&all.failed) <= THREADS * (ROUNDS / 7 + 1)); /* only canceled requests fail */
     assert_int_equal(model_cache_size(all.cache).models, 10);
     model_cache_close(all.cache);
 }
@@ -282,11 +282,11 @@ static void the_second_request_does_not_derive(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_equal_description_gives_the_same_model),
-        cmocka_unit_test(memory_is_bounded_and_what_is_held_stays),
-        cmocka_unit_test(models_in_use_are_bounded_and_some_room_is_left_to_others),
-        cmocka_unit_test(few_derivations_are_under_way_at_the_same_time),
-        cmocka_unit_test(errors_are_reported_to_each_caller_and_not_kept),
-        cmocka_unit_test(a_crowd_derives_each_system_once),
+        cmocka_unit_test(memory_is_limited_and_used_models_are_kept),
+        cmocka_unit_test(models_in_use_are_limited_with_a_reserve_for_other_owners),
+        cmocka_unit_test(the_number_of_simultaneous_derivations_is_limited),
+        cmocka_unit_test(errors_are_reported_to_each_caller_and_not_cached),
+        cmocka_unit_test(many_threads_derive_each_system_once),
         cmocka_unit_test(the_second_request_does_not_derive),
     };
     return cmocka_run_group_tests_name("model_cache", tests, set_up, NULL);

@@ -1,4 +1,4 @@
-/* test_negotiation.c — replies that depend on the client: gzip, validators, other origins. */
+/* test_negotiation.c — replies that depend on request headers: compression, validators, cross-origin requests. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 static test_daemon d;
 
-/* The body uncompressed, NUL-terminated; as far as it goes when it is cut off. */
+/* Returns the body uncompressed, NUL-terminated, up to the point where it is cut off. */
 static char *inflated(const answer *a, size_t *length) {
     enum { ROOM = 4 << 20 };
     char *out = malloc(ROOM);
@@ -52,7 +52,7 @@ static void a_client_that_accepts_gzip_gets_the_same_bytes(void **state) {
         assert_true(coded.length * 2 < plain.length);
         size_t length;
         char *text = inflated(&coded, &length);
-        /* summaries contain the time of the run */
+        /* The summary contains the time of the run. */
         size_t same = i == 0 ? plain.length : plain.length / 2;
         assert_memory_equal(text, plain.body, same);
         if (i == 0) assert_int_equal(length, plain.length);
@@ -62,7 +62,7 @@ static void a_client_that_accepts_gzip_gets_the_same_bytes(void **state) {
     }
 }
 
-static void whole_answers_are_compressed_too_and_refusals_heeded(void **state) {
+static void complete_answers_are_compressed_unless_the_client_forbids_it(void **state) {
     (void)state;
     answer plain = ask(&d, "GET", "/openapi.json", (const char *const[]){"Accept-Encoding: gzip;q=0", NULL}, NULL);
     answer coded = ask(&d, "GET", "/openapi.json", (const char *const[]){"Accept-Encoding: *", NULL}, NULL);
@@ -78,7 +78,7 @@ static void whole_answers_are_compressed_too_and_refusals_heeded(void **state) {
     answer_clear(&coded);
 }
 
-static void a_compressed_stream_is_not_held_back(void **state) {
+static void a_compressed_stream_is_not_delayed(void **state) {
     (void)state;
     char system[600], request[1200], out[4096];
     endless(system, sizeof system);
@@ -89,7 +89,7 @@ static void a_compressed_stream_is_not_held_back(void **state) {
              strlen(system), system);
     bool closed;
     exchange(&d, request, strlen(request), NULL, out, sizeof out, &closed);
-    assert_false(closed); /* so many bytes have come although the run continues */
+    assert_false(closed); /* these bytes were sent although the run continues */
 }
 
 static void unchanged_content_is_304(void **state) {
@@ -107,7 +107,7 @@ static void unchanged_content_is_304(void **state) {
         a = ask(&d, "GET", paths[i], (const char *const[]){"Accept-Encoding: gzip", header, NULL}, NULL);
         assert_int_equal(a.status, 304);
         assert_int_equal(a.length, 0);
-        /* Headers about the body describe that of 200 (RFC 9110 8.6 and 15.4.5). */
+        /* Headers that describe the body must be those of the 200 response (RFC 9110 8.6 and 15.4.5). */
         assert_true(answer_header(&a, "ETag", of_304, sizeof of_304));
         assert_string_equal(of_304, etag);
         assert_true(answer_header(&a, "Vary", of_304, sizeof of_304));
@@ -134,7 +134,8 @@ static void results_of_an_ended_job_have_a_tag_for_each_format(void **state) {
     snprintf(header, sizeof header, "If-None-Match: %s", csv);
     a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", header, NULL}, NULL);
     assert_int_equal(a.status, 304);
-    assert_false(answer_header(&a, "Content-Length", json, sizeof json)); /* that of 200 is not known */
+    /* the length of the 200 response is not computed */
+    assert_false(answer_header(&a, "Content-Length", json, sizeof json));
     assert_false(answer_header(&a, "Transfer-Encoding", json, sizeof json));
     answer_clear(&a);
     a = ask(&d, "GET", path, (const char *const[]){"Accept: application/json", header, NULL}, NULL);
@@ -143,7 +144,7 @@ static void results_of_an_ended_job_have_a_tag_for_each_format(void **state) {
     free(id);
 }
 
-static void listed_origins_may_call_and_others_not(void **state) {
+static void only_listed_origins_may_call(void **state) {
     (void)state;
     char value[256];
     answer a = ask(&d, "GET", "/healthz", (const char *const[]){"Origin: https://a.example", NULL}, NULL);
@@ -164,7 +165,7 @@ static void listed_origins_may_call_and_others_not(void **state) {
     answer_clear(&a);
 }
 
-static void an_invalid_origin_is_refused_at_the_start(void **state) {
+static void an_invalid_origin_is_rejected_at_the_start(void **state) {
     (void)state;
     char output[1024];
     static const char *const bad[] = {"example.org", "https://", "https://a.example/path", "ftp://a.example"};
@@ -178,12 +179,12 @@ static void an_invalid_origin_is_refused_at_the_start(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_that_accepts_gzip_gets_the_same_bytes),
-        cmocka_unit_test(whole_answers_are_compressed_too_and_refusals_heeded),
-        cmocka_unit_test(a_compressed_stream_is_not_held_back),
+        cmocka_unit_test(complete_answers_are_compressed_unless_the_client_forbids_it),
+        cmocka_unit_test(a_compressed_stream_is_not_delayed),
         cmocka_unit_test(unchanged_content_is_304),
         cmocka_unit_test(results_of_an_ended_job_have_a_tag_for_each_format),
-        cmocka_unit_test(listed_origins_may_call_and_others_not),
-        cmocka_unit_test(an_invalid_origin_is_refused_at_the_start),
+        cmocka_unit_test(only_listed_origins_may_call),
+        cmocka_unit_test(an_invalid_origin_is_rejected_at_the_start),
     };
     daemon_share(&d, (const char *const[]){"--cors", "https://a.example, http://b.example:8000", NULL});
     return cmocka_run_group_tests_name("negotiation", tests, start_shared_daemon, end_shared_daemon);
