@@ -176,10 +176,7 @@ static void read_analyses(json_reader *r, const cJSON *value, const char *pointe
     }
 }
 
-static void read_format(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    int choice = json_read_choice(r, value, pointer, api_notations, API_NOTATION_COUNT);
-    if (choice >= 0) ((api_analysis_options *)field)->notation = (hamel_notation)choice;
-}
+JSON_CHOICE(read_format, hamel_notation, "text", "latex", "c")
 
 static void read_starts(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     double starts = API_STARTS;
@@ -215,12 +212,11 @@ static void read_relaxed(json_reader *r, const cJSON *value, const char *pointer
 
 /* Defines the reader of the options of one analysis. */
 #define READ_OPTIONS(analysis, ...)                                                                     \
+    static const json_kind analysis##_kind = JSON_KIND("`" #analysis "`", __VA_ARGS__);                 \
     static void read_##analysis(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
-        static const json_key keys[] = {__VA_ARGS__};                                                   \
-        static const json_kind kind = JSON_KIND("`" #analysis "`", keys);                               \
-        json_read_object(r, value, pointer, &kind, field);                                              \
+        json_read_object(r, value, pointer, &analysis##_kind, field);                                   \
     }
-READ_OPTIONS(equations, {"format", read_format, 0, false})
+READ_OPTIONS(equations, {"format", read_format, offsetof(api_analysis_options, notation), false})
 READ_OPTIONS(equilibrium, {"starts", read_starts, 0, false})
 READ_OPTIONS(linearization, {"about", read_about, 0, false}, {"inputs", read_inputs, 0, false})
 READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
@@ -232,12 +228,9 @@ static void read_later(json_reader *r, const cJSON *value, const char *pointer, 
     (void)r, (void)value, (void)pointer, (void)field;
 }
 
-static const json_key request_keys[] = {
-    {"system", read_later, 0, true},
-    {"analyses", read_analyses, 0, false},
-    {"options", read_options, 0, false},
-};
-static const json_kind request_kind = JSON_KIND("a request", request_keys);
+static const json_kind request_kind =
+    JSON_KIND("a request", {"system", read_later, 0, true}, {"analyses", read_analyses, 0, false},
+              {"options", read_options, 0, false});
 
 /* Reads which analyses are requested. Names and pointers of the options are in `memory`. */
 static hamel_status read_request(const cJSON *request, arena *memory, api_analysis_options *options,

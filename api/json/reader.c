@@ -1,4 +1,4 @@
-/* reader.c — table-driven objects, lists, and the readers of single values that all kinds share. */
+/* reader.c — see reader.h. Reads objects by tables, lists, and single values. */
 #include "api/json/reader.h"
 
 #include "engine/base/symbol_table.h"
@@ -8,16 +8,13 @@
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    KEYS_MAX = 64,     /* keys of one kind: each is one bit of the set of keys seen */
-    SUGGEST_MAX = 64,  /* longest name, in bytes, for which a suggestion is searched */
-    MESSAGE_MAX = 512, /* bytes of a message */
-    SHOWN_MAX = 60     /* longest part of a client's text, in bytes, that a message repeats */
+    KEYS_MAX = 64,    /* maximum number of keys of a kind: each is one bit of the set of keys found */
+    MESSAGE_MAX = 512 /* size of a message in bytes */
 };
 
 void json_fault_at(json_reader *r, const char *pointer, const char *format, ...) {
@@ -66,6 +63,16 @@ const char *json_format(json_reader *r, const char *format, ...) {
     return text;
 }
 
+const char *json_number_text(json_reader *r, double number) {
+    text_buffer buffer;
+    text_buffer_init(&buffer, 64);
+    text_buffer_number(&buffer, number);
+    const char *text = buffer.failed ? NULL : json_copy(r, buffer.bytes);
+    r->no_memory |= buffer.failed;
+    text_buffer_free(&buffer);
+    return text;
+}
+
 const char *json_pointer_of_key(json_reader *r, const char *pointer, const char *key) {
     size_t prefix = strlen(pointer);
     size_t length = prefix + 1;
@@ -96,15 +103,11 @@ size_t json_child_count(const cJSON *value) {
     return count;
 }
 
-static const char *nearest_of(const char *const *names, size_t count, const char *name) {
-    size_t length = strlen(name);
-    return length <= SUGGEST_MAX ? nearest_name(names, count, name, length) : NULL;
-}
-
-/* Adds the nearest of `names` as a suggestion to the last error. */
-static void suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
-    const char *nearest = nearest_of(names, count, name);
+/* Suggests the nearest of the names for the last error. Returns false if no name is near. */
+static bool suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
+    const char *nearest = nearest_name(names, count, name, strlen(name));
     if (nearest != NULL) hamel_suggest(r->error, "%s", nearest);
+    return nearest != NULL;
 }
 
 /* Suggests all keys of the kind. */
@@ -116,13 +119,9 @@ static void suggest_keys(json_reader *r, const json_kind *kind) {
     hamel_suggest(r->error, "the keys of %s are %s", kind->name, text);
 }
 
-/* Length of the part of `text` that a message repeats: SHOWN_MAX bytes at most, and whole code points. */
+/* Returns the number of bytes of the text that a message repeats. */
 static int shown_length(const char *text) {
-    size_t length = strnlen(text, SHOWN_MAX + 1);
-    if (length <= SHOWN_MAX) return (int)length;
-    length = SHOWN_MAX;
-    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
-    return (int)length;
+    return hamel_shown(text, strlen(text));
 }
 
 static const json_key *find_key(const json_kind *kind, const char *name) {
@@ -137,12 +136,9 @@ static void unknown_key(json_reader *r, const char *pointer, const json_kind *ki
     const char *names[KEYS_MAX];
     for (size_t k = 0; k < kind->count; k++) names[k] = kind->keys[k].name;
     json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown_length(name), name);
-    const char *nearest = nearest_of(names, kind->count, name);
     if (r->elsewhere != NULL && find_key(r->elsewhere, name) != NULL)
         hamel_suggest(r->error, "`%s` is a key of %s", name, r->elsewhere->name);
-    else if (nearest != NULL)
-        hamel_suggest(r->error, "%s", nearest);
-    else
+    else if (!suggest_nearest(r, names, kind->count, name))
         suggest_keys(r, kind);
 }
 
@@ -199,22 +195,22 @@ void *json_read_map(json_reader *r, const cJSON *value, const char *pointer, con
     return NULL;
 }
 
+static void read_string(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char **field) {
+    if (cJSON_IsString(value))
+        *field = json_copy(r, value->valuestring);
+    else
+        json_expected(r, value, pointer, what);
+}
+
 void json_read_text(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (!cJSON_IsString(value)) {
-        json_expected(r, value, pointer, "a text");
-        return;
-    }
-    *(const char **)field = json_copy(r, value->valuestring);
+    read_string(r, value, pointer, "a text", field);
 }
 
 void json_read_name(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (!cJSON_IsString(value)) {
-        json_expected(r, value, pointer, "a name");
-    } else if (value->valuestring[0] == '\0') {
+    if (cJSON_IsString(value) && value->valuestring[0] == '\0')
         json_fault_at(r, pointer, "a name must not be empty");
-    } else {
-        *(const char **)field = json_copy(r, value->valuestring);
-    }
+    else
+        read_string(r, value, pointer, "a name", field);
 }
 
 bool json_read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
@@ -229,11 +225,10 @@ bool json_read_names(json_reader *r, const cJSON *value, const char *pointer, co
 }
 
 void json_read_boolean(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (!cJSON_IsBool(value)) {
+    if (cJSON_IsBool(value))
+        *(bool *)field = cJSON_IsTrue(value);
+    else
         json_expected(r, value, pointer, "true or false");
-        return;
-    }
-    *(bool *)field = cJSON_IsTrue(value);
 }
 
 void json_read_expression(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -249,105 +244,83 @@ void json_read_expression(json_reader *r, const cJSON *value, const char *pointe
     }
 }
 
-static void read_one(json_reader *r, const cJSON *value, const char *pointer, hamel_expressions *list) {
-    list->pointer = pointer;
-    list->items = json_alloc(r, 1, sizeof *list->items);
-    if (list->items == NULL) return;
-    json_read_expression(r, value, pointer, list->items);
-    list->count = 1;
-}
-
-static void read_several(json_reader *r, const cJSON *value, const char *pointer, hamel_expressions *list) {
-    list->pointer = pointer;
-    list->items = json_read_list(r, value, pointer, "a list of expressions", sizeof *list->items, json_read_expression,
-                                 &list->count);
+void json_read_values(json_reader *r, const cJSON *value, const char *pointer, bool scalar, size_t least, size_t most,
+                      const char *what, hamel_expressions *list) {
+    bool one = scalar && (cJSON_IsNumber(value) || cJSON_IsString(value));
+    size_t count = json_child_count(value);
+    if (!one && (!cJSON_IsArray(value) || most == 0)) {
+        json_expected(r, value, pointer, what);
+    } else if (!one && (count < least || count > most)) {
+        json_fault_at(r, pointer, "expected %s, found a list of %zu", what, count);
+    } else {
+        list->pointer = pointer;
+        list->items = one ? json_alloc(r, 1, sizeof *list->items)
+                          : read_children(r, value, pointer, sizeof *list->items, json_read_expression, &list->count);
+        if (!one || list->items == NULL) return;
+        json_read_expression(r, value, pointer, list->items);
+        list->count = 1;
+    }
 }
 
 void json_read_expressions(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsArray(value)) {
-        read_several(r, value, pointer, field);
-    } else if (cJSON_IsNumber(value) || cJSON_IsString(value)) {
-        read_one(r, value, pointer, field);
-    } else {
-        json_expected(r, value, pointer, "a number, an expression or a list of them");
-    }
+    json_read_values(r, value, pointer, true, 0, SIZE_MAX, "a number, an expression or a list of them", field);
 }
 
 void json_read_scalar_list(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsNumber(value) || cJSON_IsString(value)) {
-        read_one(r, value, pointer, field);
-    } else {
-        json_expected(r, value, pointer, "a number or an expression");
-    }
+    json_read_values(r, value, pointer, true, 0, 0, "a number or an expression", field);
 }
 
 void json_read_vector(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (!cJSON_IsArray(value)) {
-        json_expected(r, value, pointer, "a list of 2 or 3 expressions");
-        return;
-    }
-    size_t length = json_child_count(value);
-    if (length < 2 || length > 3) {
-        json_fault_at(r, pointer, "expected 2 or 3 components, found %zu", length);
-        return;
-    }
-    read_several(r, value, pointer, field);
+    json_read_values(r, value, pointer, false, 2, 3, "a list of 2 or 3 expressions", field);
 }
 
 void json_read_one_or_vector(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsArray(value)) {
-        json_read_vector(r, value, pointer, field);
-    } else if (cJSON_IsNumber(value) || cJSON_IsString(value)) {
-        read_one(r, value, pointer, field);
-    } else {
-        json_expected(r, value, pointer, "a number, an expression or a list of 2 or 3 of them");
-    }
+    json_read_values(r, value, pointer, true, 2, 3, "a number, an expression or a list of 2 or 3 of them", field);
 }
 
-bool json_read_double(json_reader *r, const cJSON *value, const char *pointer, double *out) {
-    if (cJSON_IsNumber(value)) {
-        *out = value->valuedouble;
-        return true;
-    }
-    if (!cJSON_IsString(value)) {
+/* Reads a number, or a text that is a constant expression. Otherwise adds an error and returns false. */
+static bool read_double(json_reader *r, const cJSON *value, const char *pointer, double *out) {
+    const char *text = cJSON_IsString(value) ? value->valuestring : NULL;
+    if (text != NULL && syntax_constant(text, strlen(text), out)) return true;
+    if (text != NULL)
+        json_fault_at(r, pointer, "expected a number, or an expression of numbers, found the text `%.*s`",
+                      shown_length(text), text);
+    else if (!cJSON_IsNumber(value))
         json_expected(r, value, pointer, "a number");
-        return false;
-    }
-    if (syntax_constant(value->valuestring, strlen(value->valuestring), out)) return true;
-    json_fault_at(r, pointer, "expected a number, or an expression of numbers, found the text `%.*s`",
-                  shown_length(value->valuestring), value->valuestring);
-    return false;
+    else
+        *out = value->valuedouble;
+    return cJSON_IsNumber(value);
+}
+
+void json_read_real(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    double number;
+    if (read_double(r, value, pointer, &number)) *(double *)field = number;
 }
 
 void json_read_positive(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     double number;
-    if (!json_read_double(r, value, pointer, &number)) return;
-    if (number > 0) {
+    if (!read_double(r, value, pointer, &number)) return;
+    if (number > 0)
         *(double *)field = number;
-    } else {
+    else
         json_fault_at(r, pointer, "expected a number above 0, found %g", number);
-    }
 }
 
 void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most, double *out) {
     double number;
-    if (!json_read_double(r, value, pointer, &number)) return;
-    if (number != floor(number) || number < least || number > most) {
+    if (!read_double(r, value, pointer, &number)) return;
+    if (number == floor(number) && number >= least && number <= most)
+        *out = number;
+    else
         json_fault_at(r, pointer, "expected a whole number from %.0f to %.0f, found %g", least, most, number);
-        return;
-    }
-    *out = number;
 }
 
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count) {
     char list[200];
     size_t used = 0;
     for (size_t k = 0; k < count; k++) {
-        int added = snprintf(list + used, sizeof list - used, "%s`%s`",
-                             k == 0           ? ""
-                             : k + 1 == count ? " or "
-                                              : ", ",
-                             names[k]);
+        const char *joint = k == 0 ? "" : k + 1 == count ? " or " : ", ";
+        int added = snprintf(list + used, sizeof list - used, "%s`%s`", joint, names[k]);
         used += added > 0 && (size_t)added < sizeof list - used ? (size_t)added : 0;
     }
     if (!cJSON_IsString(value)) {
@@ -358,22 +331,14 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
         if (strcmp(names[k], value->valuestring) == 0) return (int)k;
     }
     json_fault_at(r, pointer, "expected %s, found `%.*s`", list, shown_length(value->valuestring), value->valuestring);
-    suggest_nearest(r, names, count, value->valuestring);
+    (void)suggest_nearest(r, names, count, value->valuestring);
     return -1;
 }
 
 /* Reads one bound of a family in object form, as text. */
 static const char *family_bound(json_reader *r, const cJSON *value, const char *pointer) {
     if (cJSON_IsString(value)) return json_copy(r, value->valuestring);
-    if (cJSON_IsNumber(value)) {
-        text_buffer number;
-        text_buffer_init(&number, 64);
-        text_buffer_number(&number, value->valuedouble);
-        const char *text = number.failed ? NULL : json_copy(r, number.bytes);
-        if (number.failed) r->no_memory = true;
-        text_buffer_free(&number);
-        return text;
-    }
+    if (cJSON_IsNumber(value)) return json_number_text(r, value->valuedouble);
     json_expected(r, value, pointer, "a number or an expression");
     return NULL;
 }
@@ -403,12 +368,11 @@ void json_read_family(json_reader *r, const cJSON *value, const char *pointer, v
     }
     const char **ranges = json_alloc(r, count, sizeof *ranges);
     if (ranges == NULL) return;
-    bool good = true;
-    size_t k = 0;
-    if (text) ranges[k] = json_copy(r, value->valuestring);
+    size_t k = 0, read = 0;
+    if (text) ranges[read++] = json_copy(r, value->valuestring);
     for (const cJSON *c = text ? NULL : value->child; c != NULL; c = c->next, k++) {
         ranges[k] = family_range(r, c, json_pointer_of_key(r, pointer, c->string));
-        good = good && ranges[k] != NULL;
+        read += ranges[k] != NULL;
     }
-    if (good) *family = (hamel_family){.pointer = pointer, .ranges = ranges, .count = count};
+    if (read == count) *family = (hamel_family){.pointer = pointer, .ranges = ranges, .count = count};
 }

@@ -1,16 +1,17 @@
 /* reader.h — reads JSON objects into C structs by tables.
  *
- * A kind of object is a table of keys. Each key has a name, the offset of its field in the struct, and a read
- * function. json_read_object visits each member once, reads known keys, and reports unknown keys (with the nearest
- * known key) and missing ones. Reading continues after an error, so that all errors are reported together.
+ * A kind of object is a table of keys. Each key has a name, the offset of its field in the struct, and a read function.
+ * json_read_object visits each member once, reads known keys, and reports unknown keys (with the nearest known key) and
+ * missing keys. Reading continues after an error, so that all errors are reported together.
  *
- * A read function takes the value, its JSON Pointer, and the field to fill. Everything kept is copied into the
- * arena. */
+ * A read function takes the value, its JSON Pointer, and the field to fill. It copies texts and lists into the arena. */
 #pragma once
 
 #include "api/json/strict_json.h"
 #include "engine/base/arena.h"
 #include "engine/system/description.h"
+
+#include <stdint.h>
 
 typedef struct json_reader json_reader;
 
@@ -24,18 +25,18 @@ typedef struct json_key {
 } json_key;
 
 typedef struct json_kind {
-    const char *name; /* with its article: "a constraint" */
+    const char *name; /* name with its article: "a constraint" */
     const json_key *keys;
     size_t count;
 } json_kind;
-#define JSON_KIND(name, keys) \
-    { name, keys, sizeof(keys) / sizeof(keys)[0] }
+#define JSON_KIND(name, ...) \
+    { name, (const json_key[]){__VA_ARGS__}, sizeof((const json_key[]){__VA_ARGS__}) / sizeof(json_key) }
 
 struct json_reader {
     arena *memory;
     hamel_error *error;
-    bool no_memory;             /* the arena is exhausted: the result is incomplete */
-    const json_kind *elsewhere; /* a kind whose keys are often misplaced, for suggestions; may be NULL */
+    bool no_memory;             /* the arena is exhausted, and the result is incomplete */
+    const json_kind *elsewhere; /* kind whose keys users often put in the wrong object, for suggestions; may be NULL */
 };
 
 /* Adds the error HAMEL_INVALID at `pointer`. */
@@ -44,50 +45,60 @@ void json_fault_at(json_reader *r, const char *pointer, const char *format, ...)
 /* Adds the error "expected WHAT, found a list" (or the actual type). */
 void json_expected(json_reader *r, const cJSON *value, const char *pointer, const char *what);
 
-/* Allocate in the arena; on failure set no_memory and return NULL. */
+/* Allocate in the arena. On failure, set no_memory and return NULL. */
 void *json_alloc(json_reader *r, size_t count, size_t size);
 const char *json_copy(json_reader *r, const char *text);
 const char *json_format(json_reader *r, const char *format, ...) HAMEL_PRINTF(2, 3);
+const char *json_number_text(json_reader *r, double number); /* shortest text that reads back to the same double */
 
-/* The JSON Pointer of a member or item (RFC 6901: "~" and "/" in keys are escaped). */
+/* Return the JSON Pointer of a member or item (RFC 6901: "~" and "/" in keys are escaped). */
 const char *json_pointer_of_key(json_reader *r, const char *pointer, const char *key);
 const char *json_pointer_of_index(json_reader *r, const char *pointer, size_t index);
 
 size_t json_child_count(const cJSON *value);
 
-/* Reads an object of this kind into `out`; another type is an error. */
+/* Reads an object of this kind into `out`. Adds an error if the value has another type. */
 void json_read_object(json_reader *r, const cJSON *value, const char *pointer, const json_kind *kind, void *out);
 
-/* Reads a list: `read` fills one struct of `size` bytes for each item. Returns the array and its length; NULL and 0
- * after an error. */
+/* Reads a list: `read` fills one struct of `size` bytes for each item. Returns the array and its length, or NULL and 0 if
+ * the value is not a list or memory runs out. */
 void *json_read_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                      json_read_function *read, size_t *count);
 
-/* Reads an object with arbitrary keys in the same way; `read` finds the key in value->string. */
+/* Reads an object with arbitrary keys in the same way. `read` finds the key in value->string. */
 void *json_read_map(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                     json_read_function *read, size_t *count);
 
-/* Reads a list of names, and the pointer of each. On failure returns false and leaves *count unchanged. */
+/* Reads a list of names and their pointers. On failure returns false and leaves *count unchanged. */
 bool json_read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
                      const char ***pointers, size_t *count);
 
-/* Read functions of single values, with the type of the field. */
-json_read_function json_read_text;        /* const char * */
-json_read_function json_read_name;        /* const char *, not empty */
-json_read_function json_read_boolean;     /* bool */
-json_read_function json_read_expression;  /* hamel_expression: a number or a text */
-json_read_function json_read_expressions; /* hamel_expressions: one, or a list */
-json_read_function json_read_vector;      /* hamel_expressions: a list of 2 or 3 */
-json_read_function json_read_scalar_list; /* hamel_expressions: exactly one, no list */
-json_read_function json_read_one_or_vector;
-json_read_function json_read_positive; /* double > 0 */
-json_read_function json_read_family;   /* hamel_family */
+/* Reads expressions into an array: a list with `least` to `most` items or, if `scalar` is set, a number or a text. */
+void json_read_values(json_reader *r, const cJSON *value, const char *pointer, bool scalar, size_t least, size_t most,
+                      const char *what, hamel_expressions *list);
 
-/* Reads a number, or a text that is a constant expression. Otherwise adds an error and returns false. */
-bool json_read_double(json_reader *r, const cJSON *value, const char *pointer, double *out);
+/* Read functions of single values. The comments state the type of the field. */
+json_read_function json_read_text;                     /* const char * */
+json_read_function json_read_name;                     /* const char *, not empty */
+json_read_function json_read_boolean;                  /* bool */
+json_read_function json_read_real, json_read_positive; /* double; double > 0 */
+json_read_function json_read_expression;               /* hamel_expression: a number or a text */
+json_read_function json_read_expressions;              /* hamel_expressions: one, or a list */
+json_read_function json_read_scalar_list;              /* hamel_expressions: exactly one, no list */
+json_read_function json_read_vector;                   /* hamel_expressions: a list of 2 or 3 */
+json_read_function json_read_one_or_vector;            /* hamel_expressions: one, or a list of 2 or 3 */
+json_read_function json_read_family;                   /* hamel_family */
 
-/* Reads a whole number from `least` to `most`; another value is an error and leaves *out unchanged. */
+/* Reads a whole number from `least` to `most`. Adds an error for other values and leaves *out unchanged. */
 void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most, double *out);
 
 /* Returns the index of the text in `names`, or -1 after adding an error that suggests the nearest name. */
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count);
+
+/* Defines the read function of an enum whose values 0, 1, ... have these names. */
+#define JSON_CHOICE(function, type, ...)                                                         \
+    static void function(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
+        static const char *const names[] = {__VA_ARGS__};                                        \
+        int choice = json_read_choice(r, value, pointer, names, sizeof names / sizeof *names);   \
+        if (choice >= 0) *(type *)field = (type)choice;                                          \
+    }

@@ -1,18 +1,14 @@
 /* read_elements.c — reads parameters, coordinates, definitions, constraints, outputs, invariants and checks.
  *
- * The first field of each struct is its pointer, which the list reader sets. The tables below fill the other fields. */
+ * The first field of each struct is the JSON Pointer of its element. The tables fill the other fields. */
 #include "api/read/read_parts.h"
 
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static const json_key parameter_keys[] = {
-    {"value", json_read_expression, offsetof(hamel_parameter, value), true},
-    {"unit", json_read_text, offsetof(hamel_parameter, unit), false},
-    {"description", json_read_text, offsetof(hamel_parameter, description), false},
-};
-const json_kind parameter_kind = JSON_KIND("a parameter", parameter_keys);
+const json_kind parameter_kind =
+    JSON_KIND("a parameter", {"value", json_read_expression, offsetof(hamel_parameter, value), true},
+              {"unit", json_read_text, offsetof(hamel_parameter, unit), false},
+              {"description", json_read_text, offsetof(hamel_parameter, description), false});
 
 static void read_parameter(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_parameter *p = field;
@@ -33,33 +29,17 @@ void read_parameters(json_reader *r, const cJSON *value, const char *pointer, vo
                                   read_parameter, &d->parameter_count);
 }
 
-static void read_table_kind(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const names[] = {"linear", "cubic"};
-    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
-    if (choice >= 0) ((hamel_table *)field)->kind = choice == 0 ? HAMEL_TABLE_LINEAR : HAMEL_TABLE_CUBIC;
-}
+JSON_CHOICE(read_table_kind, hamel_table_kind, "linear", "cubic")
+JSON_CHOICE(read_table_outside, hamel_table_outside, "error", "hold")
 
-static void read_table_outside(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const names[] = {"error", "hold"};
-    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
-    if (choice >= 0) ((hamel_table *)field)->outside = choice == 0 ? HAMEL_TABLE_ERROR : HAMEL_TABLE_HOLD;
-}
-
-/* Reads a list of numbers and expressions of any length. */
 static void read_values_of_table(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_expressions *list = field;
-    list->items =
-        json_read_list(r, value, pointer, "a list of numbers", sizeof *list->items, json_read_expression, &list->count);
-    if (list->items != NULL) list->pointer = pointer;
+    json_read_values(r, value, pointer, false, 0, SIZE_MAX, "a list of numbers", field);
 }
 
-static const json_key table_keys[] = {
-    {"x", read_values_of_table, offsetof(hamel_table, x), true},
-    {"y", read_values_of_table, offsetof(hamel_table, y), true},
-    {"kind", read_table_kind, 0, false},
-    {"outside", read_table_outside, 0, false},
-};
-const json_kind table_kind = JSON_KIND("a table", table_keys);
+const json_kind table_kind = JSON_KIND("a table", {"x", read_values_of_table, offsetof(hamel_table, x), true},
+                                       {"y", read_values_of_table, offsetof(hamel_table, y), true},
+                                       {"kind", read_table_kind, offsetof(hamel_table, kind), false},
+                                       {"outside", read_table_outside, offsetof(hamel_table, outside), false});
 
 static void read_table(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_table *t = field;
@@ -74,15 +54,13 @@ void read_tables(json_reader *r, const cJSON *value, const char *pointer, void *
                               &d->table_count);
 }
 
-static const json_key coordinate_keys[] = {
-    {"name", json_read_name, offsetof(hamel_coordinate, name), true},
-    {"initial", json_read_expression, offsetof(hamel_coordinate, initial), false},
-    {"velocity", json_read_expression, offsetof(hamel_coordinate, velocity), false},
-    {"unit", json_read_text, offsetof(hamel_coordinate, unit), false},
-    {"description", json_read_text, offsetof(hamel_coordinate, description), false},
-    {"for", json_read_family, offsetof(hamel_coordinate, family), false},
-};
-const json_kind coordinate_kind = JSON_KIND("a coordinate", coordinate_keys);
+const json_kind coordinate_kind =
+    JSON_KIND("a coordinate", {"name", json_read_name, offsetof(hamel_coordinate, name), true},
+              {"initial", json_read_expression, offsetof(hamel_coordinate, initial), false},
+              {"velocity", json_read_expression, offsetof(hamel_coordinate, velocity), false},
+              {"unit", json_read_text, offsetof(hamel_coordinate, unit), false},
+              {"description", json_read_text, offsetof(hamel_coordinate, description), false},
+              {"for", json_read_family, offsetof(hamel_coordinate, family), false});
 
 static void read_coordinate(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_coordinate *c = field;
@@ -96,36 +74,26 @@ static void read_coordinate(json_reader *r, const cJSON *value, const char *poin
     }
 }
 
-READ_SECTION(read_coordinates, coordinates, coordinate_count, read_coordinate, "a list of coordinates")
+READ_SECTION(coordinate, coordinates, "a list of coordinates")
 
-static const json_key quasi_velocity_keys[] = {
-    {"name", json_read_name, offsetof(hamel_quasi_velocity, name), true},
-    {"definition", json_read_scalar_list, offsetof(hamel_quasi_velocity, definition), true},
-    {"initial", json_read_expression, offsetof(hamel_quasi_velocity, initial), false},
-    {"description", json_read_text, offsetof(hamel_quasi_velocity, description), false},
-};
-const json_kind quasi_velocity_kind = JSON_KIND("a quasi-velocity", quasi_velocity_keys);
+const json_kind quasi_velocity_kind =
+    JSON_KIND("a quasi-velocity", {"name", json_read_name, offsetof(hamel_quasi_velocity, name), true},
+              {"definition", json_read_scalar_list, offsetof(hamel_quasi_velocity, definition), true},
+              {"initial", json_read_expression, offsetof(hamel_quasi_velocity, initial), false},
+              {"description", json_read_text, offsetof(hamel_quasi_velocity, description), false});
 
-READ_OBJECT(read_quasi_velocity, quasi_velocity_kind)
+READ_OBJECTS(quasi_velocity, quasi_velocities, "a list of quasi-velocities")
 
-READ_SECTION(read_quasi_velocities, quasi_velocities, quasi_velocity_count, read_quasi_velocity,
-             "a list of quasi-velocities")
+const json_kind definition_kind = JSON_KIND("a definition", {"name", json_read_name, offsetof(hamel_named, name), true},
+                                            {"expression", json_read_one_or_vector, offsetof(hamel_named, value), true},
+                                            {"for", json_read_family, offsetof(hamel_named, family), false});
 
-static const json_key definition_keys[] = {
-    {"name", json_read_name, offsetof(hamel_named, name), true},
-    {"expression", json_read_one_or_vector, offsetof(hamel_named, value), true},
-    {"for", json_read_family, offsetof(hamel_named, family), false},
-};
-const json_kind definition_kind = JSON_KIND("a definition", definition_keys);
+const json_kind named_kind =
+    JSON_KIND("a named expression", {"name", json_read_name, offsetof(hamel_named, name), true},
+              {"expression", json_read_scalar_list, offsetof(hamel_named, value), true},
+              {"for", json_read_family, offsetof(hamel_named, family), false});
 
-static const json_key named_keys[] = {
-    {"name", json_read_name, offsetof(hamel_named, name), true},
-    {"expression", json_read_scalar_list, offsetof(hamel_named, value), true},
-    {"for", json_read_family, offsetof(hamel_named, family), false},
-};
-const json_kind named_kind = JSON_KIND("a named expression", named_keys);
-
-/* Reads {name: value}, or an object of this kind in a list. */
+/* Reads the value of a member {name: value}, or an object of this kind in a list. */
 static void read_named_value(json_reader *r, const cJSON *value, const char *pointer, hamel_named *out,
                              const json_kind *kind, json_read_function *read) {
     out->pointer = pointer;
@@ -160,16 +128,14 @@ void read_named(json_reader *r, const cJSON *value, const char *pointer, void *f
 
 READ_LOCATED_NAME(read_friction_end, hamel_end, name, pointer)
 
-static const json_key friction_keys[] = {
-    {"coefficient", json_read_expression, offsetof(hamel_friction, coefficient), true},
-    {"static", json_read_expression, offsetof(hamel_friction, limit), false},
-    {"regularization", json_read_expression, offsetof(hamel_friction, regularization), false},
-    {"on", read_friction_end, offsetof(hamel_friction, on), false},
-    {"against", read_friction_end, offsetof(hamel_friction, against), false},
-};
-const json_kind friction_kind = JSON_KIND("friction", friction_keys);
+const json_kind friction_kind =
+    JSON_KIND("friction", {"coefficient", json_read_expression, offsetof(hamel_friction, coefficient), true},
+              {"static", json_read_expression, offsetof(hamel_friction, limit), false},
+              {"regularization", json_read_expression, offsetof(hamel_friction, regularization), false},
+              {"on", read_friction_end, offsetof(hamel_friction, on), false},
+              {"against", read_friction_end, offsetof(hamel_friction, against), false});
 
-READ_OBJECT(read_friction, friction_kind)
+READ_OBJECT(friction)
 
 static void read_active(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     bool active = true;
@@ -177,26 +143,20 @@ static void read_active(json_reader *r, const cJSON *value, const char *pointer,
     *(bool *)field = !active;
 }
 
-static const json_key constraint_keys[] = {
-    {"name", json_read_name, offsetof(hamel_constraint, name), true},
-    {"equation", json_read_expression, offsetof(hamel_constraint, equation), true},
-    {"active", read_active, offsetof(hamel_constraint, inactive), false},
-    {"nonideal", read_named, offsetof(hamel_constraint, nonideal), false},
-    {"friction", read_friction, offsetof(hamel_constraint, friction), false},
-    {"for", json_read_family, offsetof(hamel_constraint, family), false},
-};
-const json_kind constraint_kind = JSON_KIND("a constraint", constraint_keys);
+const json_kind constraint_kind =
+    JSON_KIND("a constraint", {"name", json_read_name, offsetof(hamel_constraint, name), true},
+              {"equation", json_read_expression, offsetof(hamel_constraint, equation), true},
+              {"active", read_active, offsetof(hamel_constraint, inactive), false},
+              {"nonideal", read_named, offsetof(hamel_constraint, nonideal), false},
+              {"friction", read_friction, offsetof(hamel_constraint, friction), false},
+              {"for", json_read_family, offsetof(hamel_constraint, family), false});
 
-READ_OBJECT(read_constraint, constraint_kind)
+READ_OBJECTS(constraint, constraints, "a list of constraints")
 
-READ_SECTION(read_constraints, constraints, constraint_count, read_constraint, "a list of constraints")
-
-static const json_key invariant_keys[] = {
-    {"name", json_read_name, offsetof(hamel_invariant, name), false},
-    {"expression", json_read_expression, offsetof(hamel_invariant, expression), true},
-    {"tolerance", json_read_expression, offsetof(hamel_invariant, tolerance), false},
-};
-const json_kind invariant_kind = JSON_KIND("an invariant", invariant_keys);
+const json_kind invariant_kind =
+    JSON_KIND("an invariant", {"name", json_read_name, offsetof(hamel_invariant, name), false},
+              {"expression", json_read_expression, offsetof(hamel_invariant, expression), true},
+              {"tolerance", json_read_expression, offsetof(hamel_invariant, tolerance), false});
 
 static void read_invariant(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_invariant *invariant = field;
@@ -210,7 +170,7 @@ static void read_invariant(json_reader *r, const cJSON *value, const char *point
     }
 }
 
-READ_SECTION(read_invariants, invariants, invariant_count, read_invariant, "a list of invariants")
+READ_SECTION(invariant, invariants, "a list of invariants")
 
 /* Reads "final", "always", or a time. */
 static void read_at(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -227,30 +187,24 @@ static void read_at(json_reader *r, const cJSON *value, const char *pointer, voi
     }
 }
 
-static const json_key check_keys[] = {
-    {"name", json_read_name, offsetof(hamel_check, name), false},
-    {"expression", json_read_expression, offsetof(hamel_check, expression), true},
-    {"at", read_at, 0, false},
-    {"equals", json_read_expression, offsetof(hamel_check, equals), false},
-    {"tolerance", json_read_expression, offsetof(hamel_check, tolerance), false},
-    {"min", json_read_expression, offsetof(hamel_check, min), false},
-    {"max", json_read_expression, offsetof(hamel_check, max), false},
-};
-const json_kind check_kind = JSON_KIND("a check", check_keys);
+const json_kind check_kind =
+    JSON_KIND("a check", {"name", json_read_name, offsetof(hamel_check, name), false},
+              {"expression", json_read_expression, offsetof(hamel_check, expression), true}, {"at", read_at, 0, false},
+              {"equals", json_read_expression, offsetof(hamel_check, equals), false},
+              {"tolerance", json_read_expression, offsetof(hamel_check, tolerance), false},
+              {"min", json_read_expression, offsetof(hamel_check, min), false},
+              {"max", json_read_expression, offsetof(hamel_check, max), false});
 
 static void read_check(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_check *check = field;
     check->pointer = pointer;
     json_read_object(r, value, pointer, &check_kind, check);
     if (!cJSON_IsObject(value)) return;
-    if (json_at(value, "equals") == NULL && json_at(value, "min") == NULL && json_at(value, "max") == NULL) {
+    if (json_at(value, "equals") == NULL && json_at(value, "min") == NULL && json_at(value, "max") == NULL)
         json_fault_at(r, pointer, "a check needs `equals`, `min` or `max`");
-    }
-    /* The expression names a check that has no name. */
-    if (check->name == NULL) {
-        check->name =
-            check->expression.text != NULL ? check->expression.text : json_format(r, "%.17g", check->expression.number);
-    }
+    /* A check without a name is named by its expression. */
+    if (check->name == NULL) check->name = check->expression.text;
+    if (check->name == NULL) check->name = json_format(r, "%.17g", check->expression.number);
 }
 
-READ_SECTION(read_checks, checks, check_count, read_check, "a list of checks")
+READ_SECTION(check, checks, "a list of checks")

@@ -1,14 +1,7 @@
 /* read_events.c — reads the key `events`: actions at zero crossings of functions of the state. */
 #include "api/read/read_parts.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static void read_direction(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const names[] = {"both", "rising", "falling"};
-    static const hamel_direction directions[] = {HAMEL_BOTH, HAMEL_RISING, HAMEL_FALLING};
-    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
-    if (choice >= 0) *(hamel_direction *)field = directions[choice];
-}
+JSON_CHOICE(read_direction, hamel_direction, "both", "rising", "falling")
 
 static void read_set(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     if (cJSON_IsObject(value))
@@ -17,13 +10,11 @@ static void read_set(json_reader *r, const cJSON *value, const char *pointer, vo
         json_expected(r, value, pointer, "an object of coordinates or velocities and expressions");
 }
 
-static const json_key impulse_keys[] = {
-    {"constraint", json_read_expression, offsetof(hamel_impulse, constraint), true},
-    {"restitution", json_read_expression, offsetof(hamel_impulse, restitution), false},
-};
-const json_kind impulse_kind = JSON_KIND("an impulse", impulse_keys);
+const json_kind impulse_kind =
+    JSON_KIND("an impulse", {"constraint", json_read_expression, offsetof(hamel_impulse, constraint), true},
+              {"restitution", json_read_expression, offsetof(hamel_impulse, restitution), false});
 
-READ_OBJECT(read_impulse, impulse_kind)
+READ_OBJECT(impulse)
 
 static void read_impulses(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_impulses *list = field;
@@ -42,19 +33,14 @@ static void read_references(json_reader *r, const cJSON *value, const char *poin
     (void)json_read_names(r, value, pointer, "a list of constraints", &list->names, &list->pointers, &list->count);
 }
 
-static const json_key event_keys[] = {
-    {"name", json_read_name, offsetof(hamel_event, name), true},
-    {"when", json_read_expression, offsetof(hamel_event, when), true},
-    {"direction", read_direction, offsetof(hamel_event, direction), false},
-    {"set", read_set, offsetof(hamel_event, set), false},
-    {"impulse", read_impulses, offsetof(hamel_event, impulses), false},
-    {"activate", read_references, offsetof(hamel_event, activate), false},
-    {"deactivate", read_references, offsetof(hamel_event, deactivate), false},
-    {"terminate", json_read_boolean, offsetof(hamel_event, terminate), false},
-    {"for", json_read_family, offsetof(hamel_event, family), false},
-};
-const json_kind event_kind = JSON_KIND("an event", event_keys);
+const json_kind event_kind = JSON_KIND("an event", {"name", json_read_name, offsetof(hamel_event, name), true},
+                                       {"when", json_read_expression, offsetof(hamel_event, when), true},
+                                       {"direction", read_direction, offsetof(hamel_event, direction), false},
+                                       {"set", read_set, offsetof(hamel_event, set), false},
+                                       {"impulse", read_impulses, offsetof(hamel_event, impulses), false},
+                                       {"activate", read_references, offsetof(hamel_event, activate), false},
+                                       {"deactivate", read_references, offsetof(hamel_event, deactivate), false},
+                                       {"terminate", json_read_boolean, offsetof(hamel_event, terminate), false},
+                                       {"for", json_read_family, offsetof(hamel_event, family), false});
 
-READ_OBJECT(read_event, event_kind)
-
-READ_SECTION(read_events, events, event_count, read_event, "a list of events")
+READ_OBJECTS(event, events, "a list of events")

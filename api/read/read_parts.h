@@ -1,65 +1,45 @@
-/* read_parts.h — the readers of the sections of a description, one for each top-level key that holds objects. */
+/* read_parts.h — readers of the sections of a description. */
 #pragma once
 
 #include "api/json/reader.h"
 
-/* Defines the reader of a section, a list of structs; the field is the whole hamel_description. */
-#define READ_SECTION(function, list, length, item, what)                                      \
-    void function(json_reader *r, const cJSON *value, const char *pointer, void *field) {     \
-        hamel_description *d = field;                                                         \
-        d->list = json_read_list(r, value, pointer, what, sizeof *d->list, item, &d->length); \
+/* Defines the reader read_LIST of a section, a list whose items read_ITEM reads. The field is the hamel_description. */
+#define READ_SECTION(item, list, what)                                                                     \
+    void read_##list(json_reader *r, const cJSON *value, const char *pointer, void *field) {               \
+        hamel_description *d = field;                                                                      \
+        d->list = json_read_list(r, value, pointer, what, sizeof *d->list, read_##item, &d->item##_count); \
     }
 
-/* Defines the reader of an object of this kind, into a struct that begins with its pointer. */
-#define READ_OBJECT(function, kind)                                                              \
-    static void function(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
-        *(const char **)field = pointer;                                                         \
-        json_read_object(r, value, pointer, &(kind), field);                                     \
+/* Defines the reader read_ITEM of an object of the kind ITEM_kind. The struct begins with the pointer of the object. */
+#define READ_OBJECT(item)                                                                           \
+    static void read_##item(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
+        *(const char **)field = pointer;                                                            \
+        json_read_object(r, value, pointer, &item##_kind, field);                                   \
     }
 
-/* Defines the reader of a name in a struct, which also keeps the pointer of the name. */
+/* Defines both: a section whose items are plain objects. */
+#define READ_OBJECTS(item, list, what) \
+    READ_OBJECT(item)                  \
+    READ_SECTION(item, list, what)
+
+/* Defines the reader of a name and its pointer, which are two fields of a struct. */
 #define READ_LOCATED_NAME(function, type, name, location)                                        \
     static void function(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
         ((type *)field)->location = pointer;                                                     \
         json_read_name(r, value, pointer, &((type *)field)->name);                               \
     }
 
-/* read_elements.c; the field is the whole hamel_description, as each reader fills an array and its length. */
-json_read_function read_parameters;
-json_read_function read_tables;
-json_read_function read_coordinates;
-json_read_function read_quasi_velocities;
-json_read_function read_constraints;
-json_read_function read_invariants;
-json_read_function read_checks;
+/* Readers of sections; the field is the hamel_description. */
+json_read_function read_parameters, read_tables, read_coordinates, read_quasi_velocities, read_constraints,
+    read_invariants, read_checks, read_particles, read_bodies, read_points, read_frames, read_springs, read_dampers,
+    read_loads, read_joints, read_scene, read_events;
 
-/* read_bodies.c; the same. */
-json_read_function read_particles;
-json_read_function read_bodies;
-json_read_function read_points;
-json_read_function read_frames;
-json_read_function read_springs;
-json_read_function read_dampers;
-json_read_function read_loads;
-json_read_function read_joints;
+json_read_function read_simulation;  /* the field is a hamel_simulation */
+json_read_function read_end;         /* a name or a position; the field is a hamel_end */
+json_read_function read_definitions; /* the field is a hamel_named_list; values may be vectors */
+json_read_function read_named;       /* outputs and generalized forces; the field is a hamel_named_list */
 
-/* A name, or a position; the field is a hamel_end. */
-json_read_function read_end;
-
-/* read_scene.c; the field is the whole hamel_description. */
-json_read_function read_scene;
-
-/* The field is a hamel_named_list. */
-json_read_function read_definitions; /* values may be vectors */
-json_read_function read_named;       /* outputs, generalized forces */
-
-/* read_events.c; the field is the hamel_description. */
-json_read_function read_events;
-
-/* read_simulation.c; the field is a hamel_simulation. */
-json_read_function read_simulation;
-
-/* The kinds of objects, for the test that compares them with system.schema.json. */
+/* Kinds of objects, for the test that compares them with system.schema.json. */
 extern const json_kind system_kind, parameter_kind, table_kind, coordinate_kind, quasi_velocity_kind, definition_kind,
     named_kind, particle_kind, framed_position_kind, euler_kind, orientation_kind, body_kind, point_kind, frame_kind,
     spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, friction_kind, event_kind, impulse_kind,

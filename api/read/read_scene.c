@@ -1,11 +1,11 @@
 /* read_scene.c — reads the key `scene`: a list of shapes, each an object whose only key is its kind. */
 #include "api/read/read_parts.h"
 
-/* Sets the kind of a shape and allocates its ends. A shape that has a kind already is an error. */
+/* Sets the kind of a shape and allocates its ends. Adds an error if the shape already has a kind. */
 static bool begin_shape(json_reader *r, const char *pointer, hamel_scene_shape *shape, hamel_shape_kind kind,
                         size_t count) {
     if (shape->ends != NULL) {
-        json_fault_at(r, pointer, "a shape has exactly one kind: make two shapes of the two keys");
+        json_fault_at(r, pointer, "a shape has exactly one kind; split it into two shapes");
         return false;
     }
     shape->kind = kind;
@@ -29,11 +29,8 @@ static void read_through(json_reader *r, const cJSON *value, const char *pointer
         json_expected(r, value, pointer, what);
         return;
     }
-    if (count < 2 || count > most) {
-        json_fault_at(r, pointer, "expected %s, found %zu", what, count);
-        return;
-    }
-    if (!begin_shape(r, pointer, shape, kind, count)) return;
+    if (count < 2 || count > most) json_fault_at(r, pointer, "expected %s, found a list of %zu", what, count);
+    if (count < 2 || count > most || !begin_shape(r, pointer, shape, kind, count)) return;
     for (const cJSON *item = value->child; item != NULL; item = item->next, k++)
         read_end(r, item, json_pointer_of_index(r, pointer, k), &shape->ends[k]);
     shape->end_count = count;
@@ -65,23 +62,14 @@ static void read_body_name(json_reader *r, const cJSON *value, const char *point
     shape->end_count = shape->ends[0].name != NULL;
 }
 
-static const json_key circle_keys[] = {
-    {"center", read_center, 0, true},
-    {"radius", json_read_scalar_list, offsetof(hamel_scene_shape, sizes), true},
-};
-const json_kind circle_kind = JSON_KIND("a circle", circle_keys);
+const json_kind circle_kind = JSON_KIND("a circle", {"center", read_center, 0, true},
+                                        {"radius", json_read_scalar_list, offsetof(hamel_scene_shape, sizes), true});
 
-static const json_key disk_keys[] = {
-    {"body", read_body_name, 0, true},
-    {"radius", json_read_scalar_list, offsetof(hamel_scene_shape, sizes), true},
-};
-const json_kind disk_kind = JSON_KIND("a disk", disk_keys);
+const json_kind disk_kind = JSON_KIND("a disk", {"body", read_body_name, 0, true},
+                                      {"radius", json_read_scalar_list, offsetof(hamel_scene_shape, sizes), true});
 
-static const json_key box_keys[] = {
-    {"body", read_body_name, 0, true},
-    {"size", json_read_vector, offsetof(hamel_scene_shape, sizes), true},
-};
-const json_kind box_kind = JSON_KIND("a box", box_keys);
+const json_kind box_kind = JSON_KIND("a box", {"body", read_body_name, 0, true},
+                                     {"size", json_read_vector, offsetof(hamel_scene_shape, sizes), true});
 
 static void read_circle(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     if (begin_shape(r, pointer, field, HAMEL_SHAPE_CIRCLE, 1)) json_read_object(r, value, pointer, &circle_kind, field);
@@ -93,13 +81,10 @@ static void read_box(json_reader *r, const cJSON *value, const char *pointer, vo
     if (begin_shape(r, pointer, field, HAMEL_SHAPE_BOX, 1)) json_read_object(r, value, pointer, &box_kind, field);
 }
 
-static const json_key shape_keys[] = {
-    {"point", read_point, 0, false},        {"line", read_line, 0, false},
-    {"spring", read_spring_line, 0, false}, {"circle", read_circle, 0, false},
-    {"disk", read_disk, 0, false},          {"box", read_box, 0, false},
-    {"path", read_path, 0, false},          {"for", json_read_family, offsetof(hamel_scene_shape, family), false},
-};
-const json_kind shape_kind = JSON_KIND("a shape", shape_keys);
+const json_kind shape_kind = JSON_KIND(
+    "a shape", {"point", read_point, 0, false}, {"line", read_line, 0, false}, {"spring", read_spring_line, 0, false},
+    {"circle", read_circle, 0, false}, {"disk", read_disk, 0, false}, {"box", read_box, 0, false},
+    {"path", read_path, 0, false}, {"for", json_read_family, offsetof(hamel_scene_shape, family), false});
 
 static void read_shape(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_scene_shape *shape = field;

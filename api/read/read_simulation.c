@@ -3,17 +3,14 @@
 
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+JSON_CHOICE(read_method, hamel_method, "auto", "bdf", "adams", "erk")
+JSON_CHOICE(read_initialization, hamel_initialization, "strict", "project")
 
 static void read_times(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    hamel_simulation *s = field;
-    if (cJSON_IsArray(value) && value->child == NULL) {
+    if (cJSON_IsArray(value) && value->child == NULL)
         json_fault_at(r, pointer, "the list of times is empty");
-        return;
-    }
-    s->times.pointer = pointer;
-    s->times.items = json_read_list(r, value, pointer, "a list of times", sizeof *s->times.items, json_read_expression,
-                                    &s->times.count);
+    else
+        json_read_values(r, value, pointer, false, 1, SIZE_MAX, "a list of times", field);
 }
 
 static void read_atol(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -25,14 +22,6 @@ static void read_atol(json_reader *r, const cJSON *value, const char *pointer, v
     } else {
         json_expected(r, value, pointer, "a number, or an object of coordinates and numbers");
     }
-}
-
-static void read_method(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const names[] = {"auto", "bdf", "adams", "erk"};
-    static const hamel_method methods[] = {HAMEL_METHOD_AUTO, HAMEL_METHOD_BDF, HAMEL_METHOD_ADAMS, HAMEL_METHOD_ERK};
-    hamel_simulation *s = field;
-    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
-    if (choice >= 0) s->method = methods[choice];
 }
 
 static void read_formulation(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -53,8 +42,7 @@ static void read_baumgarte(json_reader *r, const cJSON *value, const char *point
     json_read_expression(r, value->child->next, json_pointer_of_index(r, pointer, 1), &s->baumgarte[1]);
 }
 
-static const json_key projection_keys[] = {{"baumgarte", read_baumgarte, 0, true}};
-const json_kind projection_kind = JSON_KIND("a projection", projection_keys);
+const json_kind projection_kind = JSON_KIND("a projection", {"baumgarte", read_baumgarte, 0, true});
 
 static void read_projection(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
@@ -65,13 +53,6 @@ static void read_projection(json_reader *r, const cJSON *value, const char *poin
     } else {
         json_expected(r, value, pointer, "true, false or {\"baumgarte\": [alpha, beta]}");
     }
-}
-
-static void read_initialization(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const names[] = {"strict", "project"};
-    hamel_simulation *s = field;
-    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
-    if (choice >= 0) s->initialization = choice == 0 ? HAMEL_INITIALIZATION_STRICT : HAMEL_INITIALIZATION_PROJECT;
 }
 
 static void read_record(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -86,27 +67,22 @@ static void read_sensitivities(json_reader *r, const cJSON *value, const char *p
                           &s->sensitivity_pointers, &s->sensitivity_count);
 }
 
-static const json_key simulation_keys[] = {
-    {"start", json_read_expression, offsetof(hamel_simulation, start), false},
-    {"stop", json_read_expression, offsetof(hamel_simulation, stop), false},
-    {"samples", json_read_expression, offsetof(hamel_simulation, samples), false},
-    {"step", json_read_expression, offsetof(hamel_simulation, step), false},
-    {"times", read_times, 0, false},
-    {"rtol", json_read_expression, offsetof(hamel_simulation, rtol), false},
-    {"atol", read_atol, 0, false},
-    {"method", read_method, 0, false},
-    {"formulation", read_formulation, 0, false},
-    {"projection", read_projection, 0, false},
-    {"initialization", read_initialization, 0, false},
-    {"max_steps", json_read_expression, offsetof(hamel_simulation, max_steps), false},
-    {"max_step", json_read_expression, offsetof(hamel_simulation, max_step), false},
-    {"time_limit", json_read_expression, offsetof(hamel_simulation, time_limit), false},
-    {"record", read_record, 0, false},
-    {"sensitivities", read_sensitivities, 0, false},
-    {"certify", json_read_boolean, offsetof(hamel_simulation, certify), false},
-    {"scene", json_read_boolean, offsetof(hamel_simulation, scene), false},
-};
-const json_kind simulation_kind = JSON_KIND("simulation", simulation_keys);
+const json_kind simulation_kind =
+    JSON_KIND("simulation", {"start", json_read_expression, offsetof(hamel_simulation, start), false},
+              {"stop", json_read_expression, offsetof(hamel_simulation, stop), false},
+              {"samples", json_read_expression, offsetof(hamel_simulation, samples), false},
+              {"step", json_read_expression, offsetof(hamel_simulation, step), false},
+              {"times", read_times, offsetof(hamel_simulation, times), false},
+              {"rtol", json_read_expression, offsetof(hamel_simulation, rtol), false}, {"atol", read_atol, 0, false},
+              {"method", read_method, offsetof(hamel_simulation, method), false},
+              {"formulation", read_formulation, 0, false}, {"projection", read_projection, 0, false},
+              {"initialization", read_initialization, offsetof(hamel_simulation, initialization), false},
+              {"max_steps", json_read_expression, offsetof(hamel_simulation, max_steps), false},
+              {"max_step", json_read_expression, offsetof(hamel_simulation, max_step), false},
+              {"time_limit", json_read_expression, offsetof(hamel_simulation, time_limit), false},
+              {"record", read_record, 0, false}, {"sensitivities", read_sensitivities, 0, false},
+              {"certify", json_read_boolean, offsetof(hamel_simulation, certify), false},
+              {"scene", json_read_boolean, offsetof(hamel_simulation, scene), false});
 
 void read_simulation(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;

@@ -24,7 +24,7 @@ static void read_format_version(json_reader *r, const cJSON *value, const char *
 #define FIELD(name) offsetof(hamel_description, name)
 
 /* clang-format off */
-static const json_key system_keys[] = {
+const json_kind system_kind = JSON_KIND("a system",
     {"hamel",              read_format_version,   0,                         true},
     {"name",               json_read_text,        FIELD(name),               false},
     {"description",        json_read_text,        FIELD(text),               false},
@@ -56,10 +56,8 @@ static const json_key system_keys[] = {
     {"checks",             read_checks,           0,                         false},
     {"scene",              read_scene,            0,                         false},
     {"simulation",         read_simulation,       FIELD(simulation),         false},
-    {"sweep",              read_sweep,            0,                         false},
-};
+    {"sweep",              read_sweep,            0,                         false});
 /* clang-format on */
-const json_kind system_kind = JSON_KIND("a system", system_keys);
 
 const char *api_hash(const cJSON *tree, arena *memory) {
     char *canonical = json_canonical(tree);

@@ -19,7 +19,7 @@ static const double seed_most =
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 typedef struct sweep_text {
-    int mode;
+    sweep_mode mode;
     double count, seed;
     sweep_axis *axes;
     size_t axis_count;
@@ -27,10 +27,8 @@ typedef struct sweep_text {
     size_t collect_count;
 } sweep_text;
 
-static void read_mode(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const modes[] = {"grid", "zip", "random", "latin_hypercube"};
-    *(int *)field = json_read_choice(r, value, pointer, modes, 4);
-}
+JSON_CHOICE(read_mode, sweep_mode, "grid", "zip", "random", "latin_hypercube")
+JSON_CHOICE(read_reduce, reduction, "final", "min", "max", "mean")
 
 static void read_count(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     json_read_whole(r, value, pointer, 1, SWEEP_MEMBERS_MOST, field);
@@ -40,21 +38,13 @@ static void read_seed(json_reader *r, const cJSON *value, const char *pointer, v
     json_read_whole(r, value, pointer, 0, seed_most, field);
 }
 
-static void read_real(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    double number;
-    if (json_read_double(r, value, pointer, &number)) *(double *)field = number;
-}
-
 typedef struct range_text {
     double from, to, count;
 } range_text;
 
-static const json_key range_keys[] = {
-    {"from", read_real, offsetof(range_text, from), true},
-    {"to", read_real, offsetof(range_text, to), true},
-    {"count", read_count, offsetof(range_text, count), false},
-};
-const json_kind sweep_range_kind = JSON_KIND("a range", range_keys);
+const json_kind sweep_range_kind = JSON_KIND("a range", {"from", json_read_real, offsetof(range_text, from), true},
+                                             {"to", json_read_real, offsetof(range_text, to), true},
+                                             {"count", read_count, offsetof(range_text, count), false});
 
 /* Returns whether the item is a number or a constant expression, and its value: "pi/6" is constant, "2*m" is not. */
 static bool constant_of(const cJSON *item, double *value) {
@@ -67,19 +57,13 @@ static void read_listed(json_reader *r, const cJSON *value, const char *pointer,
     axis->listed = json_alloc(r, json_child_count(value), sizeof *axis->listed);
     if (!axis->listed) return;
     for (const cJSON *item = value->child; item; item = item->next, axis->count++) {
-        text_buffer number;
         double constant;
-        text_buffer_init(&number, 64);
-        if (constant_of(item, &constant)) {
-            text_buffer_number(&number, constant);
-            if (number.failed) r->no_memory = true;
-            axis->listed[axis->count] = number.failed ? NULL : (char *)(uintptr_t)json_copy(r, number.bytes);
-        } else if (cJSON_IsString(item) && item->valuestring[0]) {
-            axis->listed[axis->count] = (char *)(uintptr_t)json_copy(r, item->valuestring);
-        } else {
+        if (constant_of(item, &constant))
+            axis->listed[axis->count] = json_number_text(r, constant);
+        else if (cJSON_IsString(item) && item->valuestring[0])
+            axis->listed[axis->count] = json_copy(r, item->valuestring);
+        else
             json_expected(r, item, json_pointer_of_index(r, pointer, axis->count), "a number or an expression");
-        }
-        text_buffer_free(&number);
     }
 }
 
@@ -115,12 +99,6 @@ static void read_over(json_reader *r, const cJSON *value, const char *pointer, v
     }
 }
 
-static void read_reduce(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const names[] = {"final", "min", "max", "mean"};
-    int choice = json_read_choice(r, value, pointer, names, 4);
-    if (choice >= 0) *(reduction *)field = (reduction)choice;
-}
-
 static void read_collected_expression(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     if (cJSON_IsString(value) && value->valuestring[0]) {
         *(const char **)field = json_copy(r, value->valuestring);
@@ -129,12 +107,10 @@ static void read_collected_expression(json_reader *r, const cJSON *value, const 
     }
 }
 
-static const json_key collect_keys[] = {
-    {"name", json_read_name, offsetof(sweep_collected, name), true},
-    {"reduce", read_reduce, offsetof(sweep_collected, reduce), false},
-    {"expression", read_collected_expression, offsetof(sweep_collected, expression), false},
-};
-const json_kind sweep_collect_kind = JSON_KIND("an entry of `collect`", collect_keys);
+const json_kind sweep_collect_kind =
+    JSON_KIND("an entry of `collect`", {"name", json_read_name, offsetof(sweep_collected, name), true},
+              {"reduce", read_reduce, offsetof(sweep_collected, reduce), false},
+              {"expression", read_collected_expression, offsetof(sweep_collected, expression), false});
 
 static void read_collected(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0) return; /* a struct of zeros means this */
@@ -151,14 +127,11 @@ static void read_collect(json_reader *r, const cJSON *value, const char *pointer
                                   read_collected, &out->collect_count);
 }
 
-static const json_key sweep_keys[] = {
-    {"mode", read_mode, offsetof(sweep_text, mode), false},
-    {"count", read_count, offsetof(sweep_text, count), false},
-    {"seed", read_seed, offsetof(sweep_text, seed), false},
-    {"over", read_over, offsetof(sweep_text, axes), true},
-    {"collect", read_collect, offsetof(sweep_text, collect), false},
-};
-const json_kind sweep_kind = JSON_KIND("a sweep", sweep_keys);
+const json_kind sweep_kind = JSON_KIND("a sweep", {"mode", read_mode, offsetof(sweep_text, mode), false},
+                                       {"count", read_count, offsetof(sweep_text, count), false},
+                                       {"seed", read_seed, offsetof(sweep_text, seed), false},
+                                       {"over", read_over, offsetof(sweep_text, axes), true},
+                                       {"collect", read_collect, offsetof(sweep_text, collect), false});
 
 /* ---- members ---------------------------------------------------------------------------------------------------- */
 
@@ -245,7 +218,7 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
     *out = (sweep){0};
     json_read_object(r, value, pointer, &sweep_kind, &text);
     if (faults_of(r) > before || r->no_memory) return;
-    *out = (sweep){.mode = (sweep_mode)text.mode,
+    *out = (sweep){.mode = text.mode,
                    .seed = (uint64_t)text.seed,
                    .axes = text.axes,
                    .axis_count = text.axis_count,

@@ -14,8 +14,8 @@ typedef enum sweep_mode { SWEEP_GRID, SWEEP_ZIP, SWEEP_RANDOM, SWEEP_LATIN_HYPER
 
 /* The values of one target: a list or a range. */
 typedef struct sweep_axis {
-    const char *target; /* "m", "theta.initial", "theta.velocity" */
-    char **listed;      /* numbers and expressions as text; NULL: a range */
+    const char *target;  /* "m", "theta.initial", "theta.velocity" */
+    const char **listed; /* numbers and expressions as text; NULL for a range */
     double from, to;
     size_t count;  /* number of listed values or of points of the range; 0 for a range without points */
     size_t *order; /* Latin hypercube: the stratum of each member */

@@ -360,7 +360,7 @@ static void structural_errors_report_found_and_expected(void **state) {
     expect_fault(SYSTEM("'parameters':[1]"), "/parameters", "expected an object of names and values, found a list");
     expect_fault(SYSTEM("'parameters':{'m':[1]}"), "/parameters/m", "found a list");
     expect_fault(SYSTEM("'parameters':{'m':{'unit':'kg'}}"), "/parameters/m", "needs the key `value`");
-    expect_fault(SYSTEM("'gravity':[1]"), "/gravity", "2 or 3 components, found 1");
+    expect_fault(SYSTEM("'gravity':[1]"), "/gravity", "2 or 3 expressions, found a list of 1");
     expect_fault(SYSTEM("'particles':[{'name':'P','mass':1,'position':'x'}]"), "/particles/0/position",
                  "list of 2 or 3");
     expect_fault(SYSTEM("'constraints':[{'equation':'x'}]"), "/constraints/0", "a constraint needs the key `name`");
