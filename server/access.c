@@ -5,6 +5,7 @@
 #include "api/json/reader.h"
 #include "api/problem.h"
 #include "server/clock.h"
+#include "server/log.h"
 #include "server/regular_file.h"
 
 #include <math.h>
@@ -243,34 +244,18 @@ static bool read_tree(access_list *a, const cJSON *tree, const char *path, char 
     json_reader reader = {.memory = &memory, .error = &error};
     read_owners(a, tree, &reader);
     bool good = error.status == HAMEL_OK && !reader.no_memory;
-    if (!good && error.count > 0) {
-        const hamel_fault *first = &error.faults[0];
+    const hamel_fault *first = error.count > 0 ? &error.faults[0] : NULL;
+    if (!good && first)
         snprintf(message, room, "--tokens: %.200s: %.100s: %.150s", path, first->pointer, first->message);
-    } else if (!good) {
-        snprintf(message, room, "out of memory");
-    }
     hamel_error_clear(&error);
     arena_free(&memory);
     return good;
 }
 
 static bool read_token_file(access_list *a, const char *path, char *message, size_t room) {
-    char why[FILE_REASON_BYTES];
-    size_t length;
-    char *text = regular_file_read(path, FILE_BYTES_MAX, &length, why);
-    if (!text) {
-        snprintf(message, room, "--tokens: %.300s: %s", path, why);
-        return false;
-    }
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    limits.bytes = FILE_BYTES_MAX;
-    cJSON *tree = json_parse(text, length, &limits, &fault);
-    free(text);
-    if (!tree) {
-        snprintf(message, room, "--tokens: %.200s:%zu:%zu: %.200s", path, fault.line, fault.column, fault.message);
-        return false;
-    }
+    char why[400];
+    cJSON *tree = json_file_read(path, FILE_BYTES_MAX, why, sizeof why);
+    if (!tree) return failed_with(message, room, "--tokens: %s", why);
     bool good = read_tree(a, tree, path, message, room);
     cJSON_Delete(tree);
     return good;
@@ -278,10 +263,8 @@ static bool read_token_file(access_list *a, const char *path, char *message, siz
 
 access_list *access_open(const char *path, char *message, size_t room) {
     access_list *a = calloc(1, sizeof *a);
-    if (!a) {
-        snprintf(message, room, "out of memory");
-        return NULL;
-    }
+    snprintf(message, room, "out of memory");
+    if (!a) return NULL;
     pthread_mutex_init(&a->lock, NULL);
     a->anyone = !*path;
     if (a->anyone ? add_owners(a, 1) : read_token_file(a, path, message, room)) {
@@ -341,11 +324,8 @@ bool access_reload(access_list *a, const char *path, char *message, size_t room)
     if (a->anyone) return true;
     access_list *fresh = access_open(path, message, room);
     token_owner **now = fresh ? match(a, fresh) : NULL;
-    if (now) {
-        take_over(a, fresh, now);
-    } else if (fresh) {
-        snprintf(message, room, "out of memory");
-    }
+    if (now) take_over(a, fresh, now);
+    if (fresh && !now) snprintf(message, room, "out of memory");
     access_close(fresh);
     return now != NULL;
 }

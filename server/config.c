@@ -2,14 +2,12 @@
  * override the environment. Then each value is checked once; a message names the source of the value. */
 #include "server/config.h"
 
-#include "api/json/strict_json.h"
 #include "server/regular_file.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +84,7 @@ typedef struct settings {
     char where[OPTION_TOTAL][CONFIG_TEXT_BYTES]; /* source named in messages: "--listen", "HAMELD_LISTEN", ... */
 } settings;
 
-static bool config_fail(char message[CONFIG_MESSAGE_BYTES], const char *format, ...) HAMEL_PRINTF(2, 3);
-static bool config_fail(char message[CONFIG_MESSAGE_BYTES], const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, CONFIG_MESSAGE_BYTES, format, arguments);
-    va_end(arguments);
-    return false;
-}
+#define config_fail(message, ...) failed_with(message, CONFIG_MESSAGE_BYTES, __VA_ARGS__)
 
 /* Compares names of flags and keys; '-' and '_' are equal. */
 static bool same_name(const char *a, const char *b, size_t length) {
@@ -180,24 +171,11 @@ static bool read_key(settings *s, const char *file, const cJSON *item, char mess
 }
 
 static bool read_config_file(settings *s, const char *file, char message[CONFIG_MESSAGE_BYTES]) {
-    char why[FILE_REASON_BYTES];
-    size_t length;
-    char *text = regular_file_read(file, FILE_BYTES_MAX, &length, why);
-    if (!text) return config_fail(message, "%.300s: %s", file, why);
-    json_limits limits = json_limits_default();
-    json_fault fault;
-    limits.bytes = FILE_BYTES_MAX;
-    cJSON *tree = json_parse(text, length, &limits, &fault);
-    bool good = true;
-    if (!tree) {
-        good = config_fail(message, "%.200s:%zu:%zu: %.200s", file, fault.line, fault.column, fault.message);
-    } else if (!cJSON_IsObject(tree)) {
-        good = config_fail(message, "%.300s: expected a JSON object", file);
-    }
-    for (const cJSON *item = tree && good ? tree->child : NULL; item && good; item = item->next)
-        good = read_key(s, file, item, message);
+    cJSON *tree = json_file_read(file, FILE_BYTES_MAX, message, CONFIG_MESSAGE_BYTES);
+    if (!tree) return false;
+    bool good = cJSON_IsObject(tree) || config_fail(message, "%.300s: expected a JSON object", file);
+    for (const cJSON *item = tree->child; item && good; item = item->next) good = read_key(s, file, item, message);
     cJSON_Delete(tree);
-    free(text);
     return good;
 }
 

@@ -38,6 +38,14 @@ bool log_level_named(const char *name, log_level *out) {
     return false;
 }
 
+bool failed_with(char *message, size_t room, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, room, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
 static bool put_bytes(log_line *line, const char *bytes, size_t length) {
     if (length > LINE_BYTES - 3 - line->length)
         return false; /* reserves 3 bytes for the closing brace, newline and NUL */

@@ -6,6 +6,8 @@
  * are escaped and truncated to 512 bytes. Bodies are never logged, nor are header values other than the request id. */
 #pragma once
 
+#include "engine/base/error.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +41,9 @@ static inline log_field log_number(const char *key, double number) {
 
 #define LOG_FIELDS(...) (const log_field[]){__VA_ARGS__}, sizeof((const log_field[]){__VA_ARGS__}) / sizeof(log_field)
 #define LOG_PLAIN NULL, 0
+
+/* Formats a message about a failure, to be shown at the start. Returns false, so that `return failed_with(...)` reads
+ * well. */
+bool failed_with(char *message, size_t room, const char *format, ...) HAMEL_PRINTF(3, 4);
 
 void log_write(server_log *log, log_level level, const char *event, const log_field *fields, size_t count);

@@ -68,10 +68,9 @@ static bool raise_descriptor_limit(const server_config *config, char *message, s
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return true;
     limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= needed) return true;
-    snprintf(message, room, "--connections: %.0f needs %llu open files, but the system allows %llu",
-             config->connections, (unsigned long long)needed, (unsigned long long)limit.rlim_max);
-    return false;
+    return limit.rlim_cur >= needed ||
+           failed_with(message, room, "--connections: %.0f needs %llu open files, but the system allows %llu",
+                       config->connections, (unsigned long long)needed, (unsigned long long)limit.rlim_max);
 }
 
 /* Creates the directory and its parents. */
@@ -84,36 +83,38 @@ static bool make_directory(const char *path, char *message, size_t room) {
         struct stat about;
         int reason = errno;
         if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* exists, but this user may not create it */
-        snprintf(message, room, "%.300s: %s", part, strerror(reason));
-        return false;
+        return failed_with(message, room, "%.300s: %s", part, strerror(reason));
     }
     return true;
 }
 
-/* Does nothing if the store is not in this directory. */
-static bool make_data_directory(const server_config *config, char *message, size_t room) {
-    const char *path = strncmp(config->store, "sqlite:", 7) == 0 ? config->store + 7 : "";
-    size_t length = strlen(config->data);
-    bool inside = length > 0 && strncmp(path, config->data, length) == 0 && path[length] == '/';
-    return !inside || make_directory(config->data, message, room);
-}
-
+/* Opens the store; creates the data directory if the store is in it. */
 static store *open_store(const server_config *config, server_log *log, metrics *counters, char *message, size_t room) {
     const store_options options = {
         .log = log, .metrics = counters, .lease_seconds = config->lease, .min_free = config->min_free};
-    if (!make_data_directory(config, message, room)) return NULL;
-    return store_open(config->store, &options, message, room);
+    const char *path = strncmp(config->store, "sqlite:", 7) == 0 ? config->store + 7 : "";
+    size_t length = strlen(config->data);
+    bool inside = length > 0 && strncmp(path, config->data, length) == 0 && path[length] == '/';
+    return inside && !make_directory(config->data, message, room) ? NULL
+                                                                  : store_open(config->store, &options, message, room);
 }
 
+/* Logs the start of the daemon; `server` is NULL if it does not listen. */
 static void log_start(server_log *log, const server_config *config, const http_server *server) {
-    char url[CONFIG_TEXT_BYTES + 16], shown[STORE_URL_BYTES];
+    char url[CONFIG_TEXT_BYTES + 16] = "", shown[STORE_URL_BYTES];
+    unsigned port = server ? http_port(server) : 0;
     const char *colon = strrchr(config->listen, ':');
-    snprintf(url, sizeof url, "%s://%.*s:%u", config->tls_cert[0] ? "https" : "http", (int)(colon - config->listen),
-             config->listen, http_port(server));
-    log_write(log, LOG_INFO, "listening",
-              LOG_FIELDS(log_text("url", url), log_number("port", http_port(server)),
-                         log_text("store", store_shown(config->store, shown)), log_number("workers", config->workers),
-                         log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
+    if (server)
+        snprintf(url, sizeof url, "%s://%.*s:%u", config->tls_cert[0] ? "https" : "http", (int)(colon - config->listen),
+                 config->listen, port);
+    const log_field fields[] = {log_text("url", url),
+                                log_number("port", port),
+                                log_text("store", store_shown(config->store, shown)),
+                                log_number("workers", config->workers),
+                                log_text("version", HAMEL_VERSION),
+                                log_number("pid", getpid())};
+    size_t skipped = server ? 0 : 2;
+    log_write(log, LOG_INFO, server ? "listening" : "working", fields + skipped, 6 - skipped);
 }
 
 static void read_tokens_again(server_log *log, const server_config *config, access_list *owners) {
@@ -159,10 +160,6 @@ static api_limits limits_of(const server_config *config) {
     return limits;
 }
 
-static budget_limits budget_of(const server_config *config) {
-    return (budget_limits){.wall_seconds = config->time_limit, .derive_seconds = config->derive_limit};
-}
-
 static int make_token(const char *name) {
     char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
     if (!access_make_token(text, hash)) {
@@ -192,12 +189,6 @@ static bool store_is_elsewhere(const server_config *config) {
     return strncmp(config->store, "postgresql:", 11) == 0;
 }
 
-static bool worker_makes_sense(const server_config *config, char *message, size_t room) {
-    if (!config->worker || store_is_elsewhere(config)) return true;
-    snprintf(message, room, "--worker: a shared store is required: --store postgresql://...");
-    return false;
-}
-
 /* Handles signals until one of them ends the daemon, and returns that one. If `idle` is not NULL, also returns after
  * --idle seconds without a job. SIGCHLD ends the daemon, since the spawner cannot be forked again. */
 static int wait_for_end(const daemon_services *services, workers *idle, spawner *forks, const sigset_t *awaited) {
@@ -224,13 +215,6 @@ static int wait_for_end(const daemon_services *services, workers *idle, spawner 
             return SIGTERM;
         }
     }
-}
-
-static void log_working(server_log *log, const server_config *config) {
-    char shown[STORE_URL_BYTES];
-    log_write(log, LOG_INFO, "working",
-              LOG_FIELDS(log_text("store", store_shown(config->store, shown)), log_number("workers", config->workers),
-                         log_text("version", HAMEL_VERSION), log_number("pid", getpid())));
 }
 
 static unsigned kept_calls(const server_config *config) {
@@ -264,7 +248,7 @@ static int serve(const server_config *config, server_log *log, access_list *owne
                                 .access = owners,
                                 .tls = tls,
                                 .limits = limits_of(config),
-                                .budget = budget_of(config)};
+                                .budget = {config->time_limit, config->derive_limit}};
     if (!raise_descriptor_limit(config, message, sizeof message) ||
         !seccomp_install(config->seccomp, kept_calls(config), message, sizeof message)) {
         return start_failed(log, message);
@@ -291,7 +275,7 @@ static int serve(const server_config *config, server_log *log, access_list *owne
     }
     http_server *server = listens ? http_start(&services, message, sizeof message) : NULL;
     if (services.workers && config->worker) {
-        log_working(log, config);
+        log_start(log, config, NULL);
         wait_for_end(&services, config->idle > 0 ? services.workers : NULL, forks, awaited);
     } else if (server) {
         log_start(log, config, server);
@@ -318,6 +302,11 @@ static void print_configuration(const server_config *config, const access_list *
            store_shown(config->store, shown), access_open_to_anyone(owners) ? "open to this machine" : "by token");
 }
 
+static int print_failure(const char *message, int code) {
+    fprintf(stderr, "hameld: %s\n", message);
+    return code;
+}
+
 int main(int argc, char **argv) {
     static server_config config; /* several KiB, used until the exit */
     char message[CONFIG_MESSAGE_BYTES];
@@ -335,29 +324,25 @@ int main(int argc, char **argv) {
         return EXIT_SUCCESS;
     }
     if (config.new_token[0]) return make_token(config.new_token);
-    if (!store_check(config.store, message, sizeof message) || !worker_makes_sense(&config, message, sizeof message)) {
-        fprintf(stderr, "hameld: %s\n", message);
-        return EXIT_USAGE;
-    }
+    if (!store_check(config.store, message, sizeof message)) return print_failure(message, EXIT_USAGE);
+    if (config.worker && !store_is_elsewhere(&config))
+        return print_failure("--worker: a shared store is required: --store postgresql://...", EXIT_USAGE);
     if (config.backup[0]) {
-        if (store_backup(config.store, config.backup, message, sizeof message)) return EXIT_SUCCESS;
-        fprintf(stderr, "hameld: %s\n", message);
-        return EXIT_CANNOT_SERVE;
+        bool copied = store_backup(config.store, config.backup, message, sizeof message);
+        return copied ? EXIT_SUCCESS : print_failure(message, EXIT_CANNOT_SERVE);
     }
     spawner forks = {0};
     block_signals(&awaited);
     umask(077);
     set_up_memory();
-    if (!config.check_config && !start_spawner(&forks, &config, message, sizeof message)) {
-        fprintf(stderr, "hameld: %s\n", message);
-        return EXIT_CANNOT_SERVE;
-    }
+    if (!config.check_config && !start_spawner(&forks, &config, message, sizeof message))
+        return print_failure(message, EXIT_CANNOT_SERVE);
     access_list *owners = access_open(config.tokens, message, sizeof message);
     bool secure = owners && config.tls_cert[0];
     tls_server *tls = secure ? tls_open(config.tls_cert, config.tls_key, message, sizeof message) : NULL;
     int code = EXIT_USAGE;
     if (!owners || (secure && !tls)) {
-        fprintf(stderr, "hameld: %s\n", message);
+        print_failure(message, EXIT_USAGE);
     } else if (config.check_config) {
         print_configuration(&config, owners);
         code = EXIT_SUCCESS;

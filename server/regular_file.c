@@ -1,6 +1,9 @@
 /* regular_file.c — reads a regular file; see regular_file.h. */
 #include "server/regular_file.h"
 
+#include "api/json/strict_json.h"
+#include "server/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,19 +15,12 @@
 
 static bool can_be_read(int file, size_t most, char why[FILE_REASON_BYTES]) {
     struct stat about;
-    const char *reason = NULL;
-    if (fstat(file, &about) != 0) {
-        reason = strerror(errno);
-    } else if (S_ISDIR(about.st_mode)) {
-        reason = strerror(EISDIR);
-    } else if (!S_ISREG(about.st_mode)) {
-        reason = "not a regular file";
-    } else if ((unsigned long long)about.st_size > most) {
-        snprintf(why, FILE_REASON_BYTES, "larger than %zu bytes", most);
-        return false;
-    }
-    if (reason) snprintf(why, FILE_REASON_BYTES, "%s", reason);
-    return !reason;
+    bool known = fstat(file, &about) == 0;
+    if (!known || S_ISDIR(about.st_mode))
+        return failed_with(why, FILE_REASON_BYTES, "%s", strerror(known ? EISDIR : errno));
+    if (!S_ISREG(about.st_mode)) return failed_with(why, FILE_REASON_BYTES, "not a regular file");
+    return (unsigned long long)about.st_size <= most ||
+           failed_with(why, FILE_REASON_BYTES, "larger than %zu bytes", most);
 }
 
 /* Reads at most `most` bytes, even if the file grows meanwhile. */
@@ -47,8 +43,8 @@ static char *read_bytes(int file, size_t most, size_t *length, char why[FILE_REA
 }
 
 char *regular_file_read(const char *path, size_t most, size_t *length, char why[FILE_REASON_BYTES]) {
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY |
-                              O_CLOEXEC); /* O_NONBLOCK: opening a FIFO without a writer must not block */
+    /* O_NONBLOCK: opening a FIFO without a writer must not block. */
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0) {
         snprintf(why, FILE_REASON_BYTES, "%s", strerror(errno));
         return NULL;
@@ -56,4 +52,18 @@ char *regular_file_read(const char *path, size_t most, size_t *length, char why[
     char *text = can_be_read(file, most, why) ? read_bytes(file, most, length, why) : NULL;
     close(file);
     return text;
+}
+
+cJSON *json_file_read(const char *path, size_t most, char *message, size_t room) {
+    char why[FILE_REASON_BYTES];
+    json_limits limits = json_limits_default();
+    json_fault fault;
+    char *text = regular_file_read(path, most, &limits.bytes, why);
+    cJSON *tree = text ? json_parse(text, limits.bytes, &limits, &fault) : NULL;
+    if (!text)
+        snprintf(message, room, "%.300s: %s", path, why);
+    else if (!tree)
+        snprintf(message, room, "%.200s:%zu:%zu: %.200s", path, fault.line, fault.column, fault.message);
+    free(text);
+    return tree;
 }

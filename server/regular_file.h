@@ -1,6 +1,7 @@
 /* regular_file.h — reads the files that an operator names: configuration, tokens, certificates. */
 #pragma once
 
+#include <cjson/cJSON.h>
 #include <stddef.h>
 
 enum { FILE_REASON_BYTES = 80 };
@@ -9,3 +10,7 @@ enum { FILE_REASON_BYTES = 80 };
  * fills `why` if the file cannot be read, is larger than `most` bytes, or is not a regular file: opening or reading a FIFO
  * or a device may block without end, and a daemon that waits there handles no signal. */
 char *regular_file_read(const char *path, size_t most, size_t *length, char why[FILE_REASON_BYTES]);
+
+/* Reads a regular file that contains JSON; the caller deletes the tree. On failure returns NULL with a message that names
+ * the file and the position. */
+cJSON *json_file_read(const char *path, size_t most, char *message, size_t room);

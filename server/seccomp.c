@@ -3,6 +3,8 @@
  * with SECCOMP_KILL, so a call that is missing here ends it. */
 #include "server/seccomp.h"
 
+#include "server/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -135,8 +137,7 @@ static int add_rules(scmp_filter_ctx filter, bool kills, bool serves, unsigned k
 }
 
 static bool refuse_filter(char *message, size_t room, int reason) {
-    snprintf(message, room, "--seccomp: cannot install the filter: %s", strerror(reason));
-    return false;
+    return failed_with(message, room, "--seccomp: cannot install the filter: %s", strerror(reason));
 }
 
 /* Returns a complete filter, to be released by seccomp_release; on failure NULL with a message. */

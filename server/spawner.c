@@ -2,6 +2,8 @@
  * over a socket that preserves message boundaries. */
 #include "server/spawner.h"
 
+#include "server/log.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,10 +130,8 @@ bool spawner_start(spawner *s, const spawner_work *work, char *message, size_t r
     pid_t parent = getpid();
     pid_t pid = -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) pid = fork();
-    if (pid < 0) {
-        snprintf(message, room, "no process for %s: %s", work->name, strerror(errno));
-        return false; /* the caller exits, which closes the sockets */
-    }
+    if (pid < 0) /* the caller exits, which closes the sockets */
+        return failed_with(message, room, "no process for %s: %s", work->name, strerror(errno));
     if (pid == 0) {
         end_with_parent(parent);
         close(ends[0]);

@@ -1,6 +1,7 @@
 /* tls.c — TLS credentials; see tls.h. */
 #include "server/tls.h"
 
+#include "server/log.h"
 #include "server/regular_file.h"
 
 #include <gnutls/x509.h>
@@ -28,10 +29,7 @@ static bool read_pem(const char *option, const char *path, gnutls_datum_t *pem, 
     char why[FILE_REASON_BYTES];
     size_t length;
     char *text = regular_file_read(path, FILE_BYTES_MAX, &length, why);
-    if (!text) {
-        snprintf(message, room, "%s: %.300s: %s", option, path, why);
-        return false;
-    }
+    if (!text) return failed_with(message, room, "%s: %.300s: %s", option, path, why);
     *pem = (gnutls_datum_t){.data = (unsigned char *)text, .size = (unsigned)length};
     return true;
 }
@@ -85,10 +83,8 @@ void tls_release(tls_credentials *c) {
 
 tls_server *tls_open(const char *certificate_path, const char *key_path, char *message, size_t room) {
     tls_server *s = calloc(1, sizeof *s);
-    if (!s) {
-        snprintf(message, room, "out of memory");
-        return NULL;
-    }
+    snprintf(message, room, "out of memory");
+    if (!s) return NULL;
     s->certificate_path = certificate_path;
     s->key_path = key_path;
     s->current = read_credentials(s, message, room);

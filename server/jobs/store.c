@@ -2,6 +2,8 @@
  * line here. */
 #include "server/jobs/store.h"
 
+#include "server/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,9 +62,8 @@ bool store_check(const char *url, char *message, size_t room) {
     const store_kind *kind = kind_of_url(url);
     char shown[STORE_URL_BYTES];
     if (kind) return !kind->check || kind->check(url, message, room);
-    snprintf(message, room, "--store: expected sqlite:PATH, memory: or postgresql://..., found '%.200s'",
-             store_shown(url, shown));
-    return false;
+    return failed_with(message, room, "--store: expected sqlite:PATH, memory: or postgresql://..., found '%.200s'",
+                       store_shown(url, shown));
 }
 
 const char *store_shown(const char *url, char out[STORE_URL_BYTES]) {
@@ -93,6 +94,5 @@ bool store_backup(const char *url, const char *path, char *message, size_t room)
     const store_kind *kind = kind_of_url(url);
     if (kind && kind->backup) return kind->backup(url, path, message, room);
     char shown[STORE_URL_BYTES];
-    snprintf(message, room, "--backup: '%.200s' cannot be copied", store_shown(url, shown));
-    return false;
+    return failed_with(message, room, "--backup: '%.200s' cannot be copied", store_shown(url, shown));
 }

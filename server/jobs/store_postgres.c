@@ -103,21 +103,13 @@ static store *open_url(const char *url, const store_options *options, char *mess
     snprintf(message, room, "out of memory");
     if (!s) return NULL;
     bool good = make_readers(s) && pg_read_url(s, url, message, room);
-    if (good && !pg_connected(&s->lease_connection)) {
-        snprintf(message, room, "cannot connect to the database: %s", s->lease_connection.message);
-        good = false;
-    }
+    if (good && !pg_connected(&s->lease_connection))
+        good = failed_with(message, room, "cannot connect to the database: %s", s->lease_connection.message);
     good = good && prepare_database(&s->lease_connection, message, room);
-    if (good && !pg_take_lease(s)) {
-        snprintf(message, room, "cannot use the store: %s", s->lease_connection.message);
-        good = false;
-    }
-    if (!good) {
-        pg_destroy(s);
-        return NULL;
-    }
-    snprintf(message, room, "cannot start the thread of the store");
-    bool writes = sql_writer_start(&s->base);
+    if (good && !pg_take_lease(s))
+        good = failed_with(message, room, "cannot use the store: %s", s->lease_connection.message);
+    if (good) snprintf(message, room, "cannot start the threads of the store");
+    bool writes = good && sql_writer_start(&s->base);
     if (writes && pg_lease_start(s)) return &s->base.base;
     if (writes) sql_writer_stop(&s->base);
     pg_destroy(s);

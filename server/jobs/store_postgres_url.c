@@ -38,10 +38,9 @@ bool pg_read_url(postgres_store *s, const char *url, char *message, size_t room)
     PQfreemem(reason);
     if (!options || !is_plain(option(options, "port"), option(options, "dbname"))) {
         PQconninfoFree(options);
-        snprintf(message, room,
-                 "--store: not a PostgreSQL URL: expected postgresql://USER@HOST:PORT/DATABASE, with "
-                 "%%2F, %%3F, %%40 for /, ?, @ in names and passwords");
-        return false;
+        return failed_with(message, room,
+                           "--store: not a PostgreSQL URL: expected postgresql://USER@HOST:PORT/DATABASE, with "
+                           "%%2F, %%3F, %%40 for /, ?, @ in names and passwords");
     }
     size_t total = STANDARD, at = 0;
     for (const PQconninfoOption *o = options; o->keyword; o++) total++;
@@ -53,8 +52,7 @@ bool pg_read_url(postgres_store *s, const char *url, char *message, size_t room)
     for (const PQconninfoOption *o = options; good && o->keyword; o++)
         if (o->val && strcmp(o->keyword, "client_encoding") != 0) good = add_parameter(s, at++, o->keyword, o->val);
     PQconninfoFree(options);
-    if (!good) snprintf(message, room, "out of memory");
-    return good;
+    return good || failed_with(message, room, "out of memory");
 }
 
 void pg_show_url(const char *url, char out[STORE_URL_BYTES]) {

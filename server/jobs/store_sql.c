@@ -199,10 +199,10 @@ void sql_reader_back(sql_store *s, sql_connection *c) {
 bool sql_schema_accepted(int64_t version, const char *where, char *message, size_t room) {
     if (version == SQL_SCHEMA_VERSION) return true;
     bool newer = version > SQL_SCHEMA_VERSION;
-    snprintf(message, room, "%.300s: written by %s (schema %lld, expected %d); %s", where,
-             newer ? "a newer release" : "a version before 0.1.0", (long long)version, SQL_SCHEMA_VERSION,
-             newer ? "use that release" : "save its results with that version, then start with an empty store");
-    return false;
+    return failed_with(message, room, "%.300s: written by %s (schema %lld, expected %d); %s", where,
+                       newer ? "a newer release" : "a version before 0.1.0", (long long)version, SQL_SCHEMA_VERSION,
+                       newer ? "use that release"
+                             : "save its results with that version, then start with an empty store");
 }
 
 void sql_store_init(sql_store *s, const store_kind *kind, const sql_driver *driver, server_log *log,

@@ -151,10 +151,7 @@ static store *open_named(sqlite_store *s, const char *name, char *message, size_
         if (!good) snprintf(message, room, "cannot use the store: %s", sqlite3_errmsg(s->writer.db));
     }
     if (good && !s->in_memory) sqlite_reserve_fill(s);
-    if (good && !sql_writer_start(&s->base)) {
-        snprintf(message, room, "cannot start the thread of the store");
-        good = false;
-    }
+    if (good && !sql_writer_start(&s->base)) good = failed_with(message, room, "cannot start the thread of the store");
     if (good) {
         if (s->crash_file >= 0) crash_marks_begin(s->crash_file);
         return &s->base.base;
@@ -172,16 +169,13 @@ static store *open_file(const char *url, const store_options *options, char *mes
     }
     snprintf(name, sizeof name, "file:%s", path);
     sqlite_store *s = create(&store_kind_sqlite, options);
-    if (!s) {
-        snprintf(message, room, "out of memory");
-        return NULL;
+    snprintf(message, room, "out of memory");
+    if (s && sqlite_files_open(s, path, message, room)) {
+        sqlite_reserve_start(s);
+        return open_named(s, name, message, room);
     }
-    if (!sqlite_files_open(s, path, message, room)) {
-        destroy(s);
-        return NULL;
-    }
-    sqlite_reserve_start(s);
-    return open_named(s, name, message, room);
+    if (s) destroy(s);
+    return NULL;
 }
 
 static store *open_memory(const char *url, const store_options *options, char *message, size_t room) {

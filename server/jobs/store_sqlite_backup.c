@@ -15,8 +15,7 @@
 enum { PATH_ROOM = 1200 };
 
 static bool backup_failed(char *message, size_t room, const char *path, const char *why) {
-    snprintf(message, room, "--backup: %.300s: %.150s", path, why);
-    return false;
+    return failed_with(message, room, "--backup: %.300s: %.150s", path, why);
 }
 
 static bool is_sound(sqlite3 *db) {

@@ -37,30 +37,25 @@ static bool open_beside(const sqlite_store *s, const char *ending, int flags, in
     char name[SQLITE_NAME_BYTES];
     sqlite_name_beside(s, ending, name);
     *file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600);
-    if (*file < 0) snprintf(message, room, "%.300s: %s", name, strerror(errno));
-    return *file >= 0;
+    return *file >= 0 || failed_with(message, room, "%.300s: %s", name, strerror(errno));
 }
 
 static bool lock(const sqlite_store *s, int file, char *message, size_t room) {
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
-    snprintf(message, room, "%.300s: another daemon uses this store", s->path);
-    return false;
+    return flock(file, LOCK_EX | LOCK_NB) == 0 ||
+           failed_with(message, room, "%.300s: another daemon uses this store", s->path);
 }
 
 static bool has_one_name(const sqlite_store *s, char *message, size_t room) {
     struct stat about;
-    if (fstat(s->data_file, &about) == 0 && about.st_nlink == 1) return true;
-    snprintf(message, room, "%.300s: the store has several names (hard links); remove all but one", s->path);
-    return false;
+    return (fstat(s->data_file, &about) == 0 && about.st_nlink == 1) ||
+           failed_with(message, room, "%.300s: the store has several names (hard links); remove all but one", s->path);
 }
 
 bool sqlite_files_open(sqlite_store *s, const char *path, char *message, size_t room) {
     snprintf(s->path, sizeof s->path, "%s", path);
     if (!open_beside(s, ".lock", 0, &s->lock_file, message, room)) return false;
-    if (on_network(s->lock_file)) {
-        snprintf(message, room, "%.300s: network file systems are not supported; use a local path", path);
-        return false;
-    }
+    if (on_network(s->lock_file))
+        return failed_with(message, room, "%.300s: network file systems are not supported; use a local path", path);
     return lock(s, s->lock_file, message, room) && open_beside(s, "", 0, &s->data_file, message, room) &&
            lock(s, s->data_file, message, room) && has_one_name(s, message, room) &&
            open_beside(s, ".crash", O_APPEND, &s->crash_file, message, room) &&
