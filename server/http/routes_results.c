@@ -314,10 +314,9 @@ static void end_rows(results *x, bool whole) {
         whole = write_end(x);
     } else if (stopped && !x->r && x->format->problem) {
         x->writer->interim = true;
-        whole = row_writer_problem(x->writer,
-                                   "{\"type\":\"/problems/shutting-down\",\"title\":\"Shutting down\","
-                                   "\"status\":503,\"detail\":\"the server is shutting down; retry later\"}",
-                                   NULL);
+        whole = row_writer_problem(
+            x->writer,
+            PROBLEM_JSON("shutting-down", "Shutting down", "503", "the server is shutting down; retry later"), NULL);
     }
     if (!x->r) {
         stream_end(x->stream, whole);

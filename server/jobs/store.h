@@ -60,6 +60,10 @@ typedef struct job {
 } job;
 void job_clear(job *j);
 
+/* JSON text of a problem document; all arguments are string literals. */
+#define PROBLEM_JSON(slug, title, status, detail) \
+    "{\"type\":\"/problems/" slug "\",\"title\":\"" title "\",\"status\":" status ",\"detail\":\"" detail "\"}"
+
 typedef enum store_status {
     STORE_OK,
     STORE_EXISTS,   /* submit: the key exists with the same body */

@@ -134,30 +134,6 @@ static void pg_set_listener(store *base, const store_listener *listener) {
     pthread_mutex_unlock(&s->state_lock);
 }
 
-static store_status submit(store *s, const job_submission *submission, job *out) {
-    store_status status = sql_submit(s, submission, out);
-    pg_work_may_wait((postgres_store *)s);
-    return status;
-}
-
-static store_status submit_batch(store *s, const batch_submission *submission, job_batch *out) {
-    store_status status = sql_submit_batch(s, submission, out);
-    pg_work_may_wait((postgres_store *)s);
-    return status;
-}
-
-static store_status requeue(store *s, int64_t number, int64_t attempt, const job_output *output) {
-    store_status status = sql_requeue(s, number, attempt, output);
-    pg_work_may_wait((postgres_store *)s);
-    return status;
-}
-
-static store_status pg_postpone(store *s, int64_t number, int64_t attempt) {
-    store_status status = sql_postpone(s, number, attempt);
-    pg_work_may_wait((postgres_store *)s);
-    return status;
-}
-
 /* Queries whether the session is read-only: the last write may have been before that changed. */
 static const char *trouble(store *base) {
     postgres_store *s = (postgres_store *)base;
@@ -177,10 +153,6 @@ const store_kind store_kind_postgresql = {.scheme = "postgresql:",
                                           .check = pg_check,
                                           .show = pg_show_url,
                                           .set_listener = pg_set_listener,
-                                          .submit = submit,
-                                          .submit_batch = submit_batch,
                                           .claim = pg_claim,
-                                          .requeue = requeue,
-                                          .postpone = pg_postpone,
                                           .trouble = trouble,
                                           SQL_FUNCTIONS};

@@ -112,8 +112,8 @@ store_status pg_claim(store *base, job *out, char **body, size_t *length) {
     return sql_claim(base, &(sql_claim_change){{.run = run_claim}, out, body, length});
 }
 
-void pg_work_may_wait(postgres_store *s) {
-    note_empty(s, 0);
+void pg_work_may_wait(sql_store *s) {
+    note_empty((postgres_store *)s, 0);
 }
 
 static store_status run_release(sql_connection *c, sql_operation *self) {

@@ -380,4 +380,5 @@ const sql_driver pg_driver = {
     .changed = pg_changed,
     .complain = pg_complain,
     .change = pg_change,
+    .queued = pg_work_may_wait,
 };

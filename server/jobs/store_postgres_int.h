@@ -66,14 +66,14 @@ struct postgres_store {
     double lease_ends;          /* by the clock of this daemon */
     double empty_until;         /* no claim before this time, since the queue was empty */
     bool shutting_down;         /* changes no longer wait for the database */
-    bool closing;
 
     pthread_mutex_t listener_lock; /* held while the listener is called */
     store_listener listener;
     bool has_listener;
 
     pthread_t lease_thread;
-    int wake_file; /* an eventfd that wakes the lease thread */
+    atomic_bool closing; /* ends the lease thread */
+    int wake_file;       /* an eventfd that wakes the lease thread */
 };
 
 /* store_postgres_driver.c */
@@ -98,7 +98,7 @@ void pg_forget_url(postgres_store *s);
 store_status pg_claim(store *s, job *out, char **body, size_t *length);
 void pg_release_stale(postgres_store *s); /* requests the release of jobs that were reserved too long ago */
 bool pg_release_all(postgres_store *s);
-void pg_work_may_wait(postgres_store *s); /* after a submission: claim without delay */
+void pg_work_may_wait(sql_store *s); /* makes the next claim read the queue again, although it was empty */
 
 /* store_postgres_lease.c */
 bool pg_lease_start(postgres_store *s);

@@ -21,12 +21,10 @@
 enum { SWEEP_LOCK = 1751215462, MINE_MOST = 1024 };
 #define ROUND_SECONDS 1.0
 
-typedef enum news { NEWS_QUEUED, NEWS_LOST } news;
-
-static void notify(postgres_store *s, news what) {
+/* Reports that the lease was lost, or otherwise that there may be jobs to claim. */
+static void notify(postgres_store *s, bool lost) {
     pthread_mutex_lock(&s->listener_lock);
-    if (s->has_listener && what == NEWS_QUEUED) s->listener.queued(s->listener.context);
-    if (s->has_listener && what == NEWS_LOST) s->listener.lost(s->listener.context);
+    if (s->has_listener) (lost ? s->listener.lost : s->listener.queued)(s->listener.context);
     pthread_mutex_unlock(&s->listener_lock);
 }
 
@@ -65,7 +63,7 @@ static void lose_lease(postgres_store *s) {
     if (node == 0) return;
     metrics_lease(s->base.metrics, LEASE_LOST, 1);
     log_write(s->base.log, LOG_WARNING, "lease", LOG_FIELDS(log_number("node", (double)node), log_text("end", "lost")));
-    notify(s, NEWS_LOST);
+    notify(s, true);
 }
 
 static void renew(postgres_store *s) {
@@ -107,9 +105,8 @@ static void look_at_mine(postgres_store *s) {
 }
 
 static bool sweep_all(pg_connection *connection, int64_t *nodes, int64_t *poison) {
-    static const char problem[] =
-        "{\"type\":\"/problems/crashed\",\"title\":\"The run crashed the server\",\"status\":500,"
-        "\"detail\":\"each of the servers that last tried to run this job vanished\"}";
+    static const char problem[] = PROBLEM_JSON("crashed", "The run crashed the server", "500",
+                                               "each of the servers that last tried to run this job vanished");
     sql_connection *c = &connection->base;
     int64_t locked = 0;
     if (sql_one_int(c, SQL_FIRST(c, PG_SWEEP_TRY_LOCK, sql_int(SWEEP_LOCK)), &locked) != STORE_OK) return false;
@@ -135,14 +132,7 @@ static void sweep(postgres_store *s) {
     log_write(
         s->base.log, LOG_WARNING, "lease",
         LOG_FIELDS(log_text("end", "swept"), log_number("nodes", (double)nodes), log_number("poison", (double)poison)));
-    notify(s, NEWS_QUEUED);
-}
-
-static bool is_closing(postgres_store *s) {
-    pthread_mutex_lock(&s->state_lock);
-    bool closing = s->closing;
-    pthread_mutex_unlock(&s->state_lock);
-    return closing;
+    notify(s, false);
 }
 
 static double lease_ends(postgres_store *s) {
@@ -167,8 +157,8 @@ static void rest(postgres_store *s, double seconds) {
         PQfreemem(hint);
     }
     if (!any) return;
-    pg_work_may_wait(s);
-    notify(s, NEWS_QUEUED);
+    pg_work_may_wait(&s->base);
+    notify(s, false);
 }
 
 static void *keep_lease(void *context) {
@@ -176,7 +166,7 @@ static void *keep_lease(void *context) {
     double renew_at = clock_seconds() + s->lease_seconds / 3, sweep_at = 0;
     const PGconn *listening = NULL;
     pthread_setname_np(pthread_self(), "hamel-lease");
-    while (!is_closing(s)) {
+    while (!atomic_load(&s->closing)) {
         double round = s->lease_seconds / 10 < ROUND_SECONDS ? s->lease_seconds / 10 : ROUND_SECONDS;
         rest(s, round * (0.75 + 0.5 * pg_fraction()));
         if (pg_connected(&s->lease_connection)) {
@@ -208,9 +198,7 @@ bool pg_lease_start(postgres_store *s) {
 
 void pg_lease_stop(postgres_store *s) {
     uint64_t one = 1;
-    pthread_mutex_lock(&s->state_lock);
-    s->closing = true;
-    pthread_mutex_unlock(&s->state_lock);
+    atomic_store(&s->closing, true);
     (void)!write(s->wake_file, &one, sizeof one);
     pthread_join(s->lease_thread, NULL);
     int64_t node = atomic_load(&s->node);

@@ -76,11 +76,7 @@ bool sql_run(sql_connection *c, unsigned name) {
 
 static void append_operation(sql_store *s, sql_operation *operation) {
     operation->next = NULL;
-    if (s->last) {
-        s->last->next = operation;
-    } else {
-        s->first = operation;
-    }
+    *(s->last ? &s->last->next : &s->first) = operation;
     s->last = operation;
 }
 
@@ -155,6 +151,7 @@ store_status sql_change(sql_store *s, sql_operation *operation) {
     pthread_cond_signal(&s->given);
     while (!operation->done) pthread_cond_wait(&s->done, &s->lock);
     pthread_mutex_unlock(&s->lock);
+    if (operation->queues && s->driver->queued) s->driver->queued(s);
     return operation->result;
 }
 

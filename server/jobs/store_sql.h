@@ -79,6 +79,8 @@ typedef struct sql_driver {
      * that must wait are marked as deferred until s->retry_at. */
     void (*change)(sql_store *s, sql_operation *first);
 
+    void (*queued)(sql_store *s); /* called after a change with `queues`; may be NULL */
+
     /* Maintains the store on the writer's thread in small steps. Returns the seconds until the next call. NULL if no
      * maintenance is needed. */
     double (*tend)(sql_store *s);
@@ -96,6 +98,7 @@ struct sql_operation {
     store_status (*run)(sql_connection *c, sql_operation *self);
     bool durable;
     bool grows;       /* needs disk space: refused with STORE_NO_SPACE while the disk is nearly full */
+    bool queues;      /* may add jobs to the queue */
     bool wait_for_db; /* waits for an unreachable database instead of failing */
     bool is_retry;    /* a previous attempt may have been committed */
     bool given, deferred, done;
@@ -127,8 +130,8 @@ void sql_store_destroy(sql_store *s); /* leaves its connections open */
 bool sql_writer_start(sql_store *s);
 void sql_writer_stop(sql_store *s); /* returns after all submitted changes have been made */
 store_status sql_change(sql_store *s, sql_operation *operation); /* waits until it is committed */
-void sql_change_async(sql_store *s,
-                      sql_operation *operation); /* returns immediately; no effect while the operation is queued */
+void sql_change_async(sql_store *s, sql_operation *operation); /* does not wait; no-op while the operation is queued */
+
 /* Checks that this release can use a store with this schema. Otherwise returns false with a message that begins with
  * `where`. */
 bool sql_schema_accepted(int64_t version, const char *where, char *message, size_t room);
@@ -136,9 +139,8 @@ sql_connection *sql_reader(sql_store *s);
 void sql_reader_back(sql_store *s, sql_connection *c);
 
 sql_step sql_first(sql_connection *c, unsigned name, const sql_value *values, size_t count);
-bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values,
-                  size_t count);                /* runs a statement to its end */
-bool sql_run(sql_connection *c, unsigned name); /* a statement without parameters */
+bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count); /* runs it to its end */
+bool sql_run(sql_connection *c, unsigned name); /* runs a statement without parameters */
 #define SQL_VALUES(...) (const sql_value[]){__VA_ARGS__}, sizeof((const sql_value[]){__VA_ARGS__}) / sizeof(sql_value)
 #define SQL_FIRST(c, name, ...) sql_first(c, name, SQL_VALUES(__VA_ARGS__))
 #define SQL_RUN(c, name, ...) sql_run_with(c, name, SQL_VALUES(__VA_ARGS__))
@@ -147,6 +149,7 @@ bool sql_run(sql_connection *c, unsigned name); /* a statement without parameter
 bool sql_read_job(sql_connection *c, job *out);         /* false if out of memory */
 bool sql_read_batch(sql_connection *c, job_batch *out); /* does not set its counts */
 bool sql_read_blob(sql_connection *c, int column, char **bytes, size_t *length);
+store_status sql_row_status(sql_step step, bool read);                /* status of a query for one row */
 store_status sql_one_job(sql_connection *c, sql_step step, job *out); /* for a statement with at most one row */
 store_status sql_one_int(sql_connection *c, sql_step step, int64_t *out);
 store_status sql_same_body(sql_connection *c, int64_t description, const job_submission *submission);
@@ -209,9 +212,10 @@ void sql_wait(store *s, uint64_t *seen, double seconds);
 /* Functions of store_kind that are the same for both databases. */
 /* clang-format off */
 #define SQL_FUNCTIONS                                                                                                  \
+    .submit = sql_submit, .submit_batch = sql_submit_batch, .requeue = sql_requeue, .postpone = sql_postpone,          \
     .begin = sql_begin, .append = sql_append, .finish = sql_finish, .cancel = sql_cancel, .delete = sql_delete,        \
-    .cancel_batch = sql_cancel_batch, .delete_batch = sql_delete_batch, .expire = sql_expire, .find = sql_find, .revision = sql_revision,        \
-    .list = sql_list, .description = sql_description, .known_key = sql_known_key, .find_batch = sql_find_batch,        \
+    .cancel_batch = sql_cancel_batch, .delete_batch = sql_delete_batch, .expire = sql_expire, .find = sql_find,        \
+    .revision = sql_revision, .list = sql_list, .description = sql_description, .known_key = sql_known_key, .find_batch = sql_find_batch,        \
     .list_batches = sql_list_batches, .members = sql_members, .chunk_at = sql_chunk_at, .event_at = sql_event_at,      \
     .row_at_time = sql_row_at_time, .counts = sql_counts, .charge = sql_charge, .wait = sql_wait
 /* clang-format on */

@@ -32,8 +32,7 @@ static store_status count_members(sql_connection *c, job_batch *b) {
 static store_status one_batch(sql_connection *c, sql_step step, job_batch *out) {
     bool read = step == SQL_STEP_ROW && sql_read_batch(c, out);
     c->driver->end(c);
-    if (read) return count_members(c, out);
-    return step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+    return read ? count_members(c, out) : sql_row_status(step, false);
 }
 
 static store_status find_by_id(sql_connection *c, const char *id, const char *owner, job_batch *out) {
@@ -115,7 +114,7 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         if (known == STORE_OK) return sql_same_body(c, -change->out->number, &submission->whole);
         if (known == STORE_FAILED) return STORE_FAILED;
     }
-    if (change->operation.is_retry) { /* retry: check whether the previous attempt was committed */
+    if (self->is_retry) { /* the previous attempt may have been committed */
         store_status made = find_by_id(c, change->id, NULL, change->out);
         if (made != STORE_ABSENT) return made;
     }
@@ -128,8 +127,10 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
 
 store_status sql_submit_batch(store *s, const batch_submission *submission, job_batch *out) {
     char id[RANDOM_ID_BYTES];
-    batch_change change = {
-        {.run = run_submit, .durable = true, .grows = true}, .id = id, .submission = submission, .out = out};
+    batch_change change = {{.run = run_submit, .durable = true, .grows = true, .queues = true},
+                           .id = id,
+                           .submission = submission,
+                           .out = out};
     *out = (job_batch){0};
     if (!random_id(id)) return STORE_FAILED;
     return sql_change((sql_store *)s, &change.operation);

@@ -71,16 +71,20 @@ bool sql_read_blob(sql_connection *c, int column, char **bytes, size_t *length) 
     return true;
 }
 
+store_status sql_row_status(sql_step step, bool read) {
+    return step == SQL_STEP_ROW && read ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+}
+
 store_status sql_one_job(sql_connection *c, sql_step step, job *out) {
     bool read = step == SQL_STEP_ROW && sql_read_job(c, out);
     c->driver->end(c);
-    return read ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+    return sql_row_status(step, read);
 }
 
 store_status sql_one_int(sql_connection *c, sql_step step, int64_t *out) {
     *out = step == SQL_STEP_ROW ? c->driver->integer(c, 0) : 0;
     c->driver->end(c);
-    return step == SQL_STEP_ROW ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+    return sql_row_status(step, true);
 }
 
 store_status sql_same_body(sql_connection *c, int64_t description, const job_submission *submission) {
@@ -104,11 +108,6 @@ static store_status end_read(sql_store *s, sql_connection *c, store_status statu
     if (status == STORE_FAILED) s->driver->complain(s, c, "read");
     sql_reader_back(s, c);
     return status;
-}
-
-/* Returns the status of a query for one row. */
-static store_status one_row(sql_step step, bool read) {
-    return step == SQL_STEP_ROW && read ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
 }
 
 store_status sql_find(store *base, const char *id, const char *owner, job *out) {
@@ -182,7 +181,7 @@ store_status sql_description(store *base, const job *j, char **body, size_t *len
     sql_connection *c = sql_reader(s);
     *body = NULL;
     sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(j->number));
-    return end_read(s, c, one_row(step, step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length)));
+    return end_read(s, c, sql_row_status(step, step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length)));
 }
 
 static bool read_chunk(sql_connection *c, row_chunk *out) {
@@ -208,7 +207,7 @@ store_status sql_chunk_at(store *base, int64_t number, int64_t row, row_chunk *o
     sql_step step = SQL_FIRST(c, SQL_CHUNK, sql_int(number), sql_int(row));
     /* If the last chunk ends before this row, its data is not checked. */
     bool beyond = step == SQL_STEP_ROW && row - s->driver->integer(c, 0) >= s->driver->integer(c, 1);
-    return end_read(s, c, beyond ? STORE_ABSENT : one_row(step, step == SQL_STEP_ROW && read_chunk(c, out)));
+    return end_read(s, c, beyond ? STORE_ABSENT : sql_row_status(step, step == SQL_STEP_ROW && read_chunk(c, out)));
 }
 
 store_status sql_event_at(store *base, int64_t number, int64_t event, job_event *out) {
@@ -219,7 +218,7 @@ store_status sql_event_at(store *base, int64_t number, int64_t event, job_event 
     sql_step step = SQL_FIRST(c, SQL_EVENT, sql_int(number), sql_int(event));
     const char *json = step == SQL_STEP_ROW ? s->driver->bytes(c, 1, &length) : NULL;
     if (json) *out = (job_event){.row = s->driver->integer(c, 0), .json = strdup(json)};
-    return end_read(s, c, one_row(step, out->json != NULL));
+    return end_read(s, c, sql_row_status(step, out->json != NULL));
 }
 
 store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row) {
@@ -233,7 +232,7 @@ store_status sql_counts(store *base, store_counts *out) {
     sql_connection *c = sql_reader(s);
     *out = (store_counts){0};
     sql_step step = sql_first(c, SQL_COUNT_JOBS, NULL, 0);
-    if (step != SQL_STEP_ROW) return end_read(s, c, one_row(step, false));
+    if (step != SQL_STEP_ROW) return end_read(s, c, sql_row_status(step, false));
     out->queued = s->driver->integer(c, 0);
     out->running = s->driver->integer(c, 1);
     out->bytes = s->driver->integer(c, 2);

@@ -1,6 +1,6 @@
-/* store_sql_write.c — changes of one job. Each is a struct whose first member is an operation. The caller fills it, and
- * the writer's thread runs it. A change returns STORE_FAILED only if the database fails; it is then rolled back
- * completely. It may be run more than once, so it initializes its results each time. */
+/* store_sql_write.c — changes of one job. A change is a struct whose first member is an operation. The caller fills the
+ * struct, and the writer's thread runs the operation. An operation returns STORE_FAILED only if the database fails; it is
+ * then rolled back completely. It may be run more than once, so it initializes its results each time. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"
@@ -81,7 +81,7 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         if (known == STORE_OK) return sql_same_body(c, change->out->number, sent);
         if (known == STORE_FAILED) return STORE_FAILED;
     }
-    if (self->is_retry) { /* retry: check whether the previous attempt was committed */
+    if (self->is_retry) { /* the previous attempt may have been committed */
         store_status made =
             sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(change->id), sql_text(NULL)), change->out);
         if (made != STORE_ABSENT) return made;
@@ -95,7 +95,7 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_submit(store *s, const job_submission *submission, job *out) {
-    submit_change change = {{.run = run_submit, .durable = true, .grows = true}, submission, "", out};
+    submit_change change = {{.run = run_submit, .durable = true, .grows = true, .queues = true}, submission, "", out};
     *out = (job){0};
     if (!random_id(change.id)) return STORE_FAILED;
     return sql_change((sql_store *)s, &change.operation);
@@ -103,21 +103,17 @@ store_status sql_submit(store *s, const job_submission *submission, job *out) {
 
 /* ---- claim ------------------------------------------------------------------------------------------------------ */
 
-/* Fails a job whose description is missing, so that a damaged store does not block the queue. */
-static bool lose(sql_connection *c, int64_t number) {
-    static const char problem[] = "{\"type\":\"/problems/storage\",\"title\":\"Storage failed\",\"status\":500,"
-                                  "\"detail\":\"the description of this job is missing in the store\"}";
-    return SQL_RUN(c, SQL_FAIL, sql_int(number), sql_text(problem));
-}
-
 store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length) {
+    static const char problem[] =
+        PROBLEM_JSON("storage", "Storage failed", "500", "the description of this job is missing in the store");
     free(*body);
     *body = NULL;
     job_clear(out);
     sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(number));
     bool read = step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length);
     c->driver->end(c);
-    if (step == SQL_STEP_END) return lose(c, number) ? STORE_ABSENT : STORE_FAILED;
+    if (step == SQL_STEP_END) /* fail the job, so that a damaged store does not block the queue */
+        return SQL_RUN(c, SQL_FAIL, sql_int(number), sql_text(problem)) ? STORE_ABSENT : STORE_FAILED;
     return read ? sql_one_job(c, SQL_FIRST(c, SQL_START, sql_int(number)), out) : STORE_FAILED;
 }
 
@@ -151,7 +147,7 @@ static store_status check_room(sql_connection *c, int64_t number, size_t bytes) 
     bool read = step == SQL_STEP_ROW;
     int64_t quota = read ? c->driver->integer(c, 0) : 0, used = read ? c->driver->integer(c, 1) : 0;
     c->driver->end(c);
-    if (!read) return step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+    if (!read) return sql_row_status(step, false);
     return quota > 0 && (double)used + (double)bytes > (double)quota ? STORE_FULL : STORE_OK;
 }
 
@@ -164,7 +160,7 @@ static store_status look_at_header(sql_connection *c, const run_change *change, 
     *known = header != NULL;
     *same = header && strcmp(header, change->header) == 0;
     c->driver->end(c);
-    return step == SQL_STEP_ROW ? STORE_OK : step == SQL_STEP_END ? STORE_ABSENT : STORE_FAILED;
+    return sql_row_status(step, true);
 }
 
 /* Reads the number of stored rows or events; 0 if there are none. */
@@ -193,12 +189,8 @@ static store_status run_begin(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_begin(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows, int64_t *events) {
-    run_change change = {{.run = run_begin, .wait_for_db = true},
-                         .number = number,
-                         .attempt = attempt,
-                         .header = header,
-                         .rows = rows,
-                         .events = events};
+    run_change change = {.number = number, .attempt = attempt, .header = header, .rows = rows, .events = events};
+    change.operation = (sql_operation){.run = run_begin, .wait_for_db = true};
     return sql_change((sql_store *)s, &change.operation);
 }
 
@@ -223,11 +215,12 @@ static bool insert_event(sql_connection *c, int64_t job_number, int64_t number, 
            count_bytes(c, job_number, strlen(event->json));
 }
 
-static bool insert_output(sql_connection *c, int64_t number, const job_output *output) {
-    bool good = !output || insert_chunk(c, number, &output->rows);
+static store_status store_output(sql_connection *c, const run_change *change) {
+    const job_output *output = change->output;
+    bool good = !output || insert_chunk(c, change->number, &output->rows);
     for (size_t k = 0; good && output && k < output->event_count; k++)
-        good = insert_event(c, number, output->first_event + (int64_t)k, &output->events[k]);
-    return good;
+        good = insert_event(c, change->number, output->first_event + (int64_t)k, &output->events[k]);
+    return good ? STORE_OK : STORE_FAILED;
 }
 
 static size_t output_bytes(const job_output *output) {
@@ -243,10 +236,6 @@ static store_status of_current(sql_connection *c, bool ran) {
     return c->driver->changed(c) == 0 ? STORE_ABSENT : STORE_OK;
 }
 
-static store_status store_output(sql_connection *c, const run_change *change) {
-    return insert_output(c, change->number, change->output) ? STORE_OK : STORE_FAILED;
-}
-
 static store_status run_append(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_ADVANCE, sql_int(change->number), sql_int(change->attempt), sql_double(change->progress));
@@ -256,11 +245,8 @@ static store_status run_append(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_append(store *s, int64_t number, int64_t attempt, const job_output *output, double progress) {
-    run_change change = {{.run = run_append, .grows = true, .wait_for_db = true},
-                         .number = number,
-                         .attempt = attempt,
-                         .output = output,
-                         .progress = progress};
+    run_change change = {.number = number, .attempt = attempt, .output = output, .progress = progress};
+    change.operation = (sql_operation){.run = run_append, .grows = true, .wait_for_db = true};
     return sql_change((sql_store *)s, &change.operation);
 }
 
@@ -289,11 +275,8 @@ static store_status run_finish(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end) {
-    run_change change = {{.run = run_finish, .durable = true, .wait_for_db = true},
-                         .number = number,
-                         .attempt = attempt,
-                         .output = output,
-                         .end = end};
+    run_change change = {.number = number, .attempt = attempt, .output = output, .end = end};
+    change.operation = (sql_operation){.run = run_finish, .durable = true, .wait_for_db = true};
     return sql_change((sql_store *)s, &change.operation);
 }
 
@@ -306,14 +289,15 @@ static store_status run_requeue(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_requeue(store *s, int64_t number, int64_t attempt, const job_output *output) {
-    run_change change = {{.run = run_requeue}, .number = number, .attempt = attempt, .output = output};
+    run_change change = {.number = number, .attempt = attempt, .output = output};
+    change.operation = (sql_operation){.run = run_requeue, .queues = true};
     return sql_change((sql_store *)s, &change.operation);
 }
 
 static store_status run_postpone(sql_connection *c, sql_operation *self) {
     static const char problem[] =
-        "{\"type\":\"/problems/storage\",\"title\":\"Storage failed\",\"status\":500,"
-        "\"detail\":\"the store failed during each of the last attempts to store the output of this job\"}";
+        PROBLEM_JSON("storage", "Storage failed", "500",
+                     "the store failed during each of the last attempts to store the output of this job");
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_POSTPONE, sql_int(change->number), sql_int(change->attempt), sql_int(JOB_FAULTS_MAX),
                        sql_text(problem));
@@ -321,7 +305,8 @@ static store_status run_postpone(sql_connection *c, sql_operation *self) {
 }
 
 store_status sql_postpone(store *s, int64_t number, int64_t attempt) {
-    run_change change = {{.run = run_postpone}, .number = number, .attempt = attempt};
+    run_change change = {.number = number, .attempt = attempt};
+    change.operation = (sql_operation){.run = run_postpone, .queues = true};
     return sql_change((sql_store *)s, &change.operation);
 }
 

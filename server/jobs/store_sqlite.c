@@ -62,9 +62,8 @@ static bool count_crashes(sqlite_store *s) {
  * or if it has not stored a row in many attempts: it may exhaust the memory of the machine, which ends the daemon
  * without a crash mark. */
 static bool recover_once(sqlite_store *s) {
-    static const char crash[] =
-        "{\"type\":\"/problems/crashed\",\"title\":\"The run crashed the server\",\"status\":500,"
-        "\"detail\":\"the server ended during each of the last attempts to run this job\"}";
+    static const char crash[] = PROBLEM_JSON("crashed", "The run crashed the server", "500",
+                                             "the server ended during each of the last attempts to run this job");
     sql_connection *c = &s->writer.base;
     bool done =
         sql_run(c, LITE_BEGIN) && count_crashes(s) && sql_run(c, LITE_RECOVER_CANCELED) &&
@@ -207,9 +206,7 @@ static void close_store(store *base) {
 }
 
 /* clang-format off */
-#define FUNCTIONS                                                                                                      \
-    .close = close_store, .submit = sql_submit, .submit_batch = sql_submit_batch, .claim = claim,                      \
-    .requeue = sql_requeue, .postpone = sql_postpone, .trouble = trouble, SQL_FUNCTIONS
+#define FUNCTIONS .close = close_store, .claim = claim, .trouble = trouble, SQL_FUNCTIONS
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};
 /* clang-format on */

@@ -225,8 +225,8 @@ static void postpone_job(job_run *run) {
 /* Returns an end that exceeds no quota. The stored rows are kept; the summary is omitted, since it describes more
  * rows. */
 static job_end end_without_room(const job_run *run, const job_end *end) {
-    static const char problem[] = "{\"type\":\"/problems/quota\",\"title\":\"Quota used up\",\"status\":429,"
-                                  "\"detail\":\"the quota of stored bytes is used up; the rows up to there are kept\"}";
+    static const char problem[] = PROBLEM_JSON("quota", "Quota used up", "429",
+                                               "the quota of stored bytes is used up; the rows up to there are kept");
     bool ran = end->status == JOB_COMPLETED || end->status == JOB_INCOMPLETE;
     bool keeps = !ran && (!end->problem || strlen(end->problem) <= JOB_BASE_BYTES);
     return (job_end){.status = ran ? JOB_INCOMPLETE : end->status,
