@@ -14,12 +14,13 @@
 
 enum { SAMPLE_COUNT = 4, REGIONS_MOST = 64 };
 
-/* A random state near the initial values that satisfies the constraints, with values for all other symbols. */
+/* A random state near the initial values that satisfies the constraints, with values for all other symbols. The arrays
+ * are one block that begins with q. */
 typedef struct sample {
     double t, *q, *v;          /* each n; v satisfies the velocity-level constraints */
     double *free_v, *a;        /* each n: velocities and accelerations that need not satisfy the constraints */
-    double *lambda, *nonideal; /* one per constraint of the model, active or not; n */
-    bool clear;                /* whether the rank of the constraints is unambiguous here */
+    double *nonideal, *lambda; /* n; one per constraint of the model, active or not */
+    bool clear;                /* whether the rank of the constraints is unambiguous at this state */
 } sample;
 
 /* A state at which the nonsmooth operator `which` is on another branch than in the initial state. */
@@ -28,8 +29,8 @@ typedef struct region {
     size_t which;
 } region;
 
-/* Tests whether `node` is identically zero. *nonzero is set to true if the node differs from 0 at a sample; bit k of
- * *beyond is set if it differs from 0 in region k. */
+/* A test whether `node` is identically zero. It sets *nonzero to true if the node differs from 0 at a sample, and bit k
+ * of *beyond if the node differs from 0 in region k. */
 typedef struct zero_test {
     graph_node node;
     bool *nonzero;
@@ -52,18 +53,18 @@ typedef struct analysis {
     hamel_equations equations;
     groups groups;              /* groups of all constraints */
     double *inputs_q, *seeds_q; /* n; n · PROGRAM_LANES: inputs shared by the programs of all groups */
-    size_t n, m;
-    bool *linear;        /* m: whether holonomic, or a velocity constraint linear in the velocities */
-    graph_node *at_rest; /* m: a_ct, the velocity form's part without velocities, or GRAPH_NONE */
+    size_t n, m;                /* coordinates; constraints that act initially */
+    bool *linear;               /* m: whether holonomic, or a velocity constraint linear in the velocities */
+    graph_node *at_rest;        /* m: a_ct, the part of the velocity form without velocities, or GRAPH_NONE */
     sample samples[SAMPLE_COUNT];
     sample start;     /* the consistent initial state */
     bool start_known; /* whether a consistent initial state was found */
-    region *others;
+    region *others;   /* states on other branches */
     size_t other_count;
     double *branches; /* branch of each nonsmooth operator in the initial state */
     zero_test *tests;
     size_t test_count, test_capacity;
-    work_budget work; /* budget of the algebra in the current part */
+    work_budget work; /* work budget of the algebra in the current part of the analysis */
     hamel_report *report;
     hamel_error *error;
 } analysis;
@@ -74,10 +75,10 @@ typedef struct analysis {
  * failure *result must own nothing outside that arena. */
 typedef hamel_status analysis_body(analysis *a, void *result, void *context);
 
-/* Runs `body` on a new result of `size` bytes. On success *out is the result; free it with analysis_result_free.
- * Otherwise *out is NULL, and the error has an entry. */
+/* Runs `body` on a new result of `size` bytes. `out` is the address of a pointer. On success the pointer is set to the
+ * result; free it with analysis_result_free. Otherwise the pointer is set to NULL, and the error has an entry. */
 hamel_status analysis_perform(const analysis_request *request, size_t size, analysis_body *body, void *context,
-                              void **out) HAMEL_CHECKED;
+                              void *out) HAMEL_CHECKED;
 void analysis_result_free(void *result); /* NULL is ignored */
 
 /* Creates a->model with the formulation of the description; equations and groups remain empty. */
@@ -86,6 +87,20 @@ hamel_status analysis_create_model(analysis *a, const hamel_description *d) HAME
 /* Checks the description and fills model, system, equations, groups, n and m. Requires request, memory and error. The
  * equations are Lagrange's for every formulation of the description. The caller frees the model, also on failure. */
 hamel_status analysis_open(analysis *a) HAMEL_CHECKED;
+
+/* Returns copies of the names of all coordinates in a->memory, or NULL if out of memory. */
+const char *const *analysis_coordinate_names(analysis *a);
+
+/* Prints `node` in the description language to a->memory. Returns NULL if the text is longer than `most` bytes or
+ * memory runs out. */
+enum { ANALYSIS_TEXT_MOST = 1 << 16 };
+const char *analysis_text(analysis *a, graph_node node, size_t most);
+
+/* Adds HAMEL_NO_MEMORY to the error if it has no entry yet; returns its status. */
+hamel_status analysis_no_memory(analysis *a);
+
+/* Adds the error that stopped the graph, or HAMEL_NO_MEMORY if the graph has not failed; returns its status. */
+hamel_status analysis_stopped(analysis *a);
 
 /* Starts a new work budget for the algebra of one part of the analysis. */
 void analysis_begin_work(analysis *a);
@@ -105,8 +120,9 @@ typedef struct sampler sampler;
 sampler *sampler_create(analysis *a, double span);
 void sampler_free(sampler *p);
 
-/* Allocates the arrays in the analysis's memory. Returns false if out of memory. */
+/* Allocates the arrays in a->memory. Returns false if out of memory. */
 bool sample_allocate(const analysis *a, sample *s);
+void sample_copy(const analysis *a, sample *to, const sample *from);
 
 /* Projects a state onto the constraints. Returns false if that fails or a value is not finite there. */
 bool sampler_settle(sampler *p, sample *s);
@@ -121,20 +137,15 @@ hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 /* Fills a->others with states on other branches of the nonsmooth operators. */
 hamel_status regions_draw(analysis *a) HAMEL_CHECKED;
 
-/* Writes the initial branch of a nonsmooth operator as a condition in the description language. Returns false if out of
- * memory. */
-bool region_condition(analysis *a, size_t which, const char **text);
-
-/* Adds the conditions of the regions in `beyond` to `names`, each condition once. Returns false if out of memory. */
+/* Sets `names` to the conditions of the initial branches that the regions in `beyond` leave, each condition once.
+ * Returns false if out of memory. */
 bool regions_name(analysis *a, uint64_t beyond, hamel_names *names);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a test, unless the node is a number. Returns false if out of memory. */
-bool zero_test_add(analysis *a, graph_node node, bool *nonzero);
-
-/* Like zero_test_add, but regions set bits of *beyond. */
-bool zero_test_add_regional(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond);
+/* Adds a test; the result of a test of a number is set at once. Returns false if the node is invalid or memory runs
+ * out. */
+bool zero_test_add(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond);
 
 /* Runs all tests at all samples and regions, then removes the tests. */
 hamel_status zero_tests_run(analysis *a) HAMEL_CHECKED;
@@ -147,31 +158,28 @@ graph_point sample_point(const analysis *a, const sample *at, bool free_velociti
 hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, const graph_node *nodes, size_t count,
                          double *values) HAMEL_CHECKED;
 
-/* --- structure.c, dependence.c, holonomy.c ------------------------------------------------------------------------ */
+/* --- the parts of a report ---------------------------------------------------------------------------------------- */
 
-/* Reports kinds and properties of the constraints, cyclic coordinates and conserved quantities. */
+/* structure.c: kinds and properties of the constraints, cyclic coordinates and conserved quantities. */
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
 
-/* coupling.c: reports index, blocks, and entries of M and A. */
+/* redundancy.c: the rank of A, the redundant constraints, and their sets in the initial state. */
+hamel_status redundancy_derive(analysis *a) HAMEL_CHECKED;
+
+/* coupling.c: index, blocks, and entries of M and A. */
 hamel_status coupling_derive(analysis *a) HAMEL_CHECKED;
 
-/* Reports the rank of A and the redundant constraints. */
-hamel_status structure_rank(analysis *a) HAMEL_CHECKED;
-
-/* Reports the sets of redundant constraints in the initial state. */
-hamel_status dependence_derive(analysis *a) HAMEL_CHECKED;
-
+/* holonomy.c: integrable combinations of the velocity constraints. */
 hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
 
-/* integrals.c: reports integrals in closed form of groups of linear constraints. Group k has integrable[k] integrable
+/* integrals.c: integrals in closed form of groups of linear constraints. Group k has integrable[k] integrable
  * combinations. */
 hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) HAMEL_CHECKED;
 
-/* transitivity.c: reports Hamel's coefficients of the quasi-velocities. */
+/* transitivity.c: Hamel's coefficients of the quasi-velocities. */
 hamel_status transitivity_derive(analysis *a) HAMEL_CHECKED;
 
-/* Prints `node` in the description language; the text is in a->memory. Returns false if out of memory. */
-bool analysis_text(analysis *a, graph_node node, const char **text);
-
-/* Adds HAMEL_NO_MEMORY to the error if it has no entry yet; returns its status. */
-hamel_status analysis_no_memory(analysis *a);
+/* differences.c: compares the equations with finite differences at states[count], which must satisfy the constraints,
+ * and fills *out. In large systems only some coordinates are compared. On failure an error has been added. */
+hamel_status differences_compare(analysis *a, const sample *const *states, size_t count,
+                                 hamel_difference_check *out) HAMEL_CHECKED;

@@ -17,25 +17,25 @@ typedef struct owned_result {
 } owned_result;
 
 hamel_status analysis_perform(const analysis_request *request, size_t size, analysis_body *body, void *context,
-                              void **out) {
+                              void *out) {
     hamel_limits limits = request->limits ? *request->limits : hamel_limits_default();
     hamel_error own = {0}, *error = request->error ? request->error : &own;
     owned_result *owned = calloc(1, sizeof *owned + size);
-    analysis a = {.request = {request->description, &limits, request->poll, error}, .error = error};
-    hamel_status status = HAMEL_NO_MEMORY;
-    *out = NULL;
-    if (owned) {
+    void *result = owned ? owned->result : NULL;
+    hamel_status status = result ? HAMEL_OK : hamel_out_of_memory(error);
+    if (result) {
+        analysis a = {.request = {request->description, &limits, request->poll, error}, .error = error};
         arena_init(&owned->memory, limits.memory);
         a.memory = &owned->memory;
-        status = body(&a, owned->result, context);
-    } else
-        (void)hamel_out_of_memory(error);
-    hamel_model_free(a.model);
-    if (status == HAMEL_OK)
-        *out = owned->result;
-    else if (owned)
-        analysis_result_free(owned->result);
+        status = body(&a, result, context);
+        hamel_model_free(a.model);
+        if (status != HAMEL_OK) {
+            analysis_result_free(result);
+            result = NULL;
+        }
+    }
     hamel_error_clear(&own);
+    memcpy(out, &result, sizeof result);
     return status;
 }
 
@@ -60,14 +60,18 @@ hamel_status analysis_no_memory(analysis *a) {
     return a->error->status;
 }
 
-static bool nobody_waits(void *system) {
+hamel_status analysis_stopped(analysis *a) {
+    hamel_status status = equations_status(a->system);
+    return status != HAMEL_OK ? status : analysis_no_memory(a);
+}
+
+static bool is_interrupted(void *system) {
     return system_interrupted(system);
 }
 
 void analysis_begin_work(analysis *a) {
-    const uint64_t most =
-        60000000; /* upper bound; two seconds at most, measured on the examples and on random Pfaffian systems */
-    a->work = (work_budget){.left = most, .interrupted = nobody_waits, .context = a->system};
+    /* two seconds at most, measured on the examples and on random Pfaffian systems */
+    a->work = (work_budget){.left = 60000000, .interrupted = is_interrupted, .context = a->system};
 }
 
 bool analysis_unfinished(analysis *a, const char *what) {
@@ -78,40 +82,39 @@ bool analysis_unfinished(analysis *a, const char *what) {
     return true;
 }
 
-bool analysis_text(analysis *a, graph_node node, const char **text) {
+const char *analysis_text(analysis *a, graph_node node, size_t most) {
     text_buffer out;
-    text_buffer_init(&out, 1 << 16);
+    text_buffer_init(&out, most);
     graph_print(a->system->graph, node, system_name_symbol, a->system, &out);
-    *text = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
+    const char *text = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
     text_buffer_free(&out);
-    return *text != NULL;
+    return text;
 }
 
-static const char *const kinds[] = {"holonomic", "velocity", "acceleration"};
+const char *const *analysis_coordinate_names(analysis *a) {
+    const char **names = arena_alloc(a->memory, a->n, sizeof *names);
+    for (size_t i = 0; i < a->n && names; i++) names[i] = arena_format(a->memory, "%s", a->system->coordinates[i].name);
+    return a->memory->failed ? NULL : names;
+}
 
 /* Copies the names, because the report outlives the model. */
 static bool begin_report(analysis *a) {
     assert(a->m == a->system->standing_count && a->m <= a->model->m);
+    static const char *const kinds[] = {"holonomic", "velocity", "acceleration"}; /* by constraint_order */
     hamel_report *r = a->report;
-    const char *name = a->model->header.name;
-    r->name = arena_text(a->memory, name, strlen(name));
+    r->name = arena_format(a->memory, "%s", a->model->header.name);
     r->coordinate_count = a->n;
     r->constraint_count = a->m;
     r->constraints = arena_alloc(a->memory, a->m, sizeof *r->constraints);
     r->warnings.items = arena_alloc(a->memory, a->system->warning_count + 1, sizeof *r->warnings.items);
-    if (!r->name || !r->constraints || !r->warnings.items) return false;
-    for (size_t i = 0; i < a->system->warning_count; i++) {
-        const char *text = a->system->warnings[i];
-        r->warnings.items[r->warnings.count++] = arena_text(a->memory, text, strlen(text));
-        if (!r->warnings.items[i]) return false;
-    }
+    if (a->memory->failed) return false;
+    for (; r->warnings.count < a->system->warning_count; r->warnings.count++)
+        r->warnings.items[r->warnings.count] = arena_format(a->memory, "%s", a->system->warnings[r->warnings.count]);
     for (size_t c = 0; c < a->m; c++) {
-        const system_constraint *given = &a->system->constraints[c];
-        r->constraints[c].name = arena_text(a->memory, given->name, strlen(given->name));
-        r->constraints[c].kind = kinds[given->order];
-        if (!r->constraints[c].name) return false;
+        r->constraints[c].name = arena_format(a->memory, "%s", a->system->constraints[c].name);
+        r->constraints[c].kind = kinds[a->system->constraints[c].order];
     }
-    return true;
+    return !a->memory->failed;
 }
 
 /* Creates the groups; rejects those too large for dense rank elimination. */
@@ -154,34 +157,22 @@ hamel_status analysis_open(analysis *a) {
     return status == HAMEL_OK ? make_groups(a) : status;
 }
 
-static hamel_status derive_report(analysis *a) {
-    if (!begin_report(a)) return analysis_no_memory(a);
-    hamel_status status = samples_draw(a);
-    if (status == HAMEL_OK) status = regions_draw(a);
-    if (status == HAMEL_OK) status = structure_derive(a);
-    if (status == HAMEL_OK) status = structure_rank(a);
-    if (status == HAMEL_OK) status = coupling_derive(a);
-    if (status == HAMEL_OK) status = dependence_derive(a);
-    if (status == HAMEL_OK) status = holonomy_derive(a);
-    return status == HAMEL_OK ? transitivity_derive(a) : status;
-}
-
 static hamel_status analyze(analysis *a, void *result, void *context) {
+    static hamel_status (*const parts[])(analysis *) = {samples_draw,       regions_draw,    structure_derive,
+                                                        redundancy_derive,  coupling_derive, holonomy_derive,
+                                                        transitivity_derive};
     (void)context;
     a->report = result;
     hamel_status status = analysis_open(a);
-    if (status == HAMEL_OK) status = derive_report(a);
+    if (status == HAMEL_OK && !begin_report(a)) status = analysis_no_memory(a);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts && status == HAMEL_OK; k++) status = parts[k](a);
     if (status != HAMEL_OK) free(a->report->redundancy);
     return status;
 }
 
 hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                            hamel_error *error) {
-    void *result;
-    hamel_status status =
-        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, analyze, NULL, &result);
-    *out = result;
-    return status;
+    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, analyze, NULL, out);
 }
 
 void hamel_report_free(hamel_report *report) {

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct brackets {
     forms *f;
@@ -33,10 +32,8 @@ static void complete(brackets *b) {
     uint64_t seed = 0x5851f42d4c957f2du;
     size_t width = b->all.width;
     for (size_t r = 0; r < b->k; r++) {
-        double length = 0;
         forms_row(b->f, b->f->chosen[r], b->row);
-        for (size_t i = 0; i < width; i++) length += b->row[i] * b->row[i];
-        b->scale[r] = 1 / sqrt(length);
+        b->scale[r] = 1 / sqrt(rank_rows_dot(width, b->row, b->row));
         (void)rank_rows_add(&b->all, b->row);
     }
     for (size_t tries = 0; b->all.rank < width && tries < 4 * width + 8; tries++) {
@@ -45,16 +42,12 @@ static void complete(brackets *b) {
     }
 }
 
-/* Sets position[r] to the position of row r among the chosen rows, or to k if it is not chosen. */
-static void chosen_positions(const brackets *b, size_t *position) {
-    for (size_t r = 0; r < b->f->row_count; r++) position[r] = b->k;
-    for (size_t r = 0; r < b->k; r++) position[b->f->chosen[r]] = r;
-}
-
+/* Fills b->slopes. `position` is scratch for the position of each row among the chosen rows; k if not chosen. */
 static bool differentiate_forms(brackets *b, const double *x, size_t *position) {
     forms *f = b->f;
     size_t width = b->all.width;
-    chosen_positions(b, position);
+    for (size_t r = 0; r < f->row_count; r++) position[r] = b->k;
+    for (size_t r = 0; r < b->k; r++) position[f->chosen[r]] = r;
     for (size_t i = 0; i < b->d; i += PROGRAM_LANES) {
         size_t count = b->d - i < PROGRAM_LANES ? b->d - i : PROGRAM_LANES;
         if (!forms_differentiate(f, x, direction(b, i), count)) return false;
@@ -69,12 +62,6 @@ static bool differentiate_forms(brackets *b, const double *x, size_t *position) 
     return true;
 }
 
-static double along(size_t n, const double *x, const double *y) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
-}
-
 /* Adds brackets of pairs of fields until they span all directions that the holonomic constraints allow. */
 static void add_pairs(brackets *b) {
     assert(b->k >= b->f->holonomic_rank);
@@ -85,8 +72,8 @@ static void add_pairs(brackets *b) {
     for (size_t i = 0; i < b->d; i++)
         for (size_t j = 0; j < i && b->added.rank < most; j++) {
             for (size_t r = 0; r < b->k; r++)
-                b->row[r] = along(width, b->slopes + (i * b->k + r) * width, direction(b, j)) -
-                            along(width, b->slopes + (j * b->k + r) * width, direction(b, i));
+                b->row[r] = rank_rows_dot(width, b->slopes + (i * b->k + r) * width, direction(b, j)) -
+                            rank_rows_dot(width, b->slopes + (j * b->k + r) * width, direction(b, i));
             (void)rank_rows_add(&b->added, b->row);
         }
 }
@@ -95,11 +82,10 @@ static void add_pairs(brackets *b) {
 static hamel_status find_brackets(brackets *b, const double *x, arena *memory) {
     const forms *f = b->f;
     size_t *position = arena_alloc(memory, f->row_count, sizeof *position);
-    b->scale = arena_alloc(memory, b->k, sizeof *b->scale);
-    b->row = arena_alloc(memory, f->width, sizeof *b->row);
-    b->slopes = arena_alloc(memory, b->d * b->k * f->width, sizeof *b->slopes);
-    if (!position || !b->scale || !b->row || !b->slopes ||
-        !rank_rows_init(&b->all, f->width, f->width, SAMPLED_RANK_TOLERANCE) ||
+    b->scale = arena_doubles(memory, b->k);
+    b->row = arena_doubles(memory, f->width);
+    b->slopes = arena_doubles(memory, b->d * b->k * f->width);
+    if (memory->failed || !rank_rows_init(&b->all, f->width, f->width, SAMPLED_RANK_TOLERANCE) ||
         !rank_rows_init(&b->added, b->k, b->k, SAMPLED_RANK_TOLERANCE))
         return analysis_no_memory(f->a);
     if (!forms_evaluate(b->f, x)) return HAMEL_NOT_FINITE;

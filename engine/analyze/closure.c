@@ -31,17 +31,18 @@ static size_t numbers_of(const long_forms *c) {
     return (c->plan.count + c->rank * (2 * c->others + c->width)) * (c->order + 1);
 }
 
-/* Creates copy n of the system. Returns false if out of memory. MPFR aborts if an allocation fails, so memory is
- * checked first; a long number needs the space of ten doubles. */
+/* Creates copy n of the system at c->start[n]. Returns false if out of memory. MPFR aborts if an allocation fails, so
+ * memory is checked first; a long number needs the space of ten doubles. */
 static bool series_create(const long_forms *c, copy *y, size_t n, uint64_t seed, number_pool *pool) {
     size_t each = c->order + 1, k = c->rank;
     if (!memory_left(10, numbers_of(c))) return false;
-    bool good = copy_create(c, y, copy_change(n), seed + n, pool);
+    copy_create(c, y, n, seed, pool);
     y->velocity = number_pool_take(pool, c->width * each);
     y->b = number_pool_take(pool, k * c->others * each);
     y->P = number_pool_take(pool, k * c->width * each);
     y->V = number_pool_take(pool, k * c->others * each);
-    return good && y->velocity && y->b && y->P && y->V;
+    for (size_t l = 0; l < c->width && !pool->failed; l++) mpfr_set(y->x[l], c->start[n][l], MPFR_RNDN);
+    return !pool->failed;
 }
 
 /* Computes the series of x, x' and all nodes along the curve. Returns false if a value is not finite. */
@@ -187,7 +188,7 @@ static bool count_pairs(long_forms *c, copy *copies, size_t most, size_t *first,
     assert(most <= c->rank);
     directions d;
     mpfr_t *fields = number_pool_take(pool, 2 * c->width);
-    bool good = directions_create(&d, c, pool) && fields;
+    bool good = directions_create(&d, c, pool);
     for (size_t n = 0; good && n < COPIES; n++)
         for (size_t r = 0; r < c->rank; r++) {
             mpfr_set_zero(copies[n].scale[r], 1);
@@ -208,7 +209,7 @@ static bool count_pairs(long_forms *c, copy *copies, size_t most, size_t *first,
 static bool count_all(long_forms *c, copy *copies, size_t most, size_t *all, bool *closed, number_pool *pool) {
     directions d;
     mpfr_t *column = number_pool_take(pool, c->rank * (c->order + 1) + 1);
-    bool good = directions_create(&d, c, pool) && column;
+    bool good = directions_create(&d, c, pool);
     *closed = false;
     for (size_t n = 0; good && n < COPIES; n++) first_brackets(c, &copies[n]);
     for (size_t left = c->order; good && left-- > 0 && !*closed;) {
@@ -226,32 +227,25 @@ static bool count_all(long_forms *c, copy *copies, size_t most, size_t *all, boo
     return good;
 }
 
-/* Returns the estimated products of long numbers for one copy of the system. */
-static double work_of(const long_forms *c) {
+/* Returns true if one copy of the system with series of order c->order needs few enough products and numbers. */
+static bool is_affordable(const long_forms *c) {
     double each = 0.5 * (double)(c->order + 1) * (double)(c->order + 2), rank = (double)c->rank;
     double solved =
         (double)(c->others + c->width) * ((double)c->f->entry_count * each + rank * rank * (double)c->order);
     double levels = (double)c->order * (double)c->others * rank * rank * each;
-    return (double)c->plan.count * each + solved + levels;
-}
-
-static void draw_control(long_forms *c, uint64_t seed) {
-    for (size_t i = 0; i < c->width * (c->order + 1); i++) c->control[i] = random_uniform(&seed, -1, 1);
+    return (double)c->plan.count * each + solved + levels <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;
 }
 
 /* Counts the directions of first and of all brackets with series of order c->order. */
 static hamel_status measure_closure(long_forms *c, uint64_t seed, size_t most, size_t *first, size_t *all,
                                     bool *closed) {
     copy copies[COPIES] = {{.x = NULL}};
-    number_pool pool = {NULL};
-    hamel_status status = HAMEL_OK;
+    number_pool pool = {0};
+    uint64_t control_seed = seed;
     bool good = true, finite = true;
-    c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
-    if (!c->control) return analysis_no_memory(c->f->a);
-    draw_control(c, seed);
+    for (size_t i = 0; i < c->width * (c->order + 1); i++) c->control[i] = random_uniform(&control_seed, -1, 1);
     for (size_t n = 0; n < COPIES && good; n++) good = series_create(c, &copies[n], n, seed, &pool);
     for (size_t n = 0; n < COPIES && good && finite; n++) {
-        for (size_t l = 0; l < c->width; l++) mpfr_set(copies[n].x[l], c->start[n][l], MPFR_RNDN);
         finite = follow_curve(c, &copies[n]);
         if (!finite || system_interrupted(c->f->a->system)) break;
         solve_coefficients(c, &copies[n]);
@@ -259,11 +253,9 @@ static hamel_status measure_closure(long_forms *c, uint64_t seed, size_t most, s
     }
     if (good && finite && c->f->a->error->status == HAMEL_OK)
         good = count_pairs(c, copies, most, first, &pool) && count_all(c, copies, most, all, closed, &pool);
-    if (!good) status = analysis_no_memory(c->f->a);
-    if (good && !finite) status = HAMEL_NOT_FINITE;
-    if (c->f->a->error->status != HAMEL_OK) status = c->f->a->error->status;
     number_pool_free(&pool);
-    return status;
+    if (!good) return analysis_no_memory(c->f->a);
+    return c->f->a->error->status != HAMEL_OK || finite ? c->f->a->error->status : HAMEL_NOT_FINITE;
 }
 
 /* Moves the first point of copy n's curve along its series, by WAY times the estimated radius of convergence. */
@@ -290,18 +282,14 @@ static void advance_start(long_forms *c, size_t n, copy *y) {
  * the work is too large. */
 static hamel_status leave_start(long_forms *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
-    *good = work_of(c) <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;
-    if (!*good) return HAMEL_OK;
-    c->control = arena_alloc(&c->memory, c->width * (c->order + 1), sizeof *c->control);
-    if (!c->control) return analysis_no_memory(c->f->a);
+    *good = is_affordable(c);
     for (size_t i = 0; i < (size_t)WAY_STEPS * COPIES && *good; i++) {
         size_t n = i % COPIES;
         copy y = {.x = NULL};
-        number_pool pool = {NULL};
+        number_pool pool = {0};
         for (size_t l = 0; n == 0 && l < c->width; l++)
             for (size_t k = 0; k < 2; k++) c->control[l * (c->order + 1) + k] = random_uniform(&seed, -1, 1);
         bool made = series_create(c, &y, n, seed, &pool);
-        for (size_t l = 0; made && l < c->width; l++) mpfr_set(y.x[l], c->start[n][l], MPFR_RNDN);
         *good = made && follow_curve(c, &y);
         if (*good) advance_start(c, n, &y);
         number_pool_free(&pool);
@@ -317,7 +305,7 @@ static bool set_start(long_forms *c, const double *x, uint64_t seed, bool change
         c->start[n] = number_pool_take(pool, c->width);
         if (!c->start[n]) return false;
         for (size_t l = 0; l < c->width; l++) {
-            double by = random_uniform(&seed, -copy_change(1), copy_change(1)) * fmax(1, fabs(x[l]));
+            double by = random_uniform(&seed, -LONG_CHANGE, LONG_CHANGE) * fmax(1, fabs(x[l]));
             mpfr_set_d(c->start[n][l], x[l], MPFR_RNDN);
             if (changed && n > 0) mpfr_add_d(c->start[n][l], c->start[n][l], by, MPFR_RNDN);
         }
@@ -329,19 +317,19 @@ static hamel_status find_closure(long_forms *c, const double *x, uint64_t seed, 
                                  size_t *first, size_t *all, bool *clear) {
     assert(most <= c->rank);
     *clear = false;
-    if (!long_forms_plan(c, true))
-        return equations_status(c->f->a->system) != HAMEL_OK ? c->f->a->error->status : analysis_no_memory(c->f->a);
+    if (!long_forms_plan(c, true)) return analysis_stopped(c->f->a);
     if (!forms_evaluate(c->f, x) || !long_forms_pivots(c)) return HAMEL_NOT_FINITE;
-    number_pool pool = {NULL};
-    hamel_status status = set_start(c, x, seed, reached, &pool) ? HAMEL_OK : analysis_no_memory(c->f->a);
-    bool good = status == HAMEL_OK;
+    number_pool pool = {0};
     size_t longest = most + 2;
+    c->control = arena_doubles(&c->memory, c->width * (longest + WAY_ORDER));
+    bool good = set_start(c, x, seed, reached, &pool) && c->control;
+    hamel_status status = good ? HAMEL_OK : analysis_no_memory(c->f->a);
     if (good && reached) status = leave_start(c, seed, &good);
-    for (c->order = FIRST_ORDER < longest ? FIRST_ORDER : longest;; c->order = 2 * c->order) {
+    for (c->order = FIRST_ORDER; good && status == HAMEL_OK && !*clear; c->order *= 2) {
         if (c->order > longest) c->order = longest;
-        if (status != HAMEL_OK || !good || work_of(c) > WORK_MOST || numbers_of(c) > NUMBERS_MOST) break;
+        if (!is_affordable(c)) break;
         status = measure_closure(c, seed, most, first, all, clear);
-        if (status != HAMEL_OK || *clear || c->order == longest) break;
+        if (c->order == longest) break;
     }
     number_pool_free(&pool);
     mpfr_free_cache();

@@ -8,15 +8,6 @@
 
 #include <assert.h>
 
-static size_t block_root(size_t *parent, size_t i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]]; /* path halving */
-    return i;
-}
-
-static void join_blocks(size_t *parent, size_t i, size_t j) {
-    parent[block_root(parent, j)] = block_root(parent, i);
-}
-
 /* Joins `own` with each variable in equation `row`; multipliers are numbered after the coordinates. */
 static void join_support(analysis *a, size_t *parent, size_t own, graph_node row) {
     assert(own < a->n + a->m);
@@ -25,19 +16,11 @@ static void join_support(analysis *a, size_t *parent, size_t own, graph_node row
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         int32_t *list;
         size_t count = node_support(a->system, row, kinds[k], &list);
-        for (size_t i = 0; i < count; i++)
-            join_blocks(parent, own, (size_t)list[i] + (kinds[k] == SYMBOL_MULTIPLIER ? a->n : 0));
+        for (size_t i = 0; i < count; i++) {
+            size_t other = (size_t)list[i] + (kinds[k] == SYMBOL_MULTIPLIER ? a->n : 0);
+            parent[groups_root(parent, other)] = groups_root(parent, own);
+        }
     }
-}
-
-static size_t index_of(const analysis *a) {
-    size_t most = 0;
-    for (size_t c = 0; c < a->m; c++) {
-        constraint_order order = a->model->order[c];
-        size_t index = order == CONSTRAINT_HOLONOMIC ? 3 : order == CONSTRAINT_VELOCITY ? 2 : 1;
-        if (a->model->active[c] && index > most) most = index;
-    }
-    return most;
 }
 
 hamel_status coupling_derive(analysis *a) {
@@ -48,10 +31,13 @@ hamel_status coupling_derive(analysis *a) {
     for (size_t i = 0; i < a->n + a->m; i++) parent[i] = i;
     for (size_t i = 0; i < a->n + a->m; i++)
         if (i < a->n || a->model->active[i - a->n]) join_support(a, parent, i, e->residual[i]);
-    for (size_t i = 0; i < a->n; i++) r->blocks += block_root(parent, i) == i; /* blocks that contain coordinates */
-    for (size_t c = a->n; c < a->n + a->m; c++)                                /* blocks that are a single multiplier */
-        if (block_root(parent, c) == c && a->model->active[c - a->n]) r->blocks++;
-    r->index = index_of(a);
+    for (size_t i = 0; i < a->n; i++) r->blocks += groups_root(parent, i) == i; /* blocks that contain coordinates */
+    for (size_t c = 0; c < a->m; c++) {
+        if (!a->model->active[c]) continue;
+        size_t index = 3 - (size_t)a->model->order[c]; /* 3, 2 and 1 by constraint_order */
+        if (index > r->index) r->index = index;
+        r->blocks += groups_root(parent, a->n + c) == a->n + c; /* blocks that are a single multiplier */
+    }
     for (size_t k = 0; k < e->M.count; k++) r->mass_entries += e->M.entries[k].row == e->M.entries[k].column ? 1 : 2;
     r->constraint_entries = e->A.count;
     return HAMEL_OK;

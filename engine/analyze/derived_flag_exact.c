@@ -5,7 +5,7 @@
  * configuration are never too large, so equal results are exact. Parameters are symbols, but pivots must not vanish at
  * the given parameter values. */
 #include "engine/algebra/eliminate.h"
-#include "engine/analyze/derived_flag.h"
+#include "engine/analyze/growth_vector.h"
 
 #include <assert.h>
 #include <string.h>
@@ -225,7 +225,7 @@ static bool allocate_fields(fields_of_group *f) {
     f->other = arena_alloc(memory, others, sizeof *f->other);
     f->b = arena_alloc(memory, rank * others, sizeof *f->b);
     f->vertical = arena_alloc(memory, (rank + 1) * rank, sizeof *f->vertical);
-    return f->table && f->pivots && f->pivot && f->other && f->b && f->vertical;
+    return !memory->failed;
 }
 
 static bool solve_and_climb(forms *f, const sample *near, bool derived, size_t most, flag_dimensions *flag,
@@ -237,12 +237,12 @@ static bool solve_and_climb(forms *f, const sample *near, bool derived, size_t m
     int *pivots = arena_alloc(memory, f->row_count, sizeof *pivots);
     bool *solved = arena_alloc(memory, f->width, sizeof *solved);
     graph_node *table = matrix_of(f, memory);
-    if (!allocate_fields(&fields) || !pivots || !solved || !table) return false;
+    if (!allocate_fields(&fields)) return false;
     if (!is_short(&fields, table, f->row_count * (f->coordinate_count + 1), FORM_NODES)) return false;
     if (!eliminate_within(fields.g, table, f->row_count, f->coordinate_count, &fields.near, pivots, f->row_count,
-                          fields.work, memory))
+                          fields.work, memory) ||
+        fields.work->spent)
         return false;
-    if (fields.work->spent) return false;
     return read_solution(&fields, f, table, pivots, solved) && find_exact_flag(&fields, derived, most, flag);
 }
 

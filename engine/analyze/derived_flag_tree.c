@@ -9,15 +9,13 @@
  * A flag has constant rank near a generic configuration. Fields that are independent there span the flag nearby, so
  * their brackets suffice for the next step. Independence is decided as for the closure (long_forms.h): by the
  * difference between copies of the system whose coefficients differ slightly. */
-#include "engine/analyze/derived_flag.h"
+#include "engine/analyze/growth_vector.h"
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
 #include <assert.h>
 
-enum {
-    DEPTH_MOST = 9
-}; /* upper bound of the depth of brackets: 512 coefficients per number; deeper flags are not found */
+enum { DEPTH_MOST = 9 };             /* of brackets: 512 coefficients per number; deeper flags are not found */
 static const double WORK_MOST = 1e8; /* upper bound of the products of long numbers for one flag; a few seconds */
 
 /* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
@@ -48,17 +46,11 @@ typedef struct trees {
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-/* A value with one more variable e has two parts: the terms without e (0) and those with e (1). Sets one part. */
-static void set_part(const trees *t, mpfr_t *to, size_t part, mpfr_t *const from, size_t count) {
+/* Copies `count` coefficients of each coordinate; rows of `to` and `from` are apart by the given steps. A value with
+ * one more variable e has two parts of `count` coefficients: the terms without e, then those with e. */
+static void copy_part(const trees *t, size_t count, mpfr_t *to, size_t to_step, mpfr_t *const from, size_t from_step) {
     for (size_t l = 0; l < t->l.width; l++)
-        for (size_t k = 0; k < count; k++)
-            mpfr_set(to[l * 2 * count + part * count + k], from[l * count + k], MPFR_RNDN);
-}
-
-static void take_part(const trees *t, mpfr_t *from, size_t part, size_t count, mpfr_t *to) {
-    for (size_t l = 0; l < t->l.width; l++)
-        for (size_t k = 0; k < count; k++)
-            mpfr_set(to[l * count + k], from[l * 2 * count + part * count + k], MPFR_RNDN);
+        for (size_t k = 0; k < count; k++) mpfr_set(to[l * to_step + k], from[l * from_step + k], MPFR_RNDN);
 }
 
 /* Raises the scales of the components to the sizes of the given terms of a bracket. */
@@ -99,15 +91,15 @@ static void tree_value(trees *t, copy *y, size_t field, size_t depth, mpfr_t *co
     }
     level *here = &t->levels[f->depth - 1];
     tree_value(t, y, f->left, depth, x, here->left);
-    set_part(t, here->point, 0, x, count);
-    set_part(t, here->point, 1, here->left, count);
+    copy_part(t, count, here->point, 2 * count, x, count);
+    copy_part(t, count, here->point + count, 2 * count, here->left, count);
     tree_value(t, y, f->right, depth + 1, here->point, here->value); /* B + e DB A */
-    take_part(t, here->value, 0, count, here->right);
-    take_part(t, here->value, 1, count, to);
+    copy_part(t, count, here->right, count, here->value, 2 * count);
+    copy_part(t, count, to, count, here->value + count, 2 * count);
     if (depth == 0) enlarge_scales(t, y, to);
-    set_part(t, here->point, 1, here->right, count);
+    copy_part(t, count, here->point + count, 2 * count, here->right, count);
     tree_value(t, y, f->left, depth + 1, here->point, here->value);
-    take_part(t, here->value, 1, count, here->right); /* DA B */
+    copy_part(t, count, here->right, count, here->value + count, 2 * count); /* DA B */
     if (depth == 0) enlarge_scales(t, y, here->right);
     for (size_t i = 0; i < t->l.width * count; i++) mpfr_sub(to[i], to[i], here->right[i], MPFR_RNDN);
 }
@@ -171,7 +163,6 @@ static bool allocate_trees(trees *t, size_t most) {
     t->fields = arena_alloc(&t->l.memory, t->l.others + most + 1, sizeof *t->fields);
     t->solution = number_pool_take(&t->pool, t->l.rank * (t->l.order + 1));
     t->row = number_pool_take(&t->pool, width);
-    bool good = t->fields && t->solution && t->row && directions_create(&t->found, &t->l, &t->pool);
     for (size_t d = 0; d < t->depth_most; d++) {
         level *to = &t->levels[d];
         size_t variables = t->depth_most - 1 - d; /* upper bound for left and right */
@@ -179,13 +170,12 @@ static bool allocate_trees(trees *t, size_t most) {
         to->right = number_pool_take(&t->pool, width << variables);
         to->point = number_pool_take(&t->pool, width << (variables + 1));
         to->value = number_pool_take(&t->pool, width << (variables + 1));
-        good = good && to->left && to->right && to->point && to->value;
     }
-    for (size_t n = 0; n < COPIES && good; n++) {
-        good = copy_create(&t->l, &t->copies[n], copy_change(n), n, &t->pool);
+    for (size_t n = 0; n < COPIES; n++) {
+        copy_create(&t->l, &t->copies[n], n, 0, &t->pool);
         t->copies[n].t.multilinear = true;
     }
-    return good;
+    return directions_create(&t->found, &t->l, &t->pool);
 }
 
 /* Sets the configuration of all copies and projects it onto their holonomic constraints. */
@@ -203,8 +193,7 @@ static size_t numbers_of(const trees *t) {
 
 static hamel_status find_flag(trees *t, const double *x, bool derived, size_t most, flag_dimensions *flag, bool *good) {
     forms *f = t->l.f;
-    if (!long_forms_plan(&t->l, false))
-        return equations_status(f->a->system) != HAMEL_OK ? f->a->error->status : analysis_no_memory(f->a);
+    if (!long_forms_plan(&t->l, false)) return analysis_stopped(f->a);
     if (!forms_evaluate(f, x) || !long_forms_pivots(&t->l)) return HAMEL_OK;
     t->depth_most = most < DEPTH_MOST ? most : DEPTH_MOST;
     t->l.order = ((size_t)1 << t->depth_most) - 1;

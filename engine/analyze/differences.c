@@ -1,4 +1,6 @@
-/* differences.c — comparison of the equations of motion with finite differences; see differences.h.
+/* differences.c — comparison of the equations of motion with finite differences of the description.
+ *
+ * All formulations use one derivation, so they share its errors. This check does not differentiate expressions.
  *
  * At a state (t, q, q') with arbitrary accelerations q'' and multipliers λ, the left sides below are compared with the
  * right sides, for each coordinate i
@@ -13,8 +15,7 @@
  *
  * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).
  * A comparison is undecided if its error estimate exceeds the part OPEN of the terms. */
-#include "engine/analyze/differences.h"
-
+#include "engine/analyze/analysis_int.h"
 #include "engine/dynamics/discrete_state.h"
 
 #include <assert.h>
@@ -51,7 +52,7 @@ typedef struct comparison {
     places at;
     discrete_state discrete_state;
     double *workspace, *model_workspace, *values; /* workspaces; outputs of the model's dynamics program */
-    double *t, *q, *v, *acc;                      /* the displaced state: t, and n each */
+    double t, *q, *v, *acc;                       /* the displaced state; n each */
     double *sides[2];                             /* LEVELS × outputs: values at +h and at −h */
     double *here;                                 /* outputs at the undisplaced state */
     double *row_size, *column;                    /* m of the model: largest entry of each row of A; one column of A */
@@ -73,7 +74,7 @@ typedef struct line {
 static void evaluate_at(comparison *w, const line *l, double h, double *out) {
     assert(l->single <= w->a->n);
     const sample *s = w->state;
-    *w->t = s->t + h * l->t;
+    w->t = s->t + h * l->t;
     for (size_t i = 0; i < w->a->n; i++) {
         w->q[i] = s->q[i] + h * (l->q ? l->q[i] : 0) + h * h * l->curve * s->a[i];
         w->v[i] = s->v[i] + h * (l->v ? l->v[i] : 0);
@@ -84,8 +85,7 @@ static void evaluate_at(comparison *w, const line *l, double h, double *out) {
         w->v[l->single] += h * l->single_v;
         w->acc[l->single] += h * l->single_acc;
     }
-    program_inputs in = model_inputs(w->a->model, w->t, w->q, w->v, w->acc, s->lambda, NULL);
-    in.values[SYMBOL_BRANCH] = w->discrete_state.branches;
+    const program_inputs in = discrete_state_inputs(&w->discrete_state, &w->t, w->q, w->v, w->acc, s->lambda);
     program_evaluate(w->program, &in, w->workspace, out);
 }
 
@@ -332,21 +332,16 @@ static graph_node *list_nodes(comparison *w) {
 
 static bool allocate_comparison(comparison *w) {
     analysis *a = w->a;
-    size_t n = a->n, model_doubles = program_workspace_doubles(a->model->dynamics.program) + a->model->dynamics.count;
-    w->workspace = arena_alloc(a->memory, program_workspace_doubles(w->program) + 1, sizeof *w->workspace);
-    w->model_workspace = arena_alloc(a->memory, model_doubles + 1, sizeof *w->model_workspace);
-    w->t = arena_alloc(a->memory, 1 + 3 * n + 2 * a->model->m, sizeof *w->t);
-    w->sides[0] = arena_alloc(a->memory, (2 * LEVELS + 1) * w->at.count, sizeof *w->here);
-    if (!w->workspace || !w->model_workspace || !w->t || !w->sides[0]) return false;
-    w->values = w->model_workspace + program_workspace_doubles(a->model->dynamics.program);
-    w->q = w->t + 1;
-    w->v = w->q + n;
-    w->acc = w->v + n;
-    w->row_size = w->acc + n;
-    w->column = w->row_size + a->model->m;
-    w->sides[1] = w->sides[0] + LEVELS * w->at.count;
-    w->here = w->sides[1] + LEVELS * w->at.count;
-    return true;
+    double **const lists[] = {&w->q, &w->v, &w->acc};
+    w->workspace = model_workspace(a->model, w->program, a->memory);
+    w->model_workspace = model_workspace(a->model, a->model->dynamics.program, a->memory);
+    w->values = arena_doubles(a->memory, a->model->dynamics.count);
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k] = arena_doubles(a->memory, a->n);
+    w->row_size = arena_doubles(a->memory, a->model->m);
+    w->column = arena_doubles(a->memory, a->model->m);
+    for (size_t k = 0; k < 2; k++) w->sides[k] = arena_doubles(a->memory, LEVELS * w->at.count);
+    w->here = arena_doubles(a->memory, w->at.count);
+    return discrete_state_create(&w->discrete_state, a->model, a->memory) && !a->memory->failed;
 }
 
 /* Evaluates the model's M, Q, A, b, F and the largest entry of each row of A at the state. */
@@ -354,8 +349,7 @@ static void evaluate_model(comparison *w) {
     const hamel_model *model = w->a->model;
     const sample *s = w->state;
     discrete_state_choose_branches(&w->discrete_state, s->t, s->q, s->v);
-    program_inputs in = model_inputs(model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
-    in.values[SYMBOL_BRANCH] = w->discrete_state.branches;
+    const program_inputs in = discrete_state_inputs(&w->discrete_state, &s->t, s->q, s->v, s->a, s->lambda);
     program_evaluate(model->dynamics.program, &in, w->model_workspace, w->values);
     sparse_block_row_sizes(&model->dynamics.A, w->values, w->row_size);
 }
@@ -384,18 +378,12 @@ hamel_status differences_compare(analysis *a, const sample *const *states, size_
     hamel_status status = nodes ? graph_status(a->system->graph) : HAMEL_NO_MEMORY;
     if (status == HAMEL_OK)
         status = program_compile(&w.program, a->memory, a->system->graph, nodes, w.at.count, a->error);
-    if (status != HAMEL_OK || !allocate_comparison(&w) ||
-        !discrete_state_create(&w.discrete_state, a->model, a->memory))
-        return analysis_no_memory(a);
-    program_inputs in = model_inputs(a->model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(w.program, &in, w.workspace);
-    program_prepare(a->model->dynamics.program, &in, w.model_workspace);
+    if (status != HAMEL_OK || !allocate_comparison(&w)) return analysis_no_memory(a);
     for (size_t k = 0; k < count; k++) {
         w.state = states[k];
         compare_at(&w);
     }
     out->agree = out->largest <= TOLERANCE;
-    if (out->worst && !(out->worst = arena_text(a->memory, out->worst, strlen(out->worst))))
-        return analysis_no_memory(a);
+    if (out->worst && !(out->worst = arena_format(a->memory, "%s", out->worst))) return analysis_no_memory(a);
     return a->error->status;
 }

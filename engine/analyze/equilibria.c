@@ -5,7 +5,6 @@
  * families are the same if a path along one of them leads to the other. stability.c decides their stability. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/analyze/families.h"
-#include "engine/analyze/moving.h"
 #include "engine/analyze/stability.h"
 #include "engine/base/random.h"
 #include "engine/dynamics/initial_values.h"
@@ -130,22 +129,17 @@ static bool is_connected(search *s, const double *z, size_t dimension) {
     return false;
 }
 
-static double *copied(search *s, const double *x, size_t count) {
-    double *copy = arena_alloc(s->a->memory, count, sizeof *copy);
-    if (copy && count > 0) memcpy(copy, x, count * sizeof *copy);
-    return copy;
-}
-
 static hamel_status add_equilibrium(search *s, const double *z, hamel_equilibrium *e) {
     assert(s->count <= MOST);
     statics *p = &s->statics;
     hamel_status status = stability_decide(p, z, &s->family, &s->facts, e, s->a->memory, s->error);
-    e->q = copied(s, z, s->n);
-    e->v = copied(s, p->v, s->n);
-    e->lambda = copied(s, z + s->n, p->m);
-    if (status == HAMEL_OK && (!e->q || !e->v || !e->lambda)) status = hamel_out_of_memory(s->error);
     if (status != HAMEL_OK) return status;
-    double distance = 0;
+    double *q = arena_doubles(s->a->memory, s->n), *v = arena_doubles(s->a->memory, s->n);
+    double *lambda = arena_doubles(s->a->memory, p->m), distance = 0;
+    if (s->a->memory->failed) return hamel_out_of_memory(s->error);
+    e->q = memcpy(q, z, s->n * sizeof *q);
+    e->v = memcpy(v, p->v, s->n * sizeof *v);
+    e->lambda = memcpy(lambda, z + s->n, p->m * sizeof *lambda);
     for (size_t i = 0; i < s->n; i++) distance = hypot(distance, z[i] - s->model->q0[i]);
     s->items[s->count++] = (found){*e, distance, s->family.meet};
     s->families += !e->isolated;
@@ -271,7 +265,7 @@ static hamel_status try_start(search *s, double *z, bool initial, bool *solved) 
 
 static hamel_status search_starts(search *s, size_t starts) {
     hamel_equilibria *out = s->result;
-    double *z = arena_alloc(s->a->memory, statics_most(&s->statics), sizeof *z);
+    double *z = arena_doubles(s->a->memory, statics_most(&s->statics));
     if (!z) return hamel_out_of_memory(s->error);
     s->seed = 0x9e3779b97f4a7c15u;
     find_angles(s, z);
@@ -304,21 +298,15 @@ static hamel_status publish(search *s) {
     assert(s->n == s->statics.n);
     hamel_equilibria *out = s->result;
     arena *memory = s->a->memory;
-    const hamel_system *system = s->model->system;
     size_t m = s->statics.m;
-    const char **coordinates = arena_alloc(memory, s->n, sizeof *coordinates);
     const char **constraints = arena_alloc(memory, m, sizeof *constraints);
     hamel_equilibrium *items = arena_alloc(memory, s->count, sizeof *items);
-    if (!coordinates || !constraints || !items) return hamel_out_of_memory(s->error);
-    for (size_t i = 0; i < s->n; i++)
-        if (!(coordinates[i] = arena_format(memory, "%s", system->coordinates[i].name)))
-            return hamel_out_of_memory(s->error);
-    for (size_t c = 0; c < m; c++)
-        if (!(constraints[c] = arena_format(memory, "%s", system->constraints[c].name)))
-            return hamel_out_of_memory(s->error);
+    for (size_t c = 0; c < m && constraints; c++)
+        constraints[c] = arena_format(memory, "%s", s->model->system->constraints[c].name);
+    out->coordinates = analysis_coordinate_names(s->a);
+    if (memory->failed) return hamel_out_of_memory(s->error);
     qsort(s->items, s->count, sizeof *s->items, by_distance);
     for (size_t k = 0; k < s->count; k++) items[k] = s->items[k].equilibrium;
-    out->coordinates = coordinates;
     out->constraints = constraints;
     out->coordinate_count = s->n;
     out->constraint_count = m;
@@ -332,33 +320,30 @@ static bool allocate_search(search *s) {
     arena *memory = s->a->memory;
     size_t most = statics_most(&s->statics);
     s->periodic = arena_alloc(memory, s->n, sizeof *s->periodic);
-    s->family.directions = arena_alloc(memory, s->n * s->n, sizeof *s->family.directions);
-    s->family.member = arena_alloc(memory, most, sizeof *s->family.member);
-    s->walk = arena_alloc(memory, most, sizeof *s->walk);
-    s->target = arena_alloc(memory, most, sizeof *s->target);
+    s->family.directions = arena_doubles(memory, s->n * s->n);
+    s->family.member = arena_doubles(memory, most);
+    s->walk = arena_doubles(memory, most);
+    s->target = arena_doubles(memory, most);
     s->items = arena_alloc(memory, MOST + 1, sizeof *s->items); /* the last solution may add two */
-    return s->periodic && s->family.directions && s->family.member && s->walk && s->target && s->items;
+    return !memory->failed;
 }
 
 /* Returns the consistent initial velocities, or the given ones if these cannot be made consistent. Velocities within
  * rounding errors are set to 0. */
 static double *initial_velocities(search *s) {
     size_t n = s->n, m = s->model->m;
-    double *q = arena_alloc(s->a->memory, 3 * n + m, sizeof *q), *v = q ? q + n : NULL, largest = 0;
-    dynamics *k = dynamics_create(s->model);
+    double *q = arena_doubles(s->a->memory, 3 * n + m), *v = q + n, largest = 0;
+    dynamics *k = q ? dynamics_create(s->model) : NULL;
     hamel_error quiet = {0};
-    if (q && k) {
-        dynamics_limit(k, s->model->system->poll, 0);
-        bool consistent = initial_state(k, q, v, v + n, v + 2 * n, &quiet) == HAMEL_OK;
-        if (!consistent) memcpy(v, s->model->v0, n * sizeof *v);
-    }
+    if (!k) return NULL;
+    dynamics_limit(k, s->model->system->poll, 0);
+    if (initial_state(k, q, v, v + n, v + 2 * n, &quiet) != HAMEL_OK) memcpy(v, s->model->v0, n * sizeof *v);
     hamel_error_clear(&quiet);
-    bool good = q && k;
     dynamics_free(k);
-    for (size_t i = 0; i < n && good; i++) largest = fmax(largest, fabs(v[i]));
-    for (size_t i = 0; i < n && good; i++)
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(v[i]));
+    for (size_t i = 0; i < n; i++)
         if (fabs(v[i]) < 1e-12 * largest) v[i] = 0;
-    return good ? v : NULL;
+    return v;
 }
 
 static hamel_status find_all(search *s, size_t starts) {
@@ -393,11 +378,7 @@ static hamel_status find_equilibria(analysis *a, void *result, void *context) {
 
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    void *result;
-    hamel_status status =
-        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_equilibria, &starts, &result);
-    *out = result;
-    return status;
+    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_equilibria, &starts, out);
 }
 
 void hamel_equilibria_free(hamel_equilibria *equilibria) {

@@ -40,7 +40,7 @@ static hamel_status note_reactions(analysis *a, dynamics *k, state *s) {
     memcpy(s->nonideal, k->nonideal, a->n * sizeof *s->nonideal);
     memcpy(s->ideal_lambda, s->lambda, model->m * sizeof *s->lambda);
     if (!model->dynamics.nonideal) return HAMEL_OK;
-    double *unused = arena_alloc(a->memory, a->n, sizeof *unused);
+    double *unused = arena_doubles(a->memory, a->n);
     if (!unused) return HAMEL_NO_MEMORY;
     return motion_solve(&k->motion, k->values + model->dynamics.at_Q, k->b, INFINITY, unused, s->ideal_lambda);
 }
@@ -48,17 +48,14 @@ static hamel_status note_reactions(analysis *a, dynamics *k, state *s) {
 static hamel_status make_state(analysis *a, state *s) {
     const hamel_model *model = a->model;
     hamel_status status = HAMEL_NO_MEMORY;
+    double **const lists[] = {&s->q, &s->v, &s->a, &s->ideal, &s->nonideal};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k] = arena_doubles(a->memory, a->n);
     s->t = model->settings.start;
-    s->q = arena_alloc(a->memory, a->n, sizeof *s->q);
-    s->v = arena_alloc(a->memory, a->n, sizeof *s->v);
-    s->a = arena_alloc(a->memory, a->n, sizeof *s->a);
-    s->ideal = arena_alloc(a->memory, a->n, sizeof *s->ideal);
-    s->nonideal = arena_alloc(a->memory, a->n, sizeof *s->nonideal);
-    s->lambda = arena_alloc(a->memory, model->m, sizeof *s->lambda);
-    s->ideal_lambda = arena_alloc(a->memory, model->m, sizeof *s->ideal_lambda);
-    s->values = arena_alloc(a->memory, model->dynamics.count, sizeof *s->values);
+    s->lambda = arena_doubles(a->memory, model->m);
+    s->ideal_lambda = arena_doubles(a->memory, model->m);
+    s->values = arena_doubles(a->memory, model->dynamics.count);
     dynamics *k = dynamics_create(model);
-    if (k && s->q && s->v && s->a && s->lambda && s->ideal && s->nonideal && s->ideal_lambda && s->values) {
+    if (k && !a->memory->failed) {
         status = initial_state(k, s->q, s->v, s->a, s->lambda, a->error);
         if (status == HAMEL_OK) status = decide_sticking(a, k, s);
         if (status == HAMEL_OK) status = note_reactions(a, k, s);
@@ -73,29 +70,24 @@ static double *values_at(const analysis *a, const state *s, const double *lambda
                          size_t count) {
     program_inputs in = model_inputs(a->model, &s->t, s->q, s->v, s->a, lambda, s->a);
     graph_point point = {{0}, {0}};
-    double *values = arena_alloc(a->memory, count, sizeof *values);
+    double *values = arena_doubles(a->memory, count);
     in.values[SYMBOL_IDEAL] = s->ideal;
     in.values[SYMBOL_NONIDEAL] = s->nonideal;
     memcpy(point.values, in.values, sizeof point.values);
     return values && graph_values(a->system->graph, nodes, count, &point, values, NULL) ? values : NULL;
 }
 
-static bool describe_force(analysis *a, hamel_generalized_force *to, int32_t coordinate, graph_node shown,
-                           double value) {
+/* Describes a force or a reaction with this value. Fails if the value is not finite; `what` names it in the message. */
+static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int32_t coordinate, graph_node shown,
+                                   double value, const char *what) {
     const char *name = a->system->coordinates[coordinate].name;
-    text_buffer out;
-    text_buffer_init(&out, 1 << 20);
-    graph_print(a->system->graph, arrange(a->system->graph, shown, a->memory), system_name_symbol, a->system, &out);
-    to->coordinate = arena_text(a->memory, name, strlen(name));
-    to->expression = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
+    if (!isfinite(value))
+        return hamel_fail(a->error, HAMEL_NOT_FINITE, "", 0, "%s on `%s` is not finite at the initial state", what,
+                          name);
+    to->coordinate = arena_format(a->memory, "%s", name);
+    to->expression = analysis_text(a, arrange(a->system->graph, shown, a->memory), 1 << 20);
     to->value = value == 0 ? 0 : value; /* replaces −0 by 0 */
-    text_buffer_free(&out);
-    return to->coordinate && to->expression;
-}
-
-static hamel_status not_finite(analysis *a, const char *what, int32_t coordinate) {
-    return hamel_fail(a->error, HAMEL_NOT_FINITE, "", 0, "%s on `%s` is not finite at the initial state", what,
-                      a->system->coordinates[coordinate].name);
+    return to->coordinate && to->expression ? HAMEL_OK : analysis_no_memory(a);
 }
 
 /* --- forces ------------------------------------------------------------------------------------------------------- */
@@ -115,14 +107,6 @@ static double friction_value(const analysis *a, const state *s, const generalize
     return sum;
 }
 
-static hamel_status add_force(analysis *a, hamel_action *action, const state *s, const generalized_force *f,
-                              double value) {
-    if (f->friction >= 0) value = friction_value(a, s, f);
-    if (!isfinite(value)) return not_finite(a, action->origin, f->coordinate);
-    return describe_force(a, &action->on[action->count++], f->coordinate, f->node, value) ? HAMEL_OK
-                                                                                          : analysis_no_memory(a);
-}
-
 /* Lists all forces with their values. Prescribed forces depend on the ideal reactions, so they are evaluated with the
  * multipliers of these. */
 static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
@@ -132,18 +116,19 @@ static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_for
     for (size_t k = 0; k < count; k++) nodes[k] = all[k].node;
     const double *value = values_at(a, s, s->lambda, nodes, count),
                  *ideal = values_at(a, s, s->ideal_lambda, nodes, count);
+    hamel_action *action = NULL; /* that of the origin of the current force */
     if (!value || !ideal) return analysis_no_memory(a);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         const generalized_force *f = &all[k];
         if (k == 0 || f->origin != all[k - 1].origin) {
-            hamel_action *action = &to->actions[to->count++];
-            action->origin = arena_text(a->memory, f->origin, strlen(f->origin));
+            action = &to->actions[to->count++];
+            action->origin = arena_format(a->memory, "%s", f->origin);
             action->on = arena_alloc(a->memory, a->n, sizeof *action->on);
-            if (!action->origin || !action->on) status = analysis_no_memory(a);
+            if (a->memory->failed) return analysis_no_memory(a);
         }
-        if (system_interrupted(a->system)) status = a->error->status;
-        if (status == HAMEL_OK)
-            status = add_force(a, &to->actions[to->count - 1], s, f, (f->prescribed ? ideal : value)[k]);
+        if (system_interrupted(a->system)) return a->error->status;
+        double own = f->friction >= 0 ? friction_value(a, s, f) : (f->prescribed ? ideal : value)[k];
+        status = describe_force(a, &action->on[action->count++], f->coordinate, f->node, own, action->origin);
     }
     return status;
 }
@@ -195,39 +180,27 @@ static hamel_status relax(analysis *a, void *result, void *context) {
     graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);
     if (!nodes) return analysis_no_memory(a);
     for (size_t k = 0; k < count; k++) nodes[k] = row[k].node;
-    to->constraint = arena_text(a->memory, constraint->name, strlen(constraint->name));
+    to->constraint = arena_format(a->memory, "%s", constraint->name);
     to->multiplier = start.lambda[c];
     to->reactions = arena_alloc(a->memory, count, sizeof *to->reactions);
     const double *value = values_at(a, &start, start.lambda, nodes, count);
     if (!to->constraint || !to->reactions || !value) status = analysis_no_memory(a);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
-        int32_t i = row[k].column;
-        double reaction = start.lambda[c] * value[k];
-        graph_node relaxed = graph_add(g, a->equations.residual[i], graph_mul(g, lambda, row[k].node));
-        if (!isfinite(reaction))
-            status = not_finite(a, "the reaction", i);
-        else if (!describe_force(a, &to->reactions[to->count++], i, relaxed, reaction))
-            status = analysis_no_memory(a);
+        graph_node relaxed = graph_add(g, a->equations.residual[row[k].column], graph_mul(g, lambda, row[k].node));
+        status = describe_force(a, &to->reactions[to->count++], row[k].column, relaxed, start.lambda[c] * value[k],
+                                "the reaction");
     }
     return status;
 }
 
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) {
-    void *result;
-    hamel_status status =
-        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_forces, NULL, &result);
-    *out = result;
-    return status;
+    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_forces, NULL, out);
 }
 
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    void *result;
-    hamel_status status =
-        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, relax, &constraint, &result);
-    *out = result;
-    return status;
+    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, relax, &constraint, out);
 }
 
 void hamel_forces_free(hamel_forces *forces) {

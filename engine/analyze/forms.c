@@ -5,17 +5,17 @@
 #include "engine/base/tolerances.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A redundant row contradicts the chosen rows if more than this part of it, dt included, is independent of them: 1000
  * times the 1e-10 to which samples satisfy the constraints (samples.c). */
 static const double CONTRADICTING = 1e-7;
 
-static bool by_order(forms *f, const size_t *constraints, size_t count) {
+/* Lists the constraints, holonomic ones first. Returns false if out of memory. */
+static bool list_rows(forms *f, const size_t *constraints, size_t count) {
     f->rows = arena_alloc(&f->memory, count, sizeof *f->rows);
     f->chosen = arena_alloc(&f->memory, count, sizeof *f->chosen);
-    if (!f->rows || !f->chosen) return false;
+    if (f->memory.failed) return false;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < count; i++) {
             bool holonomic = f->a->model->order[constraints[i]] == CONSTRAINT_HOLONOMIC;
@@ -26,40 +26,31 @@ static bool by_order(forms *f, const size_t *constraints, size_t count) {
     return true;
 }
 
-static size_t local_index(const forms *f, int32_t coordinate) {
-    size_t low = 0, high = f->coordinate_count;
-    while (low + 1 < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->coordinates[middle] <= coordinate)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+static void add_entry(forms *f, size_t row, size_t column, graph_node node) {
+    f->nodes[f->entry_count] = node;
+    f->entry_row[f->entry_count] = row;
+    f->entry_column[f->entry_count++] = column;
 }
 
-/* Lists the entries of each row: those of A, then the coefficient of dt. */
-static graph_node *list_form_entries(forms *f) {
+/* Lists the entries of each row: those of A, then the coefficient of dt. Returns false if out of memory. */
+static bool list_form_entries(forms *f, const groups *g) {
     const matrix_pattern *A = &f->a->equations.A;
     size_t first, capacity = f->row_count;
     for (size_t r = 0; r < f->row_count; r++) capacity += pattern_row(A, (int32_t)f->rows[r], &first);
-    graph_node *nodes = arena_alloc(&f->memory, capacity, sizeof *nodes);
+    f->nodes = arena_alloc(&f->memory, capacity, sizeof *f->nodes);
+    f->first_entry = arena_alloc(&f->memory, f->row_count + 1, sizeof *f->first_entry);
     f->entry_row = arena_alloc(&f->memory, capacity, sizeof *f->entry_row);
     f->entry_column = arena_alloc(&f->memory, capacity, sizeof *f->entry_column);
-    if (!nodes || !f->entry_row || !f->entry_column) return NULL;
+    if (f->memory.failed) return false;
     for (size_t r = 0; r < f->row_count; r++) {
         size_t count = pattern_row(A, (int32_t)f->rows[r], &first);
-        for (size_t k = first; k < first + count; k++) {
-            nodes[f->entry_count] = A->entries[k].node;
-            f->entry_row[f->entry_count] = r;
-            f->entry_column[f->entry_count++] = local_index(f, A->entries[k].column);
-        }
-        if (graph_is_zero(f->a->system->graph, f->a->at_rest[f->rows[r]])) continue;
-        nodes[f->entry_count] = f->a->at_rest[f->rows[r]];
-        f->entry_row[f->entry_count] = r;
-        f->entry_column[f->entry_count++] = f->coordinate_count;
+        graph_node rest = f->a->at_rest[f->rows[r]];
+        for (size_t k = first; k < first + count; k++)
+            add_entry(f, r, g->local[A->entries[k].column], A->entries[k].node);
+        if (!graph_is_zero(f->a->system->graph, rest)) add_entry(f, r, f->coordinate_count, rest);
+        f->first_entry[r + 1] = f->entry_count;
     }
-    return nodes;
+    return true;
 }
 
 static bool contains_time(const forms *f) {
@@ -73,31 +64,26 @@ static bool contains_time(const forms *f) {
 
 static bool allocate_numbers(forms *f) {
     arena *m = &f->memory;
-    f->workspace = arena_alloc(m, program_workspace_doubles(f->program), sizeof(double));
-    f->tangent = arena_alloc(m, program_tangent_doubles(f->program), sizeof(double));
-    f->values = arena_alloc(m, f->entry_count, sizeof(double));
-    f->dots = arena_alloc(m, f->entry_count * PROGRAM_LANES, sizeof(double));
-    return f->workspace && f->tangent && f->values && f->dots;
+    f->workspace = model_workspace(f->a->model, f->program, m);
+    f->tangent = arena_doubles(m, program_tangent_doubles(f->program));
+    f->values = arena_doubles(m, f->entry_count);
+    f->dots = arena_doubles(m, f->entry_count * PROGRAM_LANES);
+    f->row = arena_doubles(m, f->width);
+    return !m->failed;
 }
 
-hamel_status forms_create(forms *f, analysis *a, const size_t *constraints, size_t constraint_count,
-                          const int32_t *coordinates, size_t coordinate_count) {
-    *f = (forms){.a = a, .coordinate_count = coordinate_count, .q = a->inputs_q, .seed_q = a->seeds_q};
+hamel_status forms_create(forms *f, analysis *a, const groups *g, size_t k) {
+    *f = (forms){.a = a, .coordinate_count = groups_coordinates(g, k), .q = a->inputs_q, .seed_q = a->seeds_q};
     arena_init(&f->memory, a->model->limits.memory);
-    f->coordinates = arena_alloc(&f->memory, coordinate_count, sizeof *f->coordinates);
-    if (!f->coordinates || !by_order(f, constraints, constraint_count)) return analysis_no_memory(a);
-    memcpy(f->coordinates, coordinates, coordinate_count * sizeof *coordinates);
+    f->coordinates = g->coordinates + g->first_coordinate[k];
+    if (!list_rows(f, g->constraints + g->first_constraint[k], groups_constraints(g, k))) return analysis_no_memory(a);
     f->timed = contains_time(f);
-    f->width = coordinate_count + f->timed;
-    f->nodes = list_form_entries(f);
-    if (!f->nodes) return analysis_no_memory(a);
+    f->width = f->coordinate_count + f->timed;
+    if (!list_form_entries(f, g)) return analysis_no_memory(a);
     hamel_status status =
         program_compile(&f->program, &f->memory, a->system->graph, f->nodes, f->entry_count, a->error);
     if (status != HAMEL_OK) return status;
-    if (!allocate_numbers(f)) return analysis_no_memory(a);
-    program_inputs in = model_inputs(a->model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(f->program, &in, f->workspace);
-    return HAMEL_OK;
+    return allocate_numbers(f) ? HAMEL_OK : analysis_no_memory(a);
 }
 
 void forms_free(forms *f) {
@@ -149,15 +135,7 @@ bool forms_differentiate(forms *f, const double *x, const double *d, size_t coun
 void forms_row(const forms *f, size_t r, double *row) {
     assert(r < f->row_count);
     memset(row, 0, f->width * sizeof *row);
-    size_t low = 0, high = f->entry_count; /* entries are sorted by row */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->entry_row[middle] < r)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < f->entry_count && f->entry_row[low] == r; low++) row[f->entry_column[low]] += f->values[low];
+    for (size_t e = f->first_entry[r]; e < f->first_entry[r + 1]; e++) row[f->entry_column[e]] += f->values[e];
 }
 
 static hamel_status contradiction(forms *f, size_t r) {
@@ -168,39 +146,35 @@ static hamel_status contradiction(forms *f, size_t r) {
 
 /* Chooses rows whose velocity coefficients are independent. The other rows must depend on them with the coefficient of
  * dt included. */
-static hamel_status choose_independent_rows(forms *f, rank_rows *spatial, rank_rows *whole, double *row) {
+static hamel_status choose_independent_rows(forms *f, rank_rows *spatial, rank_rows *whole) {
     f->rank = f->holonomic_rank = 0;
     for (size_t r = 0; r < f->row_count; r++) {
-        forms_row(f, r, row);
-        if (!rank_rows_add(spatial, row)) continue;
-        (void)rank_rows_add(whole, row);
+        forms_row(f, r, f->row);
+        if (!rank_rows_add(spatial, f->row)) continue;
+        (void)rank_rows_add(whole, f->row);
         f->chosen[f->rank++] = r;
         if (r < f->holonomic_count) f->holonomic_rank++;
     }
     for (size_t r = 0, k = 0; r < f->row_count; r++) {
-        if (k < f->rank && f->chosen[k] == r) {
+        forms_row(f, r, f->row);
+        if (k < f->rank && f->chosen[k] == r)
             k++;
-            continue;
-        }
-        forms_row(f, r, row);
-        if (rank_rows_add(whole, row)) return contradiction(f, r);
+        else if (rank_rows_add(whole, f->row))
+            return contradiction(f, r);
     }
     return HAMEL_OK;
 }
 
 hamel_status forms_choose(forms *f, const double *x) {
     rank_rows spatial = {0}, whole = {0};
-    double *row = calloc(f->width + 1, sizeof *row);
-    hamel_status status = HAMEL_OK;
-    if (!forms_evaluate(f, x))
-        status = HAMEL_NOT_FINITE;
-    else if (!row || !rank_rows_init(&spatial, f->row_count, f->coordinate_count, SAMPLED_RANK_TOLERANCE) ||
-             !rank_rows_init(&whole, f->row_count, f->width, CONTRADICTING))
-        status = analysis_no_memory(f->a);
+    hamel_status status = HAMEL_NOT_FINITE;
+    if (!forms_evaluate(f, x)) return status;
+    if (rank_rows_init(&spatial, f->row_count, f->coordinate_count, SAMPLED_RANK_TOLERANCE) &&
+        rank_rows_init(&whole, f->row_count, f->width, CONTRADICTING))
+        status = choose_independent_rows(f, &spatial, &whole);
     else
-        status = choose_independent_rows(f, &spatial, &whole, row);
+        status = analysis_no_memory(f->a);
     rank_rows_free(&spatial);
     rank_rows_free(&whole);
-    free(row);
     return status;
 }

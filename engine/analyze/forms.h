@@ -13,15 +13,17 @@ typedef struct forms {
     size_t row_count, holonomic_count; /* holonomic rows first */
     size_t *rows;                      /* constraint of each row */
     size_t coordinate_count;
-    int32_t *coordinates; /* increasing */
-    bool timed;
-    size_t width; /* length of x: coordinate_count, plus 1 if timed */
+    const int32_t *coordinates; /* in increasing order; borrowed from the groups */
+    bool timed;                 /* whether some form contains t or dt */
+    size_t width;               /* length of x: coordinate_count, plus 1 if timed */
 
     program *program; /* evaluates the structural nonzeros */
     size_t entry_count;
-    graph_node *nodes; /* one per entry */
+    graph_node *nodes;   /* one per entry */
+    size_t *first_entry; /* row_count + 1: first entry of each row */
     size_t *entry_row, *entry_column;
     double *workspace, *tangent, *values, *dots; /* dots: PROGRAM_LANES per entry */
+    double *row;                                 /* scratch: width */
     double *q, *seed_q;                          /* n; n · PROGRAM_LANES; owned by the analysis */
     arena memory;                                /* owns the other arrays */
 
@@ -29,10 +31,8 @@ typedef struct forms {
     size_t rank, holonomic_rank;
 } forms;
 
-/* Creates the forms of a group from its constraints and its coordinates in increasing order. Call forms_free also on
- * failure. */
-hamel_status forms_create(forms *f, analysis *a, const size_t *constraints, size_t constraint_count,
-                          const int32_t *coordinates, size_t coordinate_count) HAMEL_CHECKED;
+/* Creates the forms of group k of `g`, which must outlive them. Call forms_free also on failure. */
+hamel_status forms_create(forms *f, analysis *a, const groups *g, size_t k) HAMEL_CHECKED;
 void forms_free(forms *f);
 
 /* Returns the symbol of a column: a coordinate, or time. */

@@ -1,5 +1,5 @@
-/* groups.c — implements groups.h by union-find over coordinates and a counting sort. Apart from finding the supports,
- * the time is linear. */
+/* groups.c — union-find over coordinates, and a counting sort by group; see groups.h. Apart from finding the
+ * supports, the time is linear. */
 #include "engine/analyze/groups.h"
 
 #include <assert.h>
@@ -8,17 +8,14 @@
 typedef struct builder {
     hamel_system *s;
     size_t n, m;
-    size_t *root;  /* n */
-    size_t *owner; /* m: a coordinate of the constraint, later its group's root; n if the constraint is not grouped */
-    size_t *name;  /* n + 1: group of each root; n if it has no group */
-    size_t *next;  /* n + 1: next free position of each group in the counting sort */
+    size_t *root;   /* n: union-find forest; later the group of each coordinate, or n */
+    size_t *owner;  /* m: a coordinate of the constraint, later its group; n if the constraint is not grouped */
+    size_t *number; /* n: group of each root, or n; later the sorted coordinates */
+    size_t *next;   /* n: next free position of each group in the counting sort */
 } builder;
 
-static size_t group_root(size_t *root, size_t i) {
-    while (root[i] != i) {
-        root[i] = root[root[i]];
-        i = root[i];
-    }
+size_t groups_root(size_t *parent, size_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]]; /* path halving */
     return i;
 }
 
@@ -31,67 +28,60 @@ static size_t join_coordinates(builder *b, size_t c) {
         size_t count = graph_support(b->s->graph, b->s->constraints[c].equation, kinds[k], &list);
         for (size_t i = 0; i < count; i++) {
             if (first == b->n) first = (size_t)list[i];
-            b->root[group_root(b->root, (size_t)list[i])] = group_root(b->root, first);
+            b->root[groups_root(b->root, (size_t)list[i])] = groups_root(b->root, first);
         }
     }
     return first;
 }
 
-/* Numbers the groups that have a constraint. */
-static void name_groups(builder *b, groups *g) {
-    for (size_t i = 0; i <= b->n; i++) b->name[i] = b->n;
+/* Numbers the groups that have a constraint, and replaces coordinates in `owner` and `root` by numbers of groups. */
+static void number_groups(builder *b, groups *g) {
+    for (size_t i = 0; i <= b->n; i++) b->number[i] = b->n;
     for (size_t c = 0; c < b->m; c++) {
         if (b->owner[c] == b->n) continue;
-        b->owner[c] = group_root(b->root, b->owner[c]);
-        if (b->name[b->owner[c]] == b->n) b->name[b->owner[c]] = g->count++;
+        size_t *number = &b->number[groups_root(b->root, b->owner[c])];
+        if (*number == b->n) *number = g->count++;
+        b->owner[c] = *number;
     }
+    for (size_t i = 0; i < b->n; i++) b->next[i] = b->number[groups_root(b->root, i)];
+    memcpy(b->root, b->next, b->n * sizeof *b->root);
 }
 
-static void sums(size_t *first, size_t count, size_t *most) {
-    for (size_t k = 0; k < count; k++) {
-        if (first[k + 1] > *most) *most = first[k + 1];
+/* Sorts the items 0 … count − 1 by `group`; items of group n are omitted. Returns the size of the largest group. */
+static size_t sort_by_group(builder *b, size_t group_count, const size_t *group, size_t count, size_t *first,
+                            size_t *items) {
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (group[i] < b->n) first[group[i] + 1]++;
+    for (size_t k = 0; k < group_count; k++) {
+        if (first[k + 1] > most) most = first[k + 1];
         first[k + 1] += first[k];
     }
-}
-
-static void sort_by_group(builder *b, groups *g) {
-    for (size_t c = 0; c < b->m; c++)
-        if (b->name[b->owner[c]] < b->n) g->first_constraint[b->name[b->owner[c]] + 1]++;
-    for (size_t i = 0; i < b->n; i++)
-        if (b->name[group_root(b->root, i)] < b->n) g->first_coordinate[b->name[group_root(b->root, i)] + 1]++;
-    sums(g->first_constraint, g->count, &g->most_constraints);
-    sums(g->first_coordinate, g->count, &g->most_coordinates);
-    memcpy(b->next, g->first_constraint, (g->count + 1) * sizeof *b->next);
-    for (size_t c = 0; c < b->m; c++)
-        if (b->name[b->owner[c]] < b->n) g->constraints[b->next[b->name[b->owner[c]]]++] = c;
-    memcpy(b->next, g->first_coordinate, (g->count + 1) * sizeof *b->next);
-    for (size_t i = 0; i < b->n; i++) {
-        size_t k = b->name[group_root(b->root, i)];
-        if (k == b->n) continue;
-        g->local[i] = b->next[k] - g->first_coordinate[k];
-        g->coordinates[b->next[k]++] = (int32_t)i;
-    }
+    memcpy(b->next, first, (group_count + 1) * sizeof *first);
+    for (size_t i = 0; i < count; i++)
+        if (group[i] < b->n) items[b->next[group[i]]++] = i;
+    return most;
 }
 
 bool groups_create(groups *g, arena *memory, hamel_system *s, const bool *taken) {
     builder b = {.s = s, .n = s->coordinate_count, .m = s->standing_count};
     *g = (groups){0};
-    b.root = arena_alloc(memory, b.n, sizeof *b.root);
+    size_t **const lists[] = {&b.root, &b.next, &b.number, &g->first_constraint, &g->first_coordinate, &g->local};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k] = arena_alloc(memory, b.n + 1, sizeof(size_t));
     b.owner = arena_alloc(memory, b.m, sizeof *b.owner);
-    b.name = arena_alloc(memory, b.n + 1, sizeof *b.name);
-    b.next = arena_alloc(memory, b.n + 1, sizeof *b.next);
-    g->first_constraint = arena_alloc(memory, b.n + 1, sizeof *g->first_constraint);
-    g->first_coordinate = arena_alloc(memory, b.n + 1, sizeof *g->first_coordinate);
     g->constraints = arena_alloc(memory, b.m, sizeof *g->constraints);
     g->coordinates = arena_alloc(memory, b.n, sizeof *g->coordinates);
-    g->local = arena_alloc(memory, b.n, sizeof *g->local);
-    if (!b.root || !b.owner || !b.name || !b.next || !g->first_constraint || !g->first_coordinate || !g->constraints ||
-        !g->coordinates || !g->local)
-        return false;
+    if (memory->failed) return false;
     for (size_t i = 0; i < b.n; i++) b.root[i] = i;
     for (size_t c = 0; c < b.m; c++) b.owner[c] = !taken || taken[c] ? join_coordinates(&b, c) : b.n;
-    name_groups(&b, g);
-    sort_by_group(&b, g);
+    number_groups(&b, g);
+    g->most_constraints = sort_by_group(&b, g->count, b.owner, b.m, g->first_constraint, g->constraints);
+    g->most_coordinates = sort_by_group(&b, g->count, b.root, b.n, g->first_coordinate, b.number);
+    for (size_t k = 0; k < g->count; k++)
+        for (size_t i = g->first_coordinate[k]; i < g->first_coordinate[k + 1]; i++) {
+            g->coordinates[i] = (int32_t)b.number[i];
+            g->local[b.number[i]] = i - g->first_coordinate[k];
+        }
     return true;
 }
 

@@ -17,12 +17,15 @@ typedef struct groups {
     size_t most_constraints, most_coordinates; /* sizes of the largest group */
 } groups;
 
-/* Groups the constraints that act initially and have taken[c] (NULL: all of them). Arrays are allocated in `memory`.
- * Returns false if out of memory. */
+/* Groups the constraints that act initially, or only those with taken[c] if `taken` is not NULL. Arrays are allocated
+ * in `memory`. Returns false if out of memory. */
 bool groups_create(groups *g, arena *memory, hamel_system *s, const bool *taken);
 
-/* Writes row c of A as a dense row over the coordinates of its group. `values` has the entries of A in the order of its
- * pattern. */
+/* Returns the root of i in a union-find forest, and shortens the path to it. */
+size_t groups_root(size_t *parent, size_t i);
+
+/* Writes row c of A as a dense row over the coordinates of its group. `values` contains the entries of A in the order
+ * of the pattern of A. */
 void groups_row(const groups *g, size_t group, const matrix_pattern *A, const double *values, size_t c, double *row);
 
 static inline size_t groups_constraints(const groups *g, size_t k) {

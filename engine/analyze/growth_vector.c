@@ -28,23 +28,17 @@ static bool is_greater(const flag_dimensions *x, const flag_dimensions *y) {
     return false;
 }
 
-static bool is_equal(const flag_dimensions *x, const flag_dimensions *y) {
-    return x->steps == y->steps && memcmp(x->dimension, y->dimension, x->steps * sizeof *x->dimension) == 0;
-}
-
 /* Finds the flag at samples and keeps the fastest-growing one, which belongs to generic configurations. On entry `flag`
- * holds the first step and the end. *known becomes true if the flag found agrees with both. */
+ * has the first step and the end. Sets *known to true if the flag found agrees with both. */
 static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_dimensions *flag, bool *known) {
     assert(flag->steps > 0);
     flag_dimensions best = {0}, here;
     size_t last = flag->dimension[flag->steps - 1], start = flag->dimension[0];
-    double *x = arena_alloc(&f->memory, f->width, sizeof *x);
+    double *x = arena_doubles(&f->memory, f->width);
     if (!x) return analysis_no_memory(f->a);
     bool good = true;
-    for (size_t k = 0, found = 0; k < SAMPLE_COUNT && found < STATES && good; k++) {
-        const sample *at = g->regional ? g->at : &f->a->samples[k];
-        if (g->regional && k > 0) break;
-        forms_configuration(f, at, x);
+    for (size_t k = 0, found = 0; k < (g->regional ? 1 : SAMPLE_COUNT) && found < STATES && good; k++) {
+        forms_configuration(f, g->regional ? g->at : &f->a->samples[k], x);
         hamel_status status = forms_choose(f, x);
         if (status == HAMEL_NOT_FINITE || (status == HAMEL_OK && f->rank != g->holonomic + g->velocity)) continue;
         if (status == HAMEL_OK) status = derived_flag_by_trees(f, x, derived, last - start, &here, &good);
@@ -62,7 +56,8 @@ static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_d
 static hamel_status confirm(forms *f, const group_rank *g, bool derived, const flag_dimensions *flag, bool *exact) {
     flag_dimensions other = {0};
     hamel_status status = derived_flag_by_expressions(f, g->at, derived, g->velocity, &other, exact);
-    *exact = *exact && is_equal(flag, &other);
+    *exact = *exact && flag->steps == other.steps &&
+             memcmp(flag->dimension, other.dimension, flag->steps * sizeof *flag->dimension) == 0;
     return status;
 }
 
@@ -86,22 +81,17 @@ hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) {
     return confirm(f, g, true, &found->derived_flag, &found->exact);
 }
 
-/* Returns how many directions k steps add in a group. */
-static size_t added(const flag_dimensions *flag, size_t k) {
-    assert(flag->steps > 0 && flag->steps <= DERIVED_FLAG_STEPS);
-    return flag->dimension[k < flag->steps ? k : flag->steps - 1] - flag->dimension[0];
-}
-
+/* Adds up how many directions each step adds in all groups. Returns NULL if out of memory. */
 static size_t *add_up(arena *memory, const group_flags *parts, size_t count, bool derived, size_t *steps) {
+    size_t *sum = arena_alloc(memory, DERIVED_FLAG_STEPS, sizeof *sum);
     *steps = 1;
-    for (size_t g = 0; g < count; g++) {
-        size_t own = derived ? parts[g].derived_flag.steps : parts[g].growth_vector.steps;
-        if (own > *steps) *steps = own;
+    for (size_t g = 0; g < count && sum; g++) {
+        const flag_dimensions *own = derived ? &parts[g].derived_flag : &parts[g].growth_vector;
+        assert(own->steps > 0 && own->steps <= DERIVED_FLAG_STEPS);
+        if (own->steps > *steps) *steps = own->steps;
+        for (size_t k = 0; k < DERIVED_FLAG_STEPS; k++)
+            sum[k] += own->dimension[k < own->steps ? k : own->steps - 1] - own->dimension[0];
     }
-    size_t *sum = arena_alloc(memory, *steps, sizeof *sum);
-    for (size_t k = 0; sum && k < *steps; k++)
-        for (size_t g = 0; g < count; g++)
-            sum[k] += added(derived ? &parts[g].derived_flag : &parts[g].growth_vector, k);
     return sum;
 }
 

@@ -1,7 +1,30 @@
 /* growth_vector.h — growth vector and derived flag of a group of constraints and of the whole system. */
 #pragma once
 
-#include "engine/analyze/derived_flag.h"
+#include "engine/analyze/forms.h"
+
+enum { DERIVED_FLAG_STEPS = 24 };
+
+/* Dimensions of D_1, D_2, ...; the last one is that of the closure. */
+typedef struct flag_dimensions {
+    size_t steps, dimension[DERIVED_FLAG_STEPS];
+} flag_dimensions;
+
+/* Both functions below find the directions that brackets add to a distribution D = D_1, step by step. D_k+1 is D_k +
+ * [D_k, D_k] if `derived`, else D_k + [D, D_k]. The steps end if `most` directions have been added or a step adds none.
+ * They set *good to false if the work is too large, or as stated. */
+
+/* derived_flag_tree.c: finds the dimensions at the configuration x; f->chosen must be the independent forms there.
+ * Coefficients that are not short decimals are treated as rounded. *good is also false if x is singular. */
+hamel_status derived_flag_by_trees(forms *f, const double *x, bool derived, size_t most, flag_dimensions *flag,
+                                   bool *good) HAMEL_CHECKED;
+
+/* derived_flag_exact.c: finds the dimensions from all rows, by elimination in the graph; `near` must be a regular
+ * state. The dimensions are never too small. *good is also false if the rank of the forms is not f->rank. */
+hamel_status derived_flag_by_expressions(forms *f, const sample *near, bool derived, size_t most, flag_dimensions *flag,
+                                         bool *good) HAMEL_CHECKED;
+
+/* --- growth_vector.c ---------------------------------------------------------------------------------------------- */
 
 /* Ranks of the constraints of a group. */
 typedef struct group_rank {
@@ -17,6 +40,7 @@ typedef struct group_flags {
     bool known, exact, timed;
 } group_flags;
 
+/* Finds the flags of a group. f->chosen must be its independent forms at g->at. */
 hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) HAMEL_CHECKED;
 
 /* Reports the sums of the groups' dimensions. If the dimensions of a group are unknown, reports no flags. */

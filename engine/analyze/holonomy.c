@@ -18,18 +18,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Upper bounds of the coordinates of a group for brackets and for closures; wider groups are undetermined. */ enum {
-    WIDTH_MAX = 1000,
-    CLOSURE_WIDTH_MAX = 96
-};
+/* Upper bounds of the coordinates of a group for brackets and for closures; wider groups are undetermined. */
+enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
 
 /* Contribution of one group to the report. */
 typedef struct group_result {
     group_rank ranks; /* ranks on the branch with the fewest integrable combinations */
     bool undetermined;
-    size_t near;             /* integrable combinations on the initial branches */
-    uint64_t beyond;         /* regions with fewer or different integrable combinations */
-    size_t start_rank, left; /* in the initial state: independent velocity constraints; integrable combinations */
+    size_t near;                         /* number of integrable combinations on the initial branches */
+    uint64_t beyond;                     /* regions with fewer or different integrable combinations */
+    size_t start_rank, start_integrable; /* ranks.velocity and ranks.integrable in the initial state */
 } group_result;
 
 /* Finds the dimensions of D + [D, D] and of the closure of D at one configuration. `most` is the dimension that the
@@ -48,7 +46,7 @@ static hamel_status closure_at(forms *f, const double *x, bool reached, size_t m
     return status;
 }
 
-/* True if the configuration of x is more generic than that of y. */
+/* Returns true if the configuration of x is more generic than that of y. */
 static bool is_better(const group_result *x, const group_result *y) {
     size_t rank = x->ranks.holonomic + x->ranks.velocity, known = y->ranks.holonomic + y->ranks.velocity;
     if (rank != known) return rank > known;
@@ -64,7 +62,6 @@ static hamel_status ranks_at(forms *f, const sample *at, bool reached, double *x
     size_t most = f->width - f->holonomic_rank, start = f->width - f->rank, first = start, dimension = start;
     bool clear = true;
     if (f->rank > f->holonomic_rank) status = closure_at(f, x, reached, most, &first, &dimension, &clear);
-    if (status != HAMEL_OK) return status;
     group_result here = {.undetermined = !clear};
     here.ranks = (group_rank){.width = f->width,
                               .holonomic = f->holonomic_rank,
@@ -72,7 +69,17 @@ static hamel_status ranks_at(forms *f, const sample *at, bool reached, double *x
                               .integrable = dimension < most ? most - dimension : 0,
                               .first = first - start,
                               .at = at};
-    if (is_better(&here, best)) *best = here;
+    if (status == HAMEL_OK && is_better(&here, best)) *best = here;
+    return status;
+}
+
+/* Finds the ranks at one state alone. If that state is singular, clears the error and leaves there->undetermined
+ * true and there->ranks zero. */
+static hamel_status ranks_alone(forms *f, const sample *at, bool reached, double *x, group_result *there) {
+    *there = (group_result){.undetermined = true};
+    hamel_status status = ranks_at(f, at, reached, x, there);
+    if (status != HAMEL_NOT_FINITE && status != HAMEL_INCOMPATIBLE) return status;
+    hamel_error_clear(f->a->error);
     return HAMEL_OK;
 }
 
@@ -80,32 +87,21 @@ static hamel_status ranks_at(forms *f, const sample *at, bool reached, double *x
  * operation. */
 static bool branches_by(graph *g, const graph_cell *cell, graph_node z) {
     graph_node x = cell->as.operand[0], y = cell->as.operand[1];
-    switch (cell->op) {
-    case GRAPH_ABS:
-    case GRAPH_SIGN:
-    case GRAPH_FLOOR:
-    case GRAPH_TABLE: return x == z;
-    case GRAPH_CEIL: return graph_neg(g, x) == z;
-    case GRAPH_MOD: return graph_div(g, x, y) == z;
-    case GRAPH_MIN:
-    case GRAPH_MAX:
-    case GRAPH_LT:
-    case GRAPH_LE:
-    case GRAPH_GT:
-    case GRAPH_GE:
-    case GRAPH_EQ:
-    case GRAPH_NE: return graph_sub(g, x, y) == z || graph_sub(g, y, x) == z;
-    default: return false;
-    }
+    graph_op op = (graph_op)cell->op;
+    if (op == GRAPH_CEIL) return graph_neg(g, x) == z;
+    if (op == GRAPH_MOD) return graph_div(g, x, y) == z;
+    if (op == GRAPH_MIN || op == GRAPH_MAX || (op >= GRAPH_LT && op <= GRAPH_NE))
+        return graph_sub(g, x, y) == z || graph_sub(g, y, x) == z;
+    return x == z && (op == GRAPH_ABS || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_TABLE);
 }
 
-/* True if the forms contain the nonsmooth operator with this argument. */
-static bool has_nonsmooth(forms *f, graph_node written) {
+/* Returns true if the forms contain the nonsmooth operator that left its initial branch in region k. */
+static bool has_nonsmooth(forms *f, size_t k) {
     graph *g = f->a->system->graph;
-    graph_node *below;
+    graph_node *below, written = f->a->system->nonsmooth[f->a->others[k].which].written;
     size_t count = graph_below(g, f->nodes, f->entry_count, &f->memory, &below);
-    for (size_t k = 0; k < count; k++) {
-        graph_cell cell = *graph_at(g, below[k]);
+    for (size_t i = 0; i < count; i++) {
+        graph_cell cell = *graph_at(g, below[i]);
         if (branches_by(g, &cell, written)) return true;
     }
     return false;
@@ -116,13 +112,9 @@ static bool has_nonsmooth(forms *f, graph_node written) {
 static hamel_status ranks_in_regions(forms *f, double *x, group_result *best) {
     const analysis *a = f->a;
     for (size_t k = 0; k < a->other_count; k++) {
-        group_result there = {.undetermined = true};
-        if (!has_nonsmooth(f, a->system->nonsmooth[a->others[k].which].written)) continue;
-        hamel_status status = ranks_at(f, &a->others[k].at, false, x, &there);
-        if (status == HAMEL_NOT_FINITE || status == HAMEL_INCOMPATIBLE) {
-            hamel_error_clear(a->error);
-            continue;
-        }
+        group_result there;
+        if (!has_nonsmooth(f, k)) continue;
+        hamel_status status = ranks_alone(f, &a->others[k].at, false, x, &there);
         if (status != HAMEL_OK) return status;
         if (there.undetermined || there.ranks.holonomic != best->ranks.holonomic ||
             there.ranks.velocity != best->ranks.velocity || best->near == 0 || there.ranks.integrable > best->near)
@@ -137,21 +129,18 @@ static hamel_status ranks_in_regions(forms *f, double *x, group_result *best) {
 
 /* Repeats the count in the initial state, which may be singular. */
 static hamel_status ranks_at_start(forms *f, double *x, group_result *best) {
-    group_result there = {.undetermined = true};
+    group_result there;
     best->start_rank = best->ranks.velocity;
-    best->left = best->near;
+    best->start_integrable = best->near;
     if (!f->a->start_known) return HAMEL_OK;
-    hamel_status status = ranks_at(f, &f->a->start, true, x, &there);
-    if (status == HAMEL_NOT_FINITE || status == HAMEL_INCOMPATIBLE) {
-        hamel_error_clear(f->a->error);
-        return HAMEL_OK;
-    }
-    if (status != HAMEL_OK || there.ranks.holonomic != best->ranks.holonomic) return status;
-    if (there.ranks.width > 0) best->start_rank = there.ranks.velocity;
-    if (!there.undetermined && best->start_rank == best->ranks.velocity) best->left = there.ranks.integrable;
-    if (best->left == best->ranks.integrable) return HAMEL_OK;
+    hamel_status status = ranks_alone(f, &f->a->start, true, x, &there);
+    if (status != HAMEL_OK || there.ranks.width == 0 || there.ranks.holonomic != best->ranks.holonomic) return status;
+    best->start_rank = there.ranks.velocity;
+    if (!there.undetermined && best->start_rank == best->ranks.velocity)
+        best->start_integrable = there.ranks.integrable;
+    if (best->start_integrable == best->ranks.integrable) return HAMEL_OK;
     for (size_t k = 0; k < f->a->other_count; k++) /* samples near the initial state may be on other branches */
-        if (has_nonsmooth(f, f->a->system->nonsmooth[f->a->others[k].which].written)) best->beyond |= UINT64_C(1) << k;
+        if (has_nonsmooth(f, k)) best->beyond |= UINT64_C(1) << k;
     return HAMEL_OK;
 }
 
@@ -160,7 +149,7 @@ static hamel_status ranks_at_start(forms *f, double *x, group_result *best) {
 static hamel_status ranks_of_group(forms *f, group_result *best) {
     *best = (group_result){.undetermined = true};
     if (f->width > WIDTH_MAX) return HAMEL_OK;
-    double *x = arena_alloc(&f->memory, f->width, sizeof *x);
+    double *x = arena_doubles(&f->memory, f->width);
     if (!x) return analysis_no_memory(f->a);
     for (size_t k = 0; k < SAMPLE_COUNT; k++) {
         hamel_status status = ranks_at(f, &f->a->samples[k], false, x, best);
@@ -175,12 +164,9 @@ static hamel_status ranks_of_group(forms *f, group_result *best) {
 
 static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *integrable, group_flags *growth,
                               uint64_t *beyond) {
-    const size_t *constraints = g->constraints + g->first_constraint[k];
-    const int32_t *coordinates = g->coordinates + g->first_coordinate[k];
     forms f;
     group_result result = {.undetermined = true};
-    hamel_status status =
-        forms_create(&f, a, constraints, groups_constraints(g, k), coordinates, groups_coordinates(g, k));
+    hamel_status status = forms_create(&f, a, g, k);
     if (status == HAMEL_OK) status = ranks_of_group(&f, &result);
     if (status == HAMEL_OK && !result.undetermined) status = flags_of_group(&f, &result.ranks, growth);
     growth->timed = f.timed;
@@ -190,7 +176,7 @@ static hamel_status add_group(analysis *a, const groups *g, size_t k, size_t *in
     a->report->velocity_rank += result.ranks.velocity;
     a->report->integrable += result.ranks.integrable;
     a->report->at_start.velocity_rank += result.start_rank;
-    a->report->at_start.integrable += result.left;
+    a->report->at_start.integrable += result.start_integrable;
     *beyond |= result.beyond;
     *integrable = result.undetermined ? 0 : result.ranks.integrable;
     if (result.undetermined) a->report->verdict = HAMEL_VERDICT_UNDETERMINED;
@@ -226,13 +212,12 @@ hamel_status holonomy_derive(analysis *a) {
     hamel_report *r = a->report;
     uint64_t beyond = 0;
     analysis_begin_work(a);
-    a->inputs_q = arena_alloc(a->memory, a->n, sizeof *a->inputs_q);
-    a->seeds_q = arena_alloc(a->memory, a->n * PROGRAM_LANES, sizeof *a->seeds_q);
-    if (!a->inputs_q || !a->seeds_q || !groups_create(&g, a->memory, a->system, a->linear))
-        return analysis_no_memory(a);
+    a->inputs_q = arena_doubles(a->memory, a->n);
+    a->seeds_q = arena_doubles(a->memory, a->n * PROGRAM_LANES);
+    if (!groups_create(&g, a->memory, a->system, a->linear)) return analysis_no_memory(a);
     size_t *integrable = arena_alloc(a->memory, g.count, sizeof *integrable);
     group_flags *growth = arena_alloc(a->memory, g.count, sizeof *growth);
-    if (!integrable || !growth) return analysis_no_memory(a);
+    if (a->memory->failed) return analysis_no_memory(a);
     for (size_t k = 0; k < g.count; k++) {
         hamel_status status = add_group(a, &g, k, &integrable[k], &growth[k], &beyond);
         if (status != HAMEL_OK) return status;

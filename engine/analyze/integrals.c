@@ -17,9 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bounds of a group's coordinates and constraints, the variables of a form, the nodes of a form, and the nodes of
- * all forms eliminated together. Larger ones are not tried, because algebra would take longer than the rest of an
- * analysis. */
+/* Upper bounds of the coordinates and the constraints of a group, the variables of a form, the nodes of a form, and the
+ * nodes of all forms eliminated together. Algebra with larger ones would take longer than the rest of an analysis. */
 enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
 
 typedef struct candidate {
@@ -33,10 +32,10 @@ typedef struct candidate {
 /* An equation F = C, solved for one coordinate. C is 0 for a holonomic constraint and a symbol for an integral. */
 typedef struct level {
     size_t column;
-    graph_node value;    /* the coordinate in terms of the others and C */
-    graph_node integral; /* F, which replaces C in the results */
-    graph_node *slope, *factor,
-        *from; /* dF and its factors after substitution of the earlier levels; its factors before */
+    graph_node value;           /* the coordinate in terms of the others and C */
+    graph_node integral;        /* F, which replaces C in the results */
+    graph_node *from;           /* factors of the constraints in dF */
+    graph_node *slope, *factor; /* dF and its factors after substitution of the earlier levels */
 } level;
 
 typedef struct finder {
@@ -120,7 +119,7 @@ static bool test_equal(analysis *a, graph_node x, graph_node y, bool *wrong) {
         if (!(fabs(left - right) <= ROUNDING * fabs(left))) *wrong = true;
         return true;
     }
-    return x == y || zero_test_add(a, graph_literal(g, GRAPH_SUB, x, y), wrong);
+    return x == y || zero_test_add(a, graph_literal(g, GRAPH_SUB, x, y), wrong, NULL);
 }
 
 /* Adds the tests that a candidate's gradient is that of Σ factor_c f_c. Tests point into the list of candidates, so the
@@ -150,24 +149,26 @@ static bool try_form(finder *f) {
     return keep_candidate(f, factor, integral);
 }
 
+/* Sets `factor` to those of constraint r alone. */
+static void set_unit(const finder *f, graph_node *factor, size_t r) {
+    for (size_t k = 0; k < f->rows; k++) factor[k] = graph_number(f->a->system->graph, k == r);
+}
+
 static bool try_constraints(finder *f) {
-    graph *g = f->a->system->graph;
     for (size_t r = 0; r < f->rows; r++) {
         if (!form_of(f, f->constraints[r], f->form)) continue;
-        for (size_t k = 0; k < f->rows; k++) f->factor[k] = graph_number(g, k == r);
+        set_unit(f, f->factor, r);
         if (!try_form(f)) return false;
     }
     return true;
 }
 
-/* Writes the forms of all constraints, one per row; the rows of constraints without a form are zero. */
+/* Writes the forms of all constraints, one per row. The rows of constraints without a form are zero. */
 static bool fill_forms(const finder *f, graph_node *forms) {
     graph *g = f->a->system->graph;
-    for (size_t r = 0; r < f->rows; r++) {
-        graph_node *row = forms + r * (f->columns + 1);
-        if (!form_of(f, f->constraints[r], row))
-            for (size_t j = 0; j <= f->columns; j++) row[j] = graph_number(g, 0);
-    }
+    for (size_t r = 0; r < f->rows; r++, forms += f->columns + 1)
+        if (!form_of(f, f->constraints[r], forms))
+            for (size_t j = 0; j <= f->columns; j++) forms[j] = graph_number(g, 0);
     return graph_status(g) == HAMEL_OK;
 }
 
@@ -233,7 +234,7 @@ static bool try_combinations(finder *f, bool varying) {
     graph_node *forms = arena_alloc(a->memory, entries, sizeof *forms), *below;
     graph_node *table = arena_alloc(a->memory, entries, sizeof *table);
     int *pivots = arena_alloc(a->memory, f->rows, sizeof *pivots);
-    if (!forms || !table || !pivots || !fill_forms(f, forms)) return false;
+    if (a->memory->failed || !fill_forms(f, forms)) return false;
     if (graph_below(g, forms, entries, a->memory, &below) > GROUP_NODES) return true;
     size_t count = choose_eliminated(f, forms, varying, columns);
     fill_table(f, forms, columns, count, table);
@@ -249,6 +250,7 @@ static bool try_combinations(finder *f, bool varying) {
 
 /* --- substitution of constants ------------------------------------------------------------------------------------ */
 
+/* Substitutes the value of a level for its coordinate. */
 static graph_node put_in(finder *f, const level *l, graph_node node) {
     assert(l->column < f->columns);
     f->replacement[f->coordinates[l->column]] = l->value;
@@ -376,7 +378,7 @@ static bool try_with_levels(finder *f, bool *done, bool *found) {
     *found = false;
     for (size_t r = 0; r < f->rows; r++) {
         if (done[r] || !form_of(f, f->constraints[r], f->form)) continue;
-        for (size_t k = 0; k < f->rows; k++) f->factor[k] = graph_number(g, k == r);
+        set_unit(f, f->factor, r);
         for (size_t k = 0; k < f->level_count; k++) apply(f, &f->levels[k]);
         if (graph_status(g) != HAMEL_OK) return false;
         if (!gather_variables(f, coefficients, variables, &form)) continue;
@@ -391,16 +393,15 @@ static bool try_with_levels(finder *f, bool *done, bool *found) {
  * integral becomes a level. */
 static bool try_levels(finder *f, size_t before) {
     analysis *a = f->a;
-    graph *g = a->system->graph;
     bool *done = arena_alloc(a->memory, f->rows, sizeof *done), found = true;
     graph_node *factor = arena_alloc(a->memory, f->rows, sizeof *factor);
     f->replacement = arena_alloc(a->memory, a->n, sizeof *f->replacement);
-    if (!done || !factor || !f->replacement) return false;
+    if (a->memory->failed) return false;
     for (size_t i = 0; i < a->n; i++) f->replacement[i] = GRAPH_NONE;
     f->level_count = 0;
     for (size_t r = 0; r < f->rows; r++) {
         if (a->model->order[f->constraints[r]] != CONSTRAINT_HOLONOMIC) continue;
-        for (size_t k = 0; k < f->rows; k++) factor[k] = graph_number(g, k == r);
+        set_unit(f, factor, r);
         if (!add_level(f, a->system->constraints[f->constraints[r]].equation, factor, true)) return false;
     }
     for (size_t k = before; k < f->count; k++)
@@ -421,14 +422,20 @@ static void select_group(finder *f, size_t group) {
     f->coordinates = f->g->coordinates + f->g->first_coordinate[group];
 }
 
+/* Adds the values of a form at the first sample to the basis. Sets *new to true if they are independent of it. */
+static hamel_status add_gradient(const finder *f, rank_rows *basis, const graph_node *form, bool *new) {
+    double row[GROUP_MOST + 1];
+    hamel_status status = zero_values(f->a, &f->a->samples[0], false, form, f->columns + 1, row);
+    *new = status == HAMEL_OK &&rank_rows_add(basis, row);
+    return status;
+}
+
 /* Returns the rank of the gradients of the candidates with index ≥ `before`, at one sample. */
 static size_t independent(const finder *f, size_t before) {
     rank_rows basis = {0};
-    double row[GROUP_MOST + 1];
+    bool new;
     if (rank_rows_init(&basis, f->count - before, f->columns + 1, SAMPLED_RANK_TOLERANCE))
-        for (size_t k = before; k < f->count; k++)
-            if (zero_values(f->a, &f->a->samples[0], false, f->items[k].gradient, f->columns + 1, row) == HAMEL_OK)
-                (void)rank_rows_add(&basis, row);
+        for (size_t k = before; k < f->count; k++) (void)add_gradient(f, &basis, f->items[k].gradient, &new);
     size_t rank = basis.rank;
     rank_rows_free(&basis);
     return rank;
@@ -451,21 +458,17 @@ static bool report_integral(finder *f, const candidate *c) {
     hamel_report *r = a->report;
     hamel_integral *to = &r->integrals[r->integral_count];
     to->terms = arena_alloc(a->memory, f->rows, sizeof *to->terms);
-    if (!to->terms || !analysis_text(a, c->integral, &to->integral)) return false;
+    to->integral = analysis_text(a, c->integral, ANALYSIS_TEXT_MOST);
+    if (!to->terms || !to->integral) return false;
     for (size_t k = 0; k < f->rows; k++) {
         if (graph_is_zero(a->system->graph, c->factor[k])) continue;
         hamel_integral_term *term = &to->terms[to->term_count++];
         term->constraint = r->constraints[f->constraints[k]].name;
-        if (!analysis_text(a, c->factor[k], &term->factor)) return false;
+        term->factor = analysis_text(a, c->factor[k], ANALYSIS_TEXT_MOST);
+        if (!term->factor) return false;
     }
     r->integral_count++;
     return true;
-}
-
-static hamel_status add_gradient(finder *f, rank_rows *basis, const graph_node *nodes, double *row, bool *new) {
-    hamel_status status = zero_values(f->a, &f->a->samples[0], false, nodes, f->columns + 1, row);
-    *new = status == HAMEL_OK &&rank_rows_add(basis, row);
-    return status;
 }
 
 /* Reports a group's candidates that are independent of the holonomic constraints and of earlier candidates. */
@@ -473,7 +476,6 @@ static hamel_status report_independent(finder *f, candidate *first, size_t count
     analysis *a = f->a;
     rank_rows basis = {0};
     graph_node form[GROUP_MOST + 1];
-    double row[GROUP_MOST + 1];
     bool new;
     hamel_status status = HAMEL_OK;
     select_group(f, first->group);
@@ -481,14 +483,12 @@ static hamel_status report_independent(finder *f, candidate *first, size_t count
         status = analysis_no_memory(a);
     for (size_t r = 0; r < f->rows && status == HAMEL_OK; r++) {
         (void)form_of(f, f->constraints[r], form);
-        if (a->model->order[f->constraints[r]] == CONSTRAINT_HOLONOMIC)
-            status = add_gradient(f, &basis, form, row, &new);
+        if (a->model->order[f->constraints[r]] == CONSTRAINT_HOLONOMIC) status = add_gradient(f, &basis, form, &new);
     }
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         if (first[k].wrong) continue;
-        status = add_gradient(f, &basis, first[k].gradient, row, &new);
-        if (status == HAMEL_OK && new && !report_integral(f, &first[k]))
-            a->work.spent = true; /* its text is too long */
+        status = add_gradient(f, &basis, first[k].gradient, &new);
+        if (new && !report_integral(f, &first[k])) a->work.spent = true; /* the text is too long */
     }
     rank_rows_free(&basis);
     return status;
@@ -518,9 +518,7 @@ hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integr
     analysis_begin_work(a);
     for (size_t k = 0; k < g->count; k++) {
         if (system_interrupted(a->system)) return a->error->status;
-        if (search(&f, k, integrable[k])) continue;
-        hamel_status status = equations_status(a->system);
-        return status != HAMEL_OK ? status : analysis_no_memory(a);
+        if (!search(&f, k, integrable[k])) return analysis_stopped(a);
     }
     hamel_status status = f.count > 0 ? check_candidates(&f) : HAMEL_OK;
     if (status == HAMEL_OK && a->work.spent && !analysis_unfinished(a, "integrals")) return analysis_no_memory(a);

@@ -7,10 +7,9 @@
  *     R_a δa + R_λ δλ = −(R_q δq + R_v δv + R_p δp)      (implicit function theorem)
  * LAPACK's dgeev computes the eigenvalues. Its dgelsy computes δa, because λ is not unique if constraints are
  * redundant. */
-#include "engine/analyze/linear.h"
+#include "engine/analyze/local.h"
 
 #include <assert.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +65,12 @@ static size_t reduce_rows(double *x, size_t rows, size_t n, size_t width, size_t
 static bool chart_make(chart *c, arena *memory, const double *C, const double *E, size_t rows, size_t n,
                        size_t others) {
     size_t width = n + others;
-    double *x = arena_alloc(memory, rows * width, sizeof *x);
+    double *x = arena_doubles(memory, rows * width);
     size_t *column = arena_alloc(memory, rows, sizeof *column);
     bool *dependent = arena_alloc(memory, n, sizeof *dependent);
     c->n = n;
     c->independent = arena_alloc(memory, n, sizeof *c->independent);
-    if (!x || !column || !dependent || !c->independent) return false;
+    if (memory->failed) return false;
     for (size_t i = 0; i < rows; i++) {
         memcpy(x + i * width, C + i * n, n * sizeof *x);
         if (others > 0) memcpy(x + i * width + n, E + i * others, others * sizeof *x);
@@ -80,9 +79,9 @@ static bool chart_make(chart *c, arena *memory, const double *C, const double *E
     for (size_t r = 0; r < rank; r++) dependent[column[r]] = true;
     for (size_t j = 0; j < n; j++)
         if (!dependent[j]) c->independent[c->free_count++] = j;
-    c->T = arena_alloc(memory, n * c->free_count, sizeof *c->T);
-    c->S = arena_alloc(memory, n * others, sizeof *c->S);
-    if (!c->T || !c->S) return false;
+    c->T = arena_doubles(memory, n * c->free_count);
+    c->S = arena_doubles(memory, n * others);
+    if (memory->failed) return false;
     for (size_t z = 0; z < c->free_count; z++) {
         c->T[c->independent[z] * c->free_count + z] = 1;
         for (size_t r = 0; r < rank; r++) c->T[column[r] * c->free_count + z] = -x[r * width + c->independent[z]];
@@ -108,15 +107,11 @@ typedef struct reduction {
     double *dq, *dv, *da;   /* n × columns */
 } reduction;
 
-static bool make_positions(reduction *r, const local_equations *l, arena *memory) {
-    return chart_make(&r->position, memory, l->phi_q, l->phi_p, l->m, l->n, l->inputs);
-}
-
 /* Creates the chart of velocities; its E is ψ_q δq + ψ_p δp as a function of (z_q, p). */
 static bool make_velocities(reduction *r, const local_equations *l, arena *memory) {
     size_t nq = r->position.free_count, others = nq + l->inputs;
-    double *E = arena_alloc(memory, l->m * others, sizeof *E), *dq = arena_alloc(memory, l->n * others, sizeof *dq);
-    if (!E || !dq) return false;
+    double *E = arena_doubles(memory, l->m * others), *dq = arena_doubles(memory, l->n * others);
+    if (memory->failed) return false;
     for (size_t i = 0; i < l->n; i++) {
         for (size_t z = 0; z < nq; z++) dq[i * others + z] = r->position.T[i * nq + z];
         for (size_t k = 0; k < l->inputs; k++) dq[i * others + nq + k] = r->position.S[i * l->inputs + k];
@@ -131,9 +126,9 @@ static bool spread_state(reduction *r, const local_equations *l, arena *memory) 
     size_t nq = r->position.free_count, nv = r->velocity.free_count, k = l->inputs, others = nq + k;
     r->states = nq + nv;
     r->columns = r->states + k;
-    r->dq = arena_alloc(memory, l->n * r->columns, sizeof *r->dq);
-    r->dv = arena_alloc(memory, l->n * r->columns, sizeof *r->dv);
-    if (!r->dq || !r->dv) return false;
+    r->dq = arena_doubles(memory, l->n * r->columns);
+    r->dv = arena_doubles(memory, l->n * r->columns);
+    if (memory->failed) return false;
     for (size_t i = 0; i < l->n; i++) {
         double *q = r->dq + i * r->columns, *v = r->dv + i * r->columns;
         for (size_t z = 0; z < nq; z++) q[z] = r->position.T[i * nq + z];
@@ -149,9 +144,9 @@ static bool spread_state(reduction *r, const local_equations *l, arena *memory) 
  * redundant constraints. */
 static hamel_status check_rank(const local_equations *l, size_t rank, arena *memory, hamel_error *error) {
     assert(rank <= l->rows);
-    double *reactions = arena_alloc(memory, l->rows * l->m, sizeof *reactions);
+    double *reactions = arena_doubles(memory, l->rows * l->m);
     size_t *column = arena_alloc(memory, l->rows, sizeof *column);
-    if (!reactions || !column) return hamel_out_of_memory(error);
+    if (memory->failed) return hamel_out_of_memory(error);
     if (l->m > 0) memcpy(reactions, l->R_l, l->rows * l->m * sizeof *reactions);
     if (rank >= l->n + reduce_rows(reactions, l->rows, l->m, l->m, column)) return HAMEL_OK;
     (void)hamel_fail(error, HAMEL_SINGULAR, "", 0, "accelerations are not determined at this state");
@@ -163,10 +158,9 @@ static hamel_status check_rank(const local_equations *l, size_t rank, arena *mem
 /* Computes δa as a function of (z, p) by least squares with complete orthogonal factorization. */
 static hamel_status accelerations(reduction *r, const local_equations *l, arena *memory, hamel_error *error) {
     size_t rows = l->rows, columns = r->columns;
-    double *K = arena_alloc(memory, rows * rows, sizeof *K),
-           *right = arena_alloc(memory, rows * columns, sizeof *right);
+    double *K = arena_doubles(memory, rows * rows), *right = arena_doubles(memory, rows * columns);
     lapack_int *pivot = arena_alloc(memory, rows, sizeof *pivot), rank;
-    if (!K || !right || !pivot) return hamel_out_of_memory(error);
+    if (memory->failed) return hamel_out_of_memory(error);
     for (size_t i = 0; i < rows; i++) {
         memcpy(K + i * rows, l->R_a + i * l->n, l->n * sizeof *K);
         if (l->m > 0) memcpy(K + i * rows + l->n, l->R_l + i * l->m, l->m * sizeof *K);
@@ -186,23 +180,20 @@ static hamel_status accelerations(reduction *r, const local_equations *l, arena 
 
 static bool name_states(hamel_linearization *out, const reduction *r, const hamel_system *s, arena *memory) {
     const char **names = arena_alloc(memory, r->states, sizeof *names);
-    if (!names) return false;
-    for (size_t z = 0; z < r->position.free_count; z++)
-        names[z] = arena_format(memory, "%s", s->coordinates[r->position.independent[z]].name);
-    for (size_t z = 0; z < r->velocity.free_count; z++)
-        names[r->position.free_count + z] =
-            arena_format(memory, "%s'", s->coordinates[r->velocity.independent[z]].name);
-    for (size_t z = 0; z < r->states; z++)
-        if (!names[z]) return false;
+    size_t nq = r->position.free_count;
+    for (size_t z = 0; z < r->states && names; z++) {
+        size_t i = z < nq ? r->position.independent[z] : r->velocity.independent[z - nq];
+        names[z] = arena_format(memory, "%s%s", s->coordinates[i].name, z < nq ? "" : "'");
+    }
     out->state = names;
-    return true;
+    return !memory->failed;
 }
 
 /* Copies the rows of the independent coordinates and velocities to A and B. */
 static bool assemble(hamel_linearization *out, const reduction *r, size_t inputs, arena *memory) {
     size_t states = r->states, nq = r->position.free_count;
-    double *A = arena_alloc(memory, states * states, sizeof *A), *B = arena_alloc(memory, states * inputs, sizeof *B);
-    if (!A || !B) return false;
+    double *A = arena_doubles(memory, states * states), *B = arena_doubles(memory, states * inputs);
+    if (memory->failed) return false;
     for (size_t z = 0; z < states; z++) {
         const double *row = z < nq ? r->dv + r->position.independent[z] * r->columns
                                    : r->da + r->velocity.independent[z - nq] * r->columns;
@@ -232,7 +223,7 @@ static int by_frequency(const void *x, const void *y) {
 
 /* Returns δq = T_q z_q of an eigenvector, scaled so that the largest coordinate is 1. */
 static double *shape_of(const reduction *r, const double *vectors, const eigen *e, size_t n, arena *memory) {
-    double *shape = arena_alloc(memory, 2 * n, sizeof *shape), largest = 0, by_re = 1, by_im = 0;
+    double *shape = arena_doubles(memory, 2 * n), largest = 0, by_re = 1, by_im = 0;
     if (!shape) return NULL;
     for (size_t i = 0; i < n; i++) {
         for (size_t z = 0; z < r->position.free_count; z++) {
@@ -253,9 +244,9 @@ static double *shape_of(const reduction *r, const double *vectors, const eigen *
 
 static bool list_modes(hamel_linearization *out, const reduction *r, const eigen *e, const double *vectors, size_t n,
                        arena *memory) {
-    double *eigenvalues = arena_alloc(memory, 2 * r->states, sizeof *eigenvalues), largest = 0, right = -INFINITY;
+    double *eigenvalues = arena_doubles(memory, 2 * r->states), largest = 0, right = -INFINITY;
     hamel_mode *modes = arena_alloc(memory, r->states, sizeof *modes);
-    if (!eigenvalues || !modes) return false;
+    if (memory->failed) return false;
     for (size_t k = 0; k < r->states; k++) {
         double size = hypot(e[k].re, e[k].im);
         eigenvalues[2 * k] = e[k].re;
@@ -268,32 +259,27 @@ static bool list_modes(hamel_linearization *out, const reduction *r, const eigen
                              .frequency = size,
                              .damping = size > 0 ? (0 - e[k].re) / size : 0, /* avoids −0 */
                              .shape = shape_of(r, vectors, &e[k], n, memory)};
-        if (!mode->shape) return false;
     }
     out->eigenvalues = eigenvalues;
     out->modes = modes;
     out->stable = r->states == 0 || right <= UNSTABLE * largest;
-    return true;
+    return !memory->failed;
 }
 
 static hamel_status find_modes(hamel_linearization *out, const reduction *r, size_t n, arena *memory,
                                hamel_error *error) {
     size_t states = r->states;
-    double *A = arena_alloc(memory, states * states, sizeof *A),
-           *vectors = arena_alloc(memory, states * states, sizeof *A);
-    double *re = arena_alloc(memory, states, sizeof *re), *im = arena_alloc(memory, states, sizeof *im);
+    double *A = arena_doubles(memory, states * states), *vectors = arena_doubles(memory, states * states);
+    double *re = arena_doubles(memory, states), *im = arena_doubles(memory, states);
     eigen *list = arena_alloc(memory, states, sizeof *list);
-    if (!A || !vectors || !re || !im || !list) return hamel_out_of_memory(error);
+    if (memory->failed) return hamel_out_of_memory(error);
     memcpy(A, out->A, states * states * sizeof *A);
     lapack_int size = (lapack_int)states;
     int info = 0;
     if (states > 0) info = LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'V', size, A, size, re, im, NULL, size, vectors, size);
     if (lapacke_starved(info)) return hamel_out_of_memory(error);
     if (info != 0) return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalues did not converge");
-    for (size_t k = 0; k < states; k++) {
-        bool second = im[k] < 0;
-        list[k] = (eigen){re[k], im[k], second ? k - 1 : k};
-    }
+    for (size_t k = 0; k < states; k++) list[k] = (eigen){re[k], im[k], im[k] < 0 ? k - 1 : k};
     if (states > 0) qsort(list, states, sizeof *list, by_frequency);
     return list_modes(out, r, list, vectors, n, memory) ? HAMEL_OK : hamel_out_of_memory(error);
 }
@@ -304,15 +290,18 @@ static bool is_zero(const double *x, size_t count, double bound) {
     return true;
 }
 
-hamel_status linear_reduce(hamel_linearization *out, const local_equations *l, const double *v, const double *a,
-                           arena *memory, hamel_error *error) {
+hamel_status linear_evaluate(hamel_linearization *out, local_equations *l, const local_state *s, arena *memory,
+                             hamel_error *error) {
     reduction r = {0};
-    if (!make_positions(&r, l, memory) || !make_velocities(&r, l, memory) || !spread_state(&r, l, memory))
+    hamel_status status = local_evaluate(l, s, error);
+    if (status != HAMEL_OK) return status;
+    if (!chart_make(&r.position, memory, l->phi_q, l->phi_p, l->m, l->n, l->inputs) ||
+        !make_velocities(&r, l, memory) || !spread_state(&r, l, memory))
         return hamel_out_of_memory(error);
-    hamel_status status = accelerations(&r, l, memory, error);
+    status = accelerations(&r, l, memory, error);
     if (status != HAMEL_OK) return status;
     if (!name_states(out, &r, l->model->system, memory) || !assemble(out, &r, l->inputs, memory))
         return hamel_out_of_memory(error);
-    out->at_rest = is_zero(v, l->n, 0) && is_zero(a, l->n, 1e-9);
+    out->at_rest = is_zero(s->v, l->n, 0) && is_zero(s->a, l->n, 1e-9);
     return find_modes(out, &r, l->n, memory, error);
 }

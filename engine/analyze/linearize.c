@@ -1,6 +1,6 @@
 /* linearize.c — linear system about the initial state of a description or about an equilibrium. */
 #include "engine/analyze/analysis_int.h"
-#include "engine/analyze/linear.h"
+#include "engine/analyze/local.h"
 #include "engine/dynamics/initial_values.h"
 
 #include <math.h>
@@ -21,88 +21,63 @@ typedef struct linearizer {
     local_equations local;
 } linearizer;
 
-static double *copied(arena *memory, const double *x, size_t count) {
-    double *copy = arena_alloc(memory, count, sizeof *copy);
-    if (copy && count > 0) memcpy(copy, x, count * sizeof *copy);
-    return copy;
-}
-
-static const char *const *names(arena *memory, const char *const *given, size_t count) {
-    const char **list = arena_alloc(memory, count, sizeof *list);
-    for (size_t i = 0; list && i < count; i++)
-        if (!(list[i] = arena_text(memory, given[i], strlen(given[i])))) return NULL;
-    return list;
-}
-
-/* Fills in the equilibrium, or the consistent initial state with its accelerations and multipliers. */
-static hamel_status make_state(linearizer *z, double *q, double *v, double *a, double *lambda) {
-    const hamel_model *model = z->a->model;
-    const hamel_equilibrium *at = z->at;
-    if (at) {
-        memcpy(q, at->q, model->n * sizeof *q);
-        memcpy(v, at->v, model->n * sizeof *v);
-        memset(a, 0, model->n * sizeof *a);
-        memcpy(lambda, at->lambda, model->m * sizeof *lambda);
-        return HAMEL_OK;
+/* Allocates the state and fills in the equilibrium, or the consistent initial state with its accelerations and
+ * multipliers. */
+static hamel_status make_state(linearizer *z, local_state *state) {
+    analysis *a = z->a;
+    size_t n = a->n, m = a->model->m;
+    double *q = arena_doubles(a->memory, 3 * n + m), *v = q + n, *lambda = q + 3 * n;
+    if (!q) return analysis_no_memory(a);
+    *state = (local_state){a->model->settings.start, q, v, q + 2 * n, lambda};
+    if (!z->at) {
+        hamel_status status = initial_state(z->dynamics, q, v, q + 2 * n, lambda, a->error);
+        return status == HAMEL_OK || a->error->status != HAMEL_OK ? status
+                                                                  : dynamics_explain(z->dynamics, status, a->error);
     }
-    return initial_state(z->dynamics, q, v, a, lambda, z->a->error);
+    memcpy(q, z->at->q, n * sizeof *q);
+    memcpy(v, z->at->v, n * sizeof *v);
+    memcpy(lambda, z->at->lambda, m * sizeof *lambda);
+    return HAMEL_OK;
 }
 
 /* Returns true if A is constant along a motion with constant velocities v. */
 static bool is_steady(linearizer *z, const local_state *now, const hamel_linearization *here, hamel_status *status) {
-    const hamel_model *model = z->a->model;
-    size_t count = here->state_count * here->state_count;
-    double *q = arena_alloc(z->a->memory, model->n, sizeof *q), largest = 0, worst = 0;
-    if (!q) *status = hamel_out_of_memory(z->a->error);
-    for (size_t i = 0; i < model->n && q; i++)
+    size_t n = z->a->n, count = here->state_count * here->state_count;
+    double *q = arena_doubles(z->a->memory, n), largest = 0, worst = 0;
+    if (!q) *status = analysis_no_memory(z->a);
+    for (size_t i = 0; i < n && q; i++)
         if (fabs(now->a[i]) > STILL) return false;
     for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(here->A[k]));
     for (int later = 1; later <= 2 && q; later++) {
         hamel_linearization there = {0};
-        hamel_error quiet = {0};
-        double t = now->t + 0.37 * later;
         arena memory;
-        for (size_t i = 0; i < model->n; i++) q[i] = now->q[i] + 0.37 * later * now->v[i];
-        local_state state = {t, q, now->v, now->a, now->lambda};
-        arena_init(&memory, model->limits.memory);
-        hamel_status own = local_evaluate(&z->local, &state, &quiet);
-        if (own == HAMEL_OK) own = linear_reduce(&there, &z->local, now->v, now->a, &memory, &quiet);
+        for (size_t i = 0; i < n; i++) q[i] = now->q[i] + 0.37 * later * now->v[i];
+        local_state state = {now->t + 0.37 * later, q, now->v, now->a, now->lambda};
+        arena_init(&memory, z->a->model->limits.memory);
+        hamel_status own = linear_evaluate(&there, &z->local, &state, &memory, NULL);
         bool same = own == HAMEL_OK && there.state_count == here->state_count;
         for (size_t k = 0; k < count && same; k++) worst = fmax(worst, fabs(there.A[k] - here->A[k]));
         arena_free(&memory);
-        hamel_error_clear(&quiet);
-        if (own == HAMEL_NO_MEMORY) *status = hamel_out_of_memory(z->a->error);
+        if (own == HAMEL_NO_MEMORY) *status = analysis_no_memory(z->a);
         if (!same) return false;
     }
     return worst <= CHANGES * largest;
 }
 
 static hamel_status linearize(linearizer *z) {
-    const hamel_model *model = z->a->model;
-    const hamel_argument *inputs = z->inputs;
-    size_t input_count = z->input_count;
-    arena *memory = z->a->memory;
+    analysis *a = z->a;
     hamel_linearization *out = z->result;
-    const char **coordinates = arena_alloc(memory, model->n, sizeof *coordinates),
-               **asked = arena_alloc(memory, input_count, sizeof *asked);
-    double *q = copied(memory, model->q0, model->n), *v = copied(memory, model->q0, model->n);
-    double *a = copied(memory, model->q0, model->n), *lambda = arena_alloc(memory, model->m, sizeof *lambda);
-    if (!coordinates || !asked || !q || !v || !a || !lambda) return hamel_out_of_memory(z->a->error);
-    hamel_status status = make_state(z, q, v, a, lambda);
-    if (status != HAMEL_OK && z->a->error->status == HAMEL_OK)
-        return dynamics_explain(z->dynamics, status, z->a->error);
+    const char **inputs = arena_alloc(a->memory, z->input_count, sizeof *inputs);
+    local_state state;
+    hamel_status status = make_state(z, &state);
     if (status != HAMEL_OK) return status;
-    for (size_t i = 0; i < model->n; i++) coordinates[i] = model->system->coordinates[i].name;
     *out = (hamel_linearization){
-        .t = model->settings.start, .q = q, .v = v, .lambda = lambda, .coordinate_count = model->n};
-    out->coordinates = names(memory, coordinates, model->n);
-    for (size_t k = 0; k < input_count; k++) asked[k] = inputs[k].name;
-    out->inputs = names(memory, asked, input_count);
-    if (!out->coordinates || !out->inputs) return hamel_out_of_memory(z->a->error);
-    local_state state = {out->t, q, v, a, lambda};
-    status = local_create(&z->local, z->a->model, inputs, input_count, z->a->error);
-    if (status == HAMEL_OK) status = local_evaluate(&z->local, &state, z->a->error);
-    if (status == HAMEL_OK) status = linear_reduce(out, &z->local, v, a, memory, z->a->error);
+        .t = state.t, .q = state.q, .v = state.v, .lambda = state.lambda, .coordinate_count = a->n, .inputs = inputs};
+    out->coordinates = analysis_coordinate_names(a);
+    for (size_t k = 0; k < z->input_count && inputs; k++) inputs[k] = arena_format(a->memory, "%s", z->inputs[k].name);
+    if (a->memory->failed) return analysis_no_memory(a);
+    status = local_create(&z->local, a->model, z->inputs, z->input_count, a->error);
+    if (status == HAMEL_OK) status = linear_evaluate(out, &z->local, &state, a->memory, a->error);
     if (status == HAMEL_OK) out->steady = is_steady(z, &state, out, &status);
     out->stable = out->stable && out->steady;
     local_free(&z->local);
@@ -116,11 +91,9 @@ static hamel_status linearize_description(analysis *a, void *result, void *conte
     hamel_status status = analysis_create_model(a, a->request.description);
     if (status != HAMEL_OK) return status;
     z->dynamics = dynamics_create(a->model);
-    if (z->dynamics) {
-        dynamics_limit(z->dynamics, a->request.poll, 0);
-        status = linearize(z);
-    } else
-        status = analysis_no_memory(a);
+    if (!z->dynamics) return analysis_no_memory(a);
+    dynamics_limit(z->dynamics, a->request.poll, 0);
+    status = linearize(z);
     dynamics_free(z->dynamics);
     return status;
 }
@@ -129,11 +102,7 @@ hamel_status hamel_linearize(hamel_linearization **out, const hamel_description 
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              hamel_poll *poll, hamel_error *error) {
     linearizer z = {.at = at, .inputs = inputs, .input_count = input_count};
-    void *result;
-    hamel_status status =
-        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, linearize_description, &z, &result);
-    *out = result;
-    return status;
+    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, linearize_description, &z, out);
 }
 
 void hamel_linearization_free(hamel_linearization *linearization) {

@@ -23,7 +23,7 @@ static hamel_status compile_inputs(local_equations *l, const hamel_argument *inp
     size_t each = l->rows + 2 * l->m, count = l->inputs * each;
     graph_node *nodes = arena_alloc(&l->memory, count, sizeof *nodes), *at = nodes;
     graph_node *rates = arena_alloc(&l->memory, s->parameter_count, sizeof *rates);
-    if (!nodes || !rates) return hamel_out_of_memory(error);
+    if (l->memory.failed) return hamel_out_of_memory(error);
     if (lagrange_derive(&e) != HAMEL_OK) return error->status;
     for (size_t k = 0; k < l->inputs; k++) {
         int32_t input = inputs_find_parameter(s, inputs[k].name);
@@ -36,20 +36,12 @@ static hamel_status compile_inputs(local_equations *l, const hamel_argument *inp
     if (equations_status(s) != HAMEL_OK) return error->status;
     hamel_status status = program_compile(&l->by_inputs, &l->memory, s->graph, nodes, count, error);
     if (status != HAMEL_OK) return status;
-    l->input_work = arena_alloc(&l->memory, program_workspace_doubles(l->by_inputs), sizeof *l->input_work);
-    l->input_values = arena_alloc(&l->memory, count, sizeof *l->input_values);
-    return l->input_work && l->input_values ? HAMEL_OK : hamel_out_of_memory(error);
+    l->input_work = model_workspace(l->model, l->by_inputs, &l->memory);
+    l->input_values = arena_doubles(&l->memory, count);
+    return l->memory.failed ? hamel_out_of_memory(error) : HAMEL_OK;
 }
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
-
-static double *local_numbers(local_equations *l, size_t rows, size_t columns) {
-    return arena_alloc(&l->memory, rows * columns, sizeof(double));
-}
-
-static size_t larger_size(size_t x, size_t y) {
-    return x > y ? x : y;
-}
 
 void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]) {
     assert(l->rows == l->n + l->m);
@@ -63,23 +55,14 @@ void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]) {
 
 static bool allocate_local(local_equations *l) {
     const hamel_model *model = l->model;
-    size_t n = l->n, m = l->m, rows = l->rows;
+    size_t most = l->n > l->m ? l->n : l->m;
     local_matrix list[LOCAL_MATRICES];
     local_list(l, list);
     for (size_t i = 0; i < LOCAL_MATRICES; i++)
-        if (!(*list[i].values = local_numbers(l, list[i].rows, list[i].columns))) return false;
-    l->dynamics = local_numbers(l, model->dynamics.count, 1);
-    l->work = local_numbers(l,
-                            larger_size(program_workspace_doubles(model->dynamics.program),
-                                        program_workspace_doubles(model->dynamics.residual)),
-                            1);
-    l->tangent_work = local_numbers(l,
-                                    larger_size(program_tangent_doubles(model->dynamics.program),
-                                                program_tangent_doubles(model->dynamics.residual)),
-                                    1);
-    l->dots = local_numbers(l, larger_size(model->dynamics.count, rows), PROGRAM_LANES);
-    l->seeds = local_numbers(l, larger_size(n, m), PROGRAM_LANES);
-    return l->dynamics && l->work && l->tangent_work && l->dots && l->seeds;
+        *list[i].values = arena_doubles(&l->memory, list[i].rows * list[i].columns);
+    l->dynamics = arena_doubles(&l->memory, model->dynamics.count);
+    return local_program_create(&l->levels, model, model->dynamics.program, model->dynamics.count, most, &l->memory) &&
+           local_program_create(&l->residual, model, model->dynamics.residual, l->rows, most, &l->memory);
 }
 
 hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
@@ -88,11 +71,10 @@ hamel_status local_create(local_equations *l, hamel_model *model, const hamel_ar
         .model = model, .n = model->n, .m = model->m, .rows = model->n + model->m, .inputs = input_count};
     arena_init(&l->memory, model->limits.memory);
     if (l->rows > LOCAL_MOST)
-        return hamel_fail(
-            error, HAMEL_LIMIT, "", 0,
-            "%zu coordinates and constraints are too many for this analysis: its matrices are dense and it "
-            "takes %d at most",
-            l->rows, (int)LOCAL_MOST);
+        return hamel_fail(error, HAMEL_LIMIT, "", 0,
+                          "the system has %zu coordinates and constraints; this analysis is limited to %d, because "
+                          "its matrices are dense",
+                          l->rows, (int)LOCAL_MOST);
     if (model->friction.count > 0)
         return hamel_fail(error, HAMEL_INVALID, "/constraints", 0,
                           "dry friction has no linear form: take the friction out of the description first");
@@ -112,63 +94,60 @@ void local_free(local_equations *l) {
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
-/* A row-major matrix that receives outputs [first, first + count) of the program. */
-typedef struct target {
-    size_t first, count;
-    double *matrix;
-} target;
+bool local_program_create(local_program *l, const hamel_model *model, const program *p, size_t outputs, size_t symbols,
+                          arena *memory) {
+    *l = (local_program){.p = p, .work = model_workspace(model, p, memory)};
+    l->tangent = arena_doubles(memory, program_tangent_doubles(p));
+    l->dots = arena_doubles(memory, outputs * PROGRAM_LANES);
+    l->seeds = arena_doubles(memory, symbols * PROGRAM_LANES);
+    return !memory->failed;
+}
 
-static void fill_derivatives(local_equations *l, const program *p, const program_inputs *in, graph_symbol_kind kind,
-                             size_t columns, const target *targets, size_t target_count) {
+void local_derivatives(local_program *l, const program_inputs *in, graph_symbol_kind kind, size_t symbols,
+                       const local_rows *rows, size_t row_count) {
     program_inputs seeds = {{0}};
     seeds.values[kind] = l->seeds;
-    for (size_t base = 0; base < columns; base += PROGRAM_LANES) {
-        memset(l->seeds, 0, columns * PROGRAM_LANES * sizeof *l->seeds);
-        for (size_t k = 0; k < PROGRAM_LANES && base + k < columns; k++) l->seeds[(base + k) * PROGRAM_LANES + k] = 1;
-        program_tangent(p, in, &seeds, l->work, l->tangent_work, NULL, l->dots);
-        for (size_t i = 0; i < target_count; i++)
-            for (size_t r = 0; r < targets[i].count; r++)
-                for (size_t k = 0; k < PROGRAM_LANES && base + k < columns; k++)
-                    targets[i].matrix[r * columns + base + k] = l->dots[(targets[i].first + r) * PROGRAM_LANES + k];
+    for (size_t base = 0; base < symbols; base += PROGRAM_LANES) {
+        size_t lanes = symbols - base < PROGRAM_LANES ? symbols - base : PROGRAM_LANES;
+        memset(l->seeds, 0, symbols * PROGRAM_LANES * sizeof *l->seeds);
+        for (size_t k = 0; k < lanes; k++) l->seeds[(base + k) * PROGRAM_LANES + k] = 1;
+        program_tangent(l->p, in, &seeds, l->work, l->tangent, NULL, l->dots);
+        for (size_t i = 0; i < row_count; i++)
+            for (size_t r = 0; r < rows[i].count; r++)
+                memcpy(rows[i].matrix + r * rows[i].stride + base, l->dots + (rows[i].first + r) * PROGRAM_LANES,
+                       lanes * sizeof *l->dots);
     }
 }
 
 static void evaluate_levels(local_equations *l, const program_inputs *in) {
-    const hamel_model *model = l->model;
-    const target by_q[] = {{model->dynamics.at_position, l->m, l->phi_q},
-                           {model->dynamics.at_velocity, l->m, l->psi_q}};
-    const target by_v[] = {{model->dynamics.at_velocity, l->m, l->psi_v}};
-    program_prepare(model->dynamics.program, in, l->work);
-    program_evaluate(model->dynamics.program, in, l->work, l->dynamics);
-    memcpy(l->phi, l->dynamics + model->dynamics.at_position, l->m * sizeof *l->phi);
-    memcpy(l->psi, l->dynamics + model->dynamics.at_velocity, l->m * sizeof *l->psi);
-    if (l->m == 0) return;
-    fill_derivatives(l, model->dynamics.program, in, SYMBOL_COORDINATE, l->n, by_q, 2);
-    fill_derivatives(l, model->dynamics.program, in, SYMBOL_VELOCITY, l->n, by_v, 1);
+    size_t n = l->n, m = l->m, at_phi = l->model->dynamics.at_position, at_psi = l->model->dynamics.at_velocity;
+    const local_rows by_q[] = {{at_phi, m, n, l->phi_q}, {at_psi, m, n, l->psi_q}}, by_v = {at_psi, m, n, l->psi_v};
+    program_evaluate(l->levels.p, in, l->levels.work, l->dynamics);
+    memcpy(l->phi, l->dynamics + at_phi, m * sizeof *l->phi);
+    memcpy(l->psi, l->dynamics + at_psi, m * sizeof *l->psi);
+    if (m == 0) return;
+    local_derivatives(&l->levels, in, SYMBOL_COORDINATE, n, by_q, 2);
+    local_derivatives(&l->levels, in, SYMBOL_VELOCITY, n, &by_v, 1);
 }
 
 static void evaluate_residual(local_equations *l, const program_inputs *in) {
-    const program *p = l->model->dynamics.residual;
-    const target by_q = {0, l->rows, l->R_q}, by_v = {0, l->rows, l->R_v}, by_a = {0, l->rows, l->R_a},
-                 by_l = {0, l->rows, l->R_l};
-    program_prepare(p, in, l->work);
-    program_evaluate(p, in, l->work, l->R);
-    fill_derivatives(l, p, in, SYMBOL_COORDINATE, l->n, &by_q, 1);
-    fill_derivatives(l, p, in, SYMBOL_VELOCITY, l->n, &by_v, 1);
-    fill_derivatives(l, p, in, SYMBOL_ACCELERATION, l->n, &by_a, 1);
-    if (l->m > 0) fill_derivatives(l, p, in, SYMBOL_MULTIPLIER, l->m, &by_l, 1);
+    const local_rows R_q = {0, l->rows, l->n, l->R_q}, R_v = {0, l->rows, l->n, l->R_v},
+                     R_a = {0, l->rows, l->n, l->R_a}, R_l = {0, l->rows, l->m, l->R_l};
+    program_evaluate(l->residual.p, in, l->residual.work, l->R);
+    local_derivatives(&l->residual, in, SYMBOL_COORDINATE, l->n, &R_q, 1);
+    local_derivatives(&l->residual, in, SYMBOL_VELOCITY, l->n, &R_v, 1);
+    local_derivatives(&l->residual, in, SYMBOL_ACCELERATION, l->n, &R_a, 1);
+    local_derivatives(&l->residual, in, SYMBOL_MULTIPLIER, l->m, &R_l, 1);
 }
 
 static void evaluate_inputs(local_equations *l, const program_inputs *in) {
-    size_t each = l->rows + 2 * l->m;
     if (l->inputs == 0) return;
-    program_prepare(l->by_inputs, in, l->input_work);
+    const double *values = l->input_values;
     program_evaluate(l->by_inputs, in, l->input_work, l->input_values);
     for (size_t k = 0; k < l->inputs; k++) {
-        const double *values = l->input_values + k * each;
-        for (size_t i = 0; i < l->rows; i++) l->R_p[i * l->inputs + k] = values[i];
-        for (size_t c = 0; c < l->m; c++) l->phi_p[c * l->inputs + k] = values[l->rows + c];
-        for (size_t c = 0; c < l->m; c++) l->psi_p[c * l->inputs + k] = values[l->rows + l->m + c];
+        for (size_t i = 0; i < l->rows; i++) l->R_p[i * l->inputs + k] = *values++;
+        for (size_t c = 0; c < l->m; c++) l->phi_p[c * l->inputs + k] = *values++;
+        for (size_t c = 0; c < l->m; c++) l->psi_p[c * l->inputs + k] = *values++;
     }
 }
 
@@ -190,18 +169,16 @@ hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_erro
     local_matrix list[LOCAL_MATRICES];
     hamel_status asked = hamel_ask(l->model->system->poll);
     if (asked != HAMEL_OK) return asked;
-    program_inputs in = model_inputs(l->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
     discrete_state_choose_branches(&l->discrete_state, s->t, s->q, s->v);
-    in.values[SYMBOL_BRANCH] = l->discrete_state.branches;
+    const program_inputs in = discrete_state_inputs(&l->discrete_state, &s->t, s->q, s->v, s->a, s->lambda);
     evaluate_levels(l, &in);
     evaluate_residual(l, &in);
     evaluate_inputs(l, &in);
     local_list(l, list);
     rest_constraints(l, list, s->lambda);
-    bool good = true;
-    for (size_t i = 0; i < LOCAL_MATRICES && good; i++)
-        good = all_finite(*list[i].values, list[i].rows * list[i].columns);
-    if (good) return HAMEL_OK;
-    return hamel_fail(error, HAMEL_NOT_FINITE, "", 0, "at t = %.9g the equations or their derivatives are not finite",
-                      s->t);
+    for (size_t i = 0; i < LOCAL_MATRICES; i++)
+        if (!all_finite(*list[i].values, list[i].rows * list[i].columns))
+            return hamel_fail(error, HAMEL_NOT_FINITE, "", 0,
+                              "at t = %.9g the equations or their derivatives are not finite", s->t);
+    return HAMEL_OK;
 }

@@ -10,20 +10,30 @@
 
 #include "engine/dynamics/discrete_state.h"
 
+#include <lapacke.h>
+
 enum { LOCAL_MOST = 600 }; /* upper bound of n + m; larger systems are refused, because matrices are dense */
+
+/* A program of the model, prepared for its parameters, with arrays for derivatives. */
+typedef struct local_program {
+    const program *p;
+    double *work, *tangent, *dots, *seeds;
+} local_program;
 
 typedef struct local_equations {
     arena memory;
     hamel_model *model; /* borrowed; its graph is extended */
     size_t n, m, rows;  /* rows = n + m */
     size_t inputs;
-    discrete_state discrete_state; /* branches of nonsmooth operators at the state */
-    program *by_inputs;            /* ∂(R, Φ, ψ)/∂p, input by input; NULL if there are no inputs */
+    discrete_state discrete_state;  /* branches of nonsmooth operators at the state */
+    program *by_inputs;             /* ∂(R, Φ, ψ)/∂p, input by input; NULL if there are no inputs */
+    local_program levels, residual; /* values of the constraints; R */
 
     double *R, *phi, *psi;                         /* rows, m, m */
     double *R_q, *R_v, *R_a, *R_l, *R_p;           /* rows × n, n, n, m, inputs */
     double *phi_q, *phi_p, *psi_q, *psi_v, *psi_p; /* m × n, inputs, n, n, inputs */
-    double *dynamics, *work, *tangent_work, *dots, *seeds, *input_work, *input_values;
+    double *dynamics, *input_work,
+        *input_values; /* outputs of the dynamics program; workspace and outputs of by_inputs */
 } local_equations;
 
 typedef struct local_state {
@@ -49,5 +59,33 @@ void local_free(local_equations *l);
 
 /* Fills the matrices. Returns HAMEL_NOT_FINITE with an error if a value or a derivative is not finite. First calls the
  * poll of the model's system. If that does not return HAMEL_OK, its status is returned without an error, so that every
- * loop over this function ends. */
+ * loop over this function ends. `error` may be NULL. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
+
+/* Creates arrays for the derivatives of the first `outputs` outputs of p with respect to at most `symbols` symbols of a
+ * kind. Returns false if out of memory. */
+bool local_program_create(local_program *l, const hamel_model *model, const program *p, size_t outputs, size_t symbols,
+                          arena *memory);
+
+/* Rows of a matrix that receive the derivatives of outputs [first, first + count) of a program. */
+typedef struct local_rows {
+    size_t first, count, stride;
+    double *matrix; /* count rows, `stride` numbers apart */
+} local_rows;
+
+/* Fills `rows` with the derivatives with respect to all symbols of `kind` at the point `in`. */
+void local_derivatives(local_program *l, const program_inputs *in, graph_symbol_kind kind, size_t symbols,
+                       const local_rows *rows, size_t row_count);
+
+/* --- linear.c ----------------------------------------------------------------------------------------------------- */
+
+/* Evaluates the equations at the state and reduces them to a linear system in independent coordinates and velocities.
+ * Fills *out except coordinates, q, v, lambda and inputs. Allocates in `memory`. Returns HAMEL_SINGULAR if the
+ * accelerations are not determined. `error` may be NULL. */
+hamel_status linear_evaluate(hamel_linearization *out, local_equations *l, const local_state *s, arena *memory,
+                             hamel_error *error) HAMEL_CHECKED;
+
+/* Returns true if LAPACK failed to allocate its workspace. */
+static inline bool lapacke_starved(int info) {
+    return info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR;
+}

@@ -4,19 +4,10 @@
 #include <assert.h>
 #include <math.h>
 
-enum { NEWTON_STEPS = 6 }; /* three steps lead from the 1e-10 of samples to 256 bits; the others are a margin */
-static const double CHANGE = 0x1p-46; /* relative change of coefficients: 64 times the rounding unit of doubles */
-static const double SIGNAL = 1e3;     /* safety factor on the difference between the copies */
-const double LONG_NOISE = 0x1p-200;
+enum { NEWTON_STEPS = 6 };        /* three steps lead from the 1e-10 of samples to 256 bits; the others are a margin */
+static const double SIGNAL = 1e3; /* safety factor on the difference between the copies */
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */
-
-static size_t chosen_row(const forms *f, size_t row) {
-    assert(row < f->row_count);
-    for (size_t k = 0; k < f->rank; k++)
-        if (f->chosen[k] == row) return k;
-    return f->rank;
-}
 
 /* Lists the derivatives of the chosen rows' entries, and all roots of the plan. Returns NULL if memory or the graph
  * failed. */
@@ -28,7 +19,8 @@ static graph_node *list_roots(long_forms *c, bool slopes, size_t *count) {
     *count = 0;
     if (!roots) return NULL;
     for (size_t e = 0; e < f->entry_count; e++) {
-        c->row[e] = chosen_row(f, f->entry_row[e]);
+        c->row[e] = 0;
+        while (c->row[e] < c->rank && f->chosen[c->row[e]] != f->entry_row[e]) c->row[e]++;
         if (c->row[e] == c->rank) continue;
         roots[(*count)++] = f->nodes[e];
         for (size_t l = 0; slopes && l < c->width; l++) {
@@ -49,29 +41,23 @@ static graph_node *list_roots(long_forms *c, bool slopes, size_t *count) {
 }
 
 bool long_forms_plan(long_forms *c, bool slopes) {
+    assert(c->rank == c->f->rank && c->rank + c->others == c->width);
     forms *f = c->f;
     size_t count;
     c->row = arena_alloc(&c->memory, f->entry_count, sizeof *c->row);
     c->place = arena_alloc(&c->memory, f->entry_count, sizeof *c->place);
-    c->variable = arena_alloc(&c->memory, c->width, sizeof *c->variable);
-    c->residual = arena_alloc(&c->memory, c->rank, sizeof *c->residual);
-    c->pivot = arena_alloc(&c->memory, c->rank, sizeof *c->pivot);
-    c->other = arena_alloc(&c->memory, c->width, sizeof *c->other);
-    c->solved = arena_alloc(&c->memory, c->width, sizeof *c->solved);
-    c->matrix = arena_alloc(&c->memory, c->rank * c->width, sizeof *c->matrix);
-    if (!c->row || !c->place || !c->variable || !c->residual || !c->pivot || !c->other || !c->solved || !c->matrix)
-        return false;
+    size_t **const lists[] = {&c->variable, &c->residual, &c->pivot, &c->other, &c->solved};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        *lists[k] = arena_alloc(&c->memory, c->width, sizeof **lists[k]);
+    c->matrix = arena_doubles(&c->memory, c->rank * c->width);
+    if (c->memory.failed) return false;
     graph_node *roots = list_roots(c, slopes, &count);
     if (!roots || !taylor_plan_create(&c->plan, f->a->system->graph, roots, count, &c->memory)) return false;
     for (size_t e = 0; e < f->entry_count; e++)
         c->place[e] = c->row[e] < c->rank ? taylor_place(&c->plan, f->nodes[e]) : 0;
     for (size_t k = 0; k < c->slope_count; k++)
         c->slopes[k].place = taylor_place(&c->plan, (graph_node)c->slopes[k].place);
-    for (size_t l = 0; l < c->width; l++) {
-        graph_node node = forms_symbol(f, l);
-        c->variable[l] = taylor_place(&c->plan, node);
-        if (c->variable[l] < c->plan.count && c->plan.nodes[c->variable[l]] != node) c->variable[l] = c->plan.count;
-    }
+    for (size_t l = 0; l < c->width; l++) c->variable[l] = taylor_place(&c->plan, forms_symbol(f, l));
     for (size_t r = 0; r < c->rank; r++) {
         graph_node equation = f->a->system->constraints[f->rows[f->chosen[r]]].equation;
         c->residual[r] = f->chosen[r] < f->holonomic_count ? taylor_place(&c->plan, equation) : c->plan.count;
@@ -86,20 +72,17 @@ bool long_forms_pivots(long_forms *c) {
     for (size_t l = 0; l < c->width; l++) c->solved[l] = c->rank;
     for (size_t r = 0; r < c->rank; r++) forms_row(c->f, c->f->chosen[r], a + r * c->width);
     for (size_t r = 0; r < c->rank; r++) {
+        const double *row = a + r * c->width;
         size_t column = n;
-        double best = 0;
         for (size_t l = 0; l < n; l++)
-            if (c->solved[l] == c->rank && fabs(a[r * c->width + l]) > best) {
-                best = fabs(a[r * c->width + l]);
-                column = l;
-            }
+            if (c->solved[l] == c->rank && fabs(row[l]) > (column < n ? fabs(row[column]) : 0)) column = l;
         if (column == n) return false;
         c->pivot[r] = column;
         c->solved[column] = r;
         for (size_t i = r + 1; i < c->rank; i++) {
-            double factor = a[i * c->width + column] / a[r * c->width + column];
-            for (size_t l = 0; factor != 0 && l < n; l++) a[i * c->width + l] -= factor * a[r * c->width + l];
-            a[i * c->width + column] = 0;
+            double *below = a + i * c->width, factor = below[column] / row[column];
+            for (size_t l = 0; factor != 0 && l < n; l++) below[l] -= factor * row[l];
+            below[column] = 0;
         }
     }
     for (size_t l = 0; l < c->width; l++)
@@ -118,21 +101,17 @@ void add_to(mpfr_ptr to, int sign, mpfr_srcptr x, mpfr_srcptr y, mpfr_ptr scratc
         mpfr_sub(to, to, scratch, MPFR_RNDN);
 }
 
-double copy_change(size_t n) {
-    return n > 0 ? CHANGE : 0;
-}
-
-bool copy_create(const long_forms *c, copy *y, double change, uint64_t seed, number_pool *pool) {
+void copy_create(const long_forms *c, copy *y, size_t n, uint64_t seed, number_pool *pool) {
+    assert(n < COPIES);
     size_t k = c->rank;
     const double *parameters =
         model_inputs(c->f->a->model, NULL, NULL, NULL, NULL, NULL, NULL).values[SYMBOL_PARAMETER];
-    bool good = taylor_init(&y->t, &c->plan, c->order, parameters, change, seed, pool);
+    taylor_init(&y->t, &c->plan, c->order, parameters, n > 0 ? LONG_CHANGE : 0, seed + n, pool);
     y->x = number_pool_take(pool, c->width);
     y->inverse = number_pool_take(pool, k * k);
     y->right = number_pool_take(pool, k + 1);
     y->work = number_pool_take(pool, 2 * k * k);
     y->scale = number_pool_take(pool, k);
-    return good && y->x && y->inverse && y->right && y->work && y->scale;
 }
 
 void copy_set(const long_forms *c, copy *y, size_t column, size_t k, mpfr_srcptr value) {
@@ -226,20 +205,17 @@ void enlarge(mpfr_ptr scale, mpfr_srcptr value) {
 bool directions_create(directions *d, long_forms *c, number_pool *pool) {
     size_t rank = c->rank;
     *d = (directions){.rank = rank, .noise = c->noise, .pivot = arena_alloc(&c->memory, rank, sizeof *d->pivot)};
-    bool good = d->pivot != NULL;
     for (size_t n = 0; n < COPIES; n++) {
         d->rows[n] = number_pool_take(pool, rank * rank);
         d->next[n] = number_pool_take(pool, rank);
-        good = good && d->rows[n] && d->next[n];
     }
-    return good;
+    return !pool->failed && !c->memory.failed;
 }
 
-/* Returns the ratio of component r of the next row to its error bound, which covers rounded coefficients and rounding
- * errors of the computation. */
-static double signal_of(const directions *d, const copy *copies, size_t r, mpfr_ptr scratch) {
-    double noise = 0, value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)),
-           size = mpfr_get_d(copies->scale[r], MPFR_RNDN);
+/* Returns the ratio of `value`, the size of component r of the next row, to its error bound. The bound covers rounded
+ * coefficients and rounding errors of the computation; `size` is the size of the component's terms. */
+static double signal_of(const directions *d, double value, double size, size_t r, mpfr_ptr scratch) {
+    double noise = 0;
     if (!(size > 0) || !isfinite(size)) return 0;
     for (size_t n = 1; n < COPIES; n++) {
         mpfr_sub(scratch, d->next[n][r], d->next[0][r], MPFR_RNDN);
@@ -260,12 +236,10 @@ bool directions_add(directions *d, copy *copies) {
         }
     double largest = 0;
     for (size_t r = 0; r < rank; r++) {
-        double size = mpfr_get_d(copies->scale[r], MPFR_RNDN),
-               value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN)) / size;
-        if (value > largest && signal_of(d, copies, r, scratch) > 1) {
-            largest = value;
-            best = r;
-        }
+        double size = mpfr_get_d(copies->scale[r], MPFR_RNDN), value = fabs(mpfr_get_d(d->next[0][r], MPFR_RNDN));
+        if (!(value / size > largest && signal_of(d, value, size, r, scratch) > 1)) continue;
+        largest = value / size;
+        best = r;
     }
     if (best == rank) return false;
     for (size_t n = 0; n < COPIES; n++) {

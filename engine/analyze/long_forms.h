@@ -3,14 +3,18 @@
  *
  * With so many bits, rounding errors of the computation cannot be mistaken for a bracket. Coefficients given as
  * decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So everything is also computed for two more copies,
- * whose coefficients differ by CHANGE. A bracket counts as a direction if it is larger than SIGNAL times the difference
- * between the copies. No threshold for the size of a bracket is needed. */
+ * whose coefficients differ by LONG_CHANGE. A bracket counts as a direction if it is larger than SIGNAL times the
+ * difference between the copies. No threshold for the size of a bracket is needed. */
 #pragma once
 
 #include "engine/analyze/forms.h"
 #include "engine/analyze/taylor.h"
 
 enum { COPIES = 3 };
+/* Relative change of the coefficients of all copies but the first: 64 times the rounding unit of doubles. */
+static const double LONG_CHANGE = 0x1p-46;
+/* Default `noise` of directions: 2^-TAYLOR_BITS, with 56 bits for cancellation. */
+static const double LONG_NOISE = 0x1p-200;
 
 /* The derivative of an entry with respect to a column's variable, at position `place` of the plan. */
 typedef struct slope {
@@ -23,8 +27,8 @@ typedef struct long_forms {
     taylor_plan plan;
     size_t width, rank, others, order;
     size_t *row;           /* row[entry]: position among the chosen rows; rank if not chosen */
-    size_t *place;         /* place[entry]: position of its node in the plan */
-    size_t *variable;      /* variable[column]: position of its symbol in the plan; plan.count if unused */
+    size_t *place;         /* place[entry]: position of the entry's node in the plan */
+    size_t *variable;      /* variable[column]: position of the column's symbol in the plan; plan.count if unused */
     size_t *residual;      /* residual[row]: position of Φ in the plan; plan.count if not holonomic */
     size_t *pivot, *other; /* columns solved for (rank), and the others (width − rank) */
     size_t *solved;        /* solved[column]: position in pivot; rank if not solved for */
@@ -66,12 +70,8 @@ bool long_forms_plan(long_forms *l, bool slopes);
 /* Chooses the columns to solve for, from the values of the forms evaluated last. Returns false at a singular point. */
 bool long_forms_pivots(long_forms *l);
 
-/* Creates a copy with coefficients changed by up to `change`, without the series of a curve. Returns false if out of
- * memory. The pool owns the numbers. */
-bool copy_create(const long_forms *l, copy *y, double change, uint64_t seed, number_pool *pool);
-
-/* Returns the relative change of the coefficients of copy n. */
-double copy_change(size_t n);
+/* Creates copy n, without the series of a curve. The pool owns the numbers; pool->failed is true if out of memory. */
+void copy_create(const long_forms *l, copy *y, size_t n, uint64_t seed, number_pool *pool);
 
 /* Projects y->x onto the chosen holonomic constraints and computes the inverse of A_p there. Returns false if A_p is
  * singular or not finite. */
@@ -96,13 +96,10 @@ static inline mpfr_ptr term(mpfr_t *series, size_t which, size_t order, size_t k
     return series[which * (order + 1) + k];
 }
 
-/* Creates an empty set of rows with l->rank components and l->noise. Returns false if out of memory. The pool owns the
- * numbers. */
+/* Creates an empty set of rows with l->rank components and l->noise. The pool owns the numbers. Returns false if l's
+ * arena or the pool is out of memory. */
 bool directions_create(directions *d, long_forms *l, number_pool *pool);
 
 /* Adds the row in `next` if it is independent of the previous rows, with the scales of the copies. Returns whether it
  * was added. */
 bool directions_add(directions *d, copy *copies);
-
-/* Default `noise` of directions: 2^-TAYLOR_BITS, with 56 bits for cancellation. */
-extern const double LONG_NOISE;

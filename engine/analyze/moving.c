@@ -1,5 +1,5 @@
-/* moving.c — detection of constraints and forces that exclude rest; see moving.h. */
-#include "engine/analyze/moving.h"
+/* moving.c — detection of constraints and forces that exclude rest, because they change with time or require motion. */
+#include "engine/analyze/statics.h"
 
 #include "engine/base/random.h"
 
@@ -24,12 +24,6 @@ static bool demands_motion(const statics *s, size_t c, double *value) {
     return fabs(*value) > STILL * size;
 }
 
-/* Draws a random configuration; multipliers remain 0. */
-static void draw_rest(statics *s, double *q) {
-    for (size_t i = 0; i < s->n; i++)
-        q[i] = s->model->q0[i] + random_uniform(&s->seed, -1, 1) * 1.5 * fmax(1, fabs(s->model->q0[i]));
-}
-
 /* Constraints that are violated at rest, and forces that change between instants. */
 typedef struct findings {
     size_t evaluated;         /* number of states at which the equations were evaluated */
@@ -38,15 +32,14 @@ typedef struct findings {
     bool *changes; /* n: whether the force changes with time */
 } findings;
 
+/* Evaluates the equations of rest at random configurations and at all instants; the multipliers are 0. */
 static void look(statics *s, findings *f) {
     for (size_t trial = 0; trial < TRIALS; trial++) {
-        draw_rest(s, f->q);
+        for (size_t i = 0; i < s->n; i++)
+            f->q[i] = s->model->q0[i] + random_uniform(&s->seed, -1, 1) * 1.5 * fmax(1, fabs(s->model->q0[i]));
         for (size_t k = 0; k < s->instants; k++) {
-            hamel_error quiet = {0};
             local_state state = {s->t[k], f->q, s->zero_a, s->zero_a, f->lambda};
-            hamel_status status = local_evaluate(&s->local, &state, &quiet);
-            hamel_error_clear(&quiet);
-            if (status != HAMEL_OK) continue;
+            if (local_evaluate(&s->local, &state, NULL) != HAMEL_OK) continue;
             f->evaluated++;
             for (size_t c = 0; c < s->m; c++) {
                 double value = 0;
@@ -99,13 +92,13 @@ static hamel_status report_motion(const statics *s, const findings *f, hamel_err
 
 hamel_status moving_refuse(statics *s, hamel_error *error) {
     size_t n = s->n, m = s->m;
-    findings f = {.moves = arena_alloc(&s->memory, 2 * m, sizeof *f.moves),
-                  .q = arena_alloc(&s->memory, 2 * n + m, sizeof *f.q),
+    findings f = {.moves = arena_alloc(&s->memory, m, sizeof *f.moves),
+                  .positive = arena_alloc(&s->memory, m, sizeof *f.positive),
+                  .q = arena_doubles(&s->memory, n),
+                  .lambda = arena_doubles(&s->memory, m),
+                  .before = arena_doubles(&s->memory, n),
                   .changes = arena_alloc(&s->memory, n, sizeof *f.changes)};
-    if (!f.moves || !f.q || !f.changes) return hamel_out_of_memory(error);
-    f.positive = f.moves + m;
-    f.before = f.q + n;
-    f.lambda = f.before + n;
+    if (s->memory.failed) return hamel_out_of_memory(error);
     look(s, &f);
     return report_motion(s, &f, error);
 }

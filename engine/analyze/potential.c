@@ -8,12 +8,10 @@
  * direction. */
 #include "engine/analyze/potential.h"
 
-#include "engine/analyze/linear.h"
 #include "engine/base/random.h"
 #include "engine/base/tolerances.h"
 
 #include <assert.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -60,9 +58,8 @@ static bool allocate_decision(decision *j) {
                        {&j->K, n * n}, {&j->W, n * n},     {&j->C, n * n},    {&j->z, most},
                        {&j->mu, n},    {&j->s0, n},        {&j->right, most}, {&j->matrix, most * most},
                        {&j->u, 4 * n}, {&j->P, 2 * n * n}, {&j->left, n}};
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        if (!(*lists[k].to = arena_alloc(&j->memory, lists[k].count, sizeof(double)))) return false;
-    return true;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k].to = arena_doubles(&j->memory, lists[k].count);
+    return !j->memory.failed;
 }
 
 /* --- admissible directions ---------------------------------------------------------------------------------------- */
@@ -192,11 +189,9 @@ static bool find_curvatures(decision *j) {
 
 /* Returns dh/dt at (q, v), or NAN. */
 static double power_at(statics *s, const program *p, double *work, const double *q, const double *v) {
-    program_inputs in = model_inputs(s->model, &s->t[0], q, v, NULL, NULL, NULL);
     double rate = NAN;
     discrete_state_choose_branches(&s->local.discrete_state, s->t[0], q, v);
-    in.values[SYMBOL_BRANCH] = s->local.discrete_state.branches;
-    program_prepare(p, &in, work);
+    const program_inputs in = discrete_state_inputs(&s->local.discrete_state, &s->t[0], q, v, NULL, NULL);
     program_evaluate(p, &in, work, &rate);
     return rate;
 }
@@ -207,7 +202,7 @@ static bool is_dissipative(decision *j) {
     const program *p = j->s->model->dynamics.energy_rate;
     static const double speeds[] = {1e-3, 0.1, 1};
     const double slow = 0x1p-10, last_digits = 64 * 0x1p-52 / slow; /* rounding error of `rest` */
-    double *work = arena_alloc(&j->memory, program_workspace_doubles(p), sizeof *work), *v = j->mu, *creep = j->s0;
+    double *work = model_workspace(j->s->model, p, &j->memory), *v = j->mu, *creep = j->s0;
     uint64_t seed = 5;
     if (!work) {
         j->s->starved = true;

@@ -30,12 +30,6 @@ void rank_rows_reset(rank_rows *b, size_t width) {
     b->width = width;
 }
 
-static double row_dot(size_t n, const double *x, const double *y) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
-}
-
 /* Subtracts from `rest` its part along the rows kept. Sparse rows use a shorter loop. */
 static void take_out(rank_rows *b, double *l) {
     size_t entries = 0;
@@ -48,7 +42,7 @@ static void take_out(rank_rows *b, double *l) {
         if (few) /* classical Gram–Schmidt, equally accurate if done twice */
             for (size_t k = 0; k < entries; k++) along += q[b->entries[k]] * b->given[b->entries[k]];
         else
-            along = row_dot(b->width, q, b->rest);
+            along = rank_rows_dot(b->width, q, b->rest);
         l[i] += along;
         for (size_t j = 0; along != 0 && j < b->width; j++) b->rest[j] -= along * q[j];
     }
@@ -57,16 +51,15 @@ static void take_out(rank_rows *b, double *l) {
 bool rank_rows_add(rank_rows *b, const double *row) {
     assert(b->rank <= b->capacity);
     if (b->rank >= b->capacity || b->rank >= b->width) return false;
-    double *l = b->L + b->rank * b->capacity, length = sqrt(row_dot(b->width, row, row));
+    double *l = b->L + b->rank * b->capacity, length = sqrt(rank_rows_dot(b->width, row, row));
     if (!(length > 0) || !isfinite(length)) return false;
     memcpy(b->rest, row, b->width * sizeof *row);
     memset(l, 0, b->capacity * sizeof *l);
     double before = length, left = 0;
-    for (int pass = 0; pass < 2;
-         pass++) { /* repeated if most of the row canceled (Daniel et al., Math. Comp. 30 (1976) 772) */
+    for (int pass = 0; pass < 2; pass++) { /* again if the row cancels (Daniel et al., Math. Comp. 30 (1976) 772) */
         memcpy(b->given, b->rest, b->width * sizeof *row);
         take_out(b, l);
-        left = sqrt(row_dot(b->width, b->rest, b->rest));
+        left = sqrt(rank_rows_dot(b->width, b->rest, b->rest));
         if (left > 0.7 * before) break;
         before = left;
     }
@@ -83,7 +76,7 @@ void rank_rows_solve(const rank_rows *b, double *r, double *x) {
     memset(x, 0, b->width * sizeof *x);
     for (size_t i = 0; i < b->rank; i++) {
         const double *l = b->L + i * b->capacity, *q = b->Q + i * b->width;
-        r[i] = (r[i] - row_dot(i, l, r)) / l[i];
+        r[i] = (r[i] - rank_rows_dot(i, l, r)) / l[i];
         for (size_t j = 0; j < b->width; j++) x[j] += r[i] * q[j];
     }
 }

@@ -1,8 +1,8 @@
 /* rank_rows.h — orthonormal basis of the span of rows, extended row by row.
  *
  * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that row i
- * = Σ_{j≤i} L_ij Q_j for the rows kept. A row is redundant, and not kept, if its orthogonal part is below `tolerance`
- * times its length. */
+ * = Σ_{j≤i} L_ij Q_j for the rows kept. A row is redundant, and not kept, if the part of the row orthogonal to the rows
+ * kept is below `tolerance` times its length. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,10 +14,17 @@ typedef struct rank_rows {
     double *L;                    /* capacity × capacity, row by row, lower triangle */
     double *rest;                 /* width: part of the last row orthogonal to the rows before it */
     double *given;                /* width: `rest` before the current pass */
-    size_t *entries;              /* width: columns of its nonzero entries */
+    size_t *entries;              /* width: columns of the nonzero entries of `given` */
     double tolerance;
     double floor; /* smallest orthogonal part accepted, for rows of any length; initially 0 */
 } rank_rows;
+
+/* Returns Σ x_i y_i, added in order of i. */
+static inline double rank_rows_dot(size_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
 
 /* Creates an empty basis with space for min(rows, width) rows. Returns false if out of memory; call rank_rows_free in
  * both cases. */

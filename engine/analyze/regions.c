@@ -1,17 +1,16 @@
 /* regions.c — states on other branches of nonsmooth operators.
  *
- * abs, sign, min, max, if, floor, mod and linear tables make the description a different system on each of their
- * branches. An expression that vanishes on the initial branches may not vanish on others. For each operator, a state on
- * each neighbouring branch is searched by Newton's method on the argument and projection onto the constraints. From the
- * states found, the search continues to further combinations of branches. Results are tested at all these states. If no
- * state is found on another branch of an operator, the report names the assumed branch. */
+ * A description with abs, sign, min, max, if, floor, mod or linear tables is a different system on each branch of these
+ * operators. An expression that vanishes on the initial branches may not vanish on others. For each operator, a state
+ * on each neighbouring branch is searched by Newton's method on the argument and projection onto the constraints. From
+ * the states found, the search continues to further combinations of branches. Results are tested at all these states.
+ * If no state is found on another branch of an operator, the report names the assumed branch. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/nonsmooth.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { STEPS = 8, SEGMENTS_MOST = 8, NONSMOOTH_MOST = 200 };
@@ -23,7 +22,7 @@ typedef struct search {
     analysis *a;
     sampler *states;
     size_t count; /* number of nonsmooth operators */
-    bool *open;   /* count: whether the argument depends on t, q and q' only, so other branches can be searched */
+    bool *open;   /* count: whether the argument depends on t, q and q' only, so that other branches can be searched */
     size_t of;    /* index of the operator whose branch is being changed */
     graph_node *arguments; /* count: argument z of each operator */
     graph_node *nodes;     /* count · (2n + 2): z, then its derivatives with respect to q, v and t */
@@ -34,10 +33,6 @@ typedef struct search {
 static hamel_status evaluate_argument(search *s, const sample *at) {
     size_t each = 2 * s->a->n + 2;
     return zero_values(s->a, at, false, s->nodes + s->of * each, each, s->values);
-}
-
-static const system_nonsmooth *changed(const search *s) {
-    return &s->a->system->nonsmooth[s->of];
 }
 
 /* Makes the shortest step that brings z to `target` to first order. Changes time only if z depends on nothing else. */
@@ -54,20 +49,10 @@ static void step_to_target(const search *s, sample *at, double target) {
     }
 }
 
-static void copy_state(const analysis *a, sample *to, const sample *from) {
-    to->t = from->t;
-    memcpy(to->q, from->q, a->n * sizeof *to->q);
-    memcpy(to->v, from->v, a->n * sizeof *to->v);
-    memcpy(to->free_v, from->free_v, a->n * sizeof *to->free_v);
-    memcpy(to->a, from->a, a->n * sizeof *to->a);
-    memcpy(to->nonideal, from->nonideal, a->n * sizeof *to->nonideal);
-    memcpy(to->lambda, from->lambda, a->m * sizeof *to->lambda);
-}
-
 /* Searches a state on the branch of `target`, beginning at `at`. */
 static hamel_status reach(search *s, sample *at, double target, bool *found) {
     hamel_status status = HAMEL_OK;
-    const system_nonsmooth *w = changed(s);
+    const system_nonsmooth *w = &s->a->system->nonsmooth[s->of];
     *found = false;
     for (int i = 0; i < STEPS && status == HAMEL_OK && !*found; i++) {
         status = evaluate_argument(s, at);
@@ -76,16 +61,6 @@ static hamel_status reach(search *s, sample *at, double target, bool *found) {
         bool settled = sampler_settle(s->states, at);
         if (settled) status = evaluate_argument(s, at);
         *found = settled && status == HAMEL_OK && nonsmooth_branch(w, s->values[0]) == nonsmooth_branch(w, target);
-    }
-    return status;
-}
-
-static hamel_status reach_from_samples(search *s, sample *at, double target, bool *found) {
-    hamel_status status = HAMEL_OK;
-    *found = false;
-    for (int k = 0; k < SAMPLE_COUNT && !*found && status == HAMEL_OK; k++) {
-        copy_state(s->a, at, &s->a->samples[k]);
-        status = reach(s, at, target, found);
     }
     return status;
 }
@@ -138,25 +113,22 @@ static hamel_status add_region(search *s, const sample *at) {
     for (size_t k = 0; branches[r->which] == s->branches[r->which] && k < s->count; k++)
         if (branches[k] != s->branches[k]) r->which = k;
     if (!sample_allocate(a, &r->at)) return analysis_no_memory(a);
-    copy_state(a, &r->at, at);
+    sample_copy(a, &r->at, at);
     a->other_count++;
     return HAMEL_OK;
 }
 
-/* Writes the branch as a condition, for example "x < 5" if z = x − 5 and the branch is that of z < 0. */
-static bool condition_text(analysis *a, const system_nonsmooth *w, double branch, const char **text) {
-    graph *g = a->system->graph;
+/* Returns the branch as a condition, for example x < 5 if z = x − 5 and the branch is that of z < 0. */
+static graph_node branch_condition(graph *g, const system_nonsmooth *w, double branch) {
     graph_node z = w->written, right = graph_number(g, 0);
     double number;
-    if (w->kind == NONSMOOTH_FLOOR) {
-        z = graph_literal(g, GRAPH_EQ, graph_literal(g, GRAPH_FLOOR, z, GRAPH_NONE), graph_number(g, branch));
-        return z >= 0 && analysis_text(a, z, text);
-    }
+    if (w->kind == NONSMOOTH_FLOOR)
+        return graph_literal(g, GRAPH_EQ, graph_literal(g, GRAPH_FLOOR, z, GRAPH_NONE), graph_number(g, branch));
     if (w->kind == NONSMOOTH_TABLE) {
         ptrdiff_t i = table_segment(w->table, branch);
         bool last = (size_t)(i + 1) >= w->table->count;
         graph_node edge = graph_number(g, i < 0 ? w->table->x[0] : w->table->x[last ? (size_t)i : (size_t)i + 1]);
-        return analysis_text(a, graph_literal(g, last ? GRAPH_GT : GRAPH_LT, z, edge), text);
+        return graph_literal(g, last ? GRAPH_GT : GRAPH_LT, z, edge);
     }
     if (graph_at(g, z)->op == GRAPH_NEG) {
         z = graph_at(g, z)->as.operand[0];
@@ -177,11 +149,15 @@ static bool condition_text(analysis *a, const system_nonsmooth *w, double branch
         right = swap;
         branch = -branch;
     }
-    return analysis_text(a, graph_literal(g, branch > 0 ? GRAPH_GT : GRAPH_LT, left, right), text);
+    return graph_literal(g, branch > 0 ? GRAPH_GT : GRAPH_LT, left, right);
 }
 
-bool region_condition(analysis *a, size_t which, const char **text) {
-    return condition_text(a, &a->system->nonsmooth[which], a->branches[which], text);
+/* Adds the condition of the initial branch of an operator. Returns false if out of memory. */
+static bool add_condition(analysis *a, size_t which, hamel_names *names) {
+    graph_node condition = branch_condition(a->system->graph, &a->system->nonsmooth[which], a->branches[which]);
+    const char *text = condition >= 0 ? analysis_text(a, condition, ANALYSIS_TEXT_MOST) : NULL;
+    if (text) names->items[names->count++] = text;
+    return text != NULL;
 }
 
 bool regions_name(analysis *a, uint64_t beyond, hamel_names *names) {
@@ -191,17 +167,12 @@ bool regions_name(analysis *a, uint64_t beyond, hamel_names *names) {
     for (size_t k = 0; k < a->other_count; k++) {
         bool known = !(beyond >> k & 1);
         for (size_t j = 0; j < k && !known; j++) known = (beyond >> j & 1) && a->others[j].which == a->others[k].which;
-        if (!known && !region_condition(a, a->others[k].which, &names->items[names->count++])) return false;
+        if (!known && !add_condition(a, a->others[k].which, names)) return false;
     }
     return true;
 }
 
-static bool assume(analysis *a, size_t which) {
-    hamel_names *names = &a->report->assumed;
-    if (!names->items) names->items = arena_alloc(a->memory, NONSMOOTH_MOST, sizeof *names->items);
-    return names->items && region_condition(a, which, &names->items[names->count++]);
-}
-
+/* Searches states on the other branches of one operator. If none is found, reports its initial branch as assumed. */
 static hamel_status search_one(search *s, size_t which, sample *at) {
     analysis *a = s->a;
     const system_nonsmooth *w = &a->system->nonsmooth[which];
@@ -213,12 +184,16 @@ static hamel_status search_one(search *s, size_t which, sample *at) {
     size_t count = list_targets(w, s->values[0], targets);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         if (nonsmooth_branch(w, targets[k]) == a->branches[which] || (any && w->kind == NONSMOOTH_SIGN)) continue;
-        status = reach_from_samples(s, at, targets[k], &found);
+        found = false;
+        for (int i = 0; i < SAMPLE_COUNT && !found && status == HAMEL_OK; i++) {
+            sample_copy(a, at, &a->samples[i]);
+            status = reach(s, at, targets[k], &found);
+        }
         if (status == HAMEL_OK && found) status = add_region(s, at);
         any |= found;
     }
-    if (status == HAMEL_OK && !any && count > 0 && !assume(a, which)) status = analysis_no_memory(a);
-    return status;
+    bool assumed = status == HAMEL_OK && !any && count > 0;
+    return assumed && !add_condition(a, which, &a->report->assumed) ? analysis_no_memory(a) : status;
 }
 
 /* Searches new combinations from region `from`: other branches of operator `which`, with the branches of all other
@@ -238,7 +213,7 @@ static hamel_status combine_branches(search *s, size_t from, size_t which, sampl
         planned[which] = nonsmooth_branch(w, targets[k]);
         if (is_known_combination(s, planned)) continue;
         ++*tries;
-        copy_state(a, at, &a->others[from].at);
+        sample_copy(a, at, &a->others[from].at);
         status = reach(s, at, targets[k], &found);
         if (status == HAMEL_OK && found) status = add_region(s, at);
     }
@@ -246,17 +221,12 @@ static hamel_status combine_branches(search *s, size_t from, size_t which, sampl
 }
 
 static hamel_status warn_of_combinations(analysis *a) {
-    char text[160];
-    snprintf(
-        text, sizeof text,
-        "nonsmooth operators have more combinations of branches than the analysis tries: its claims were tested on "
-        "%zu of them",
-        a->other_count + 1);
-    char *copy = arena_text(a->memory, text, strlen(text));
-    a->report->warnings.items[a->report->warnings.count] = copy;
-    if (!copy) return analysis_no_memory(a);
-    a->report->warnings.count++;
-    return HAMEL_OK;
+    char *text = arena_format(a->memory,
+                              "nonsmooth operators have more combinations of branches than the analysis tries: its "
+                              "claims were tested on %zu of them",
+                              a->other_count + 1);
+    a->report->warnings.items[a->report->warnings.count++] = text;
+    return text ? HAMEL_OK : analysis_no_memory(a);
 }
 
 static hamel_status search_combinations(search *s, sample *at) {
@@ -277,12 +247,12 @@ static bool allocate_regions(search *s, sample *at) {
     s->nodes = arena_alloc(a->memory, s->count * (2 * a->n + 2), sizeof *s->nodes);
     s->arguments = arena_alloc(a->memory, s->count, sizeof *s->arguments);
     s->open = arena_alloc(a->memory, s->count, sizeof *s->open);
-    s->values = arena_alloc(a->memory, s->count + 2 * a->n + 2, sizeof *s->values);
-    s->branches = arena_alloc(a->memory, (2 + REGIONS_MOST) * s->count, sizeof *s->branches);
+    s->values = arena_doubles(a->memory, s->count + 2 * a->n + 2);
+    s->branches = arena_doubles(a->memory, (2 + REGIONS_MOST) * s->count);
     a->others = arena_alloc(a->memory, REGIONS_MOST, sizeof *a->others);
+    a->report->assumed.items = arena_alloc(a->memory, s->count, sizeof(char *));
     s->states = sampler_create(a, 1);
-    return s->nodes && s->arguments && s->open && s->values && s->branches && a->others && s->states &&
-           sample_allocate(a, at);
+    return s->states && sample_allocate(a, at) && !a->memory->failed;
 }
 
 /* Lists the arguments of all nonsmooth operators with their derivatives, and finds the initial branches. */

@@ -12,7 +12,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 /* Upper bounds: iterations of a projection, iterations until its residual must be below 1e-2, tries per state. */
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
@@ -39,16 +39,16 @@ struct sampler {
 };
 
 static void evaluate_sample(sampler *p, const sample *s) {
-    program_inputs in = model_inputs(p->a->model, &s->t, s->q, s->v, s->a, s->lambda, NULL);
     discrete_state_choose_branches(&p->discrete_state, s->t, s->q, s->v);
-    in.values[SYMBOL_BRANCH] = p->discrete_state.branches;
+    const program_inputs in = discrete_state_inputs(&p->discrete_state, &s->t, s->q, s->v, s->a, s->lambda);
     program_evaluate(p->a->model->dynamics.program, &in, p->workspace, p->values);
 }
 
 /* Makes one step of a group's x (positions or velocities) towards the constraints of that level, from the values
- * evaluated last. Returns the largest scaled residual before the step, or NaN if a value is not finite. */
-static double improve_group(sampler *p, double *x, bool position, size_t group) {
-    assert(group < p->a->groups.count);
+ * evaluated last. If `from` is not NULL, the residuals are those of the linearization A (x − from). Returns the largest
+ * scaled residual before the step, or NaN if a residual is not finite. */
+static double improve_group(sampler *p, double *x, const double *from, bool position, size_t group) {
+    assert(group < p->a->groups.count && (!from || position));
     analysis *a = p->a;
     const groups *g = &a->groups;
     const int32_t *coordinates = g->coordinates + g->first_coordinate[group];
@@ -56,38 +56,34 @@ static double improve_group(sampler *p, double *x, bool position, size_t group) 
     double worst = 0;
     rank_rows_reset(&p->basis, groups_coordinates(g, group));
     for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
-        size_t c = g->constraints[k];
+        size_t c = g->constraints[k], rank = p->basis.rank;
         constraint_order order = a->model->order[c];
         if (order == CONSTRAINT_ACCELERATION || (position && order != CONSTRAINT_HOLONOMIC)) continue;
-        double scale = 0;
+        double scale = 0, residual = from ? 0 : f[c];
         groups_row(g, group, &a->equations.A, p->values + a->model->dynamics.A.at, c, p->row);
-        for (size_t i = 0; i < p->basis.width; i++) scale += fabs(p->row[i]) * fmax(1, fabs(x[coordinates[i]]));
-        double size = f[c] == 0 ? 0 : fabs(f[c]) / scale;
-        if (!isfinite(size)) return NAN;
+        for (size_t i = 0; i < p->basis.width; i++) {
+            scale += fabs(p->row[i]) * fmax(1, fabs(x[coordinates[i]]));
+            if (from) residual += p->row[i] * (x[coordinates[i]] - from[coordinates[i]]);
+        }
+        double size = residual == 0 ? 0 : fabs(residual) / scale;
+        if (!from && !isfinite(size)) return NAN;
         worst = fmax(worst, size);
-        size_t rank = p->basis.rank;
-        if (rank_rows_add(&p->basis, p->row)) p->right[rank] = -f[c];
+        if (rank_rows_add(&p->basis, p->row)) p->right[rank] = -residual;
     }
     rank_rows_solve(&p->basis, p->right, p->step);
     for (size_t i = 0; i < p->basis.width; i++) x[coordinates[i]] += p->step[i];
     return worst;
 }
 
-static double improve(sampler *p, sample *s, bool position) {
-    double worst = 0;
-    evaluate_sample(p, s);
-    for (size_t k = 0; k < p->a->groups.count; k++) {
-        double here = improve_group(p, position ? s->q : s->v, position, k);
-        if (isnan(here)) return NAN;
-        worst = fmax(worst, here);
-    }
-    return worst;
-}
-
 static bool project_sample(sampler *p, sample *s, bool position) {
     double now = INFINITY;
     for (int i = 0; i < ITERATIONS && !system_interrupted(p->a->system); i++) {
-        now = improve(p, s, position);
+        evaluate_sample(p, s);
+        now = 0;
+        for (size_t k = 0; k < p->a->groups.count && !isnan(now); k++) {
+            double here = improve_group(p, position ? s->q : s->v, NULL, position, k);
+            now = isnan(here) ? NAN : fmax(now, here);
+        }
         if (!(now >= SETTLED_EXACTLY) || (i >= PATIENCE && now > 1e-2)) break;
     }
     return now < ACCEPTED;
@@ -97,27 +93,12 @@ static bool project_sample(sampler *p, sample *s, bool position) {
  * this step, rows of redundant constraints would differ by the square root of the residual, too much to be recognized
  * as redundant. */
 static void follow_constraints(sampler *p, sample *s) {
-    const analysis *a = p->a;
-    const groups *g = &a->groups;
+    const hamel_model *model = p->a->model;
     sample initial = *s;
-    initial.t = a->model->settings.start;
-    initial.q = a->model->q0;
+    initial.t = model->settings.start;
+    initial.q = model->q0;
     evaluate_sample(p, &initial);
-    for (size_t group = 0; group < g->count; group++) {
-        const int32_t *coordinates = g->coordinates + g->first_coordinate[group];
-        rank_rows_reset(&p->basis, groups_coordinates(g, group));
-        for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
-            size_t c = g->constraints[k], rank = p->basis.rank;
-            if (a->model->order[c] != CONSTRAINT_HOLONOMIC) continue;
-            groups_row(g, group, &a->equations.A, p->values + a->model->dynamics.A.at, c, p->row);
-            double off = 0;
-            for (size_t i = 0; i < p->basis.width; i++)
-                off += p->row[i] * (s->q[coordinates[i]] - a->model->q0[coordinates[i]]);
-            if (rank_rows_add(&p->basis, p->row)) p->right[rank] = -off;
-        }
-        rank_rows_solve(&p->basis, p->right, p->step);
-        for (size_t i = 0; i < p->basis.width; i++) s->q[coordinates[i]] += p->step[i];
-    }
+    for (size_t k = 0; k < p->a->groups.count; k++) (void)improve_group(p, s->q, model->q0, true, k);
 }
 
 /* Returns true if all values of the dynamics program are finite at the state. */
@@ -148,8 +129,8 @@ static bool has_vanishing_row(const sampler *p) {
     return false;
 }
 
-/* Returns true if the rank at the values evaluated last is unambiguous. It is ambiguous at states that approach, but
- * cannot reach, singular configurations of overconstrained linkages. */
+/* Returns true if the rank at the values evaluated last is unambiguous. The rank is ambiguous at states that approach,
+ * but cannot reach, singular configurations of overconstrained linkages. */
 static bool has_clear_rank(sampler *p) {
     for (size_t k = 0; k < p->a->groups.count; k++)
         if (rank_of_group(p, k, SAMPLED_RANK_TOLERANCE) != rank_of_group(p, k, NEARLY_DEPENDENT)) return false;
@@ -198,41 +179,40 @@ bool sampler_draw(sampler *p, sample *s) {
 }
 
 bool sample_allocate(const analysis *a, sample *s) {
-    s->q = arena_alloc(a->memory, a->n, sizeof *s->q);
-    s->v = arena_alloc(a->memory, a->n, sizeof *s->v);
-    s->free_v = arena_alloc(a->memory, a->n, sizeof *s->free_v);
-    s->a = arena_alloc(a->memory, a->n, sizeof *s->a);
-    s->nonideal = arena_alloc(a->memory, a->n, sizeof *s->nonideal);
-    s->lambda = arena_alloc(a->memory, a->model->m, sizeof *s->lambda); /* 0 for inactive constraints */
-    return s->q && s->v && s->free_v && s->a && s->nonideal && s->lambda;
+    size_t n = a->n;
+    double *q = arena_doubles(a->memory, 5 * n + a->model->m); /* λ remains 0 for inactive constraints */
+    if (q) *s = (sample){0, q, q + n, q + 2 * n, q + 3 * n, q + 4 * n, q + 5 * n, false};
+    return q != NULL;
+}
+
+void sample_copy(const analysis *a, sample *to, const sample *from) {
+    assert(to->lambda == to->q + 5 * a->n && from->lambda == from->q + 5 * a->n);
+    to->t = from->t;
+    memcpy(to->q, from->q, (5 * a->n + a->model->m) * sizeof *to->q);
 }
 
 sampler *sampler_create(analysis *a, double span) {
     const hamel_model *model = a->model;
-    sampler *p = calloc(1, sizeof *p);
+    sampler *p = arena_alloc(a->memory, 1, sizeof *p);
     if (!p) return NULL;
     *p = (sampler){.a = a, .span = span, .radius = RADIUS, .seed = 0x9e3779b97f4a7c15u};
-    p->values = arena_alloc(a->memory, model->dynamics.count, sizeof *p->values);
-    p->workspace = arena_alloc(a->memory, program_workspace_doubles(model->dynamics.program), sizeof *p->workspace);
-    p->row = arena_alloc(a->memory, 2 * a->n + a->m + 2 * model->m, sizeof *p->row);
-    p->step = p->row ? p->row + a->n : NULL;
-    p->right = p->row ? p->step + a->n : NULL;
-    p->drawn_size = p->row ? p->right + a->m : NULL;
-    p->size = p->row ? p->drawn_size + model->m : NULL;
+    p->values = arena_doubles(a->memory, model->dynamics.count);
+    p->workspace = model_workspace(model, model->dynamics.program, a->memory);
+    p->row = arena_doubles(a->memory, a->n);
+    p->step = arena_doubles(a->memory, a->n);
+    p->right = arena_doubles(a->memory, a->m);
+    p->drawn_size = arena_doubles(a->memory, model->m);
+    p->size = arena_doubles(a->memory, model->m);
     if (!rank_rows_init(&p->basis, a->groups.most_constraints, a->groups.most_coordinates, SAMPLED_RANK_TOLERANCE) ||
-        !p->values || !p->workspace || !p->row || !discrete_state_create(&p->discrete_state, model, a->memory)) {
+        !discrete_state_create(&p->discrete_state, model, a->memory) || a->memory->failed) {
         sampler_free(p);
         return NULL;
     }
-    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
-    program_prepare(model->dynamics.program, &in, p->workspace);
     return p;
 }
 
 void sampler_free(sampler *p) {
-    if (!p) return;
-    rank_rows_free(&p->basis);
-    free(p);
+    if (p) rank_rows_free(&p->basis);
 }
 
 hamel_status samples_none(analysis *a) {

@@ -2,12 +2,10 @@
 #include "engine/analyze/stability.h"
 
 #include "engine/analyze/families.h"
-#include "engine/analyze/linear.h"
 #include "engine/analyze/potential.h"
 #include "engine/base/random.h"
 
 #include <assert.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,17 +132,14 @@ static double typical_rate(statics *s, const double *z, const hamel_linearizatio
     if (!q) *status = HAMEL_NO_MEMORY;
     for (int trial = 0; trial < NEARBY_TRIALS && q; trial++) {
         hamel_linearization linear = {0};
-        hamel_error quiet = {0};
         arena memory;
         arena_init(&memory, s->model->limits.memory);
         for (size_t i = 0; i < s->n; i++)
             q[i] = z[i] + NEARBY_MOTION * fmax(1, fabs(z[i])) * random_uniform(&seed, -1, 1);
         local_state state = {s->t[0], q, s->v, s->zero_a, z + s->n};
-        hamel_status own = local_evaluate(&s->local, &state, &quiet);
-        if (own == HAMEL_OK) own = linear_reduce(&linear, &s->local, s->v, s->zero_a, &memory, &quiet);
+        hamel_status own = linear_evaluate(&linear, &s->local, &state, &memory, NULL);
         if (own == HAMEL_OK) largest = fmax(largest, largest_eigenvalue(&linear));
         if (own == HAMEL_NO_MEMORY) *status = own;
-        hamel_error_clear(&quiet);
         arena_free(&memory);
     }
     free(q);
@@ -171,9 +166,9 @@ static size_t steady_dimension(statics *s, const double *z) {
     family nearby = {.directions = own + 2 * unknowns, .member = own + unknowns};
     memcpy(own, z, s->unknowns * sizeof *own);
     for (size_t k = 0; k < s->spinning_count; k++) own[s->unknowns + k] = s->v[s->spinning[k]];
-    (void)statics_take(s, STATICS_FREE, z);
+    statics_take(s, STATICS_FREE, z);
     family_find(s, own, &nearby);
-    (void)statics_take(s, STATICS_GIVEN, z);
+    statics_take(s, STATICS_GIVEN, z);
     free(own);
     return nearby.dimension;
 }
@@ -260,8 +255,7 @@ hamel_status stability_decide(statics *s, const double *z, const family *f, cons
     assert(f->dimension <= statics_width(s));
     hamel_linearization linear = {0};
     local_state state = {s->t[0], z, s->v, s->zero_a, z + s->n};
-    hamel_status status = local_evaluate(&s->local, &state, error);
-    if (status == HAMEL_OK) status = linear_reduce(&linear, &s->local, s->v, s->zero_a, memory, error);
+    hamel_status status = linear_evaluate(&linear, &s->local, &state, memory, error);
     e->determined = status != HAMEL_SINGULAR;
     if (status == HAMEL_SINGULAR) {
         hamel_error_clear(error);

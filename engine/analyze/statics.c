@@ -1,13 +1,11 @@
 /* statics.c — equations of rest and steady motion, and Newton's method for them; see statics.h. */
 #include "engine/analyze/statics.h"
 
-#include "engine/analyze/linear.h"
 #include "engine/base/finite.h"
 #include "engine/base/random.h"
 #include "engine/base/tolerances.h"
 
 #include <assert.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,10 +38,6 @@ size_t statics_most(const statics *s) {
     return s->n + STATICS_INSTANTS * s->m + s->spinning_count;
 }
 
-static size_t larger(size_t x, size_t y) {
-    return x > y ? x : y;
-}
-
 /* --- creation ----------------------------------------------------------------------------------------------------- */
 
 static bool contains_time(const hamel_model *model) {
@@ -74,12 +68,9 @@ static bool is_autonomous(statics *s, double *state) {
         for (size_t i = 0; i < total; i++) state[i] = random_uniform(&s->seed, -1, 1);
         for (size_t i = 0; i < n; i++) state[i] += s->model->q0[i];
         for (int k = 0; k < STATICS_INSTANTS; k++) {
-            hamel_error quiet = {0};
             double t = s->model->settings.start + (k ? random_uniform(&s->seed, 0, 5) : 0), sum[2];
             local_state at = {t, state, state + n, state + 2 * n, state + 3 * n};
-            bool good = local_evaluate(&s->local, &at, &quiet) == HAMEL_OK;
-            hamel_error_clear(&quiet);
-            if (!good) return false;
+            if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
             summarize(&s->local, sum);
             if (k > 0 && !(fabs(sum[0] - before[0]) <= SAME_SUM * sum[1])) return false;
             memcpy(before, sum, sizeof sum);
@@ -122,19 +113,16 @@ static hamel_status compile_momenta(statics *s, hamel_error *error) {
     }
     hamel_status status = program_compile(&s->momenta, &s->memory, system->graph, nodes, count, error);
     if (status != HAMEL_OK) return status;
-    s->momentum_work = arena_alloc(&s->memory, program_workspace_doubles(s->momenta), sizeof(double));
-    s->momentum_tangent = arena_alloc(&s->memory, program_tangent_doubles(s->momenta), sizeof(double));
-    s->momentum_dots = arena_alloc(&s->memory, count * PROGRAM_LANES, sizeof(double));
-    s->momentum_seeds = arena_alloc(&s->memory, s->n * PROGRAM_LANES, sizeof(double));
-    s->momentum_values = arena_alloc(&s->memory, count, sizeof(double));
-    bool good = s->momentum_work && s->momentum_tangent && s->momentum_dots && s->momentum_seeds && s->momentum_values;
-    return good ? HAMEL_OK : hamel_out_of_memory(error);
+    s->momentum_values = arena_doubles(&s->memory, count);
+    s->momentum_rates = arena_doubles(&s->memory, count * s->n);
+    return local_program_create(&s->momentum_program, s->model, s->momenta, count, s->n, &s->memory)
+               ? HAMEL_OK
+               : hamel_out_of_memory(error);
 }
 
 static bool allocate_statics(statics *s) {
-    size_t rows = s->instants * (s->n + s->m) + s->spinning_count + 1,
-           most = s->n + s->instants * s->m + s->spinning_count;
-    size_t large = larger(rows, most) + s->n + 1; /* includes a border of n */
+    size_t rows = s->instants * (s->n + s->m) + s->spinning_count + 1, most = statics_most(s);
+    size_t large = (rows > most ? rows : most) + s->n + 1; /* includes a border of n */
     struct {
         double **to;
         size_t count;
@@ -153,10 +141,9 @@ static bool allocate_statics(statics *s) {
                        {&s->start, statics_most(s)},
                        {&s->kept, statics_most(s)},
                        {&s->momentum, s->spinning_count}};
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        if (!(*lists[k].to = arena_alloc(&s->memory, lists[k].count, sizeof(double)))) return false;
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k].to = arena_doubles(&s->memory, lists[k].count);
     s->pivot = arena_alloc(&s->memory, large, sizeof *s->pivot);
-    return s->pivot != NULL;
+    return !s->memory.failed;
 }
 
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
@@ -170,18 +157,17 @@ hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *c
     arena_init(&s->memory, model->limits.memory);
     hamel_status status = local_create(&s->local, model, NULL, 0, error);
     if (status != HAMEL_OK) return status;
-    s->v = arena_alloc(&s->memory, s->n, sizeof *s->v);
-    s->zero_a = arena_alloc(&s->memory, s->n, sizeof *s->zero_a);
+    s->v = arena_doubles(&s->memory, s->n);
+    s->zero_a = arena_doubles(&s->memory, s->n);
     s->cyclic = arena_alloc(&s->memory, s->n, sizeof *s->cyclic);
     s->spinning = arena_alloc(&s->memory, s->n, sizeof *s->spinning);
-    if (!s->v || !s->zero_a || !s->cyclic || !s->spinning) return hamel_out_of_memory(error);
-    double *room = arena_alloc(&s->memory, 3 * s->n + s->m, sizeof *room);
-    if (!room) return hamel_out_of_memory(error);
+    double *room = arena_doubles(&s->memory, 3 * s->n + s->m);
+    if (s->memory.failed) return hamel_out_of_memory(error);
     mark_cyclic(s, cyclic, v);
     choose_instants(s, room);
     if (!allocate_statics(s)) return hamel_out_of_memory(error);
     status = compile_momenta(s, error);
-    (void)statics_take(s, STATICS_GIVEN, NULL);
+    statics_take(s, STATICS_GIVEN, NULL);
     return status;
 }
 
@@ -220,43 +206,29 @@ static void fill_balance(statics *s, size_t instant, size_t i, const double *lam
 /* Fills the rows p_c − p*_c and their derivatives. */
 static void fill_momenta(statics *s, const double *z) {
     assert(s->velocities == STATICS_MOMENTA);
-    program_inputs in = model_inputs(s->model, &s->t[0], z, s->velocity, NULL, NULL, NULL), seeds = {{0}};
-    size_t first = s->instants * (s->n + s->m), at_v = s->n + s->instants * s->m;
-    in.values[SYMBOL_BRANCH] = s->local.discrete_state.branches;
-    program_prepare(s->momenta, &in, s->momentum_work);
-    for (int by_velocity = 0; by_velocity < 2; by_velocity++) {
-        seeds.values[SYMBOL_COORDINATE] = by_velocity ? NULL : s->momentum_seeds;
-        seeds.values[SYMBOL_VELOCITY] = by_velocity ? s->momentum_seeds : NULL;
-        size_t columns = by_velocity ? s->spinning_count : s->n;
-        for (size_t base = 0; base < columns; base += PROGRAM_LANES) {
-            memset(s->momentum_seeds, 0, s->n * PROGRAM_LANES * sizeof(double));
-            for (size_t k = 0; k < PROGRAM_LANES && base + k < columns; k++)
-                s->momentum_seeds[(by_velocity ? s->spinning[base + k] : base + k) * PROGRAM_LANES + k] = 1;
-            program_tangent(s->momenta, &in, &seeds, s->momentum_work, s->momentum_tangent, s->momentum_values,
-                            s->momentum_dots);
-            for (size_t r = 0; r < s->spinning_count; r++)
-                for (size_t k = 0; k < PROGRAM_LANES && base + k < columns; k++)
-                    s->J[(first + r) * s->unknowns + (by_velocity ? at_v : 0) + base + k] =
-                        s->momentum_dots[r * PROGRAM_LANES + k];
-        }
+    size_t n = s->n, count = s->spinning_count, first = s->instants * (n + s->m), at_v = n + s->instants * s->m;
+    double *rows = s->J + first * s->unknowns;
+    const local_rows by_q = {0, count, s->unknowns, rows}, by_v = {0, count, n, s->momentum_rates};
+    const program_inputs in = discrete_state_inputs(&s->local.discrete_state, &s->t[0], z, s->velocity, NULL, NULL);
+    program_evaluate(s->momenta, &in, s->momentum_program.work, s->momentum_values);
+    local_derivatives(&s->momentum_program, &in, SYMBOL_COORDINATE, n, &by_q, 1);
+    local_derivatives(&s->momentum_program, &in, SYMBOL_VELOCITY, n, &by_v, 1);
+    for (size_t r = 0; r < count; r++) {
+        for (size_t k = 0; k < count; k++) rows[r * s->unknowns + at_v + k] = s->momentum_rates[r * n + s->spinning[k]];
+        s->F[first + r] = s->momentum_values[r] - s->momentum[r];
     }
-    for (size_t r = 0; r < s->spinning_count; r++) s->F[first + r] = s->momentum_values[r] - s->momentum[r];
 }
 
-bool statics_take(statics *s, statics_velocities velocities, const double *q) {
-    assert(!s->centre);
+void statics_take(statics *s, statics_velocities velocities, const double *q) {
+    assert(!s->centre && (velocities != STATICS_MOMENTA || s->momenta));
     size_t c = s->spinning_count;
-    if (velocities == STATICS_MOMENTA && !s->momenta) return false;
     s->velocities = velocities;
     s->rows = s->instants * (s->n + s->m) + (velocities == STATICS_MOMENTA ? c : 0);
     s->unknowns = s->n + s->instants * s->m + (velocities == STATICS_GIVEN ? 0 : c);
-    if (velocities != STATICS_MOMENTA) return true;
-    program_inputs in = model_inputs(s->model, &s->t[0], q, s->v, NULL, NULL, NULL);
+    if (velocities != STATICS_MOMENTA) return;
     discrete_state_choose_branches(&s->local.discrete_state, s->t[0], q, s->v);
-    in.values[SYMBOL_BRANCH] = s->local.discrete_state.branches;
-    program_prepare(s->momenta, &in, s->momentum_work);
-    program_evaluate(s->momenta, &in, s->momentum_work, s->momentum);
-    return true;
+    const program_inputs in = discrete_state_inputs(&s->local.discrete_state, &s->t[0], q, s->v, NULL, NULL);
+    program_evaluate(s->momenta, &in, s->momentum_program.work, s->momentum);
 }
 
 void statics_stay_at(statics *s, const double *centre, double radius) {
@@ -288,10 +260,8 @@ bool statics_evaluate(statics *s, const double *z) {
         s->velocity[s->spinning[k]] = z[n + s->instants * m + k];
     memset(s->J, 0, s->rows * s->unknowns * sizeof *s->J);
     for (size_t k = 0; k < s->instants; k++) {
-        hamel_error quiet = {0};
         local_state state = {s->t[k], z, s->velocity, s->zero_a, z + n + k * m};
-        hamel_status status = local_evaluate(&s->local, &state, &quiet);
-        hamel_error_clear(&quiet);
+        hamel_status status = local_evaluate(&s->local, &state, NULL);
         s->starved = s->starved || status == HAMEL_NO_MEMORY;
         if (status != HAMEL_OK) return false;
         for (size_t i = 0; i < n + m; i++) fill_balance(s, k, i, state.lambda);

@@ -32,8 +32,9 @@ typedef struct statics {
 
     statics_velocities velocities;
     double *momentum; /* spinning_count: p* */
-    program *momenta; /* momenta of the spinning coordinates; NULL if one has none */
-    double *momentum_work, *momentum_tangent, *momentum_dots, *momentum_seeds, *momentum_values;
+    program *momenta; /* momenta of the spinning coordinates; NULL if a spinning coordinate has no momentum */
+    local_program momentum_program;
+    double *momentum_values, *momentum_rates; /* spinning_count; spinning_count × n: derivatives with respect to q' */
 
     /* If centre is not NULL, an additional row fixes the distance of z from it. The distance is the Euclidean norm over
      * coordinates and free velocities, relative to values above 1. */
@@ -61,9 +62,9 @@ void statics_free(statics *s);
 /* Returns the largest number of unknowns for any kind of velocities. */
 size_t statics_most(const statics *s);
 
-/* Sets the kind of velocities. For STATICS_MOMENTA, p* is the momentum at q and the given velocities. Returns false if
- * STATICS_MOMENTA is not possible because a cyclic coordinate has no momentum. */
-bool statics_take(statics *s, statics_velocities velocities, const double *q);
+/* Sets the kind of velocities. For STATICS_MOMENTA, which requires s->momenta, p* becomes the momenta at q and the given
+ * velocities. */
+void statics_take(statics *s, statics_velocities velocities, const double *q);
 
 /* Sets the centre; NULL removes it. */
 void statics_stay_at(statics *s, const double *centre, double radius);
@@ -127,3 +128,10 @@ bool statics_right_vectors(statics *s, size_t rows, size_t columns, double *A, d
 
 /* Calls statics_right_vectors with s->singular and s->vectors, and adds the work to s->spent. */
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A);
+
+/* --- moving.c ----------------------------------------------------------------------------------------------------- */
+
+/* Call it if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random
+ * configurations (Papastavridis, example 3.2.5), and for each force that changes with time there. Returns HAMEL_INVALID
+ * if there is such an error, else HAMEL_OK. */
+hamel_status moving_refuse(statics *s, hamel_error *error) HAMEL_CHECKED;

@@ -12,23 +12,12 @@
 
 /* Returns true for operations that advance_node computes by a special rule, without slopes. */
 static bool has_own_rule(const graph *g, const graph_cell *cell) {
-    switch (cell->op) {
-    case GRAPH_ADD:
-    case GRAPH_SUB:
-    case GRAPH_MUL:
-    case GRAPH_DIV:
-    case GRAPH_NEG:
-    case GRAPH_ABS:
-    case GRAPH_SIGN:
-    case GRAPH_MIN:
-    case GRAPH_MAX:
-    case GRAPH_FLOOR:
-    case GRAPH_CEIL:
-    case GRAPH_MOD:
-    case GRAPH_IF: return true;
-    case GRAPH_POW: return graph_is_number(g, cell->as.operand[1], NULL);
-    default: return cell->op < GRAPH_LISTED_COUNT && graph_op_get((graph_op)cell->op)->condition;
-    }
+    static const bool special[GRAPH_OP_COUNT] = {
+        [GRAPH_ADD] = true,  [GRAPH_SUB] = true,  [GRAPH_MUL] = true, [GRAPH_DIV] = true, [GRAPH_NEG] = true,
+        [GRAPH_ABS] = true,  [GRAPH_SIGN] = true, [GRAPH_MIN] = true, [GRAPH_MAX] = true, [GRAPH_FLOOR] = true,
+        [GRAPH_CEIL] = true, [GRAPH_MOD] = true,  [GRAPH_IF] = true};
+    if (cell->op == GRAPH_POW) return graph_is_number(g, cell->as.operand[1], NULL);
+    return special[cell->op] || (cell->op < GRAPH_LISTED_COUNT && graph_op_get((graph_op)cell->op)->condition);
 }
 
 static bool is_operation(const graph_cell *cell) {
@@ -39,9 +28,9 @@ static bool is_operation(const graph_cell *cell) {
 static bool make_slopes(taylor_plan *p, graph_node *slopes) {
     for (size_t i = 0; i < p->count; i++) {
         graph_cell cell = *graph_at(p->g, p->nodes[i]);
+        bool follows = is_operation(&cell) && !has_own_rule(p->g, &cell);
         for (int k = 0; k < 2; k++) {
-            bool needed = is_operation(&cell) && !has_own_rule(p->g, &cell) && cell.as.operand[k] >= 0;
-            needed = needed && (k == 0 || cell.op != GRAPH_TABLE);
+            bool needed = follows && cell.as.operand[k] >= 0 && (k == 0 || cell.op != GRAPH_TABLE);
             slopes[2 * i + (size_t)k] = needed ? graph_slope(p->g, p->nodes[i], k) : GRAPH_NONE;
             if (needed && slopes[2 * i + (size_t)k] < 0) return false;
         }
@@ -49,31 +38,29 @@ static bool make_slopes(taylor_plan *p, graph_node *slopes) {
     return true;
 }
 
-static bool plan_contains(const taylor_plan *p, graph_node node) {
-    size_t place = taylor_place(p, node);
-    return place < p->count && p->nodes[place] == node;
+size_t taylor_place(const taylor_plan *p, graph_node node) {
+    size_t place = graph_position(p->nodes, p->count, node);
+    return place < p->count && p->nodes[place] == node ? place : p->count;
+}
+
+static int32_t place_or_none(const taylor_plan *p, graph_node node) {
+    return node >= 0 ? (int32_t)taylor_place(p, node) : -1;
 }
 
 static bool locate_operands(taylor_plan *p, const graph_node *slopes, arena *memory) {
     p->operand = arena_alloc(memory, p->count, sizeof *p->operand);
     p->slope = arena_alloc(memory, p->count, sizeof *p->slope);
-    if (!p->operand || !p->slope) return false;
+    if (memory->failed) return false;
     for (size_t i = 0; i < p->count; i++) {
         const graph_cell *cell = graph_at(p->g, p->nodes[i]);
-        for (int k = 0; k < 3; k++)
-            p->operand[i][k] =
-                is_operation(cell) && cell->as.operand[k] >= 0 ? (int32_t)taylor_place(p, cell->as.operand[k]) : -1;
-        for (size_t k = 0; k < 2; k++)
-            p->slope[i][k] = slopes[2 * i + k] >= 0 ? (int32_t)taylor_place(p, slopes[2 * i + k]) : -1;
+        for (size_t k = 0; k < 3; k++)
+            p->operand[i][k] = is_operation(cell) ? place_or_none(p, cell->as.operand[k]) : -1;
+        for (size_t k = 0; k < 2; k++) p->slope[i][k] = place_or_none(p, slopes[2 * i + k]);
     }
     return true;
 }
 
-size_t taylor_place(const taylor_plan *p, graph_node node) {
-    return graph_position(p->nodes, p->count, node);
-}
-
-/* Slopes are nodes that need slopes too. Most of these are already listed, so the list is complete after a few
+/* Slopes are nodes that need slopes as well. Most of these are already listed, so the list is complete after a few
  * rounds. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory) {
     graph_node *all = arena_alloc(memory, count, sizeof *all), *slopes;
@@ -88,7 +75,7 @@ bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_
         size_t before = count;
         memcpy(more, all, count * sizeof *all);
         for (size_t i = 0; i < 2 * p->count; i++)
-            if (slopes[i] >= 0 && !plan_contains(p, slopes[i])) more[count++] = slopes[i];
+            if (slopes[i] >= 0 && taylor_place(p, slopes[i]) == p->count) more[count++] = slopes[i];
         all = more;
         if (count == before) return locate_operands(p, slopes, memory);
     }
@@ -104,6 +91,7 @@ struct number_block {
 
 mpfr_t *number_pool_take(number_pool *pool, size_t count) {
     number_block *block = calloc(1, sizeof *block + count * sizeof *block->numbers);
+    pool->failed = pool->failed || !block;
     if (!block) return NULL;
     *block = (number_block){pool->last, count};
     pool->last = block;
@@ -148,19 +136,17 @@ static void set_number(mpfr_ptr to, double value, double change, uint64_t *seed)
     mpfr_clear(factor);
 }
 
-bool taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
+void taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
                  uint64_t seed, number_pool *pool) {
     *t = (taylor){.plan = plan, .order = order};
     t->coefficients = number_pool_take(pool, plan->count * (order + 1));
     t->scratch = number_pool_take(pool, 2 * (order + 2));
-    if (!t->coefficients || !t->scratch) return false;
-    for (size_t i = 0; i < plan->count; i++) {
+    for (size_t i = 0; i < plan->count && !pool->failed; i++) {
         const graph_cell *cell = graph_at(plan->g, plan->nodes[i]);
         if (cell->op == GRAPH_IS_NUMBER) set_number(taylor_coefficient(t, i, 0), cell->as.number, change, &seed);
         if (cell->op == GRAPH_IS_SYMBOL && cell->kind == SYMBOL_PARAMETER)
             set_number(taylor_coefficient(t, i, 0), parameters[cell->as.index], change, &seed);
     }
-    return true;
 }
 
 /* --- rules -------------------------------------------------------------------------------------------------------- */
@@ -209,38 +195,26 @@ static void table_derivative(const graph_table *table, mpfr_srcptr x, int order,
 
 /* Sets z to F(x, y). */
 static void function_value(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
-    switch (op) {
-    case GRAPH_POW: mpfr_pow(z, x, y, MPFR_RNDN); break;
-    case GRAPH_SIN: mpfr_sin(z, x, MPFR_RNDN); break;
-    case GRAPH_COS: mpfr_cos(z, x, MPFR_RNDN); break;
-    case GRAPH_TAN: mpfr_tan(z, x, MPFR_RNDN); break;
-    case GRAPH_ASIN: mpfr_asin(z, x, MPFR_RNDN); break;
-    case GRAPH_ACOS: mpfr_acos(z, x, MPFR_RNDN); break;
-    case GRAPH_ATAN: mpfr_atan(z, x, MPFR_RNDN); break;
-    case GRAPH_ATAN2: mpfr_atan2(z, x, y, MPFR_RNDN); break;
-    case GRAPH_SINH: mpfr_sinh(z, x, MPFR_RNDN); break;
-    case GRAPH_COSH: mpfr_cosh(z, x, MPFR_RNDN); break;
-    case GRAPH_TANH: mpfr_tanh(z, x, MPFR_RNDN); break;
-    case GRAPH_SECH: mpfr_sech(z, x, MPFR_RNDN); break;
-    case GRAPH_ASINH: mpfr_asinh(z, x, MPFR_RNDN); break;
-    case GRAPH_ACOSH: mpfr_acosh(z, x, MPFR_RNDN); break;
-    case GRAPH_ATANH: mpfr_atanh(z, x, MPFR_RNDN); break;
-    case GRAPH_EXP: mpfr_exp(z, x, MPFR_RNDN); break;
-    case GRAPH_LOG: mpfr_log(z, x, MPFR_RNDN); break;
-    case GRAPH_LOG10: mpfr_log10(z, x, MPFR_RNDN); break;
-    case GRAPH_SQRT: mpfr_sqrt(z, x, MPFR_RNDN); break;
-    case GRAPH_CBRT: mpfr_cbrt(z, x, MPFR_RNDN); break;
-    case GRAPH_HYPOT: mpfr_hypot(z, x, y, MPFR_RNDN); break;
-    default: mpfr_set_nan(z); break;
-    }
+    static int (*const unary[GRAPH_OP_COUNT])(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t) = {
+        [GRAPH_SIN] = mpfr_sin,     [GRAPH_COS] = mpfr_cos,   [GRAPH_TAN] = mpfr_tan,     [GRAPH_ASIN] = mpfr_asin,
+        [GRAPH_ACOS] = mpfr_acos,   [GRAPH_ATAN] = mpfr_atan, [GRAPH_SINH] = mpfr_sinh,   [GRAPH_COSH] = mpfr_cosh,
+        [GRAPH_TANH] = mpfr_tanh,   [GRAPH_SECH] = mpfr_sech, [GRAPH_ASINH] = mpfr_asinh, [GRAPH_ACOSH] = mpfr_acosh,
+        [GRAPH_ATANH] = mpfr_atanh, [GRAPH_EXP] = mpfr_exp,   [GRAPH_LOG] = mpfr_log,     [GRAPH_LOG10] = mpfr_log10,
+        [GRAPH_SQRT] = mpfr_sqrt,   [GRAPH_CBRT] = mpfr_cbrt};
+    static int (*const binary[GRAPH_OP_COUNT])(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t) = {
+        [GRAPH_POW] = mpfr_pow, [GRAPH_ATAN2] = mpfr_atan2, [GRAPH_HYPOT] = mpfr_hypot};
+    if (unary[op])
+        unary[op](z, x, MPFR_RNDN);
+    else if (binary[op])
+        binary[op](z, x, y, MPFR_RNDN);
+    else
+        mpfr_set_nan(z);
 }
 
+/* Sets z to a condition: 0 or 1. */
 static void condition(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
-    double left = mpfr_sgn(x) != 0, right = y ? mpfr_sgn(y) != 0 : 0;
-    if (op != GRAPH_AND && op != GRAPH_OR && op != GRAPH_NOT) {
-        left = mpfr_cmp(x, y);
-        right = 0;
-    }
+    bool logical = op == GRAPH_AND || op == GRAPH_OR || op == GRAPH_NOT;
+    double left = logical ? mpfr_sgn(x) != 0 : mpfr_cmp(x, y), right = logical && y ? mpfr_sgn(y) != 0 : 0;
     mpfr_set_d(z, graph_op_value(op, left, right, 0), MPFR_RNDN);
 }
 
@@ -248,24 +222,20 @@ static void condition(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
 static void piece(const taylor *t, mpfr_ptr z, const int32_t *o, graph_op op, size_t k) {
     mpfr_srcptr x = of(t, o[0], 0), y = o[1] >= 0 ? of(t, o[1], 0) : NULL;
     int32_t from = o[0];
-    switch (op) {
-    case GRAPH_MIN: from = mpfr_cmp(x, y) <= 0 ? o[0] : o[1]; break;
-    case GRAPH_MAX: from = mpfr_cmp(x, y) >= 0 ? o[0] : o[1]; break;
-    case GRAPH_IF: from = mpfr_sgn(x) != 0 ? o[1] : o[2]; break;
-    default: break;
-    }
-    if (op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL) {
-        if (k > 0)
-            mpfr_set_zero(z, 1);
-        else if (op == GRAPH_SIGN)
-            mpfr_set_si(z, mpfr_sgn(x), MPFR_RNDN);
-        else if (op == GRAPH_FLOOR)
-            mpfr_floor(z, x);
-        else
-            mpfr_ceil(z, x);
-        return;
-    }
-    mpfr_set(z, of(t, from, k), MPFR_RNDN);
+    if (op == GRAPH_MIN) from = mpfr_cmp(x, y) <= 0 ? o[0] : o[1];
+    if (op == GRAPH_MAX) from = mpfr_cmp(x, y) >= 0 ? o[0] : o[1];
+    if (op == GRAPH_IF) from = mpfr_sgn(x) != 0 ? o[1] : o[2];
+    bool constant = op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL;
+    if (constant && k > 0)
+        mpfr_set_zero(z, 1);
+    else if (op == GRAPH_SIGN)
+        mpfr_set_si(z, mpfr_sgn(x), MPFR_RNDN);
+    else if (op == GRAPH_FLOOR)
+        mpfr_floor(z, x);
+    else if (op == GRAPH_CEIL)
+        mpfr_ceil(z, x);
+    else
+        mpfr_set(z, of(t, from, k), MPFR_RNDN);
     if (op == GRAPH_ABS && mpfr_sgn(x) < 0) mpfr_neg(z, z, MPFR_RNDN);
 }
 
@@ -284,7 +254,7 @@ static void product_series(const taylor *t, mpfr_ptr z, const int32_t *o, size_t
     while (taylor_next(t, k, &i));
 }
 
-/* Computes z_k = (x_k − Σ_{i≠0} y_i z_{k−i}) / y_0 */
+/* Computes z_k = (x_k − Σ_{i≠0} y_i z_{k−i}) / y_0. */
 static void quotient(const taylor *t, size_t place, const int32_t *o, size_t k) {
     mpfr_ptr z = taylor_coefficient(t, place, k);
     mpfr_set_zero(z, 1);
@@ -310,8 +280,8 @@ static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size
     mpfr_set(z, power[k], MPFR_RNDN);
 }
 
-/* From x z' = a z x' follows z_k = Σ_{i≠0} (a w_i − w_{k−i}) x_i z_{k−i} / (w_k x_0), with the weights w_i = i in one
- * variable */
+/* Computes coefficient k of z = x^a. From x z' = a z x' follows z_k = Σ_{i≠0} (a w_i − w_{k−i}) x_i z_{k−i} / (w_k x_0)
+ * with the weights w_i, which are i for series in one variable. */
 static void power_series(const taylor *t, size_t place, const int32_t *o, size_t k) {
     const size_t most = 64; /* upper bound of n: x^n needs n products of series */
     mpfr_ptr z = taylor_coefficient(t, place, k);
@@ -343,12 +313,9 @@ static void function(const taylor *t, size_t place, const graph_cell *cell, size
     if (k == 0 && cell->op == GRAPH_TABLE) {
         double index = mpfr_get_d(of(t, o[1], 0), MPFR_RNDN), order = mpfr_get_d(of(t, o[2], 0), MPFR_RNDN);
         table_derivative(graph_tables(t->plan->g)[(size_t)index], of(t, o[0], 0), (int)order, z);
-        return;
-    }
-    if (k == 0) {
+    } else if (k == 0)
         function_value(z, (graph_op)cell->op, of(t, o[0], 0), o[1] >= 0 ? of(t, o[1], 0) : NULL);
-        return;
-    }
+    if (k == 0) return;
     mpfr_set_zero(z, 1);
     for (int which = 0; which < 2; which++)
         for (size_t i = slope[which] >= 0 ? k : 0; i > 0; (void)taylor_next(t, k, &i)) {

@@ -26,6 +26,7 @@ enum { TAYLOR_BITS = 256 };
 typedef struct number_block number_block;
 typedef struct number_pool {
     number_block *last;
+    bool failed; /* whether any request has returned NULL, so that callers can test once */
 } number_pool;
 
 /* Returns `count` numbers, initially 0, or NULL if out of memory. MPFR aborts the process if it cannot allocate their
@@ -37,15 +38,15 @@ void number_pool_free(number_pool *pool);
 typedef struct taylor_plan {
     graph *g;
     size_t count;
-    graph_node *nodes;     /* increasing */
-    int32_t (*operand)[3]; /* positions in `nodes`; −1 if there is none */
+    graph_node *nodes;     /* in increasing order */
+    int32_t (*operand)[3]; /* positions in `nodes`; −1 for unused operands */
     int32_t (*slope)[2];   /* positions of the derivatives with respect to the operands; −1 if not needed */
 } taylor_plan;
 
 /* Creates the plan; its arrays are in `memory`. Returns false if memory or the graph failed. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory);
 
-/* Returns the position of a node that the plan contains. */
+/* Returns the position of a node; p->count if the plan does not contain it. */
 size_t taylor_place(const taylor_plan *p, graph_node node);
 
 typedef struct taylor {
@@ -58,8 +59,8 @@ typedef struct taylor {
 
 /* Creates the series of all nodes. Numbers and parameters get their values, other nodes zeros. A number that is not a
  * short binary fraction may be rounded, so it is changed randomly (`seed`) by at most `change`, relative to its size.
- * Residues of canceled decimals are changed by up to their own size. Returns false if out of memory. */
-bool taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
+ * Residues of canceled decimals are changed by up to their own size. If out of memory, pool->failed is true. */
+void taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
                  uint64_t seed, number_pool *pool);
 
 static inline mpfr_ptr taylor_coefficient(const taylor *t, size_t place, size_t k) {
@@ -75,6 +76,6 @@ static inline bool taylor_next(const taylor *t, size_t k, size_t *i) {
     return true;
 }
 
-/* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time, and steps 0 … k −
- * 1. */
+/* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time, and the earlier
+ * steps. */
 void taylor_step(taylor *t, size_t k);

@@ -42,15 +42,12 @@ static bool allocate_frame(moving_frame *f) {
     arena *m = f->a->memory;
     size_t n = f->n;
     graph_node **const lists[] = {&f->Psi, &f->Phi, &f->Psi_t, &f->Phi_t};
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         *lists[k] = arena_alloc(m, k < 2 ? n * n : n, sizeof **lists[k]);
-        if (!*lists[k]) return false;
-    }
     f->zeros = node_array(f->a->system, n);
-    f->values = arena_alloc(m, n, sizeof *f->values);
+    f->values = arena_doubles(m, n);
     f->a->report->frame.items = arena_alloc(m, n, sizeof *f->a->report->frame.items);
-    return f->zeros && f->values && f->a->report->frame.items &&
-           rank_rows_init(&f->basis, n, n, SAMPLED_RANK_TOLERANCE);
+    return rank_rows_init(&f->basis, n, n, SAMPLED_RANK_TOLERANCE) && f->zeros && !m->failed;
 }
 
 /* Adds the velocity u if it is independent of the velocities chosen so far. */
@@ -95,15 +92,14 @@ static hamel_status invert(moving_frame *f, bool *good) {
     graph_node *table = arena_alloc(a->memory, n * width, sizeof *table), *below;
     int *pivots = arena_alloc(a->memory, n, sizeof *pivots);
     *good = false;
-    if (!table || !pivots) return analysis_no_memory(a);
+    if (a->memory->failed) return analysis_no_memory(a);
     for (size_t k = 0; k < n; k++) {
         memcpy(table + k * width, f->Psi + k * n, n * sizeof *table);
         table[k * width + n] = graph_sub(g, graph_symbol(g, SYMBOL_FREE, (int32_t)k), f->Psi_t[k]);
     }
     if (graph_below(g, table, n * width, a->memory, &below) > FRAME_NODES) return HAMEL_OK;
     const graph_point near = sample_point(a, &a->samples[0], false);
-    if (!eliminate_within(g, table, n, n, &near, pivots, n, &a->work, a->memory))
-        return graph_status(g) == HAMEL_OK ? analysis_no_memory(a) : equations_status(a->system);
+    if (!eliminate_within(g, table, n, n, &near, pivots, n, &a->work, a->memory)) return analysis_stopped(a);
     for (size_t k = 0; k < n; k++) {
         if (pivots[k] < 0) return HAMEL_OK;
         size_t i = (size_t)pivots[k];
@@ -176,7 +172,7 @@ static hamel_status report_coefficients(moving_frame *f, bool *good) {
     r->coefficients = arena_alloc(a->memory, f->item_count, sizeof *r->coefficients);
     if (!r->coefficients) return analysis_no_memory(a);
     for (size_t k = 0; k < f->item_count; k++)
-        if (!zero_test_add(a, f->items[k].value, &f->items[k].present)) return analysis_no_memory(a);
+        if (!zero_test_add(a, f->items[k].value, &f->items[k].present, NULL)) return analysis_no_memory(a);
     hamel_status status = zero_tests_run(a);
     for (size_t k = 0; k < f->item_count && status == HAMEL_OK && *good; k++) {
         const coefficient *c = &f->items[k];
@@ -185,7 +181,8 @@ static hamel_status report_coefficients(moving_frame *f, bool *good) {
         to->of = r->frame.items[c->of];
         to->first = r->frame.items[c->first];
         to->second = c->second < f->n ? r->frame.items[c->second] : "t";
-        *good = *good && analysis_text(a, c->value, &to->value);
+        to->value = analysis_text(a, c->value, ANALYSIS_TEXT_MOST);
+        *good = to->value != NULL;
     }
     return status;
 }
@@ -198,10 +195,7 @@ hamel_status transitivity_derive(analysis *a) {
     hamel_status status = allocate_frame(&f) ? choose_velocities(&f) : analysis_no_memory(a);
     rank_rows_free(&f.basis);
     if (status == HAMEL_OK) status = invert(&f, &good);
-    if (status == HAMEL_OK && good && !list_coefficients(&f)) {
-        status = equations_status(a->system);
-        if (status == HAMEL_OK) status = analysis_no_memory(a);
-    }
+    if (status == HAMEL_OK && good && !list_coefficients(&f)) status = analysis_stopped(a);
     if (status == HAMEL_OK && good && !a->work.spent) status = report_coefficients(&f, &good);
     if (status != HAMEL_OK || (good && !a->work.spent)) return status;
     a->report->frame.count = a->report->coefficient_count = 0;

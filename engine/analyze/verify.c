@@ -5,12 +5,11 @@
  * apply, the reason is reported instead of a difference. Singular states are skipped and counted. */
 #include "engine/analyze/verify.h"
 
-#include "engine/analyze/differences.h"
+#include "engine/analyze/analysis_int.h"
 #include "engine/dynamics/variables.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Largest relative difference that counts as agreement. */
@@ -101,9 +100,9 @@ void verify_compare(size_t n, const verify_motion *x, const verify_motion *refer
 }
 
 static bool allocate_motion(verifier *v, verify_motion *motion) {
-    motion->a = arena_alloc(v->a->memory, v->a->n, sizeof *motion->a);
-    motion->reaction = arena_alloc(v->a->memory, v->a->n, sizeof *motion->reaction);
-    return motion->a && motion->reaction;
+    motion->a = arena_doubles(v->a->memory, v->a->n);
+    motion->reaction = arena_doubles(v->a->memory, v->a->n);
+    return !v->a->memory->failed;
 }
 
 static bool allocate_verifier(verifier *v) {
@@ -112,16 +111,16 @@ static bool allocate_verifier(verifier *v) {
     v->states = arena_alloc(v->a->memory, HAMEL_VERIFY_STATES, sizeof *v->states);
     v->compared = arena_alloc(v->a->memory, most, sizeof *v->compared);
     v->refused = arena_alloc(v->a->memory, most, sizeof *v->refused);
-    v->lambda = arena_alloc(v->a->memory, v->a->model->m, sizeof *v->lambda);
-    v->velocity = arena_alloc(v->a->memory, v->a->n, sizeof *v->velocity);
-    v->w = arena_alloc(v->a->memory, 2 * v->a->n, sizeof *v->w);
-    return v->states && v->compared && v->refused && v->lambda && v->velocity && v->w && allocate_motion(v, &v->motion);
+    v->lambda = arena_doubles(v->a->memory, v->a->model->m);
+    v->velocity = arena_doubles(v->a->memory, v->a->n);
+    v->w = arena_doubles(v->a->memory, 2 * v->a->n);
+    return allocate_motion(v, &v->motion);
 }
 
 static bool allocate_state(verifier *v, compared_state *r) {
-    r->scale.force = arena_alloc(v->a->memory, v->a->n, sizeof *r->scale.force);
-    r->scale.mass = arena_alloc(v->a->memory, v->a->n, sizeof *r->scale.mass);
-    return r->scale.force && r->scale.mass && sample_allocate(v->a, &r->state) && allocate_motion(v, &r->motion);
+    r->scale.force = arena_doubles(v->a->memory, v->a->n);
+    r->scale.mass = arena_doubles(v->a->memory, v->a->n);
+    return sample_allocate(v->a, &r->state) && allocate_motion(v, &r->motion);
 }
 
 /* Returns how many states to draw. The work per state grows with the cube of the size, so larger systems are compared
@@ -182,6 +181,11 @@ static hamel_status motion_at(verifier *v, dynamics *k, const sample *at, verify
     return HAMEL_OK;
 }
 
+/* Returns the message of the error if it has this status, else the meaning of the status. */
+static const char *text_of(const hamel_error *error, hamel_status status) {
+    return error->count && error->status == status ? error->faults[0].message : hamel_status_meaning(status);
+}
+
 static bool stops_everything(hamel_status status) {
     return status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT;
 }
@@ -218,13 +222,12 @@ static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, 
             compare_at(v, r, d);
     }
     dynamics_free(k);
-    if (!stops_everything(status) && d->states == 0 && fault.status == HAMEL_OK)
+    if (!stops_everything(status)) status = d->states > 0 ? HAMEL_OK : fault.status;
+    if (status == HAMEL_OK && d->states == 0)
         status = hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
                             "all states found are singular, so there is no motion to compare");
-    else if (!stops_everything(status))
-        status = d->states ? HAMEL_OK : fault.status;
     if (status != HAMEL_OK && error->status == HAMEL_OK)
-        (void)hamel_fail(error, status, "", 0, "%s", fault.count ? fault.faults[0].message : "no memory");
+        (void)hamel_fail(error, status, "", 0, "%s", text_of(&fault, status));
     hamel_error_clear(&fault);
     return status;
 }
@@ -234,13 +237,6 @@ static void add_difference(verifier *v, const hamel_formulation_difference *d) {
     v->compared[r->compared_count++] = *d;
     r->max_relative_difference = fmax(r->max_relative_difference, fmax(d->accelerations, d->reactions));
     if (d->states < r->states) r->states = d->states;
-}
-
-static bool add_refusal(verifier *v, const char *name, const hamel_error *error) {
-    const char *reason = error->count ? error->faults[0].message : hamel_status_meaning(error->status);
-    hamel_formulation_refusal *r = &v->refused[v->result->refused_count++];
-    *r = (hamel_formulation_refusal){name, arena_text(v->a->memory, reason, strlen(reason))};
-    return r->reason != NULL;
 }
 
 static hamel_status try_formulation(verifier *v, const char *name) {
@@ -256,10 +252,11 @@ static hamel_status try_formulation(verifier *v, const char *name) {
         add_difference(v, &d);
     } else if (stops_everything(status)) {
         if (v->a->error->status == HAMEL_OK)
-            (void)hamel_fail(v->a->error, status, "", 0, "%s",
-                             error.count ? error.faults[0].message : hamel_status_meaning(status));
+            (void)hamel_fail(v->a->error, status, "", 0, "%s", text_of(&error, status));
     } else {
-        status = add_refusal(v, name, &error) ? HAMEL_OK : analysis_no_memory(v->a);
+        hamel_formulation_refusal *r = &v->refused[v->result->refused_count++];
+        *r = (hamel_formulation_refusal){name, arena_format(v->a->memory, "%s", text_of(&error, status))};
+        status = r->reason ? HAMEL_OK : analysis_no_memory(v->a);
     }
     hamel_error_clear(&error);
     return status;
@@ -300,11 +297,7 @@ static hamel_status verify(analysis *a, void *result, void *context) {
 
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
                           hamel_poll *poll, hamel_error *error) {
-    void *result;
-    hamel_status status =
-        analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, verify, NULL, &result);
-    *out = result;
-    return status;
+    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, verify, NULL, out);
 }
 
 void hamel_verification_free(hamel_verification *verification) {

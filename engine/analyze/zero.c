@@ -9,18 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-bool zero_test_add(analysis *a, graph_node node, bool *nonzero) {
-    return zero_test_add_regional(a, node, nonzero, NULL);
-}
-
-bool zero_test_add_regional(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond) {
+bool zero_test_add(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond) {
     if (node < 0) return false;
     if (*nonzero || graph_is_zero(a->system->graph, node)) return true;
-    double number;
-    if (graph_is_number(a->system->graph, node, &number)) {
-        *nonzero = true;
-        return true;
-    }
+    *nonzero = graph_is_number(a->system->graph, node, NULL);
+    if (*nonzero) return true;
     zero_test *tests = arena_grow(a->memory, a->tests, &a->test_capacity, a->test_count + 1, sizeof *tests);
     if (!tests) return false;
     a->tests = tests;
@@ -53,8 +46,8 @@ hamel_status zero_tests_run(analysis *a) {
     assert(a->test_count <= a->test_capacity && a->other_count <= REGIONS_MOST);
     size_t count = a->test_count;
     graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);
-    double *values = arena_alloc(a->memory, 2 * count, sizeof *values), *errors = values ? values + count : NULL;
-    if (!nodes || !values) return analysis_no_memory(a);
+    double *values = arena_doubles(a->memory, count), *errors = arena_doubles(a->memory, count);
+    if (a->memory->failed) return analysis_no_memory(a);
     for (size_t k = 0; k < count; k++) nodes[k] = a->tests[k].node;
     for (size_t s = 0; s < SAMPLE_COUNT + a->other_count && count > 0; s++) {
         bool regional = s >= SAMPLE_COUNT;

@@ -2,7 +2,7 @@
  *
  * A model is compiled. Then one part of the description is changed by a tenth of a percent, as if the derivation
  * contained this error. */
-#include "engine/analyze/differences.h"
+#include "engine/analyze/analysis_int.h"
 #include "tests/unit/fixture.h"
 
 #include <setjmp.h>
