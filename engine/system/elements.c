@@ -5,13 +5,8 @@
  *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
-#include "engine/system/validity.h"
 
 #include <string.h>
-
-static bool is_constant(hamel_system *s, graph_node node) {
-    return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
-}
 
 static graph_node half_square(graph *g, graph_node factor, graph_node x) {
     return graph_mul(g, graph_number(g, 0.5), graph_mul(g, factor, graph_binary(g, GRAPH_POW, x, graph_number(g, 2))));
@@ -24,7 +19,8 @@ static void add_along(hamel_system *s, graph_node force, graph_node x, graph_sym
     if (graph_is_zero(g, force)) return;
     if (s->units) units_note(s, graph_mul(g, force, x), pointer, kind == SYMBOL_COORDINATE ? UNIT_WORK : UNIT_POWER, 0);
     size_t n = graph_support(g, x, kind, &support);
-    int32_t *list = n ? arena_alloc(s->memory, n, sizeof *list) : NULL; /* copied: adding nodes invalidates the list */
+    int32_t *list =
+        n ? binder_alloc(s, n, sizeof *list, pointer) : NULL; /* copied: adding nodes invalidates the list */
     if (!list) return;
     binder_note_work(s, force, x, kind);
     memcpy(list, support, n * sizeof *list);
@@ -32,12 +28,9 @@ static void add_along(hamel_system *s, graph_node force, graph_node x, graph_sym
         binder_add_force(s, list[i], graph_mul(g, force, graph_partial(g, x, graph_symbol(g, kind, list[i]))));
 }
 
-/* Add F·∂r/∂q_i for one component of r, and M·∂ω/∂q'_i for one component of ω. */
+/* Adds F ∂r/∂q_i for one component of r. */
 static void add_force_along(hamel_system *s, graph_node force, graph_node r, const char *pointer) {
     add_along(s, force, r, SYMBOL_COORDINATE, pointer);
-}
-static void add_torque_along(hamel_system *s, graph_node torque, graph_node omega, const char *pointer) {
-    add_along(s, torque, omega, SYMBOL_VELOCITY, pointer);
 }
 
 /* --- masses ---------------------------------------------------------------------------------------------------------- */
@@ -60,21 +53,19 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
     for (size_t k = 0; k < given->count && k < 3; k++) {
         field->g[k] = system_bind(s, &given->items[k], PLACE_POSITION, NULL, SYNTAX_EXPRESSION, NULL);
         if (field->g[k] < 0) return false;
-        if (!is_constant(s, field->g[k])) field->constant = false;
+        if (!binder_is_constant(s, field->g[k])) field->constant = false;
     }
     return true;
 }
 
-/* Adds T = m v·v/2 by component, and the weight: as the potential −m g·r if m and g are constant, otherwise as a force. */
+/* Adds T = m v·v/2 by component, and the weight. The weight is a potential −m g·r if m and g are constant, otherwise a
+ * force. */
 static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3],
                        const char *pointer) {
     graph *g = s->graph;
-    system_particle *all = binder_grow(s, s->particles, &s->particle_capacity, s->particle_count, sizeof *all, pointer);
-    if (!all) return;
-    s->particles = all;
-    all[s->particle_count] = (system_particle){.pointer = pointer, .mass = mass};
-    memcpy(all[s->particle_count++].position, position, 3 * sizeof *position);
-    bool potential = field->constant && is_constant(s, mass);
+    system_particle own = {pointer, mass, {position[0], position[1], position[2]}};
+    if (!binder_append(s, &s->particles, &s->particle_count, &s->particle_capacity, &own, sizeof own, pointer)) return;
+    bool potential = field->constant && binder_is_constant(s, mass);
     for (int k = 0; k < 3; k++) {
         graph_node kinetic = half_square(g, mass, system_rate(s, position[k], pointer, "the position of a mass")),
                    weight = graph_mul(g, mass, field->g[k]);
@@ -92,7 +83,7 @@ static void lower_mass(hamel_system *s, const gravity_field *field, graph_node m
     }
 }
 
-/* Binds the inertia as a 3 × 3 matrix in body axes. Adds an error and returns false on failure. */
+/* Binds the inertia to a 3 × 3 matrix in body axes. Adds an error and returns false on failure. */
 static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope *scope, graph_node out[9]) {
     graph_node zero = graph_number(s->graph, 0);
     for (int k = 0; k < 9; k++) out[k] = zero;
@@ -112,12 +103,11 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
 
 static void lower_rotation(hamel_system *s, const system_located *e, const graph_node inertia[9], const char *pointer) {
     graph *g = s->graph;
-    system_rotor *all = binder_grow(s, s->rotors, &s->rotor_capacity, s->rotor_count, sizeof *all, pointer);
-    if (!all) return;
-    s->rotors = all;
-    system_rotor *rotor = &all[s->rotor_count++];
-    memcpy(rotor->inertia, inertia, sizeof rotor->inertia);
-    memcpy(rotor->omega, e->omega_body, sizeof rotor->omega);
+    system_rotor own;
+    memcpy(own.inertia, inertia, sizeof own.inertia);
+    memcpy(own.omega, e->omega_body, sizeof own.omega);
+    system_rotor *rotor = binder_append(s, &s->rotors, &s->rotor_count, &s->rotor_capacity, &own, sizeof own, pointer);
+    if (!rotor) return;
     for (size_t i = 0; i < 3; i++) {
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
@@ -131,20 +121,17 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     }
 }
 
-/* Returns the located element of a declared name, expanded in scope; NULL if its declaration failed. */
+/* Returns the element with this name, expanded in scope; NULL if the declaration of the element failed. */
 static const system_located *element_of(hamel_system *s, const char *name, const char *pointer,
                                         const loop_scope *scope) {
     const char *expanded = name ? family_name(s, name, pointer, scope) : NULL;
-    int32_t found = expanded ? symbol_find(&s->binder->elements, expanded, strlen(expanded)) : -1;
-    if (found < 0) return NULL;
-    const system_located *e = &s->binder->located[s->binder->elements.symbols[found].value];
-    return e->ready ? e : NULL;
+    int32_t found = expanded ? binder_find(&s->binder->elements, expanded) : -1;
+    return found >= 0 && s->binder->located[found].ready ? &s->binder->located[found] : NULL;
 }
 
 /* Warns if a body has an orientation but no inertia, or an inertia but no orientation. */
 static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_located *e) {
-    bool turns = !graph_is_zero(s->graph, e->omega[0]) || !graph_is_zero(s->graph, e->omega[1]) ||
-                 !graph_is_zero(s->graph, e->omega[2]);
+    bool turns = !node_vector_is_zero(s->graph, e->omega);
     if (turns && b->inertia.count == 0 && s->kinetic_given == 0) /* a given kinetic energy may contain its rotation */
         system_warn(s, b->pointer, "`%s` rotates but has no inertia: it moves like a particle", e->name);
     if (!turns && b->inertia.count && b->orientation.kind == HAMEL_PARALLEL)
@@ -183,13 +170,6 @@ static void lower_masses(hamel_system *s) {
 
 /* --- springs, dampers, loads --------------------------------------------------------------------------------------------- */
 
-/* Springs and dampers share a name space; names are optional. */
-static bool declare_link(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
-    if (!l->name) return true;
-    const char *name = family_member(s, l->name, l->pointer, scope);
-    return name && binder_declare_element(s, &s->binder->links, name, 0, l->pointer, "springs or dampers");
-}
-
 /* Sets the origin to "spring s1", or to "spring 2" if the spring is unnamed. */
 static void name_origin(hamel_system *s, const char *kind, const char *name, size_t index, const loop_scope *scope) {
     if (name) name = family_member(s, name, "", scope);
@@ -213,10 +193,9 @@ static const char *described(hamel_system *s, const char *what) {
     return text ? text : what;
 }
 
-static unsigned depends_on_any(const hamel_system *s, const graph_node nodes[3], graph_symbol_kind kind) {
-    unsigned depends = 0;
-    for (int k = 0; k < 3; k++) depends |= graph_depends(s->graph, nodes[k]);
-    return depends & GRAPH_DEPENDS(kind);
+static bool depends_on_any(const hamel_system *s, const graph_node x[3], graph_symbol_kind kind) {
+    const graph *g = s->graph;
+    return (graph_depends(g, x[0]) | graph_depends(g, x[1]) | graph_depends(g, x[2])) & GRAPH_DEPENDS(kind);
 }
 
 static void warn_of_rest(hamel_system *s, const hamel_link *l, const graph_node difference[3]) {
@@ -228,8 +207,8 @@ static graph_node square_of(graph *g, const graph_node x[3]) {
     return node_vector_dot(g, x, x);
 }
 
-/* Adds V = k (|A−B| − l)²/2; for l = 0 it is k |A−B|²/2, which is smooth where the ends meet. If k or l depends on the
- * state, the spring is a force law instead of a potential: −k (|A−B| − l) along the line through its ends. */
+/* Adds V = k (|A−B| − l)²/2. For l = 0, V is written k |A−B|²/2, which is smooth where the ends meet. If k or l depends on
+ * the state, the spring is a force −k (|A−B| − l) along the line through the ends instead of a potential. */
 static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
@@ -258,7 +237,7 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
     }
 }
 
-/* Adds the force −c d|A−B|/dt along the line through the ends; c may contain all symbols that a force may. */
+/* Adds the force −c d|A−B|/dt along the line through the ends; c may contain all symbols that a force may contain. */
 static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
@@ -308,8 +287,23 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
         system_warn(s, l->torque.pointer, "the torque has no effect: no coordinate rotates `%s`", e->name);
     for (int k = 0; k < 3; k++) {
         add_force_along(s, force[k], e->position[k], l->force.pointer);
-        add_torque_along(s, torque[k], e->omega[k], l->torque.pointer);
+        add_along(s, torque[k], e->omega[k], SYMBOL_VELOCITY, l->torque.pointer); /* M ∂ω/∂q'_i */
     }
+}
+
+/* Springs and dampers share a name space; names are optional. */
+static void lower_links(hamel_system *s, const hamel_link *links, size_t count, const char *kind,
+                        void (*lower)(hamel_system *, const hamel_link *, const loop_scope *)) {
+    family_iterator f;
+    for (size_t i = 0; i < count; i++)
+        for (family_begin(&f, s, &links[i].family); family_next(&f);) {
+            const hamel_link *l = &links[i];
+            const char *name = l->name ? family_member(s, l->name, l->pointer, &f.scope) : NULL;
+            if (l->name && !name) break;
+            if (name && !binder_declare_element(s, &s->binder->links, name, 0, l->pointer, "springs or dampers")) break;
+            name_origin(s, kind, l->name, i, &f.scope);
+            lower(s, l, &f.scope);
+        }
 }
 
 void elements_lower(hamel_system *s) {
@@ -317,18 +311,8 @@ void elements_lower(hamel_system *s) {
     family_iterator f;
     s->origin = "gravity";
     lower_masses(s);
-    for (size_t i = 0; i < d->spring_count; i++)
-        for (family_begin(&f, s, &d->springs[i].family); family_next(&f);) {
-            if (!declare_link(s, &d->springs[i], &f.scope)) break;
-            name_origin(s, "spring", d->springs[i].name, i, &f.scope);
-            lower_spring(s, &d->springs[i], &f.scope);
-        }
-    for (size_t i = 0; i < d->damper_count; i++)
-        for (family_begin(&f, s, &d->dampers[i].family); family_next(&f);) {
-            if (!declare_link(s, &d->dampers[i], &f.scope)) break;
-            name_origin(s, "damper", d->dampers[i].name, i, &f.scope);
-            lower_damper(s, &d->dampers[i], &f.scope);
-        }
+    lower_links(s, d->springs, d->spring_count, "spring", lower_spring);
+    lower_links(s, d->dampers, d->damper_count, "damper", lower_damper);
     for (size_t i = 0; i < d->load_count; i++)
         for (family_begin(&f, s, &d->loads[i].family); family_next(&f);) {
             name_origin(s, "load on", d->loads[i].on, i, &f.scope);

@@ -1,6 +1,5 @@
-/* elements.h — elements with a position (particles, bodies, points, frames), and forces between them.
- *
- * Lowering turns each into energies, forces and constraints. Private to engine/system. */
+/* elements.h — elements with a position (particles, bodies, points, frames), and the energies, forces and constraints to
+ * which they are translated. */
 #pragma once
 
 #include "engine/system/binder.h"
@@ -9,8 +8,7 @@ typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
     const hamel_position *given;       /* its position */
     const hamel_orientation *orientation;
-    const char *in,
-        *in_pointer; /* frame of position and orientation, unless `given` names another one for the position; NULL: inertial */
+    const char *in, *in_pointer; /* frame in which both are given, unless `given` names a frame; NULL: inertial */
     size_t loop_count;
     loop_variable *loops;               /* scope in which these names are expanded */
     int32_t parent;                     /* frame or body in which the position is given; −1: inertial */
@@ -19,12 +17,12 @@ typedef struct system_located {
     int32_t orientation_slot;           /* slot of the orientation; −1: parallel to `axes` */
     int32_t norm;                       /* index of the constraint NAME.norm of a quaternion, or −1 */
     bool turns;                         /* true for bodies and frames, which have axes */
-    size_t walk;                        /* number of the last search that visited it (located.c) */
-    bool open;                          /* whether that search is still visiting its frames */
-    bool failed;                        /* whether an error in its orientation has been reported */
-    bool ready;                         /* whether the fields below are set */
+    size_t walk;                        /* number of the last search that visited the element (located.c) */
+    bool open;                          /* true while that search is visiting the frames of the element */
+    bool failed;                        /* true if an error in the orientation has been reported */
+    bool ready;                         /* true once the fields below are set */
     graph_node position[3];             /* inertial components */
-    graph_node rotation[9];             /* maps its axes to inertial axes, row by row */
+    graph_node rotation[9];             /* maps body axes to inertial axes, row by row */
     graph_node omega[3], omega_body[3]; /* angular velocity in inertial and in body axes */
 } system_located;
 
@@ -60,12 +58,34 @@ void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], g
 void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]); /* mᵀ x */
 void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], graph_node out[3]);
 graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3]);
+bool node_vector_is_zero(const graph *g, const graph_node x[3]);
+
+/* --- validity.c ------------------------------------------------------------------------------------------------------ */
+
+/* Checks the four components of the quaternion or the nine entries of the matrix of `e`. Constant values with an error up to
+ * 1e-6 are replaced by an exact rotation. Adds an error and returns false on failure. */
+bool validity_orientation(hamel_system *s, const system_located *e, graph_node *values);
+
+/* Check the mass and the inertia matrix of a body or particle. */
+void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name);
+void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const graph_node nodes[9], const char *name);
+
+/* Checks the radius of a wheel. Adds an error and returns false if it is negative. */
+bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node);
+
+/* Warns if the wheel of the rolling joint `name` is not on the side of the surface to which the joint's constant normal
+ * (inertial components) points. */
+void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
+                   graph_node radius, const system_located *wheel, const system_located *surface);
+
+/* Checks all conditions that depend on the state. Initial values and constraints must be bound. */
+void validity_check(hamel_system *s);
 
 /* --- elements.c, joints.c --------------------------------------------------------------------------------------------- */
 
-void elements_lower(hamel_system *s); /* translates particles, bodies, gravity, springs, dampers, loads */
+void elements_lower(hamel_system *s); /* translates particles, bodies, gravity, springs, dampers and loads */
 void joints_declare(hamel_system *s); /* declares constraints of joints and norms of quaternions */
-void joints_lower(hamel_system *s);
+void joints_lower(hamel_system *s);   /* binds the equations of joints and norms */
 void events_declare(hamel_system *s); /* call after all constraints are declared (events.c) */
 
 /* --- friction.c ------------------------------------------------------------------------------------------------------- */
@@ -75,7 +95,7 @@ void frictions_add_rows(hamel_system *s); /* call after all other constraints ar
 
 /* --- warnings.c --------------------------------------------------------------------------------------------------------- */
 
-void warnings_check(hamel_system *s); /* adds warnings about the whole description, after all of it is bound */
+void warnings_check(hamel_system *s); /* call after the whole description is bound */
 
 /* --- scene.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -55,8 +55,8 @@ static void walk_moved(hamel_system *s, size_t *count, moved *out) {
 static bool find_moved(friction_work *w) {
     hamel_system *s = w->s;
     size_t n = s->coordinate_count, total = 0;
-    size_t *first = arena_alloc(s->memory, n + 1, sizeof *first);
-    if (!first) return binder_graph_fault(s, "/constraints");
+    size_t *first = binder_alloc(s, n + 1, sizeof *first, "/constraints");
+    if (!first) return false;
     walk_moved(s, first, NULL);
     for (size_t i = 0; i <= n; i++) {
         size_t here = i < n ? first[i] : 0;
@@ -64,8 +64,8 @@ static bool find_moved(friction_work *w) {
         total += here;
     }
     w->moved.first = first;
-    w->moved.items = arena_alloc(s->memory, total + 1, sizeof *w->moved.items);
-    if (!w->moved.items) return binder_graph_fault(s, "/constraints");
+    w->moved.items = binder_alloc(s, total + 1, sizeof *w->moved.items, "/constraints");
+    if (!w->moved.items) return false;
     walk_moved(s, NULL, &w->moved);
     for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* the loop above has advanced each start to the next one */
     first[0] = 0;
@@ -113,7 +113,7 @@ static size_t candidates(friction_work *w, const system_constraint *c, int32_t l
     return count;
 }
 
-/* Returns the element on which the constraint presses; −1 after adding an error. */
+/* Returns the index of the element on which the constraint presses; −1 after adding an error. */
 static int32_t pressed(friction_work *w, const system_constraint *c, const hamel_friction *f, const loop_scope *scope) {
     hamel_system *s = w->s;
     if (f->on.name) return located_end(s, &f->on, scope);
@@ -150,7 +150,7 @@ static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *coun
     const int32_t *support;
     graph_node sum = graph_add(s->graph, slip[0], graph_add(s->graph, slip[1], slip[2]));
     *count = graph_support(s->graph, sum, SYMBOL_VELOCITY, &support);
-    int32_t *list = arena_alloc(s->memory, *count + 1, sizeof *list);
+    int32_t *list = binder_alloc(s, *count + 1, sizeof *list, "/constraints");
     if (list && *count > 0) memcpy(list, support, *count * sizeof *list);
     return list;
 }
@@ -303,12 +303,8 @@ static bool find_speed(hamel_system *s, const hamel_friction *in, system_frictio
 /* Transforms x to the axes of `against`, in which a surface fixed to it has a constant normal. */
 static void turn_to_carrier(hamel_system *s, const hamel_friction *in, const loop_scope *scope, graph_node x[3]) {
     if (!in->against.name) return;
-    const graph_node *R = s->binder->located[located_end(s, &in->against, scope)].rotation;
     graph_node turned[3];
-    for (int k = 0; k < 3; k++) {
-        const graph_node column[3] = {R[k], R[3 + k], R[6 + k]};
-        turned[k] = node_vector_dot(s->graph, column, x);
-    }
+    node_matrix_apply_transposed(s->graph, s->binder->located[located_end(s, &in->against, scope)].rotation, x, turned);
     memcpy(x, turned, sizeof turned);
 }
 
@@ -365,23 +361,18 @@ static void lower_friction(friction_work *w, size_t index) {
     if (!numbers || element < 0 || !find_slip(w, in, &s->binder->located[element], &scope, f.slip)) return;
     for (int k = 0; k < 3; k++) units_note_number(s, &in->regularization, &scope, UNIT_LIKE, (size_t)f.slip[k]);
     f.coordinates = slipping(s, f.slip, &f.count);
-    system_friction *all =
-        binder_grow(s, s->frictions, &s->friction_capacity, s->friction_count, sizeof *all, in->pointer);
-    if (!f.coordinates || !all) return;
-    s->frictions = all;
-    if (!find_force(w, c, in, element, &scope, &f) || !find_what_sticks(s, in, &scope, &f)) return;
-    all[s->friction_count++] = f;
+    if (f.coordinates && find_force(w, c, in, element, &scope, &f) && find_what_sticks(s, in, &scope, &f))
+        binder_append(s, &s->frictions, &s->friction_count, &s->friction_capacity, &f, sizeof f, in->pointer);
 }
 
 static bool prepare_frictions(friction_work *w) {
     hamel_system *s = w->s;
     double start = 0;
-    if (hamel_expression_given(&s->description->simulation.start))
-        (void)system_number(s, &s->description->simulation.start, NULL, &start);
+    (void)system_number(s, &s->description->simulation.start, NULL, &start);
     w->start_time = graph_number(s->graph, start);
-    w->start = arena_alloc(s->memory, s->coordinate_count, sizeof *w->start);
-    w->seen = arena_alloc(s->memory, s->binder->located_count + 1, sizeof *w->seen);
-    if (!w->start || !w->seen) return binder_graph_fault(s, "/constraints");
+    w->start = binder_alloc(s, s->coordinate_count, sizeof *w->start, "/constraints");
+    w->seen = binder_alloc(s, s->binder->located_count + 1, sizeof *w->seen, "/constraints");
+    if (!w->start || !w->seen) return false;
     for (size_t i = 0; i < s->coordinate_count; i++) w->start[i] = graph_number(s->graph, s->coordinates[i].initial);
     return true;
 }
@@ -400,13 +391,11 @@ void frictions_lower(hamel_system *s) {
 /* Adds a nonsmooth operator for each component of the held direction. */
 static bool add_held(hamel_system *s, system_friction *f) {
     for (size_t k = 0; k < f->along_count; k++) {
-        system_nonsmooth *all =
-            binder_grow(s, s->nonsmooth, &s->nonsmooth_capacity, s->nonsmooth_count, sizeof *all, f->pointer);
-        if (!all) return false;
-        s->nonsmooth = all;
-        if (k == 0) f->held = (int32_t)s->nonsmooth_count;
-        all[s->nonsmooth_count++] = (system_nonsmooth){
+        system_nonsmooth own = {
             .kind = NONSMOOTH_DIRECTION, .written = f->along[k], .argument = f->along[k], .held = true, .next = -1};
+        if (k == 0) f->held = (int32_t)s->nonsmooth_count;
+        if (!binder_append(s, &s->nonsmooth, &s->nonsmooth_count, &s->nonsmooth_capacity, &own, sizeof own, f->pointer))
+            return false;
     }
     return true;
 }
@@ -439,11 +428,8 @@ void frictions_add_rows(hamel_system *s) {
     size_t nodes = graph_count(s->graph);
     s->ideal_count = s->constraint_count;
     if (s->friction_count == 0) return;
-    int32_t *owner = arena_alloc(s->memory, nodes, sizeof *owner);
-    if (!owner) {
-        binder_graph_fault(s, "/constraints");
-        return;
-    }
+    int32_t *owner = binder_alloc(s, nodes, sizeof *owner, "/constraints");
+    if (!owner) return;
     for (size_t i = 0; i < nodes; i++) owner[i] = -1;
     for (size_t k = 0; k < s->friction_count; k++)
         if (s->frictions[k].along_count > 0 && !add_rows(s, k, owner)) return;

@@ -10,34 +10,295 @@
  *   fixed       coincident; no relative rotation
  *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component, at p = r_W − radius R_S normal/|normal|:
  *               W rolls on the surface of S; `normal` points away from S
- *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0; without B: B is at rest
+ *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0; without B, v_B and ω_B are 0
  *
  * No relative rotation: R_A2·R_B1 = 0 in the plane, R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space, so the axes of both ends
  * are parallel. `axis` and `direction` are components in the axes of A; an axis has the same components in the axes of B.
  *
  * The wheel rotates, so `normal` is fixed in the surface. The wheel is the end that can rotate: a body is preferred to a
  * frame, and a frame to an end at rest. If both ends are of the same kind, the wheel is the second. */
-#include "engine/system/validity.h"
+#include "engine/system/elements.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef enum joint_type {
-    JOINT_COINCIDENT,
-    JOINT_DISTANCE,
-    JOINT_REVOLUTE,
-    JOINT_PRISMATIC,
-    JOINT_FIXED,
-    JOINT_ROLLING,
-    JOINT_KNIFE_EDGE,
-    JOINT_TYPES
-} joint_type;
+typedef struct joint_work {
+    hamel_system *s;
+    const hamel_joint *j;
+    const loop_scope *scope;
+    const char *name;
+    const system_located *a, *b; /* the ends; b is NULL for a knife edge on a surface at rest */
+    int next;                    /* number of the next equation */
+    bool lengths;                /* true if the equations compare positions, false if they compare directions */
+    const graph_node *direction; /* vector to whose squared length the equations are proportional, or NULL */
+} joint_work;
 
-static const char *const type_names[] = {"coincident", "distance", "revolute",  "prismatic",
-                                         "fixed",      "rolling",  "knife_edge"};
+/* Largest error of an equation without coordinates, relative to its terms: about a thousand roundings. */
+static const double HOLDS = 2e-13;
 
-/* Number of equations of each joint, in the plane and in space. */
-static const int equation_counts[][2] = {{2, 3}, {1, 1}, {2, 5}, {2, 5}, {3, 6}, {2, 3}, {1, 1}};
+static const char KEEPS_TOGETHER[] = "a `coincident` joint keeps two positions together";
+
+/* Computes Σ |x_k| at coordinates 0; terms that depend on time count as 0. */
+static double length_scale(hamel_system *s, const graph_node x[3], const graph_node *zeros) {
+    double sum = 0, value;
+    for (int k = 0; k < 3; k++) {
+        graph_node at_zero = graph_substitute(s->graph, x[k], SYMBOL_COORDINATE, zeros, s->coordinate_count);
+        if (at_zero >= 0 && binder_number(s, at_zero, &value)) sum += fabs(value);
+    }
+    return sum;
+}
+
+/* Estimates the size of the terms of an equation, which may cancel, from the size of its positions and directions. */
+static double size_of_terms(const joint_work *w) {
+    hamel_system *s = w->s;
+    graph_node *zeros = arena_alloc(s->memory, s->coordinate_count, sizeof *zeros);
+    if (!zeros) return 0;
+    for (size_t i = 0; i < s->coordinate_count; i++) zeros[i] = graph_number(s->graph, 0);
+    double size = 1;
+    if (w->lengths) size = length_scale(s, w->a->position, zeros) + (w->b ? length_scale(s, w->b->position, zeros) : 0);
+    if (w->direction) size *= pow(length_scale(s, w->direction, zeros), 2);
+    return size;
+}
+
+/* Replaces an equation without coordinates by 0 if its error is rounding. */
+static graph_node without_rounding(const joint_work *w, graph_node f) {
+    const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
+    double value;
+    if (f < 0 || (graph_depends(w->s->graph, f) & moving) || !binder_number(w->s, f, &value)) return f;
+    if (!(fabs(value) <= HOLDS * size_of_terms(w))) return f;
+    binder_note_judged(w->s, f);
+    return graph_number(w->s->graph, 0);
+}
+
+static void equation(joint_work *w, graph_node f) {
+    char name[400];
+    snprintf(name, sizeof name, "%s.%d", w->name, w->next++);
+    int32_t index = system_constraint_index(w->s, name);
+    if (index >= 0) binder_set_equation(w->s, (size_t)index, without_rounding(w, f));
+}
+
+static void difference(const joint_work *w, graph_node out[3]) {
+    for (int k = 0; k < 3; k++) out[k] = graph_sub(w->s->graph, w->a->position[k], w->b->position[k]);
+}
+
+static void coincident(joint_work *w) {
+    w->lengths = true;
+    for (int k = 0; k < w->s->dimension; k++) equation(w, graph_sub(w->s->graph, w->a->position[k], w->b->position[k]));
+}
+
+/* Checks that the length is positive: |r| has no derivative at r = 0. */
+static bool has_length(const joint_work *w, graph_node length) {
+    double value;
+    if (length < 0 || !binder_number(w->s, length, &value) || value > 0) return length >= 0;
+    system_fail(w->s, w->j->length.pointer, "the length of a `distance` joint must be greater than 0, found %.9g",
+                value);
+    if (value == 0) hamel_suggest(w->s->error, "%s", KEEPS_TOGETHER);
+    return false;
+}
+
+static void distance(joint_work *w) {
+    graph *g = w->s->graph;
+    graph_node between[3];
+    w->lengths = true;
+    difference(w, between);
+    if (!hamel_expression_given(&w->j->length)) system_fail(w->s, w->j->pointer, "a `distance` joint needs `length`");
+    graph_node length = system_bind(w->s, &w->j->length, PLACE_POSITION, w->scope, SYNTAX_EXPRESSION, NULL);
+    if (has_length(w, length))
+        equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
+}
+
+/* Copies column k of the rotation matrix: body axis k in inertial components. */
+static void axis_of(const system_located *e, int k, graph_node out[3]) {
+    for (int i = 0; i < 3; i++) out[i] = e->rotation[3 * i + k];
+}
+
+static bool zero_axis(const joint_work *w) {
+    return system_fail(w->s, w->j->direction.pointer, "`%s` needs a vector that is not zero", w->j->name);
+}
+
+/* Computes two directions perpendicular to c: c × e and c × (c × e), e the coordinate axis with the smallest |c_k|. */
+static bool square_directions(const joint_work *w, const graph_node c[3], graph_node first[3], graph_node second[3]) {
+    const hamel_expressions *axis = &w->j->direction;
+    double value[3] = {0};
+    int least = 0;
+    for (size_t k = 0; k < 3; k++) {
+        if (k < axis->count && !system_number(w->s, &axis->items[k], w->scope, &value[k])) return false;
+        if (value[k] * value[k] < value[least] * value[least]) least = (int)k;
+    }
+    if (value[0] == 0 && value[1] == 0 && value[2] == 0) return zero_axis(w);
+    graph_node e[3];
+    for (int k = 0; k < 3; k++) e[k] = graph_number(w->s->graph, k == least);
+    node_vector_cross(w->s->graph, c, e, first);
+    node_vector_cross(w->s->graph, c, first, second);
+    return true;
+}
+
+/* Binds the components of `axis`, `normal` or `direction`. */
+static bool bind_direction(const joint_work *w, graph_node out[3]) {
+    hamel_system *s = w->s;
+    const hamel_expressions *given = &w->j->direction;
+    const char *type = w->j->type;
+    for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
+    for (size_t k = 0; k < given->count && k < 3; k++) {
+        out[k] = system_bind(s, &given->items[k], PLACE_POSITION, w->scope, SYNTAX_EXPRESSION, NULL);
+        if (out[k] < 0) return false;
+    }
+    if (given->count && (int)given->count == s->dimension) return !node_vector_is_zero(s->graph, out) || zero_axis(w);
+    const char *key = strcmp(type, "rolling") == 0 ? "normal" : strcmp(type, "knife_edge") == 0 ? "direction" : "axis";
+    return system_fail(s, given->count ? given->pointer : w->j->pointer, "a `%s` joint needs `%s` with %d components",
+                       type, key, s->dimension);
+}
+
+static void no_rotation(joint_work *w) {
+    graph *g = w->s->graph;
+    graph_node a[3], b[3];
+    w->lengths = false;
+    w->direction = NULL;
+    if (w->s->dimension == 2) { /* sine of the angle between the first axes */
+        axis_of(w->a, 1, a);
+        axis_of(w->b, 0, b);
+        equation(w, node_vector_dot(g, a, b));
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        axis_of(w->a, (k + 1) % 3, a);
+        axis_of(w->b, (k + 2) % 3, b);
+        equation(w, node_vector_dot(g, a, b));
+    }
+}
+
+/* Adds an error if an end is a particle: it has no axes, and inertial axes instead would keep the other end from rotating. */
+static bool have_axes(const joint_work *w, const char *instead) {
+    for (int k = 0; k < 2; k++) {
+        const system_located *e = k ? w->b : w->a;
+        if (strcmp(e->kind, "particle") != 0) continue;
+        system_fail(w->s, w->j->between[k].pointer, "`%s` is a particle, and a `%s` joint needs two ends with axes",
+                    e->name, w->j->type);
+        return hamel_suggest(w->s->error, "%s", instead), false;
+    }
+    return true;
+}
+
+/* Checks that the axis of a planar revolute joint is omitted or is the third axis. */
+static bool is_third_axis(const joint_work *w) {
+    const hamel_expressions *axis = &w->j->direction;
+    bool third = axis->count == 0 || axis->count == 3;
+    for (size_t k = 0; k < 2 && axis->count == 3; k++)
+        third = third && axis->items[k].is_number && axis->items[k].number == 0;
+    if (third) return true;
+    system_fail(w->s, axis->pointer, "a revolute joint in the plane rotates about the third axis");
+    return hamel_suggest(w->s->error, "leave out `axis`"), false;
+}
+
+static void revolute(joint_work *w) {
+    graph *g = w->s->graph;
+    graph_node c[3], square[2][3], outer[3], axis[3];
+    coincident(w);
+    if (w->s->dimension == 2) {
+        (void)is_third_axis(w);
+        return;
+    }
+    if (!have_axes(w, KEEPS_TOGETHER) || !bind_direction(w, c) || !square_directions(w, c, square[0], square[1]))
+        return;
+    w->lengths = false;
+    w->direction = c;
+    node_matrix_apply(g, w->b->rotation, c, axis);
+    for (int k = 0; k < 2; k++) {
+        node_matrix_apply(g, w->a->rotation, square[k], outer);
+        equation(w, node_vector_dot(g, outer, axis));
+    }
+}
+
+static void prismatic(joint_work *w) {
+    graph *g = w->s->graph;
+    graph_node c[3], outer[3], between[3];
+    if (!have_axes(w, "give a particle that slides on a body the position {\"frame\": BODY, \"at\": [...]}") ||
+        !bind_direction(w, c))
+        return;
+    w->lengths = true;
+    w->direction = c;
+    difference(w, between);
+    graph_node square[2][3] = {{graph_neg(g, c[1]), c[0], graph_number(g, 0)}};
+    if (w->s->dimension == 3 && !square_directions(w, c, square[0], square[1])) return;
+    for (int k = 0; k < w->s->dimension - 1; k++) {
+        node_matrix_apply(g, w->a->rotation, square[k], outer);
+        equation(w, node_vector_dot(g, outer, between));
+    }
+    no_rotation(w);
+}
+
+static void fixed(joint_work *w) {
+    if (!have_axes(w, KEEPS_TOGETHER)) return;
+    coincident(w);
+    no_rotation(w);
+}
+
+static int turning(const hamel_system *s, const system_located *e) {
+    return !node_vector_is_zero(s->graph, e->omega) + (e->turns && strcmp(e->kind, "body") == 0);
+}
+
+static void rolling(joint_work *w) {
+    hamel_system *s = w->s;
+    graph *g = s->graph;
+    const hamel_joint *j = w->j;
+    graph_node n[3], outer[3], place[3], own[3], under[3];
+    const system_located *wheel = turning(s, w->a) > turning(s, w->b) ? w->a : w->b;
+    const system_located *surface = wheel == w->a ? w->b : w->a;
+    if (!hamel_expression_given(&j->radius)) system_fail(s, j->pointer, "a `rolling` joint needs `radius`");
+    if (turning(s, wheel) == 0) {
+        system_fail(s, j->pointer, "neither end of the `rolling` joint `%s` is a body that can rotate", w->name);
+        return;
+    }
+    graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, w->scope, SYNTAX_EXPRESSION, NULL);
+    if (radius < 0 || !validity_radius(s, &j->radius, radius) || !bind_direction(w, n)) return;
+    graph_node arm = graph_div(g, radius, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, n, n)));
+    node_matrix_apply(g, surface->rotation, n, outer);
+    for (int k = 0; k < 3; k++) place[k] = graph_sub(g, wheel->position[k], graph_mul(g, arm, outer[k]));
+    if (binder_is_constant(s, n[0]) && binder_is_constant(s, n[1]) && binder_is_constant(s, n[2]))
+        validity_side(s, j->direction.pointer, w->name, outer, radius, wheel, surface);
+    located_carried(s, wheel, place, own);
+    located_carried(s, surface, place, under);
+    w->lengths = true;
+    for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));
+}
+
+static void knife_edge(joint_work *w) {
+    hamel_system *s = w->s;
+    graph *g = s->graph;
+    graph_node d[3], side[3], outer[3], velocity[3], under[3];
+    const graph_node e[3] = {graph_number(g, 0), graph_number(g, 0), graph_number(g, 1)};
+    if (!bind_direction(w, d)) return;
+    w->lengths = true;
+    w->direction = d;
+    if (!graph_is_zero(g, d[2])) {
+        system_fail(s, w->j->direction.pointer, "the direction of the knife edge `%s` must not have a third component",
+                    w->name);
+        hamel_suggest(s->error, "a knife edge is perpendicular to the third axis of its body; use a frame in the body "
+                                "with suitable axes");
+        return;
+    }
+    node_vector_cross(g, e, d, side);
+    node_matrix_apply(g, w->a->rotation, side, outer);
+    for (int k = 0; k < 3; k++)
+        velocity[k] = system_rate(s, w->a->position[k], w->j->pointer, "the position of a knife edge");
+    if (w->b) {
+        located_carried(s, w->b, w->a->position, under);
+        for (int k = 0; k < 3; k++) velocity[k] = graph_sub(g, velocity[k], under[k]);
+    }
+    equation(w, node_vector_dot(g, outer, velocity));
+}
+
+enum { JOINT_TYPES = 7 };
+static const char *const type_names[JOINT_TYPES] = {"coincident", "distance", "revolute",  "prismatic",
+                                                    "fixed",      "rolling",  "knife_edge"};
+static const struct {
+    int equations[2]; /* number of equations in the plane and in space */
+    size_t ends;      /* smallest number of ends */
+    void (*lower)(joint_work *w);
+} types[JOINT_TYPES] = {{{2, 3}, 2, coincident}, {{1, 1}, 2, distance}, {{2, 5}, 2, revolute},  {{2, 5}, 2, prismatic},
+                        {{3, 6}, 2, fixed},      {{2, 3}, 2, rolling},  {{1, 1}, 1, knife_edge}};
 
 static int type_of(const char *name) {
     for (int k = 0; name && k < JOINT_TYPES; k++)
@@ -48,7 +309,7 @@ static int type_of(const char *name) {
 static bool declare_joint(hamel_system *s, const hamel_joint *j, int type, const loop_scope *scope) {
     const char *name = family_member(s, j->name, j->pointer, scope);
     size_t index;
-    for (int k = 1; name && k <= equation_counts[type][s->dimension == 3]; k++) {
+    for (int k = 1; name && k <= types[type].equations[s->dimension == 3]; k++) {
         const char *own = arena_format(s->memory, "%s.%d", name, k);
         if (!own || !binder_add_constraint(s, own, j->pointer, &index)) return false;
     }
@@ -59,15 +320,13 @@ enum { ALIAS_DEPTH = 16 };
 
 /* Returns true if an expression is the name of a coordinate, or of a definition that is an alias of one. */
 static bool is_coordinate(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
-    const symbol_table *names = &s->binder->quantities;
     loop_scope inner = *scope;
     for (int depth = 0; depth < ALIAS_DEPTH; depth++) { /* definitions may be circular */
         if (!e->text || !binder_looks_like_name(e->text)) return false;
         const char *name = family_name(s, e->text, e->pointer, &inner);
-        int32_t found = name ? symbol_find(names, name, strlen(name)) : -1;
-        if (found < 0) return false;
-        int32_t entry = names->symbols[found].value;
-        if (entry % ENTRY_KINDS != ENTRY_SLOT) return entry % ENTRY_KINDS == ENTRY_COORDINATE;
+        int32_t entry = name ? binder_find(&s->binder->quantities, name) : -1;
+        if (entry < 0 || entry % ENTRY_KINDS != ENTRY_SLOT)
+            return entry >= 0 && entry % ENTRY_KINDS == ENTRY_COORDINATE;
         const bind_slot *slot = &s->binder->slots[entry / ENTRY_KINDS];
         e = &slot->value->items[0];
         scope_from(&inner, slot->loops, slot->loop_count);
@@ -112,293 +371,19 @@ void joints_declare(hamel_system *s) {
     }
 }
 
-/* --- equations ---------------------------------------------------------------------------------------------------------- */
-
-typedef struct joint_work {
-    hamel_system *s;
-    const char *name;
-    const system_located *a, *b; /* the ends; b NULL: a knife edge on a surface at rest */
-    int next;                    /* number of the next equation */
-    bool lengths;                /* true if the equations compare positions, false if they compare directions */
-    const graph_node *direction; /* vector to whose squared length the equations are proportional, or NULL */
-} joint_work;
-
-/* Largest error of an equation without coordinates, relative to its terms: about a thousand roundings. */
-static const double HOLDS = 2e-13;
-
-/* Computes Σ |x_k| at coordinates 0; terms that depend on time count as 0. */
-static double length_scale(hamel_system *s, const graph_node x[3], const graph_node *zeros) {
-    double sum = 0, value;
-    for (int k = 0; k < 3; k++) {
-        graph_node at_zero = graph_substitute(s->graph, x[k], SYMBOL_COORDINATE, zeros, s->coordinate_count);
-        if (at_zero >= 0 && binder_number(s, at_zero, &value)) sum += fabs(value);
-    }
-    return sum;
-}
-
-/* Estimates the size of the terms of an equation, which may cancel, from the size of its positions and directions. */
-static double size_of_terms(const joint_work *w) {
-    hamel_system *s = w->s;
-    graph_node *zeros = arena_alloc(s->memory, s->coordinate_count, sizeof *zeros);
-    if (!zeros) return 0;
-    for (size_t i = 0; i < s->coordinate_count; i++) zeros[i] = graph_number(s->graph, 0);
-    double size = 1;
-    if (w->lengths) size = length_scale(s, w->a->position, zeros) + (w->b ? length_scale(s, w->b->position, zeros) : 0);
-    if (w->direction) size *= pow(length_scale(s, w->direction, zeros), 2);
-    return size;
-}
-
-/* Replaces an equation without coordinates by 0 if its error is rounding; otherwise adds an error. */
-static graph_node without_rounding(const joint_work *w, graph_node f) {
-    const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
-    double value;
-    if (f < 0 || (graph_depends(w->s->graph, f) & moving) || !binder_number(w->s, f, &value)) return f;
-    if (!(fabs(value) <= HOLDS * size_of_terms(w))) return f;
-    binder_note_judged(w->s, f);
-    return graph_number(w->s->graph, 0);
-}
-
-static void equation(joint_work *w, graph_node f) {
-    char name[400];
-    snprintf(name, sizeof name, "%s.%d", w->name, w->next++);
-    int32_t index = system_constraint_index(w->s, name);
-    if (index >= 0) binder_set_equation(w->s, (size_t)index, without_rounding(w, f));
-}
-
-static graph_node difference(const joint_work *w, int k) {
-    return graph_sub(w->s->graph, w->a->position[k], w->b->position[k]);
-}
-
-static void coincident(joint_work *w) {
-    w->lengths = true;
-    for (int k = 0; k < w->s->dimension; k++) equation(w, difference(w, k));
-}
-
-/* Checks that the length is positive: |r| has no derivative at r = 0. */
-static bool has_length(hamel_system *s, const hamel_joint *j, graph_node length) {
-    double value;
-    if (length < 0 || !binder_number(s, length, &value) || value > 0) return length >= 0;
-    system_fail(s, j->length.pointer, "the length of a `distance` joint must be greater than 0, found %.9g", value);
-    if (value == 0) hamel_suggest(s->error, "a `coincident` joint keeps two positions together");
-    return false;
-}
-
-static void distance(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
-    graph *g = w->s->graph;
-    graph_node between[3];
-    w->lengths = true;
-    for (int k = 0; k < 3; k++) between[k] = difference(w, k);
-    if (!hamel_expression_given(&j->length)) system_fail(w->s, j->pointer, "a `distance` joint needs `length`");
-    graph_node length = system_bind(w->s, &j->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-    if (has_length(w->s, j, length))
-        equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
-}
-
-/* Copies column k of the rotation matrix: body axis k in inertial components. */
-static void axis_of(const system_located *e, int k, graph_node out[3]) {
-    for (int i = 0; i < 3; i++) out[i] = e->rotation[3 * i + k];
-}
-
-static bool zero_axis(hamel_system *s, const hamel_joint *j) {
-    return system_fail(s, j->direction.pointer, "`%s` needs a vector that is not zero", j->name);
-}
-
-/* Finds two directions perpendicular to c: c × e and c × (c × e), e the coordinate axis with the smallest |c_k|. */
-static bool square_directions(hamel_system *s, const hamel_joint *j, const loop_scope *scope, const graph_node c[3],
-                              graph_node first[3], graph_node second[3]) {
-    double value[3];
-    int least = 0;
-    for (size_t k = 0; k < 3; k++) {
-        value[k] = 0;
-        if (k < j->direction.count && !system_number(s, &j->direction.items[k], scope, &value[k])) return false;
-        if (value[k] * value[k] < value[least] * value[least]) least = (int)k;
-    }
-    if (value[0] == 0 && value[1] == 0 && value[2] == 0) return zero_axis(s, j);
-    graph_node e[3];
-    for (int k = 0; k < 3; k++) e[k] = graph_number(s->graph, k == least);
-    node_vector_cross(s->graph, c, e, first);
-    node_vector_cross(s->graph, c, first, second);
-    return true;
-}
-
-/* Binds the components of `axis`, `normal` or `direction`. */
-static bool bind_direction(hamel_system *s, const hamel_joint *j, const loop_scope *scope, graph_node out[3]) {
-    for (size_t k = 0; k < 3; k++) out[k] = graph_number(s->graph, 0);
-    for (size_t k = 0; k < j->direction.count && k < 3; k++) {
-        out[k] = system_bind(s, &j->direction.items[k], PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-        if (out[k] < 0) return false;
-    }
-    bool zero = graph_is_zero(s->graph, out[0]) && graph_is_zero(s->graph, out[1]) && graph_is_zero(s->graph, out[2]);
-    if (j->direction.count && (int)j->direction.count == s->dimension) return !zero || zero_axis(s, j);
-    return system_fail(s, j->direction.count ? j->direction.pointer : j->pointer,
-                       "a `%s` joint needs %s with %d components", j->type,
-                       strcmp(j->type, "rolling") == 0      ? "`normal`"
-                       : strcmp(j->type, "knife_edge") == 0 ? "`direction`"
-                                                            : "`axis`",
-                       s->dimension);
-}
-
-static void no_rotation(joint_work *w) {
-    graph *g = w->s->graph;
-    graph_node a[3], b[3];
-    w->lengths = false;
-    w->direction = NULL;
-    if (w->s->dimension == 2) { /* sine of the angle between the first axes */
-        axis_of(w->a, 1, a);
-        axis_of(w->b, 0, b);
-        equation(w, node_vector_dot(g, a, b));
-        return;
-    }
-    for (int k = 0; k < 3; k++) {
-        axis_of(w->a, (k + 1) % 3, a);
-        axis_of(w->b, (k + 2) % 3, b);
-        equation(w, node_vector_dot(g, a, b));
-    }
-}
-
-/* Adds an error if an end is a particle: it has no axes, and inertial axes instead would keep the other end from rotating. */
-static bool have_axes(joint_work *w, const hamel_joint *j, const char *instead) {
-    for (int k = 0; k < 2; k++) {
-        const system_located *e = k ? w->b : w->a;
-        if (strcmp(e->kind, "particle") != 0) continue;
-        system_fail(w->s, j->between[k].pointer, "`%s` is a particle, and a `%s` joint needs two ends with axes",
-                    e->name, j->type);
-        return hamel_suggest(w->s->error, "%s", instead), false;
-    }
-    return true;
-}
-
-/* Checks that the axis of a planar revolute joint is omitted or is the third axis. */
-static bool is_third_axis(hamel_system *s, const hamel_joint *j) {
-    bool third = j->direction.count == 0 || j->direction.count == 3;
-    for (size_t k = 0; k < 2 && j->direction.count == 3; k++)
-        third = third && j->direction.items[k].is_number && j->direction.items[k].number == 0;
-    if (third) return true;
-    system_fail(s, j->direction.pointer, "a revolute joint in the plane rotates about the third axis");
-    return hamel_suggest(s->error, "leave out `axis`"), false;
-}
-
-static void revolute(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
-    hamel_system *s = w->s;
-    graph_node c[3], square[2][3], outer[3], axis[3];
-    coincident(w);
-    if (s->dimension == 2 && !is_third_axis(s, j)) return;
-    if (s->dimension == 2 || !have_axes(w, j, "a `coincident` joint keeps two positions together")) return;
-    if (!bind_direction(s, j, scope, c) || !square_directions(s, j, scope, c, square[0], square[1])) return;
-    w->lengths = false;
-    w->direction = c;
-    node_matrix_apply(s->graph, w->b->rotation, c, axis);
-    for (int k = 0; k < 2; k++) {
-        node_matrix_apply(s->graph, w->a->rotation, square[k], outer);
-        equation(w, node_vector_dot(s->graph, outer, axis));
-    }
-}
-
-static void prismatic(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
-    hamel_system *s = w->s;
-    graph *g = s->graph;
-    graph_node c[3], square[2][3], outer[3], between[3];
-    if (!have_axes(w, j, "give a particle that slides on a body the position {\"frame\": BODY, \"at\": [...]}")) return;
-    if (!bind_direction(s, j, scope, c)) return;
-    w->lengths = true;
-    w->direction = c;
-    for (int k = 0; k < 3; k++) between[k] = difference(w, k);
-    if (s->dimension == 2) {
-        graph_node turned[3] = {graph_neg(g, c[1]), c[0], graph_number(g, 0)};
-        node_matrix_apply(g, w->a->rotation, turned, outer);
-        equation(w, node_vector_dot(g, outer, between));
-    } else {
-        if (!square_directions(s, j, scope, c, square[0], square[1])) return;
-        for (int k = 0; k < 2; k++) {
-            node_matrix_apply(g, w->a->rotation, square[k], outer);
-            equation(w, node_vector_dot(g, outer, between));
-        }
-    }
-    no_rotation(w);
-}
-
-static int turning(const hamel_system *s, const system_located *e) {
-    bool turns = false;
-    for (int k = 0; k < 3; k++) turns = turns || !graph_is_zero(s->graph, e->omega[k]);
-    return turns + (e->turns && strcmp(e->kind, "body") == 0);
-}
-
-static void rolling(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
-    hamel_system *s = w->s;
-    graph *g = s->graph;
-    graph_node n[3], outer[3], place[3], own[3], under[3];
-    const system_located *wheel = turning(s, w->a) > turning(s, w->b) ? w->a : w->b;
-    const system_located *surface = wheel == w->a ? w->b : w->a;
-    if (!hamel_expression_given(&j->radius)) system_fail(s, j->pointer, "a `rolling` joint needs `radius`");
-    if (turning(s, wheel) == 0) {
-        system_fail(s, j->pointer, "neither end of the `rolling` joint `%s` is a body that can rotate", w->name);
-        return;
-    }
-    graph_node radius = system_bind(s, &j->radius, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
-    if (radius < 0 || !validity_radius(s, &j->radius, radius) || !bind_direction(s, j, scope, n)) return;
-    graph_node arm = graph_div(g, radius, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, n, n)));
-    node_matrix_apply(g, surface->rotation, n, outer);
-    for (int k = 0; k < 3; k++) place[k] = graph_sub(g, wheel->position[k], graph_mul(g, arm, outer[k]));
-    if (!((graph_depends(g, n[0]) | graph_depends(g, n[1]) | graph_depends(g, n[2])) &
-          ~GRAPH_DEPENDS(SYMBOL_PARAMETER)))
-        validity_side(s, j->direction.pointer, w->name, outer, radius, wheel, surface);
-    located_carried(w->s, wheel, place, own);
-    located_carried(w->s, surface, place, under);
-    w->lengths = true;
-    for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));
-}
-
-static void knife_edge(joint_work *w, const hamel_joint *j, const loop_scope *scope) {
-    graph *g = w->s->graph;
-    graph_node d[3], side[3], outer[3], velocity[3], under[3];
-    const graph_node e[3] = {graph_number(g, 0), graph_number(g, 0), graph_number(g, 1)};
-    if (!bind_direction(w->s, j, scope, d)) return;
-    w->lengths = true;
-    w->direction = d;
-    if (!graph_is_zero(g, d[2])) {
-        system_fail(w->s, j->direction.pointer, "the direction of the knife edge `%s` must not have a third component",
-                    w->name);
-        hamel_suggest(w->s->error,
-                      "a knife edge is perpendicular to the third axis of its body; use a frame in the body with "
-                      "suitable axes");
-        return;
-    }
-    node_vector_cross(g, e, d, side);
-    node_matrix_apply(g, w->a->rotation, side, outer);
-    for (int k = 0; k < 3; k++)
-        velocity[k] = system_rate(w->s, w->a->position[k], j->pointer, "the position of a knife edge");
-    if (w->b) {
-        located_carried(w->s, w->b, w->a->position, under);
-        for (int k = 0; k < 3; k++) velocity[k] = graph_sub(g, velocity[k], under[k]);
-    }
-    equation(w, node_vector_dot(g, outer, velocity));
-}
-
 static void lower_joint(hamel_system *s, const hamel_joint *j, int type, const loop_scope *scope) {
+    assert(0 <= type && type < JOINT_TYPES);
     const char *name = family_name(s, j->name, j->pointer, scope);
     if (!name || j->end_count == 0) return;
-    if (j->end_count == 1 && type != JOINT_KNIFE_EDGE) {
+    if (j->end_count < types[type].ends) {
         system_fail(s, j->pointer, "a `%s` joint needs two elements", j->type);
         return;
     }
     int32_t a = located_end(s, &j->between[0], scope), b = j->end_count > 1 ? located_end(s, &j->between[1], scope) : a;
     if (a < 0 || b < 0) return;
     const system_located *all = s->binder->located;
-    joint_work w = {s, name, &all[a], j->end_count > 1 ? &all[b] : NULL, 1, true, NULL};
-    switch ((joint_type)type) {
-    case JOINT_COINCIDENT: coincident(&w); return;
-    case JOINT_DISTANCE: distance(&w, j, scope); return;
-    case JOINT_REVOLUTE: revolute(&w, j, scope); return;
-    case JOINT_PRISMATIC: prismatic(&w, j, scope); return;
-    case JOINT_FIXED:
-        if (!have_axes(&w, j, "a `coincident` joint keeps two positions together")) return;
-        coincident(&w);
-        no_rotation(&w);
-        return;
-    case JOINT_ROLLING: rolling(&w, j, scope); return;
-    case JOINT_KNIFE_EDGE: knife_edge(&w, j, scope); return;
-    case JOINT_TYPES: return;
-    }
+    joint_work w = {s, j, scope, name, &all[a], j->end_count > 1 ? &all[b] : NULL, .next = 1, .lengths = true};
+    types[type].lower(&w);
 }
 
 static void lower_norm(hamel_system *s, const system_located *e) {

@@ -5,7 +5,6 @@
  * frames are followed with a stack, not by recursion. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
-#include "engine/system/validity.h"
 
 #include <assert.h>
 #include <string.h>
@@ -27,51 +26,33 @@ typedef struct located_source {
     const char *in, *in_pointer;
 } located_source;
 
-/* Adds an element; returns its index or −1. Its parent and axes are resolved later. */
-static int32_t add_located(hamel_system *s, const located_source *from, const loop_scope *scope) {
+/* Adds an element; returns its index or −1. located_find_parents sets the parent and the axes. */
+static int32_t add_located(hamel_system *s, const located_source *from, const char *name, const loop_scope *scope) {
     system_binder *b = s->binder;
-    if (!check_dimension(s, from->position)) return -1;
-    system_located *all =
-        binder_grow(s, b->located, &b->located_capacity, b->located_count, sizeof *all, from->pointer);
-    if (!all) return -1;
-    b->located = all;
-    system_located *e = &all[b->located_count];
-    *e = (system_located){.name = from->name,
-                          .pointer = from->pointer,
-                          .kind = from->kind,
-                          .given = from->position,
-                          .orientation = from->orientation,
-                          .in = from->in,
-                          .in_pointer = from->in_pointer,
-                          .parent = -1,
-                          .axes = -1,
-                          .position_slot = -1,
-                          .orientation_slot = -1,
-                          .norm = -1,
-                          .turns = from->orientation != NULL};
-    if (!scope_copy(s, scope, &e->loops, &e->loop_count)) return -1;
-    if (e->given->at.count)
-        e->position_slot = binder_add_slot(s, e->name, e->given->pointer, &e->given->at, PLACE_POSITION, scope);
-    if (e->turns && e->orientation->values.count)
-        e->orientation_slot =
-            binder_add_slot(s, e->name, e->orientation->pointer, &e->orientation->values, PLACE_POSITION, scope);
-    return (int32_t)b->located_count++;
+    const hamel_position *p = from->position;
+    const hamel_orientation *o = from->orientation;
+    if (!check_dimension(s, p)) return -1;
+    system_located e = {name, from->pointer, from->kind, p, o, from->in, from->in_pointer, .turns = o != NULL};
+    e.parent = e.axes = e.position_slot = e.orientation_slot = e.norm = -1;
+    if (!scope_copy(s, scope, &e.loops, &e.loop_count)) return -1;
+    if (p->at.count) e.position_slot = binder_add_slot(s, name, p->pointer, &p->at, PLACE_POSITION, scope);
+    if (o && o->values.count)
+        e.orientation_slot = binder_add_slot(s, name, o->pointer, &o->values, PLACE_POSITION, scope);
+    if (!binder_append(s, &b->located, &b->located_count, &b->located_capacity, &e, sizeof e, e.pointer)) return -1;
+    return (int32_t)b->located_count - 1;
 }
 
-static bool declare(hamel_system *s, located_source from, const loop_scope *scope) {
-    from.name = family_member(s, from.name, from.pointer, scope);
-    if (!from.name) return false;
-    int32_t index = add_located(s, &from, scope);
-    if (index < 0) return false;
-    return binder_declare_element(s, &s->binder->elements, from.name, (size_t)index, from.pointer, "elements") ||
-           s->error->status != HAMEL_NO_MEMORY;
-}
-
-static void declare_family(hamel_system *s, const located_source *from, const hamel_family *family) {
+static void declare_family(hamel_system *s, located_source from, const hamel_family *family) {
     family_iterator f;
-    if (!from->name) return;
-    for (family_begin(&f, s, family); family_next(&f);)
-        if (!declare(s, *from, &f.scope)) return;
+    if (!from.name) return;
+    for (family_begin(&f, s, family); family_next(&f);) {
+        const char *name = family_member(s, from.name, from.pointer, &f.scope);
+        int32_t index = name ? add_located(s, &from, name, &f.scope) : -1;
+        if (index < 0) return;
+        if (!binder_declare_element(s, &s->binder->elements, name, (size_t)index, from.pointer, "elements") &&
+            s->error->status == HAMEL_NO_MEMORY)
+            return;
+    }
 }
 
 /* Adds an error: a position in a frame does not determine the axes of an orientation or inertia given with it. */
@@ -85,52 +66,38 @@ static bool refuse_axes(hamel_system *s, const char *name, const hamel_position 
            false;
 }
 
-static void declare_bodies(hamel_system *s) {
-    const hamel_description *d = s->description;
-    for (size_t i = 0; i < d->body_count; i++) {
-        const hamel_body *b = &d->bodies[i];
-        if (!b->name || !b->position.at.count) continue;
-        located_source from = {b->name, b->pointer, "body", &b->position, &b->orientation, b->in, b->in_pointer};
-        if (!b->in && b->position.frame && (b->orientation.kind != HAMEL_PARALLEL || b->inertia.count))
-            (void)refuse_axes(s, b->name, &b->position);
-        declare_family(s, &from, &b->family);
-    }
-}
-
-static void declare_frames(hamel_system *s) {
-    const hamel_description *d = s->description;
-    for (size_t i = 0; i < d->frame_count; i++) {
-        const hamel_point *p = &d->frames[i];
-        if (!p->name) continue;
-        located_source from = {p->name, p->pointer, "frame", &p->position, &p->orientation, p->in, p->in_pointer};
-        declare_family(s, &from, &p->family);
-    }
-}
-
 void located_declare(hamel_system *s) {
     const hamel_description *d = s->description;
     for (size_t i = 0; i < d->particle_count; i++) {
         const hamel_particle *p = &d->particles[i];
-        if (!p->position.at.count) continue;
-        declare_family(s, &(located_source){p->name, p->pointer, "particle", &p->position, NULL, NULL, NULL},
-                       &p->family);
+        if (p->position.at.count)
+            declare_family(s, (located_source){p->name, p->pointer, "particle", .position = &p->position}, &p->family);
     }
-    declare_bodies(s);
+    for (size_t i = 0; i < d->body_count; i++) {
+        const hamel_body *b = &d->bodies[i];
+        if (!b->name || !b->position.at.count) continue;
+        if (!b->in && b->position.frame && (b->orientation.kind != HAMEL_PARALLEL || b->inertia.count))
+            (void)refuse_axes(s, b->name, &b->position);
+        located_source from = {b->name, b->pointer, "body", &b->position, &b->orientation, b->in, b->in_pointer};
+        declare_family(s, from, &b->family);
+    }
     for (size_t i = 0; i < d->point_count; i++) {
         const hamel_point *p = &d->points[i];
-        declare_family(s, &(located_source){p->name, p->pointer, "point", &p->position, NULL, NULL, NULL}, &p->family);
+        declare_family(s, (located_source){p->name, p->pointer, "point", .position = &p->position}, &p->family);
     }
-    declare_frames(s);
+    for (size_t i = 0; i < d->frame_count; i++) {
+        const hamel_point *p = &d->frames[i];
+        located_source from = {p->name, p->pointer, "frame", &p->position, &p->orientation, p->in, p->in_pointer};
+        declare_family(s, from, &p->family);
+    }
 }
 
-/* Returns the index of the frame or body with this name; −1 if name is NULL, −2 after adding an error. */
+/* Returns the index of the frame or body with this name, −1 if name is NULL, or −2 after adding an error. */
 static int32_t find_parent(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     if (!name) return -1;
     const char *expanded = family_name(s, name, pointer, scope);
     if (!expanded) return -2;
-    const symbol_table *elements = &s->binder->elements;
-    int32_t found = symbol_find(elements, expanded, strlen(expanded));
-    int32_t index = found < 0 ? -1 : elements->symbols[found].value;
+    int32_t index = binder_find(&s->binder->elements, expanded);
     if (index >= 0 && s->binder->located[index].turns) return index;
     if (index >= 0) {
         system_fail(s, pointer, "`%s` is a %s, which has no axes; name a frame or a body", expanded,
@@ -138,9 +105,7 @@ static int32_t find_parent(hamel_system *s, const char *name, const char *pointe
         return -2;
     }
     system_fail(s, pointer, "unknown frame or body `%s`", expanded);
-    const char *nearest = symbol_nearest(elements, expanded, strlen(expanded));
-    if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
-    return -2;
+    return binder_suggest_nearest(s, &s->binder->elements, expanded), -2;
 }
 
 /* Resolves the frame or body in which an element is given. A position that names a frame is given in that frame and moves
@@ -180,13 +145,9 @@ static bool is_parallel(const hamel_system *s, const system_located *e) {
 static bool note_sine(hamel_system *s, const system_located *e, const hamel_orientation *o, const graph_node *values) {
     graph_node sine = rotation_sine(s, o, values);
     if (sine < 0 || !(graph_depends(s->graph, sine) & GRAPH_DEPENDS(SYMBOL_COORDINATE))) return true;
-    system_angles *all = arena_grow(s->memory, s->angles, &s->angles_capacity, s->angles_count + 1, sizeof *all);
-    const char *pointer =
-        arena_text(s->memory, o->pointer, strlen(o->pointer)); /* copied: must outlive the description */
-    if (!all || !pointer) return binder_graph_fault(s, o->pointer);
-    s->angles = all;
-    all[s->angles_count++] = (system_angles){e->name, pointer, sine};
-    return true;
+    system_angles own = {e->name, binder_text(s, o->pointer, o->pointer), sine};
+    return own.pointer &&
+           binder_append(s, &s->angles, &s->angles_count, &s->angles_capacity, &own, sizeof own, own.pointer);
 }
 
 /* Computes position and axes in the frame where they are given, then in inertial components. All slots must be bound. */
@@ -242,7 +203,7 @@ typedef struct located_search {
     hamel_system *s;
     int32_t *stack;
     size_t depth, capacity, number;
-    bool complete; /* whether all slots visited so far are bound */
+    bool complete; /* true if all slots visited so far are bound */
 } located_search;
 
 static bool push_element(located_search *w, int32_t element) {
@@ -250,13 +211,10 @@ static bool push_element(located_search *w, int32_t element) {
     const system_located *all = w->s->binder->located;
     if (element < 0 || all[element].ready) return true;
     const system_located *e = &all[element];
-    if (e->walk == w->number && !e->open) return true; /* already visited; its slots are not bound yet */
     if (e->walk == w->number)
-        return system_fail(w->s, e->pointer, "circular frames: `%s` is given in its own frame", e->name);
-    w->stack = arena_grow(w->s->memory, w->stack, &w->capacity, w->depth + 1, sizeof *w->stack);
-    if (!w->stack) return binder_graph_fault(w->s, e->pointer);
-    w->stack[w->depth++] = element;
-    return true;
+        return !e->open /* already visited, but waiting for slots */ ||
+               system_fail(w->s, e->pointer, "circular frames: `%s` is given in its own frame", e->name);
+    return binder_append(w->s, &w->stack, &w->depth, &w->capacity, &element, sizeof element, e->pointer);
 }
 
 /* Visits the frame of an element first; computes the element at its second visit. Returns false after adding an error. */
@@ -298,28 +256,23 @@ void located_resolve(hamel_system *s) {
         if (!located_need(s, (int32_t)i, &complete)) return;
 }
 
+/* Adds an unnamed element for a position; returns its index, or −1 after adding an error. */
+static int32_t add_position(hamel_system *s, const hamel_end *end, const loop_scope *scope) {
+    if (end->position.at.count == 0) return -1; /* the reader has reported the error */
+    int32_t index =
+        add_located(s, &(located_source){NULL, end->pointer, "position", .position = &end->position}, "", scope);
+    if (index < 0 || !find_parents(s, &s->binder->located[index])) return -1;
+    return binder_resolve_slot(s, s->binder->located[index].position_slot) ? index : -1;
+}
+
 int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *scope) {
-    const symbol_table *elements = &s->binder->elements;
     bool complete;
-    if (!end->name && end->position.at.count == 0) return -1; /* the reader has reported the error */
-    if (!end->name) {
-        located_source from = {"", end->pointer, "position", &end->position, NULL, NULL, NULL};
-        int32_t index = add_located(s, &from, scope);
-        if (index < 0 || !find_parents(s, &s->binder->located[index])) return -1;
-        int32_t slot = s->binder->located[index].position_slot;
-        return binder_resolve_slot(s, slot) && located_need(s, index, &complete) && complete ? index : -1;
-    }
-    const char *name = family_name(s, end->name, end->pointer, scope);
-    int32_t found = name ? symbol_find(elements, name, strlen(name)) : -1;
-    if (found >= 0) {
-        int32_t index = elements->symbols[found].value;
-        return located_need(s, index, &complete) && complete ? index : -1;
-    }
+    const char *name = end->name ? family_name(s, end->name, end->pointer, scope) : NULL;
+    int32_t index = !end->name ? add_position(s, end, scope) : name ? binder_find(&s->binder->elements, name) : -1;
+    if (index >= 0) return located_need(s, index, &complete) && complete ? index : -1;
     if (!name) return -1;
     system_fail(s, end->pointer, "unknown particle, body, point or frame `%s`", name);
-    const char *nearest = symbol_nearest(elements, name, strlen(name));
-    if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
-    return -1;
+    return binder_suggest_nearest(s, &s->binder->elements, name), -1;
 }
 
 void located_carried(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]) {

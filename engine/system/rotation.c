@@ -13,6 +13,10 @@ static void identity(graph *g, graph_node m[9]) {
     for (int k = 0; k < 9; k++) m[k] = graph_number(g, k % 4 == 0);
 }
 
+bool node_vector_is_zero(const graph *g, const graph_node x[3]) {
+    return graph_is_zero(g, x[0]) && graph_is_zero(g, x[1]) && graph_is_zero(g, x[2]);
+}
+
 graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3]) {
     graph_node sum = graph_mul(g, a[0], b[0]);
     for (int k = 1; k < 3; k++) sum = graph_add(g, sum, graph_mul(g, a[k], b[k]));
@@ -55,31 +59,27 @@ static void elementary(graph *g, int k, graph_node angle, graph_node out[9]) {
     out[3 * j + i] = s;
 }
 
-static void unit(graph *g, int k, graph_node length, graph_node out[3]) {
-    for (int i = 0; i < 3; i++) out[i] = i == k ? length : graph_number(g, 0);
+/* Adds the rate of an angle about coordinate axis k to an angular velocity. */
+static void add_rate(graph *g, int k, graph_node angle, graph_node omega[3]) {
+    omega[k] = graph_add(g, graph_rate(g, angle), omega[k]);
 }
 
-static void add_to(graph *g, const graph_node x[3], graph_node sum[3]) {
-    for (int i = 0; i < 3; i++) sum[i] = graph_add(g, sum[i], x[i]);
-}
-
+/* Computes the rotation and adds the rates of the angles to omega and omega_body, which are 0. */
 static void euler(graph *g, const int axis[3], const graph_node angle[3], graph_node rotation[9], graph_node omega[3],
                   graph_node omega_body[3]) {
     graph_node single[3][9], pair[9], term[3];
     for (int k = 0; k < 3; k++) elementary(g, axis[k], angle[k], single[k]);
     node_matrix_times(g, single[0], single[1], pair);
     node_matrix_times(g, pair, single[2], rotation);
-    unit(g, axis[2], graph_rate(g, angle[2]), omega); /* rates are added from the innermost axis outwards */
+    add_rate(g, axis[2], angle[2], omega); /* rates are added from the innermost axis outwards */
     for (int k = 1; k >= 0; k--) {
         node_matrix_apply(g, single[k], omega, term);
-        unit(g, axis[k], graph_rate(g, angle[k]), omega);
-        add_to(g, term, omega);
+        add_rate(g, axis[k], angle[k], memcpy(omega, term, sizeof term));
     }
-    unit(g, axis[0], graph_rate(g, angle[0]), omega_body); /* rates are added from the outermost axis inwards */
+    add_rate(g, axis[0], angle[0], omega_body); /* rates are added from the outermost axis inwards */
     for (int k = 1; k < 3; k++) {
         node_matrix_apply_transposed(g, single[k], omega_body, term);
-        unit(g, axis[k], graph_rate(g, angle[k]), omega_body);
-        add_to(g, term, omega_body);
+        add_rate(g, axis[k], angle[k], memcpy(omega_body, term, sizeof term));
     }
 }
 
@@ -133,16 +133,12 @@ bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *
     graph *g = s->graph;
     int axis[3];
     bool extrinsic;
+    for (int k = 0; k < 3; k++) omega[k] = omega_body[k] = graph_number(g, 0);
     switch (o->kind) {
-    case HAMEL_PARALLEL:
-        identity(g, rotation);
-        unit(g, 0, graph_number(g, 0), omega);
-        unit(g, 0, graph_number(g, 0), omega_body);
-        return true;
+    case HAMEL_PARALLEL: identity(g, rotation); return true;
     case HAMEL_ANGLE:
         elementary(g, 2, values[0], rotation);
-        unit(g, 2, graph_rate(g, values[0]), omega);
-        unit(g, 2, graph_rate(g, values[0]), omega_body);
+        omega[2] = omega_body[2] = graph_rate(g, values[0]);
         return true;
     case HAMEL_EULER:
         if (!parse_sequence(s, o, axis, &extrinsic)) return false;

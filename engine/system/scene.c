@@ -6,12 +6,17 @@
 
 #include <string.h>
 
+/* For each located element, names of columns; NULL until needed. */
+typedef struct column_table {
+    const char ***columns;
+    size_t capacity;
+} column_table;
+
 typedef struct scene_maker {
     hamel_system *s;
     hamel_scene *scene;
     size_t capacity;
-    const char ***places, ***axes; /* columns of each located element; NULL until needed */
-    size_t places_capacity, axes_capacity;
+    column_table positions, axes;
     int dimension;
 } scene_maker;
 
@@ -30,78 +35,48 @@ static const char *label_of(const scene_maker *m, int32_t element) {
     return *name ? name : arena_format(m->s->memory, "%d", (int)element + 1);
 }
 
-/* Grows the table of columns to contain the element, and returns the element's entry. */
-static const char ***columns_of(scene_maker *m, const char ****table, size_t *capacity, int32_t element) {
-    const char ***grown = arena_grow(m->s->memory, *table, capacity, (size_t)element + 1, sizeof *grown);
-    if (!grown) return binder_graph_fault(m->s, "/scene"), NULL;
-    *table = grown;
-    return &grown[element];
-}
-
-static bool add_place(scene_maker *m, int32_t element, const char *pointer, const char **out) {
-    const char ***known = columns_of(m, &m->places, &m->places_capacity, element);
-    if (!known) return false;
-    if (!*known) {
-        const char **names = arena_alloc(m->s->memory, 3, sizeof *names), *label = label_of(m, element);
-        if (!names || !label) return binder_graph_fault(m->s, pointer);
-        for (int k = 0; k < m->dimension; k++) {
-            const char *name = arena_format(m->s->memory, "scene.%s.%c", label, "xyz"[k]);
-            names[k] = add_number(m, name, m->s->binder->located[element].position[k], pointer);
-            if (!names[k]) return false;
-        }
-        *known = names;
-    }
-    memcpy(out, *known, (size_t)m->dimension * sizeof *out);
-    return true;
-}
-
-/* Returns the number of body axes that are output: the first in the plane, all three in space. */
-static size_t axis_count(const scene_maker *m) {
-    return m->dimension == 2 ? 1 : 3;
-}
-
-static bool add_axes(scene_maker *m, int32_t element, const char *pointer, hamel_shape *shape) {
-    const char ***known = columns_of(m, &m->axes, &m->axes_capacity, element);
+/* Returns the columns of the position (axes = 0) or of the first body axes of an element, and adds them as outputs if they
+ * are new. Returns NULL after adding an error. */
+static const char **columns_of(scene_maker *m, column_table *table, int32_t element, size_t axes, const char *pointer) {
+    hamel_system *s = m->s;
     size_t d = (size_t)m->dimension;
-    if (!known) return false;
-    if (!*known) {
-        const char **names = arena_alloc(m->s->memory, 9, sizeof *names), *label = label_of(m, element);
-        if (!names || !label) return binder_graph_fault(m->s, pointer);
-        for (size_t k = 0; k < axis_count(m) * d; k++) {
-            size_t axis = k / d, row = k % d;
-            const char *name = arena_format(m->s->memory, "scene.%s.R%zu%zu", label, row + 1, axis + 1);
-            names[k] = add_number(m, name, m->s->binder->located[element].rotation[3 * row + axis], pointer);
-            if (!names[k]) return false;
-        }
-        *known = names;
+    const char ***grown = arena_grow(s->memory, table->columns, &table->capacity, (size_t)element + 1, sizeof *grown);
+    if (!grown) return binder_graph_fault(s, "/scene"), NULL;
+    table->columns = grown;
+    if (grown[element]) return grown[element];
+    const char **names = binder_alloc(s, 9, sizeof *names, pointer), *label = label_of(m, element);
+    if (!names || !label) return binder_graph_fault(s, pointer), NULL;
+    const system_located *e = &s->binder->located[element];
+    for (size_t k = 0; k < (axes ? axes * d : d); k++) {
+        size_t axis = k / d, row = k % d;
+        const char *name = axes ? arena_format(s->memory, "scene.%s.R%zu%zu", label, row + 1, axis + 1)
+                                : arena_format(s->memory, "scene.%s.%c", label, "xyz"[k]);
+        names[k] = add_number(m, name, axes ? e->rotation[3 * row + axis] : e->position[k], pointer);
+        if (!names[k]) return NULL;
     }
-    shape->axes = *known;
-    shape->axis_count = axis_count(m);
-    return true;
+    return grown[element] = names;
 }
 
 static hamel_shape *add_shape(scene_maker *m, hamel_shape_kind kind, const int32_t *elements, size_t count,
                               const char *pointer) {
     hamel_scene *scene = m->scene;
-    hamel_shape *all = binder_grow(m->s, scene->shapes, &m->capacity, scene->count, sizeof *all, pointer);
-    if (!all) return NULL;
-    scene->shapes = all;
     m->dimension = scene->dimension = m->s->dimension;
     hamel_shape shape = {.kind = kind_names[kind], .point_count = count};
     shape.name = count == 1 ? m->s->binder->located[elements[0]].name : "";
-    shape.points = arena_alloc(m->s->memory, 3 * count, sizeof *shape.points);
-    if (!shape.points) return binder_graph_fault(m->s, pointer), NULL;
-    for (size_t k = 0; k < count; k++)
-        if (!add_place(m, elements[k], pointer, shape.points + k * (size_t)m->dimension)) return NULL;
-    all[scene->count] = shape;
-    return &all[scene->count++];
+    shape.points = binder_alloc(m->s, 3 * count, sizeof *shape.points, pointer);
+    for (size_t k = 0; k < count; k++) {
+        const char **columns = shape.points ? columns_of(m, &m->positions, elements[k], 0, pointer) : NULL;
+        if (!columns) return NULL;
+        memcpy(shape.points + k * (size_t)m->dimension, columns, (size_t)m->dimension * sizeof *columns);
+    }
+    return binder_append(m->s, &scene->shapes, &scene->count, &m->capacity, &shape, sizeof shape, pointer);
 }
 
 /* Binds the lengths of a shape, which may contain the same symbols as positions. */
 static bool add_sizes(scene_maker *m, hamel_shape *shape, const hamel_expression *items, size_t count, const char *word,
                       const loop_scope *scope) {
-    shape->sizes = arena_alloc(m->s->memory, count, sizeof *shape->sizes);
-    if (!shape->sizes) return binder_graph_fault(m->s, "/scene");
+    shape->sizes = binder_alloc(m->s, count, sizeof *shape->sizes, "/scene");
+    if (!shape->sizes) return false;
     for (size_t k = 0; k < count; k++) {
         graph_node node = system_bind(m->s, &items[k], PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL);
         if (node < 0) return false;
@@ -140,9 +115,10 @@ static void make_described(scene_maker *m, const hamel_scene_shape *d, const loo
     if (!sizes_fit(s, d)) return;
     hamel_shape *shape = add_shape(m, d->kind, elements, d->end_count, d->pointer);
     if (!shape) return;
-    if ((solid || d->kind == HAMEL_SHAPE_CIRCLE) && s->binder->located[elements[0]].turns &&
-        !add_axes(m, elements[0], d->pointer, shape))
-        return;
+    if ((solid || d->kind == HAMEL_SHAPE_CIRCLE) && s->binder->located[elements[0]].turns) {
+        shape->axis_count = s->dimension == 2 ? 1 : 3;
+        if (!(shape->axes = columns_of(m, &m->axes, elements[0], shape->axis_count, d->pointer))) return;
+    }
     const char *word = d->kind == HAMEL_SHAPE_BOX ? "size" : "radius";
     if (d->sizes.count) (void)add_sizes(m, shape, d->sizes.items, d->sizes.count, word, scope);
 }
@@ -166,52 +142,38 @@ static void make_default(scene_maker *m, hamel_shape_kind kind, const hamel_end 
     if (shape && expanded) shape->name = expanded;
 }
 
-static void make_element(scene_maker *m, const char *pointer, const char *name, const hamel_family *family) {
+static void make_members(scene_maker *m, hamel_shape_kind kind, const hamel_end *ends, size_t count, const char *name,
+                         const hamel_family *family) {
     family_iterator f;
-    hamel_end end = {.pointer = pointer, .name = name};
-    if (!name) return;
-    for (family_begin(&f, m->s, family); family_next(&f);) make_default(m, HAMEL_SHAPE_POINT, &end, 1, name, &f.scope);
+    for (family_begin(&f, m->s, family); family_next(&f);) make_default(m, kind, ends, count, name, &f.scope);
 }
 
-/* Draws a point of space as a point, and a point of a body or frame as a line from the centre of the body or frame. */
-static void make_point(scene_maker *m, const hamel_point *p) {
-    family_iterator f;
-    hamel_end ends[2] = {{.pointer = p->pointer, .name = p->position.frame}, {.pointer = p->pointer, .name = p->name}};
-    if (!p->name) return;
-    if (!p->position.frame) {
-        make_element(m, p->pointer, p->name, &p->family);
-        return;
-    }
-    for (family_begin(&f, m->s, &p->family); family_next(&f);)
-        make_default(m, HAMEL_SHAPE_LINE, ends, 2, p->name, &f.scope);
+/* Draws an element as a point, or as a line from the origin of `frame` if given. */
+static void make_element(scene_maker *m, const char *pointer, const char *name, const char *frame,
+                         const hamel_family *family) {
+    const hamel_end ends[2] = {{.pointer = pointer, .name = frame}, {.pointer = pointer, .name = name}};
+    if (name) make_members(m, frame ? HAMEL_SHAPE_LINE : HAMEL_SHAPE_POINT, ends + !frame, frame ? 2 : 1, name, family);
 }
 
-static void make_link(scene_maker *m, hamel_shape_kind kind, const hamel_end *between, size_t count, const char *name,
-                      const hamel_family *family) {
-    family_iterator f;
-    if (count != 2) return;
-    for (family_begin(&f, m->s, family); family_next(&f);) make_default(m, kind, between, 2, name, &f.scope);
+static void make_links(scene_maker *m, hamel_shape_kind kind, const hamel_link *links, size_t count) {
+    for (const hamel_link *l = links; l < links + count; l++)
+        if (l->end_count == 2) make_members(m, kind, l->between, 2, l->name, &l->family);
 }
 
 static void make_all_declared(scene_maker *m) {
     const hamel_description *d = m->s->description;
     for (size_t i = 0; i < d->particle_count; i++)
-        make_element(m, d->particles[i].pointer, d->particles[i].name, &d->particles[i].family);
+        make_element(m, d->particles[i].pointer, d->particles[i].name, NULL, &d->particles[i].family);
     for (size_t i = 0; i < d->body_count; i++)
-        make_element(m, d->bodies[i].pointer, d->bodies[i].name, &d->bodies[i].family);
-    for (size_t i = 0; i < d->point_count; i++) make_point(m, &d->points[i]);
-    for (size_t i = 0; i < d->spring_count; i++) {
-        const hamel_link *l = &d->springs[i];
-        make_link(m, HAMEL_SHAPE_SPRING, l->between, l->end_count, l->name, &l->family);
-    }
-    for (size_t i = 0; i < d->damper_count; i++) {
-        const hamel_link *l = &d->dampers[i];
-        make_link(m, HAMEL_SHAPE_LINE, l->between, l->end_count, l->name, &l->family);
-    }
+        make_element(m, d->bodies[i].pointer, d->bodies[i].name, NULL, &d->bodies[i].family);
+    for (size_t i = 0; i < d->point_count; i++)
+        make_element(m, d->points[i].pointer, d->points[i].name, d->points[i].position.frame, &d->points[i].family);
+    make_links(m, HAMEL_SHAPE_SPRING, d->springs, d->spring_count);
+    make_links(m, HAMEL_SHAPE_LINE, d->dampers, d->damper_count);
     for (size_t i = 0; i < d->joint_count; i++) {
         const hamel_joint *j = &d->joints[i];
-        if (j->type && strcmp(j->type, "distance") == 0)
-            make_link(m, HAMEL_SHAPE_LINE, j->between, j->end_count, j->name, &j->family);
+        if (j->type && strcmp(j->type, "distance") == 0 && j->end_count == 2)
+            make_members(m, HAMEL_SHAPE_LINE, j->between, 2, j->name, &j->family);
     }
 }
 
@@ -220,11 +182,8 @@ void scene_lower(hamel_system *s) {
     size_t outputs = s->output_count;
     bool shown = d->simulation.scene;
     if (!shown && !d->has_scene) return;
-    scene_maker m = {.s = s, .scene = arena_alloc(s->memory, 1, sizeof *m.scene), .dimension = s->dimension};
-    if (!m.scene) {
-        binder_graph_fault(s, "/scene");
-        return;
-    }
+    scene_maker m = {.s = s, .scene = binder_alloc(s, 1, sizeof *m.scene, "/scene"), .dimension = s->dimension};
+    if (!m.scene) return;
     if (d->has_scene)
         make_all_described(&m);
     else

@@ -5,7 +5,6 @@
  * are reported together. Elements without a name or expression are skipped, since the reader has reported them. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
-#include "engine/system/validity.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,10 @@
-/* validity.c — checks of orientations, masses and inertias at the initial state and at random states. Random states are
- * projected onto the constraints between coordinates of orientations: nine direction cosines are a rotation only if their
- * constraints hold. */
-#include "engine/system/validity.h"
+/* validity.c — checks for invalid values: orientations that are not rotations, impossible masses and moments of inertia.
+ *
+ * Expressions of numbers and parameters are checked when they are bound. Expressions that depend on time or coordinates
+ * become claims. All claims are checked together, at the initial state and at three random states, so that the cost is
+ * linear in the size of the system. Random states are projected onto the constraints between coordinates of orientations:
+ * nine direction cosines are a rotation only if their constraints hold. */
+#include "engine/system/elements.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,7 +27,7 @@ typedef enum claim_kind {
     CLAIM_SCALAR_FIRST
 } claim_kind;
 enum { CLAIM_NODES = 10 };
-static const size_t claim_sizes[] = {9, 4, 9, 1, CLAIM_NODES, 4};
+static const size_t claim_sizes[] = {9, 4, 9, 1, CLAIM_NODES, 4}; /* number of nodes of each kind */
 
 struct validity_claim {
     claim_kind kind;
@@ -44,8 +47,9 @@ typedef struct claim_constraint {
 typedef struct validity_work {
     hamel_system *s;
     graph_node last;
-    double *q, *step, t, *value, *error; /* value, error: of each node */
-    bool *held;                          /* for each coordinate: true if an orientation contains it */
+    double *q, *step, t;   /* state, and Newton step of q */
+    double *value, *error; /* value of each node and its error */
+    bool *held;            /* for each coordinate: true if an orientation contains the coordinate */
     claim_constraint *constraints;
     size_t constraint_count, constraint_capacity;
     uint64_t random;
@@ -60,9 +64,9 @@ typedef struct claim_state {
 
 enum { STATES = 4, NEWTON_STEPS = 30, SWEEPS = 40, NAMED_MAX = 3 };
 static const double SMALL_STEP =
-    1e-6; /* after such a Newton step the error is about 1e-12, and one more reaches rounding */
+    1e-6; /* such a Newton step leaves an error of about 1e-12; the next one reaches rounding */
 
-/* Returns " at a = 0.53, b = 1.2" with some coordinates that occur in the claim; "" for a constant claim. */
+/* Returns " at a = 0.53, b = 1.2" for some coordinates that occur in the claim; "" for a constant claim. */
 static const char *describe_state(const claim_state *at, const claim *c) {
     const validity_work *w = at->work;
     const int32_t *found;
@@ -102,14 +106,14 @@ static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) 
     const double *R = at->x;
     int worst[2] = {0, 0};
     double most = 0, found = 1;
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = i; j < 3; j++) {
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++) {
             double product = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2];
             if (!(fabs(product - (i == j)) > most)) continue;
             most = fabs(product - (i == j));
             found = product;
-            worst[0] = (int)i;
-            worst[1] = (int)j;
+            worst[0] = i;
+            worst[1] = j;
         }
     if (most > ROUNDED) return row_fault(s, c, at, worst[0], worst[1], found);
     double determinant =
@@ -169,10 +173,10 @@ static bool has_possible_moments(const hamel_system *s, const double I[9]) {
 static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
     if (!is_symmetric(s, c, at)) return false;
     if (has_possible_moments(s, at->x)) return true;
-    if (!at->initial) { /* only a warning: the motion may never reach a random state */
-        system_warn(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, describe_state(at, c));
-        return false;
-    }
+    if (!at->initial) /* only a warning: the motion may never reach a random state */
+        return system_warn(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name,
+                           describe_state(at, c)),
+               false;
     system_fail(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, describe_state(at, c));
     return hamel_suggest(s->error, s->dimension == 2
                                        ? "a moment of inertia must not be negative"
@@ -192,7 +196,7 @@ static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state 
     if (!at->initial || e[0] != 0 || e[1] != 0 || e[2] != 0 || fabs(e[3]) != 1) return true;
     system_warn(
         s, c->pointer,
-        "`%s` starts rotated by half a turn about the third axis: the scalar of a quaternion is its first component",
+        "`%s` starts rotated by 180 degrees about the third axis: the first component of a quaternion is the scalar",
         c->name);
     return false;
 }
@@ -206,22 +210,16 @@ static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *a
     if (!at->initial || !(radius > 0) || fabs(height + radius) > ROUNDED * radius) return true;
     system_warn(s, c->pointer,
                 "the wheel of `%s` starts behind the surface: the normal must point from the surface to the wheel's "
-                "centre, and "
-                "of two rotating bodies the second is the wheel",
+                "centre, and of two rotating bodies the second is the wheel",
                 c->name);
     return false;
 }
 
 static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
-    switch (c->kind) {
-    case CLAIM_MATRIX: return is_rotation(s, c, at);
-    case CLAIM_QUATERNION: return is_unit(s, c, at);
-    case CLAIM_INERTIA: return is_inertia(s, c, at);
-    case CLAIM_MASS: return is_mass(s, c, at);
-    case CLAIM_SIDE: return is_on_its_side(s, c, at);
-    case CLAIM_SCALAR_FIRST: return has_scalar_first(s, c, at);
-    }
-    return true;
+    static bool (*const checks[])(hamel_system *, const claim *, const claim_state *) = {
+        is_rotation, is_unit, is_inertia, is_mass, is_on_its_side, has_scalar_first};
+    assert((size_t)c->kind < sizeof checks / sizeof *checks);
+    return checks[c->kind](s, c, at);
 }
 
 /* --- constants -------------------------------------------------------------------------------------------------------- */
@@ -230,7 +228,7 @@ static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
  * not finite. */
 static bool constant_numbers(hamel_system *s, const claim *c, double x[CLAIM_NODES]) {
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)
-        if (graph_depends(s->graph, c->nodes[k]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return false;
+        if (!binder_is_constant(s, c->nodes[k])) return false;
     for (size_t k = 0; k < claim_sizes[c->kind]; k++) {
         if (c->kind != CLAIM_MASS) binder_note_judged(s, c->nodes[k]);
         if (!binder_number(s, c->nodes[k], &x[k])) return false;
@@ -240,11 +238,7 @@ static bool constant_numbers(hamel_system *s, const claim *c, double x[CLAIM_NOD
 
 static bool add_claim(hamel_system *s, const claim *c) {
     system_binder *b = s->binder;
-    claim *all = binder_grow(s, b->claims, &b->claim_capacity, b->claim_count, sizeof *all, c->pointer);
-    if (!all) return false;
-    b->claims = all;
-    all[b->claim_count++] = *c;
-    return true;
+    return binder_append(s, &b->claims, &b->claim_count, &b->claim_capacity, c, sizeof *c, c->pointer);
 }
 
 /* Checks a constant claim immediately, and keeps others for validity_check. Adds an error and returns false on failure. */
@@ -316,15 +310,10 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
 /* Records that a quantity must not become negative for other values of its parameters. */
 static void note_sign(hamel_system *s, const char *pointer, graph_node node, const char *what) {
     if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
-    system_sign *all = binder_grow(s, s->signs, &s->sign_capacity, s->sign_count, sizeof *all, pointer);
-    const char *kept = arena_text(s->memory, pointer, strlen(pointer)); /* copied: must outlive the description */
-    if (!all) return;
-    if (!kept || !what) {
+    system_sign own = {node, binder_text(s, pointer, pointer), what};
+    if (!own.pointer || !own.what ||
+        !binder_append(s, &s->signs, &s->sign_count, &s->sign_capacity, &own, sizeof own, pointer))
         binder_graph_fault(s, pointer);
-        return;
-    }
-    s->signs = all;
-    all[s->sign_count++] = (system_sign){node, kept, what};
 }
 
 void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name) {
@@ -346,7 +335,7 @@ void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const g
 
 bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node) {
     double value;
-    if (graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return true;
+    if (!binder_is_constant(s, node)) return true;
     binder_note_judged(s, node);
     if (!binder_number(s, node, &value) || value >= 0) return true;
     system_fail(s, radius->pointer, "a radius must not be negative, found %.9g", value);
@@ -373,10 +362,8 @@ static double next_random(validity_work *w) {
 
 static void evaluate_claims(validity_work *w) {
     assert((size_t)w->last < graph_count(w->s->graph));
-    graph_point at = {{0}, {0}};
-    at.values[SYMBOL_PARAMETER] = w->s->parameter_values;
-    at.values[SYMBOL_TIME] = &w->t;
-    at.values[SYMBOL_COORDINATE] = w->q;
+    graph_point at = {
+        .values = {[SYMBOL_PARAMETER] = w->s->parameter_values, [SYMBOL_TIME] = &w->t, [SYMBOL_COORDINATE] = w->q}};
     graph_evaluate(w->s->graph, w->last, &at, w->value, w->error);
 }
 
@@ -397,20 +384,19 @@ static bool add_constraint(validity_work *w, const system_constraint *c) {
     if (n == 0 || c->inactive || c->order != CONSTRAINT_HOLONOMIC) return true;
     for (size_t i = 0; i < n; i++)
         if (!w->held[found[i]]) return true;
-    int32_t *coordinates = arena_alloc(s->memory, n, sizeof *coordinates);
-    graph_node *slopes = arena_alloc(s->memory, n, sizeof *slopes);
-    claim_constraint *all =
-        arena_grow(s->memory, w->constraints, &w->constraint_capacity, w->constraint_count + 1, sizeof *all);
-    if (!coordinates || !slopes || !all) return binder_graph_fault(s, c->pointer);
+    int32_t *coordinates = binder_alloc(s, n, sizeof *coordinates, c->pointer);
+    graph_node *slopes = binder_alloc(s, n, sizeof *slopes, c->pointer);
+    claim_constraint own = {c->equation, coordinates, slopes, n};
+    if (!coordinates || !slopes ||
+        !binder_append(s, &w->constraints, &w->constraint_count, &w->constraint_capacity, &own, sizeof own, c->pointer))
+        return false;
     memcpy(coordinates, found, n * sizeof *coordinates);
     for (size_t i = 0; i < n; i++) slopes[i] = graph_partial(s->graph, c->equation, s->q[coordinates[i]]);
-    w->constraints = all;
-    all[w->constraint_count++] = (claim_constraint){c->equation, coordinates, slopes, n};
     return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
 }
 
 /* Solves A step = −f by Kaczmarz's sweeps over the rows, which are few and well conditioned. Adds the step to q and returns
- * its size. */
+ * the size of the step. */
 static double take_step(validity_work *w) {
     assert(w->value && w->error);
     double most = 0;
@@ -435,7 +421,7 @@ static double take_step(validity_work *w) {
 }
 
 /* Projects q onto the constraints by Newton's method and evaluates the graph there. Returns false if the iteration does not
- * converge. It converges quadratically: one step after a small step reaches rounding. */
+ * converge. The convergence is quadratic, so one step after a small step reaches rounding. */
 static bool project_state(validity_work *w) {
     bool close = false;
     for (int k = 0; k < NEWTON_STEPS; k++) {
@@ -461,19 +447,18 @@ static bool holds_here(const validity_work *w, const claim *c, bool initial) {
 static bool prepare_states(validity_work *w) {
     hamel_system *s = w->s;
     const system_binder *b = s->binder;
-    w->q = arena_alloc(s->memory, s->coordinate_count, sizeof *w->q);
-    w->step = arena_alloc(s->memory, s->coordinate_count, sizeof *w->step);
-    w->held = arena_alloc(s->memory, s->coordinate_count, sizeof *w->held);
-    if (!w->q || !w->step || !w->held) return binder_graph_fault(s, "");
-    if (hamel_expression_given(&s->description->simulation.start))
-        (void)system_number(s, &s->description->simulation.start, NULL, &w->t);
+    w->q = binder_alloc(s, s->coordinate_count, sizeof *w->q, "");
+    w->step = binder_alloc(s, s->coordinate_count, sizeof *w->step, "");
+    w->held = binder_alloc(s, s->coordinate_count, sizeof *w->held, "");
+    if (!w->q || !w->step || !w->held) return false;
+    (void)system_number(s, &s->description->simulation.start, NULL, &w->t);
     for (size_t k = 0; k < b->claim_count; k++) hold_coordinates(w, &b->claims[k]);
     for (size_t k = 0; k < s->constraint_count; k++)
         if (!add_constraint(w, &s->constraints[k])) return false;
     w->last = (graph_node)graph_count(s->graph) - 1;
-    w->value = arena_alloc(s->memory, graph_count(s->graph), sizeof *w->value);
-    w->error = arena_alloc(s->memory, graph_count(s->graph), sizeof *w->error);
-    return (w->value && w->error) || binder_graph_fault(s, "");
+    w->value = binder_alloc(s, graph_count(s->graph), sizeof *w->value, "");
+    w->error = binder_alloc(s, graph_count(s->graph), sizeof *w->error, "");
+    return w->value && w->error;
 }
 
 /* Chooses the initial state (k = 0) or a random state near it. A coordinate varies by its own size; in the last state those
@@ -502,7 +487,7 @@ void validity_check(hamel_system *s) {
     validity_work w = {.s = s, .random = 1};
     if (b->claim_count == 0 || graph_status(s->graph) != HAMEL_OK || !prepare_states(&w)) return;
     bool *settled =
-        arena_alloc(s->memory, b->claim_count, sizeof *settled); /* whether the claim has failed at an earlier state */
+        binder_alloc(s, b->claim_count, sizeof *settled, ""); /* true if the claim failed at an earlier state */
     for (int k = 0; settled && k < count_states(b); k++) {
         choose_state(&w, k);
         if (!project_state(&w)) continue;

@@ -164,7 +164,7 @@ static void symbols_of_other_conventions_are_reported(void **state) {
          "/outputs/w: angular_velocity() has only component 3 in the plane; the others are 0"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 1") ", `outputs`: {`w`: `angular_velocity(B, 3)`}", NULL},
         {QUATERNION("0", "1"),
-         "/bodies/0/orientation/quaternion: `B` starts rotated by half a turn about the third axis"},
+         "/bodies/0/orientation/quaternion: `B` starts rotated by 180 degrees about the third axis"},
         {QUATERNION("1", "0"), NULL},
         {QUATERNION("0.6", "0.8"), NULL},
         {POINT ", `events`: [{`name`: `e`, `when`: `y`, `set`: {`y`: `-0.5*y'`}}]",
