@@ -1,5 +1,5 @@
-# For test scripts that run the programs; sourced first. Leaves the script in an empty directory that goes at the end, with
-# the daemon.
+# For test scripts that run the programs; sourced first. Changes to an empty directory. At the end of the script, removes
+# the directory and stops the daemon.
 . "${BASH_SOURCE[0]%/*}/tap.sh"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 hamel=${HAMEL:-$root/build/hamel}
@@ -11,9 +11,10 @@ url=
 trap '[ -n "$daemon" ] && kill "$daemon" 2>/dev/null; wait; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
 
-# start_daemon OPTIONS...: at $url on a free port, with its data in the scratch directory. Ends the script when it cannot.
+# start_daemon OPTIONS...: starts the daemon at $url on a free port, with its data in the scratch directory. Ends the
+# script if this fails.
 start_daemon() {
-    : >daemon.log # there before the daemon is, to be looked into
+    : >daemon.log # must exist before the daemon writes to it
     "$hameld" --listen 127.0.0.1:0 --data "$scratch/data" "$@" >/dev/null 2>>daemon.log &
     daemon=$!
     for _ in $(seq 2400); do

@@ -3,7 +3,7 @@
 #
 # A test program writes TAP ("ok 1 - name", "not ok 2 - name", "# remark", a plan "1..N") and exits with 0 on success: a
 # cmocka program (CMOCKA_MESSAGE_OUTPUT selects TAP) or a script. An argument may contain arguments of the program after
-# its name. Programs run side by side; programs after --alone run one at a time. Each has HAMEL_TEST_LIMIT seconds.
+# its name. Programs run in parallel; programs after --alone run one after the other. Each has HAMEL_TEST_LIMIT seconds.
 #
 # These count as failures: a test that fails; planned tests without a result; a program that fails, is ended by a signal
 # or runs out of time without a failed test; a program without tests. The last line is "N passed, N failed".
@@ -13,7 +13,7 @@ limit=${HAMEL_TEST_LIMIT:-900}
 jobs=${HAMEL_TEST_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset CMOCKA_XML_FILE
-# A sanitizer's finding must end the program: a test that "passed" with one has not.
+# A sanitizer's finding must end the program, so that its test cannot pass.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:allocator_may_return_null=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
@@ -22,7 +22,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
-# run NUMBER COMMAND: leaves NUMBER.out (output), NUMBER.status and NUMBER.seconds behind.
+# run NUMBER COMMAND: writes NUMBER.out (output), NUMBER.status and NUMBER.seconds.
 run() {
     local begin=$EPOCHREALTIME words
     read -ra words <<<"$2"
@@ -38,7 +38,7 @@ count_results() {
         function report(what) { failures = failures "  FAILED " what "\n"; failed++ }
         function plan_ends() { if (seen < planned) report((planned - seen) " planned test(s) never reported"); }
         function remarks_end() { if (pending != "") { report(pending); failures = failures said; pending = "" } said = "" }
-        # A plan precedes its tests; without a plan before them, it follows.
+        # The plan may precede or follow the tests.
         /^1\.\.[0-9]+/ {
             remarks_end(); plan_ends()
             seen = planned == 0 ? seen : 0; planned = substr($1, 4) + 0
@@ -79,7 +79,7 @@ for argument in "$@"; do
 done
 : "${alone_from:=${#commands[@]}}"
 
-# Side by side: a program may start as soon as there is a place; reports come in the order of the arguments.
+# Parallel programs start when there is a free slot; reports are in the order of the arguments.
 running=0
 for ((i = 0; i < alone_from; i++)); do
     while ((running >= jobs)); do

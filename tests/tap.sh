@@ -3,19 +3,19 @@ set -uo pipefail
 number=0
 failed=0
 
-# outcome STATUS NAME: of one test; 0 is good. Its own status is the same.
+# outcome STATUS NAME: reports a test, which passes if STATUS is 0; returns STATUS.
 outcome() {
     number=$((number + 1))
     if [ "$1" = 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2" && failed=1; fi
     return "$1"
 }
 
-# verdict NAME FINDINGS: of a test that lists what is wrong.
+# verdict NAME FINDINGS: reports a test that lists errors.
 verdict() {
     if [ -z "$2" ]; then outcome 0 "$1"; else outcome 1 "$1" || remarks <<<"$2"; fi
 }
 
-# Standard input, as far as one reads it, as remarks.
+# Prints the standard input as TAP comments.
 remarks() { head -n 40 | sed 's/^/# /'; }
 
 finish() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Descriptions with errors, and what `hamel run` reports about each: the exit code and standard error, word for word.
+# Descriptions with errors, and the report of `hamel run` on each: exit status and standard error must match exactly.
 #
 #   tests/diagnostics/run.sh [TOPIC...]            compares; TAP, one test a case (TOPIC: units for units.txt)
 #   tests/diagnostics/run.sh --update [TOPIC...]   writes the messages into TOPIC.txt: read the difference and commit it
@@ -25,7 +25,7 @@ topics=("${@/%/.txt}")
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
-# The cases become SCRATCH/NAME/{system.json,expected}; their names, in order, SCRATCH/names.
+# The cases are stored as SCRATCH/NAME/{system.json,expected}, and their names, in order, in SCRATCH/names.
 sed -n 's/^=== \([^ ]*\).*/\1/p' "${topics[@]}" >"$scratch/names"
 (cd "$scratch" && xargs mkdir <names) || exit 2 # fails if a name is not unique
 awk -v scratch="$scratch" '
@@ -44,7 +44,7 @@ awk -v scratch="$scratch" '
     printf '%b\n' "$text" >"$dir/system.json"
 done <"$scratch/escaped"
 
-# run_cases HAMEL NAME...: writes NAME/found in the form of NAME/expected.
+# run_cases HAMEL NAME...: writes NAME/found in the format of NAME/expected.
 run_cases() {
     local hamel=$1 name status
     for name in "${@:2}"; do

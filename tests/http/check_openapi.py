@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DESCRIPTION = json.loads((ROOT / "api/openapi.json").read_text())
 SYSTEM = json.loads((ROOT / "api/system.schema.json").read_text())
 METHODS = ("get", "post", "delete")
-# A request that finds no route, or whose framing or host is refused, is answered before any operation is known.
+# Requests with no matching route, or with rejected framing or host, are answered before the operation is determined.
 BEFORE_ROUTING = {400, 404, 405, 421, 431}
 SHOWN = 20
 

@@ -1,6 +1,7 @@
-/* test_raw_requests.c — bytes that no client library sends. Each row is sent unchanged; the first status line and the
- * end of the connection are checked. If two parties could disagree on the end of a request, the bytes after it (a
- * second request, marked /smuggled) must not be answered. Answers without X-Request-Id are those of libmicrohttpd. */
+/* test_raw_requests.c — raw requests that client libraries do not send. For each row of the table, the first status
+ * line and the end of the connection are checked. If two parties could disagree on the end of a request, the bytes
+ * after it (a second request, marked /smuggled) must not be answered. Answers without X-Request-Id come from
+ * libmicrohttpd. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -16,15 +17,15 @@
 
 #define HOST "Host: localhost\r\n"
 #define JSON "Content-Type: application/json\r\n"
-/* Behind a request that does not end the connection. */
+/* A second request after one that does not close the connection. */
 static const char behind[] = "GET /healthz HTTP/1.1\r\n" HOST "X-Request-Id: behind\r\nConnection: close\r\n\r\n";
 
 #define NEXT "GET /smuggled HTTP/1.1\r\n" HOST "\r\n"
 
 typedef struct raw_request {
     const char *name, *bytes;
-    size_t length; /* of the bytes, which may hold NUL */
-    int status;    /* 0: closed without an answer */
+    size_t length; /* number of bytes, which may contain NUL */
+    int status;    /* 0 if closed without an answer */
     bool closes;
 } raw_request;
 
@@ -120,14 +121,14 @@ static void a_raw_request_is_answered_as_in_the_table(void **state) {
     }
     assert_true(closed);
     assert_int_equal(status_of(out), r->status);
-    assert_int_equal(!second, r->closes); /* one request, one answer */
+    assert_int_equal(!second, r->closes); /* one answer per request */
     if (second) assert_memory_equal(second, "X-Request-Id: behind", 20);
     assert_null(strstr(out, "/smuggled"));
     free(out);
 }
 
-/* libmicrohttpd replies with its own pages to requests that it cannot parse; they must not contain parts of the request
- * either. */
+/* libmicrohttpd answers requests that it cannot parse with its own pages, which must not contain parts of the
+ * request either. */
 static void responses_of_the_library_repeat_nothing_of_the_request(void **state) {
     (void)state;
     static const char *const odd[] = {
@@ -149,7 +150,7 @@ static void responses_of_the_library_repeat_nothing_of_the_request(void **state)
     }
 }
 
-/* `before`, that many letters, `after`. */
+/* Sends `before`, `count` letters, and `after`. */
 static int status_of_long(const char *before, size_t letters, const char *after, char *out, size_t room) {
     size_t head = strlen(before), tail = strlen(after);
     char *bytes = malloc(head + letters + tail);
@@ -201,7 +202,7 @@ static void a_half_sent_request_is_closed_at_its_deadline(void **state) {
     assert_true(closed);
 }
 
-/* One byte a second keeps a timeout for idleness from firing; the deadline for the whole request does. */
+/* One byte per second prevents an idle timeout, so the deadline for the whole request must act. */
 static void dripping_requests_are_closed_and_do_not_hinder_others(void **state) {
     (void)state;
     enum { DRIPS = 100 };

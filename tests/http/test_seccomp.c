@@ -1,5 +1,5 @@
-/* test_seccomp.c — the system-call filter of the daemon. Each probe runs in a separate process with the filter. All
- * tests that start a daemon (daemon.c) show that it needs no other calls. */
+/* test_seccomp.c — the daemon's system-call filter. Each probe runs in a separate process with the filter. That no
+ * other calls are needed is checked by all tests that start a daemon (daemon.c). */
 #include "tests/http/daemon.h"
 
 #include "server/seccomp.h"
@@ -31,7 +31,7 @@
 
 enum { DONE, REFUSED, NO_FILTER = 99, PAGE = 4096 };
 
-/* The result of a call: negative, with ENOSYS, if a filter refuses it. */
+/* Returns the result of a call: ENOSYS if a filter rejected it. */
 static int verdict(long result) {
     return result < 0 && errno == ENOSYS ? REFUSED : DONE;
 }
@@ -40,7 +40,7 @@ static int map_as(int protection) {
     return verdict(mmap(NULL, PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
 }
 
-/* ---- what is not needed ---- */
+/* ---- calls that are never needed ---- */
 
 static int a_process(void) {
     long child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -109,7 +109,7 @@ static int a_connection(void) {
     return s < 0 ? NO_FILTER : verdict(connect(s, (const struct sockaddr *)&there, sizeof there));
 }
 
-/* ---- what machine code needs ---- */
+/* ---- calls for machine code ---- */
 
 static int an_executable_page(void) {
     return map_as(PROT_READ | PROT_EXEC);
@@ -119,7 +119,7 @@ static int a_file_in_memory(void) {
     return verdict(memfd_create("probe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 }
 
-/* ---- what everything needs ---- */
+/* ---- calls that are always needed ---- */
 
 static void *do_nothing(void *context) {
     return context;
@@ -141,7 +141,7 @@ static int an_internet_socket(void) {
 typedef struct probe {
     const char *name;
     int (*run)(void);
-    unsigned keeps; /* with which it is done; NEVER, or 0: always */
+    unsigned keeps; /* mode in which the call is allowed; NEVER, or 0 for always */
 } probe;
 
 #define PROBE(name, keeps) \
@@ -172,7 +172,8 @@ static const probe probes[] = {
 };
 enum { PROBES = sizeof probes / sizeof probes[0] };
 
-/* The exit status of a process that has confined itself and then run the probe, or 128 + its signal. */
+/* Returns the exit status of a process that installs the filter and runs the probe, or 128 + the signal that ended
+ * it. */
 static int run_confined(seccomp_mode how, unsigned keeps, int (*run)(void)) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -185,15 +186,15 @@ static int run_confined(seccomp_mode how, unsigned keeps, int (*run)(void)) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void a_confined_process_has_what_it_needs_and_no_more(void **state) {
+static void a_confined_process_has_only_the_needed_calls(void **state) {
     const probe *p = *state;
-    assert_int_equal(run_confined(SECCOMP_OFF, 0, p->run), DONE); /* it is the filter that refuses */
+    assert_int_equal(run_confined(SECCOMP_OFF, 0, p->run), DONE); /* without the filter the call succeeds */
     for (unsigned keeps = 0; keeps <= ALL_KEPT; keeps++) {
         assert_int_equal(run_confined(SECCOMP_ON, keeps, p->run), (p->keeps & ~keeps) == 0 ? DONE : REFUSED);
     }
 }
 
-/* ---- a process that computes ---- */
+/* ---- analysis processes ---- */
 
 static int its_processor_time(void) {
     struct rlimit limit = {.rlim_cur = 3600, .rlim_max = RLIM_INFINITY};
@@ -216,12 +217,12 @@ static int run_filtered(seccomp_mode how, unsigned keeps, int (*run)(void)) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Of what the daemon may do: machine code, and none of the rest. */
-static void a_process_that_computes_has_less(void **state) {
+/* Of the daemon's calls, only those for machine code are allowed. */
+static void an_analysis_process_has_fewer_calls(void **state) {
     (void)state;
     for (size_t k = 0; k < PROBES; k++) {
         const probe *p = &probes[k];
-        if (p->run == a_connection) continue; /* it needs a socket first */
+        if (p->run == a_connection) continue; /* needs a socket first */
         assert_int_equal(run_filtered(SECCOMP_OFF, 0, p->run), DONE);
         assert_int_equal(run_filtered(SECCOMP_ON, 0, p->run), REFUSED);
         assert_int_equal(run_filtered(SECCOMP_ON, KEEP_CODE, p->run), p->keeps == KEEP_CODE ? DONE : REFUSED);
@@ -231,11 +232,10 @@ static void a_process_that_computes_has_less(void **state) {
     assert_int_equal(run_filtered(SECCOMP_KILL, KEEP_CODE, a_file), 128 + SIGSYS);
 }
 
-static void a_call_too_many_may_end_the_process(void **state) {
+static void a_forbidden_call_may_end_the_process(void **state) {
     (void)state;
     assert_int_equal(run_confined(SECCOMP_KILL, ALL_KEPT, another_user), 128 + SIGSYS);
-    assert_int_equal(run_confined(SECCOMP_KILL, ALL_KEPT, a_thread),
-                     DONE); /* though the C library tries clone3 first */
+    assert_int_equal(run_confined(SECCOMP_KILL, ALL_KEPT, a_thread), DONE); /* the C library tries clone3 first */
 }
 
 /* ---- the daemon ---- */
@@ -249,7 +249,7 @@ static bool is_confined(const char *status_file) {
     return strstr(text, "Seccomp:\t2") != NULL && strstr(text, "NoNewPrivs:\t1") != NULL;
 }
 
-/* The number of threads of the daemon; each is checked. */
+/* Checks each thread of the daemon and returns their number. */
 static size_t check_threads(const test_daemon *d) {
     char path[300];
     size_t count = 0;
@@ -277,7 +277,7 @@ static void check_run(const test_daemon *d, const char *evaluation) {
 static void the_daemon_runs_confined_with_and_without_machine_code(void **state) {
     (void)state;
     test_daemon d;
-    if (slowness() > 1) skip(); /* sanitizers and valgrind require more */
+    if (slowness() > 1) skip(); /* sanitizers and valgrind need more calls */
     daemon_start(&d, (const char *const[]){"--seccomp", "on", "--jit", "off", NULL});
     check_run(&d, "\"evaluation\":\"interpreter\"");
     assert_true(check_threads(&d) > 3);
@@ -293,11 +293,11 @@ int main(void) {
     struct CMUnitTest tests[PROBES + 3] = {{0}};
     for (size_t i = 0; i < PROBES; i++) {
         tests[i] = (struct CMUnitTest){.name = probes[i].name,
-                                       .test_func = a_confined_process_has_what_it_needs_and_no_more,
+                                       .test_func = a_confined_process_has_only_the_needed_calls,
                                        .initial_state = (void *)(uintptr_t)&probes[i]};
     }
-    tests[PROBES] = (struct CMUnitTest)cmocka_unit_test(a_call_too_many_may_end_the_process);
+    tests[PROBES] = (struct CMUnitTest)cmocka_unit_test(a_forbidden_call_may_end_the_process);
     tests[PROBES + 1] = (struct CMUnitTest)cmocka_unit_test(the_daemon_runs_confined_with_and_without_machine_code);
-    tests[PROBES + 2] = (struct CMUnitTest)cmocka_unit_test(a_process_that_computes_has_less);
+    tests[PROBES + 2] = (struct CMUnitTest)cmocka_unit_test(an_analysis_process_has_fewer_calls);
     return cmocka_run_group_tests_name("seccomp", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_store.c — the store without a daemon. The contract of all stores is checked in memory, in a SQLite file and in
- * PostgreSQL; the files of SQLite are checked for that alone. */
+/* test_store.c — the store without a daemon. The common contract is checked with stores in memory, in a SQLite file
+ * and in PostgreSQL; the files are checked with SQLite only. */
 #include "tests/http/store_fixture.h"
 
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void finish(int64_t number, int64_t attempt) {
                      STORE_OK);
 }
 
-/* Hundreds of jobs of one owner delay the only job of another by one claim, not by all of them. */
+/* Hundreds of jobs of one owner delay the only job of another owner by at most one claim. */
 static void owners_take_turns(void **state) {
     (void)state;
     char owner[64];
@@ -51,7 +51,7 @@ static void owners_take_turns(void **state) {
     int64_t first = claim_of(owner, sizeof owner, &attempt);
     assert_string_equal(owner, "many");
     assert_int_equal(submit_for("one", "o", (store_quota){0}), STORE_OK);
-    int64_t second = claim_of(owner, sizeof owner, &attempt); /* many has one running, one has none */
+    int64_t second = claim_of(owner, sizeof owner, &attempt); /* `many` has a running job, `one` has none */
     assert_string_equal(owner, "one");
     finish(second, attempt);
     finish(first, 1);
@@ -79,7 +79,7 @@ static void within_an_owner_the_oldest_is_first(void **state) {
     assert_int_equal(claim_of(owner, sizeof owner, &attempt), 0);
 }
 
-static void a_quota_counts_what_is_queued_or_running_and_what_is_stored(void **state) {
+static void a_quota_counts_active_jobs_and_stored_bytes(void **state) {
     (void)state;
     char owner[64];
     int64_t attempt;
@@ -106,8 +106,8 @@ static void a_quota_counts_what_is_queued_or_running_and_what_is_stored(void **s
     assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 3 * alone + run}), STORE_OK);
 }
 
-/* Names, assignments and the batch itself are counted, and go with them. */
-static void a_quota_bounds_what_a_batch_stores(void **state) {
+/* Names, assignments and the batch itself count, and are released when they are deleted. */
+static void a_quota_limits_the_size_of_a_batch(void **state) {
     (void)state;
     batch_member members[3];
     job_batch made = {0};
@@ -139,8 +139,8 @@ static void look_at_rows(int64_t number, int64_t rows) {
     row_chunk_clear(&chunk);
 }
 
-/* Rows are stored as far as the quota goes, which is that of the owner with all its runs; the end is always stored. */
-static void a_quota_bounds_what_runs_store(void **state) {
+/* Rows are stored up to the owner's quota for all runs; the end of a job is always stored. */
+static void a_quota_limits_the_rows_of_runs(void **state) {
     (void)state;
     char owner[64];
     double values[20] = {0};
@@ -155,7 +155,7 @@ static void a_quota_bounds_what_runs_store(void **state) {
     assert_int_equal(tested->kind->begin(tested, first, first_attempt, "{}", &rows, &events), STORE_OK);
     assert_int_equal(tested->kind->begin(tested, second, attempt, "[1,2,3]", &rows, &events), STORE_OK);
     assert_int_equal(tested->kind->append(tested, first, first_attempt, &output, 0.5),
-                     STORE_FULL); /* the second's header */
+                     STORE_FULL); /* header of the second job */
     assert_int_equal(tested->kind->finish(tested, second, attempt, NULL, &small), STORE_OK);
     job found[2];
     size_t count;
@@ -171,9 +171,10 @@ static void a_quota_bounds_what_runs_store(void **state) {
     }
     assert_int_equal(tested->kind->append(tested, first, first_attempt, &output, 0.7), STORE_FULL);
     assert_int_equal(tested->kind->finish(tested, first, first_attempt, &output, &whole), STORE_FULL);
-    assert_int_equal(tested->kind->requeue(tested, first, first_attempt, &output), STORE_OK); /* without these rows */
+    /* without the rejected rows */
+    assert_int_equal(tested->kind->requeue(tested, first, first_attempt, &output), STORE_OK);
     look_at_rows(first, 70);
-    /* The end of the process between what is refused and the end of the job: it is run again, up to there. */
+    /* The process ends between the rejection of rows and the end of the job; the job is run again up to this point. */
     assert_int_equal(claim_of(owner, sizeof owner, &attempt), first);
     assert_int_equal(tested->kind->begin(tested, first, attempt, "{}", &rows, &events), STORE_OK);
     assert_int_equal(rows, 70);
@@ -188,8 +189,8 @@ static void a_quota_bounds_what_runs_store(void **state) {
     look_at_rows(first, 70);
 }
 
-/* A failure of the store does not fail the job, unless it is repeated. */
-static void a_job_is_given_up_after_many_failures_of_the_store_without_a_row(void **state) {
+/* A failure of the store does not fail the job unless it is repeated. */
+static void a_job_fails_after_many_failures_of_the_store_without_a_row(void **state) {
     (void)state;
     char owner[64];
     int64_t attempt = 0, number = 0, rows, events;
@@ -205,7 +206,7 @@ static void a_job_is_given_up_after_many_failures_of_the_store_without_a_row(voi
     assert_int_equal(claim_of(owner, sizeof owner, &attempt), number);
     assert_int_equal(tested->kind->begin(tested, number, attempt, "{}", &rows, &events), STORE_OK);
     assert_int_equal(tested->kind->append(tested, number, attempt, &output, 0.5),
-                     STORE_OK); /* a row: it counts again */
+                     STORE_OK); /* after a row, failures are counted from zero */
     assert_int_equal(tested->kind->postpone(tested, number, attempt), STORE_OK);
     for (int k = 1; k < JOB_FAULTS_MAX; k++) {
         assert_int_equal(claim_of(owner, sizeof owner, &attempt), number);
@@ -236,13 +237,13 @@ static void old_jobs_are_deleted_oldest_first(void **state) {
     }
     assert_int_equal(tested->kind->expire(tested, -1, 0, 100, &count), STORE_OK);
     assert_int_equal(count, 0);
-    const int alone = JOB_BASE_BYTES + 3; /* and of those that have ended two bytes of a summary */
+    const int alone = JOB_BASE_BYTES + 3; /* a job that has ended has two more bytes, its summary */
     assert_int_equal(tested->kind->expire(tested, -1, 7 * alone + 2 * 5, 100, &count), STORE_OK);
     assert_int_equal(count, 3);
     assert_int_equal(tested->kind->expire(tested, 0, 0, 2, &count), STORE_OK);
     assert_int_equal(count, 2);
     assert_int_equal(tested->kind->expire(tested, 0, 0, 100, &count), STORE_OK);
-    assert_int_equal(count, 3); /* unfinished jobs stay */
+    assert_int_equal(count, 3); /* unfinished jobs are kept */
     store_counts counts;
     assert_int_equal(tested->kind->counts(tested, &counts), STORE_OK);
     assert_int_equal(counts.queued, 2);
@@ -306,8 +307,8 @@ static void a_batch_is_created_counted_canceled_and_deleted(void **state) {
     batch_clear(&made);
 }
 
-/* Jobs and batches of names of 100,000 bytes: three fill a page. A list reads only the columns that it shows. */
-static void a_page_ends_when_its_texts_are_long(void **state) {
+/* Jobs and batches with names of 100,000 bytes: three fill a page. A list reads only the columns that it returns. */
+static void long_texts_end_a_page_early(void **state) {
     (void)state;
     enum { LISTED = 8, NAME = 100000 };
     static char name[NAME + 1];
@@ -348,7 +349,7 @@ static void a_page_ends_when_its_texts_are_long(void **state) {
     while (count > 0) batch_clear(&batches[--count]);
 }
 
-/* Members with bodies of their own, more than go into one statement, each get theirs. */
+/* Each member has its own body; together they need more than one INSERT statement. */
 static void each_member_of_a_list_has_its_own_description(void **state) {
     (void)state;
     enum { LISTED = 3 * SQL_GROUP + 5 };
@@ -395,7 +396,7 @@ static void finish_one(void) {
     finish(number, attempt);
 }
 
-/* A batch goes with the last of its members that is old enough to go. */
+/* A batch is deleted with the last of its members that is old enough. */
 static void a_batch_is_deleted_with_its_members(void **state) {
     (void)state;
     batch_member members[5];
@@ -415,12 +416,13 @@ static void a_batch_is_deleted_with_its_members(void **state) {
     assert_int_equal(tested->kind->expire(tested, 0, 0, 100, &count), STORE_OK);
     assert_int_equal(count, 2);
     assert_int_equal(tested->kind->find_batch(tested, made.id, NULL, &again), STORE_ABSENT);
-    assert_int_equal(tested->kind->submit_batch(tested, &sent, &again), STORE_OK); /* the key has gone with it */
+    /* the key was deleted with the batch */
+    assert_int_equal(tested->kind->submit_batch(tested, &sent, &again), STORE_OK);
     batch_clear(&again);
     batch_clear(&made);
 }
 
-/* ---- processor time ---- */
+/* ---- CPU time ---- */
 
 static double charged(const char *owner, int64_t day, double seconds) {
     double total = -1;
@@ -428,7 +430,7 @@ static double charged(const char *owner, int64_t day, double seconds) {
     return total;
 }
 
-static void processor_time_is_summed_for_each_owner_and_day(void **state) {
+static void cpu_time_is_summed_for_each_owner_and_day(void **state) {
     (void)state;
     assert_true(charged("a", 20000, 0) == 0);
     assert_true(charged("a", 20000, 1.5) == 1.5);
@@ -458,7 +460,7 @@ static void set_schema(int version) {
     run_in_store(sql);
 }
 
-/* The store stays as it is. */
+/* The store must not be changed. */
 static void check_refused(int version, const char *wanted) {
     char message[512] = "";
     const char *where = sqlite_path[0] ? sqlite_path : database;
@@ -471,7 +473,7 @@ static void check_refused(int version, const char *wanted) {
     set_schema(SQL_SCHEMA_VERSION);
 }
 
-static void stores_of_other_versions_are_refused(void **state) {
+static void stores_of_other_versions_are_rejected(void **state) {
     (void)state;
     assert_int_equal(submit_for("a", "kept", (store_quota){0}), STORE_OK);
     tested->kind->close(tested);
@@ -482,7 +484,7 @@ static void stores_of_other_versions_are_refused(void **state) {
     finish_one();
 }
 
-static void a_status_that_does_not_exist_is_refused(void **state) {
+static void a_status_that_does_not_exist_is_rejected(void **state) {
     (void)state;
     sqlite3 *db = NULL;
     assert_int_equal(submit_for("a", "x", (store_quota){0}), STORE_OK);
@@ -497,7 +499,7 @@ static void a_status_that_does_not_exist_is_refused(void **state) {
     sqlite3_close(db);
 }
 
-/* ---- SQLite's ways ---- */
+/* ---- query plans of SQLite ---- */
 
 /* A page of a list is read from an index, starting at its first row, so other rows cost nothing. The selected rows,
  * some hundred, are summed and sorted. */
@@ -506,7 +508,7 @@ static void check_plan(sqlite3 *db, unsigned statement) {
     char room[SQL_TEXT_BYTES], explain[SQL_TEXT_BYTES + 32];
     const char *text = sql_statement(statement, room);
     sqlite3_stmt *plan;
-    int picks = 0; /* the step that picks the rows: 0, the whole statement, unless it has a part for that */
+    int picks = 0; /* parent step that selects the rows; 0 for the whole statement */
     snprintf(explain, sizeof explain, "EXPLAIN QUERY PLAN %s", text);
     assert_int_equal(sqlite3_prepare_v2(db, explain, -1, &plan, NULL), SQLITE_OK);
     bool found = strstr(text, "AS picked") == NULL;
@@ -526,7 +528,7 @@ static void check_plan(sqlite3 *db, unsigned statement) {
     sqlite3_finalize(plan);
 }
 
-static void no_list_is_sorted_or_searched_through(void **state) {
+static void lists_need_no_sort_and_no_full_scan(void **state) {
     (void)state;
     sqlite3 *db = NULL;
     assert_int_equal(sqlite3_open(sqlite_path, &db), SQLITE_OK);
@@ -539,7 +541,7 @@ static void no_list_is_sorted_or_searched_through(void **state) {
     sqlite3_close(db);
 }
 
-/* Descriptions that a damaged file has lost. */
+/* A damaged file has lost the description. */
 static void a_job_without_description_fails_and_the_next_one_runs(void **state) {
     (void)state;
     char owner[64];
@@ -567,21 +569,21 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         ON_EACH(owners_take_turns),
         ON_EACH(within_an_owner_the_oldest_is_first),
-        ON_EACH(a_quota_counts_what_is_queued_or_running_and_what_is_stored),
-        ON_EACH(a_quota_bounds_what_a_batch_stores),
-        ON_EACH(a_quota_bounds_what_runs_store),
-        ON_EACH(a_job_is_given_up_after_many_failures_of_the_store_without_a_row),
+        ON_EACH(a_quota_counts_active_jobs_and_stored_bytes),
+        ON_EACH(a_quota_limits_the_size_of_a_batch),
+        ON_EACH(a_quota_limits_the_rows_of_runs),
+        ON_EACH(a_job_fails_after_many_failures_of_the_store_without_a_row),
         ON_EACH(old_jobs_are_deleted_oldest_first),
         ON_EACH(a_batch_is_created_counted_canceled_and_deleted),
         ON_EACH(each_member_of_a_list_has_its_own_description),
-        ON_EACH(a_page_ends_when_its_texts_are_long),
+        ON_EACH(long_texts_end_a_page_early),
         ON_EACH(a_batch_is_deleted_with_its_members),
-        ON_EACH(processor_time_is_summed_for_each_owner_and_day),
-        ON(sqlite, stores_of_other_versions_are_refused),
-        ON(postgresql, stores_of_other_versions_are_refused),
-        ON(sqlite, a_status_that_does_not_exist_is_refused),
-        ON(postgresql, a_status_that_does_not_exist_is_refused),
-        ON(sqlite, no_list_is_sorted_or_searched_through),
+        ON_EACH(cpu_time_is_summed_for_each_owner_and_day),
+        ON(sqlite, stores_of_other_versions_are_rejected),
+        ON(postgresql, stores_of_other_versions_are_rejected),
+        ON(sqlite, a_status_that_does_not_exist_is_rejected),
+        ON(postgresql, a_status_that_does_not_exist_is_rejected),
+        ON(sqlite, lists_need_no_sort_and_no_full_scan),
         ON(sqlite, a_job_without_description_fails_and_the_next_one_runs),
     };
     return cmocka_run_group_tests_name("store", tests, start_server, stop_server);

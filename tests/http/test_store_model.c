@@ -19,9 +19,9 @@ typedef struct model_job {
     job_status status;
     bool forgotten, header, cancel;
     int owner;
-    int64_t body;  /* bytes counted at admission */
-    int64_t texts; /* of its summary */
-    int64_t batch; /* number; 0: none */
+    int64_t body;  /* size in bytes, counted at submission */
+    int64_t texts; /* size of the summary in bytes */
+    int64_t batch; /* number of the batch; 0 if none */
 } model_job;
 
 typedef struct model_batch {
@@ -38,14 +38,14 @@ static uint64_t dice_state;
 
 static const char *const model_owners[] = {"ann", "bob", "eve"};
 
-static size_t dice(size_t faces) { /* xorshift64 (Marsaglia 2003) */
+static size_t dice(size_t faces) { /* random number below `faces` by xorshift64 (Marsaglia 2003) */
     dice_state ^= dice_state << 13;
     dice_state ^= dice_state >> 7;
     dice_state ^= dice_state << 17;
     return (size_t)(dice_state % faces);
 }
 
-/* One of those in this status, or NULL. */
+/* Returns one of the jobs with this status, or NULL. */
 static model_job *any_of(job_status status) {
     size_t from = modeled ? dice(modeled) : 0;
     for (size_t k = 0; k < modeled; k++) {
@@ -78,7 +78,8 @@ static void submit_one(void) {
     job_clear(&made);
 }
 
-/* With a description in common or one for each; few members, or more than one statement inserts. */
+/* Submits a batch with a common description, or one per member; with few members, or more than one statement
+ * inserts. */
 static void submit_batch(void) {
     static batch_member members[SQL_GROUP + 9];
     static job found[SQL_GROUP + 9];
@@ -256,7 +257,7 @@ static void look_at_one(const model_job *m) {
     assert_int_equal(row, at - at % 2);
 }
 
-/* Its counts are those of a count over its members. */
+/* Compares the stored counts of a batch with a count over its members. */
 static void look_at_batch(const model_batch *b) {
     static job listed[MODEL_JOBS];
     job_batch found;
@@ -279,7 +280,7 @@ static void look_at_batch(const model_batch *b) {
     batch_clear(&found);
 }
 
-/* All lists and counts, against the model. */
+/* Compares all lists and counts with the model. */
 static void look_at_all(void) {
     static job found[MODEL_JOBS];
     int64_t by_status[JOB_STATUSES] = {0}, bytes = 0;

@@ -1,6 +1,7 @@
-/* test_streams.c — live runs: formats, concurrency, slow and vanishing readers, exhausted run slots, and shutdown.
+/* test_streams.c — live runs: formats, concurrency, clients that read slowly or disconnect, exhausted run slots, and
+ * shutdown.
  *
- * Nothing here depends on the speed of the machine. */
+ * No test depends on the speed of the machine. */
 #include "tests/http/daemon.h"
 
 #include <arpa/inet.h>
@@ -22,7 +23,7 @@ enum { SYSTEM_BYTES = 512, MIB = 1024 * 1024 };
 
 static test_daemon d;
 
-/* A request for a run, sent; the socket. */
+/* Sends a request for a run and returns the socket. */
 static int begin_run(const char *system, const char *accept) {
     char head[512];
     int s = connect_to(&d);
@@ -35,14 +36,14 @@ static int begin_run(const char *system, const char *accept) {
     return s;
 }
 
-/* Waits for some bytes; how many came, 0 at the end. */
+/* Waits for bytes. Returns their number, or 0 at the end. */
 static size_t receive(int s, char *out, size_t room) {
     wait_for_bytes(s);
     ssize_t n = recv(s, out, room, 0);
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Until the daemon computes nothing: less than a twentieth of a core over so long. */
+/* Waits until the daemon uses less than a twentieth of a core for this time. */
 static void wait_until_idle_for(double seconds) {
     double until = hang_time(), before;
     do {
@@ -56,7 +57,7 @@ static void wait_until_idle(void) {
     wait_until_idle_for(0.5);
 }
 
-/* Until so many requests hold a place of a stream, or wait for one. */
+/* Waits until this number of requests use or wait for a run slot. */
 static void wait_for_streams(double count) {
     double until = hang_time();
     while (daemon_metric(&d, "hamel_http_streams") != count && now_seconds() < until) sleep_seconds(0.01);
@@ -135,7 +136,7 @@ static void the_same_run_gives_the_same_rows(void **state) {
     answer_clear(&b);
 }
 
-/* ---- many ---- */
+/* ---- concurrency ---- */
 
 static void rows_are_sent_while_the_run_continues(void **state) {
     (void)state;
@@ -149,7 +150,7 @@ static void rows_are_sent_while_the_run_continues(void **state) {
     wait_until_idle();
 }
 
-static void two_hundred_streams_all_move_on(void **state) {
+static void two_hundred_streams_all_progress(void **state) {
     (void)state;
     enum { STREAMS = 200 };
     int sockets[STREAMS];
@@ -160,14 +161,14 @@ static void two_hundred_streams_all_move_on(void **state) {
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
     double until = hang_time();
     int moving = 0;
-    while (moving < STREAMS && now_seconds() < until) { /* each must bring more than a ring holds */
+    while (moving < STREAMS && now_seconds() < until) { /* more bytes per stream than fit in a ring buffer */
         moving = 0;
         for (int i = 0; i < STREAMS; i++) {
             ssize_t n = recv(sockets[i], bytes, MIB, MSG_DONTWAIT);
             if (n > 0) got[i] += (size_t)n;
             moving += got[i] > 320 * 1024;
         }
-        answer a = ask(&d, "GET", "/healthz", NULL, NULL); /* others are served meanwhile */
+        answer a = ask(&d, "GET", "/healthz", NULL, NULL); /* other requests are still served */
         assert_int_equal(a.status, 200);
         answer_clear(&a);
     }
@@ -176,11 +177,11 @@ static void two_hundred_streams_all_move_on(void **state) {
     free(bytes);
     if (moving < STREAMS) print_error("%d of %d streams moved\n", moving, STREAMS);
     assert_int_equal(moving, STREAMS);
-    if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB); /* rings and stacks */
+    if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB); /* ring buffers and stacks */
     wait_until_idle();
 }
 
-static void streams_that_wait_for_their_readers_cost_no_time(void **state) {
+static void streams_with_paused_readers_use_no_cpu_time(void **state) {
     (void)state;
     enum { STREAMS = 100 };
     int sockets[STREAMS];
@@ -188,18 +189,18 @@ static void streams_that_wait_for_their_readers_cost_no_time(void **state) {
     endless(system, sizeof system);
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
     for (int i = 0; i < STREAMS; i++) wait_for_bytes(sockets[i]);
-    wait_until_idle_for(2); /* every ring and socket is full */
+    wait_until_idle_for(2); /* all ring buffers and sockets are full */
     for (int i = 0; i < STREAMS; i++) close(sockets[i]);
     wait_until_idle();
 }
 
 /* ---- readers ---- */
 
-/* Reads rows and checks that times continue without a gap: row k is at t = k/20. Chunk framing is taken out first. */
+/* Removes the chunk framing, reads rows and checks that times continue without a gap: row k is at t = k/20. */
 typedef struct row_reader {
     char line[256];
     size_t length, rows, chunk_left;
-    int phase; /* 0: head, 1: chunk size, 2: chunk, 3: line end behind a chunk */
+    int phase; /* 0: head, 1: chunk size, 2: chunk, 3: line end after a chunk */
     char size[20];
     size_t size_length;
 } row_reader;
@@ -212,7 +213,7 @@ static void take_row_byte(row_reader *r, char c) {
     }
     r->line[r->length] = '\0';
     r->length = 0;
-    if (r->rows++ == 0) return; /* the names */
+    if (r->rows++ == 0) return; /* the column names */
     double t = strtod(r->line, NULL), expected = (double)(r->rows - 2) * (4e6 / (8e7 - 1));
     assert_true(fabs(t - expected) < 1e-6);
 }
@@ -243,14 +244,14 @@ static void take_byte(row_reader *r, char c) {
     }
 }
 
-static void a_reader_that_pauses_costs_no_memory_and_misses_nothing(void **state) {
+static void a_paused_reader_costs_no_memory_and_loses_no_rows(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], *bytes = malloc(MIB);
     row_reader r = {.phase = 0};
     assert_non_null(bytes);
     int s = begin_run(endless(system, sizeof system), "text/csv");
     wait_for_bytes(s);
-    wait_until_idle(); /* ring and socket are full */
+    wait_until_idle(); /* ring buffer and socket are full */
     size_t before = daemon_resident_bytes(&d);
     sleep_seconds(long_tests() ? 60 : 3);
     assert_true(daemon_resident_bytes(&d) < before + MIB + 256 * 1024);
@@ -266,7 +267,7 @@ static void a_reader_that_pauses_costs_no_memory_and_misses_nothing(void **state
     wait_until_idle();
 }
 
-static void clients_that_vanish_leave_nothing_behind(void **state) {
+static void disconnected_clients_release_their_resources(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], byte[64];
     endless(system, sizeof system);
@@ -289,7 +290,7 @@ static void clients_that_vanish_leave_nothing_behind(void **state) {
 static void a_client_that_closes_stops_the_run_of_a_silent_stream(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], byte[16];
-    /* Two rows, a long way apart: nothing is written that would detect it. */
+    /* Two rows with a long time between them: no write would detect the disconnection. */
     oscillator(system, sizeof system, "silent", 1e7, 2);
     wait_until_idle();
     int s = begin_run(system, "text/csv");
@@ -300,7 +301,7 @@ static void a_client_that_closes_stops_the_run_of_a_silent_stream(void **state) 
     wait_until_idle();
 }
 
-static void a_reader_that_takes_nothing_for_too_long_is_cut_off(void **state) {
+static void a_reader_that_stalls_is_disconnected(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], *bytes = malloc(MIB);
     assert_non_null(bytes);
@@ -319,7 +320,7 @@ static void a_reader_that_takes_nothing_for_too_long_is_cut_off(void **state) {
 
 /* ---- limits ---- */
 
-static void when_all_places_are_taken_the_answer_is_503(void **state) {
+static void if_all_run_slots_are_busy_the_answer_is_503(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], bytes[256], retry[16];
     int sockets[3];
@@ -339,10 +340,10 @@ static void when_all_places_are_taken_the_answer_is_503(void **state) {
     assert_int_equal(ready.status, 503);
     assert_non_null(strstr(ready.body, "run slots"));
     answer_clear(&ready);
-    answer still = ask(&d, "GET", "/v1/jobs", NULL, NULL); /* other work continues */
+    answer still = ask(&d, "GET", "/v1/jobs", NULL, NULL); /* other requests are still served */
     assert_int_equal(still.status, 200);
     answer_clear(&still);
-    close(sockets[0]); /* a place is free: the waiting one gets it */
+    close(sockets[0]); /* releases a run slot, which the waiting request gets */
     assert_true(receive(sockets[2], bytes, sizeof bytes) > 0);
     for (int i = 1; i < 3; i++) close(sockets[i]);
     wait_for_streams(0);
@@ -362,9 +363,9 @@ static void a_run_beyond_the_time_limit_is_incomplete(void **state) {
     answer_clear(&a);
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
 
-/* The rest of a response: the number of bytes; the last of them in `tail`. */
+/* Reads the rest of a response and returns its size; the last bytes are stored in `tail`. */
 static size_t receive_rest(int s, char *bytes, size_t room, char tail[512]) {
     size_t n, total = 0, kept = 0;
     while ((n = receive(s, bytes, room)) > 0) {
@@ -389,7 +390,7 @@ static void wait_until_refused(void) {
     }
 }
 
-static void at_the_end_every_stream_gets_a_last_word(void **state) {
+static void every_stream_ends_with_a_problem_on_shutdown(void **state) {
     (void)state;
     enum { STREAMS = 100 };
     int sockets[STREAMS], told = 0;
@@ -412,7 +413,7 @@ static void at_the_end_every_stream_gets_a_last_word(void **state) {
     free(bytes);
 }
 
-/* The rows of the short run are more than ring and sockets hold, so that it cannot have ended before it is read. */
+/* The rows of the short run exceed ring buffer and sockets, so it cannot end before it is read. */
 static void streamed_runs_may_finish_after_sigterm_and_endless_ones_are_canceled(void **state) {
     (void)state;
     enum { ROWS = 400000 };
@@ -447,12 +448,12 @@ static void a_reader_that_pauses_does_not_delay_the_shutdown(void **state) {
     int waiting = begin_run(endless(system, sizeof system), "application/json");
     wait_for_bytes(s);
     wait_for_streams(2);
-    assert_int_equal(daemon_end(&d, SIGTERM), 0); /* although neither run comes to its end */
+    assert_int_equal(daemon_end(&d, SIGTERM), 0); /* although neither run has ended */
     close(s);
     close(waiting);
 }
 
-static void a_connection_without_a_request_does_not_keep_the_daemon(void **state) {
+static void an_idle_connection_does_not_delay_the_shutdown(void **state) {
     (void)state;
     daemon_start_again(&d, (const char *const[]){"--grace", "3600", NULL});
     int s = connect_to(&d);
@@ -467,18 +468,18 @@ int main(void) {
         cmocka_unit_test(the_other_formats_are_served_on_request),
         cmocka_unit_test(the_same_run_gives_the_same_rows),
         cmocka_unit_test(rows_are_sent_while_the_run_continues),
-        cmocka_unit_test(two_hundred_streams_all_move_on),
-        cmocka_unit_test(streams_that_wait_for_their_readers_cost_no_time),
-        cmocka_unit_test(a_reader_that_pauses_costs_no_memory_and_misses_nothing),
-        cmocka_unit_test(clients_that_vanish_leave_nothing_behind),
+        cmocka_unit_test(two_hundred_streams_all_progress),
+        cmocka_unit_test(streams_with_paused_readers_use_no_cpu_time),
+        cmocka_unit_test(a_paused_reader_costs_no_memory_and_loses_no_rows),
+        cmocka_unit_test(disconnected_clients_release_their_resources),
         cmocka_unit_test(a_client_that_closes_stops_the_run_of_a_silent_stream),
-        cmocka_unit_test(a_reader_that_takes_nothing_for_too_long_is_cut_off),
-        cmocka_unit_test(when_all_places_are_taken_the_answer_is_503),
+        cmocka_unit_test(a_reader_that_stalls_is_disconnected),
+        cmocka_unit_test(if_all_run_slots_are_busy_the_answer_is_503),
         cmocka_unit_test(a_run_beyond_the_time_limit_is_incomplete),
-        cmocka_unit_test(at_the_end_every_stream_gets_a_last_word),
+        cmocka_unit_test(every_stream_ends_with_a_problem_on_shutdown),
         cmocka_unit_test(streamed_runs_may_finish_after_sigterm_and_endless_ones_are_canceled),
         cmocka_unit_test(a_reader_that_pauses_does_not_delay_the_shutdown),
-        cmocka_unit_test(a_connection_without_a_request_does_not_keep_the_daemon),
+        cmocka_unit_test(an_idle_connection_does_not_delay_the_shutdown),
     };
     daemon_share(&d, (const char *const[]){"--log-level", "info", "--stall", "600", NULL});
     return cmocka_run_group_tests_name("streams", tests, start_shared_daemon, end_shared_daemon);

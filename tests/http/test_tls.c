@@ -1,5 +1,5 @@
-/* test_tls.c — HTTPS: what is served over it, with which versions and groups, which files are refused, how certificates are
- * replaced, and what handshakes cost. */
+/* test_tls.c — HTTPS: supported versions and groups, rejected files, replacement of certificates, and the cost of
+ * handshakes. */
 #include "tests/http/daemon.h"
 
 #include <arpa/inet.h>
@@ -42,7 +42,7 @@ static gnutls_x509_privkey_t make_key(const char *path) {
     return made;
 }
 
-/* One that signs itself, for 127.0.0.1, and its key. */
+/* Creates a self-signed certificate for 127.0.0.1 and its key. */
 static void make_certificate(const char *certificate_path, const char *key_path) {
     gnutls_x509_crt_t made;
     gnutls_datum_t text;
@@ -104,16 +104,16 @@ static void everything_is_served_over_tls(void **state) {
     free(id);
 }
 
-static void a_client_that_does_not_trust_it_gets_nothing(void **state) {
+static void a_client_that_does_not_trust_the_certificate_gets_nothing(void **state) {
     (void)state;
     test_daemon stranger = d;
-    stranger.authority = other_key; /* holds no certificate */
+    stranger.authority = other_key; /* the file contains no certificate */
     answer a = ask(&stranger, "GET", "/healthz", NULL, NULL);
     assert_int_equal(a.status, 0);
     answer_clear(&a);
 }
 
-/* Exit code of `hamel jobs` that trusts the certificates in a file. */
+/* Returns the exit status of `hamel jobs` with the trusted certificates in a file. */
 static int list_jobs(const char *trusted) {
     char url[64];
     const char *set = getenv("HAMEL"), *program = set && *set ? set : "build/hamel";
@@ -147,7 +147,7 @@ static void plain_http_and_noise_are_not_answered(void **state) {
         int s = connect_to(&d);
         size_t got = 0;
         assert_int_equal(send(s, bytes[k], strlen(bytes[k]), MSG_NOSIGNAL), strlen(bytes[k]));
-        shutdown(s, SHUT_WR); /* there is no more to wait for */
+        shutdown(s, SHUT_WR); /* the server need not wait for more */
         for (ssize_t n; (n = recv(s, out + got, sizeof out - 1 - got, 0)) > 0;) got += (size_t)n;
         out[got] = '\0';
         assert_null(strstr(out, "HTTP/1.1 200"));
@@ -162,7 +162,7 @@ typedef struct client {
     gnutls_certificate_credentials_t credentials;
 } client;
 
-/* Which certificate it meets does not matter to it. The result of the handshake. */
+/* Performs a handshake without verifying the certificate; returns the result. */
 static int client_begin(client *c, const test_daemon *server, const char *priorities) {
     c->socket = connect_to(server);
     assert_int_equal(gnutls_init(&c->session, GNUTLS_CLIENT), 0);
@@ -223,7 +223,7 @@ static void only_elliptic_groups_and_authenticated_ciphers_are_offered(void **st
     }
 }
 
-/* ---- what handshakes cost --------------------------------------------------------------------------------------- */
+/* ---- the cost of handshakes -------------------------------------------------------------------------------------- */
 
 enum { FFDHE8192 = 0x0104, X25519 = 0x001d, HELLO_BYTES = 1400 };
 
@@ -232,7 +232,7 @@ static size_t put(unsigned char *at, size_t length, size_t bytes, size_t number)
     return length + bytes;
 }
 
-/* A hello of TLS 1.3 with one group and a share of random bytes, as no client library sends it. */
+/* Writes a TLS 1.3 ClientHello with one group and a random key share, which no client library sends. */
 static size_t make_hello(unsigned char out[HELLO_BYTES], unsigned group, size_t share) {
     static const unsigned char algorithms[] = {0, 13, 0, 8, 0, 6, 4, 3, 8, 4, 8, 9};
     static const unsigned char versions[] = {0, 43, 0, 3, 2, 3, 4};
@@ -243,7 +243,7 @@ static size_t make_hello(unsigned char out[HELLO_BYTES], unsigned group, size_t 
     n = put(out, n, 2, 0x0303);
     assert_int_equal(gnutls_rnd(GNUTLS_RND_NONCE, out + n, 32), 0);
     n += 32;
-    n = put(out, n, 1, 0); /* no session to resume */
+    n = put(out, n, 1, 0); /* no session resumption */
     n = put(out, n, 4, 0x00021301);
     n = put(out, n, 2, 0x0100);
     n = put(out, n, 2, extensions);
@@ -270,18 +270,18 @@ static int send_hello(const test_daemon *server, const char *address, unsigned g
     return s;
 }
 
-/* Whether the server continues with the handshake; else it closes the connection. */
+/* Returns true if the server continues the handshake, false if it closes the connection. */
 static bool is_answered(int s) {
     unsigned char type;
     wait_for_bytes(s);
     ssize_t n = recv(s, &type, 1, 0);
     close(s);
-    return n == 1 && type == 22; /* a record of the handshake */
+    return n == 1 && type == 22; /* handshake record */
 }
 
-/* Hellos come from another address than honest requests, which are answered in between. With ffdhe8192 sixty of them took
- * 16 s; afterwards, an unfinished handshake kept a core busy. */
-static void hellos_cost_little_and_others_are_served(void **state) {
+/* ClientHellos come from another address than regular requests, which must be answered in between. With ffdhe8192,
+ * sixty of them took 16 s of CPU time, and an unfinished handshake kept a core busy. */
+static void handshakes_cost_little_and_other_clients_are_served(void **state) {
     (void)state;
     enum { OPEN = 50 };
     int sockets[OPEN];
@@ -320,7 +320,7 @@ static void an_unfinished_handshake_costs_nothing_while_it_waits(void **state) {
     close(whole);
 }
 
-static void an_address_has_so_many_handshakes_a_second(void **state) {
+static void the_rate_of_handshakes_per_address_is_limited(void **state) {
     (void)state;
     enum { TRIES = 60 };
     test_daemon own;
@@ -331,7 +331,7 @@ static void an_address_has_so_many_handshakes_a_second(void **state) {
     for (int k = 0; k < TRIES; k++) begun += is_answered(send_hello(&own, "127.0.0.2", X25519));
     double seconds = now_seconds() - begin;
     print_message("%d handshakes in %.1f s\n", begun, seconds);
-    assert_true(begun >= 10); /* at once */
+    assert_true(begun >= 10); /* immediately */
     assert_true(begun <= 11 + seconds);
     assert_true(is_answered(send_hello(&own, "127.0.0.3", X25519)));
     assert_true(daemon_metric(&own, "hamel_rejected_total{reason=\"address\"}") >= 1);
@@ -368,7 +368,7 @@ static void replace(const char *from, const char *to) {
     assert_int_equal(rename(from, to), 0);
 }
 
-/* A connection that began before the change continues; a new pair is used, and a broken one is not. */
+/* A connection from before the change continues; a new valid pair is used, an invalid one is not. */
 static void certificates_are_read_again_on_sighup(void **state) {
     (void)state;
     char first[80], shown[80], shown_key[80], fresh[80], fresh_key[80];
@@ -386,7 +386,7 @@ static void certificates_are_read_again_on_sighup(void **state) {
     assert_true(get_health(&before));
 
     make_certificate(fresh, fresh_key);
-    replace(fresh_key, shown_key); /* half of the change: they do not belong together */
+    replace(fresh_key, shown_key); /* only half of the change: certificate and key do not match */
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "the former certificate remains in use");
     assert_int_equal(health_trusting(own, first), 200);
@@ -396,7 +396,7 @@ static void certificates_are_read_again_on_sighup(void **state) {
     assert_int_equal(health_trusting(own, shown), 200);
     assert_int_equal(health_trusting(own, first), 0);
     assert_true(get_health(&before));
-    for (int k = 0; k < 50; k++) { /* changes during requests */
+    for (int k = 0; k < 50; k++) { /* replace the files during requests */
         make_certificate(shown, shown_key);
         kill(own.pid, SIGHUP);
         client c;
@@ -412,7 +412,7 @@ static void certificates_are_read_again_on_sighup(void **state) {
     unlink(shown_key);
 }
 
-static void files_that_do_not_fit_are_refused_at_the_start(void **state) {
+static void files_that_do_not_match_are_rejected_at_the_start(void **state) {
     (void)state;
     char output[1000];
     const char *wrong[] = {"--tls-cert", certificate, "--tls-key", other_key, NULL};
@@ -429,16 +429,16 @@ static void files_that_do_not_fit_are_refused_at_the_start(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_served_over_tls),
-        cmocka_unit_test(a_client_that_does_not_trust_it_gets_nothing),
+        cmocka_unit_test(a_client_that_does_not_trust_the_certificate_gets_nothing),
         cmocka_unit_test(the_command_line_accepts_a_certificate_authority),
         cmocka_unit_test(plain_http_and_noise_are_not_answered),
         cmocka_unit_test(old_versions_are_refused),
         cmocka_unit_test(only_elliptic_groups_and_authenticated_ciphers_are_offered),
-        cmocka_unit_test(hellos_cost_little_and_others_are_served),
+        cmocka_unit_test(handshakes_cost_little_and_other_clients_are_served),
         cmocka_unit_test(an_unfinished_handshake_costs_nothing_while_it_waits),
-        cmocka_unit_test(an_address_has_so_many_handshakes_a_second),
+        cmocka_unit_test(the_rate_of_handshakes_per_address_is_limited),
         cmocka_unit_test(certificates_are_read_again_on_sighup),
-        cmocka_unit_test(files_that_do_not_fit_are_refused_at_the_start),
+        cmocka_unit_test(files_that_do_not_match_are_rejected_at_the_start),
     };
     return cmocka_run_group_tests_name("tls", tests, set_up, tear_down);
 }

@@ -1,4 +1,4 @@
-/* test_waiting.c — clients that wait for jobs, and clients that do not read: neither takes what others need. */
+/* test_waiting.c — clients that wait for jobs or do not read must not exhaust resources of others. */
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void end(void) {
 
 /* ---- clients ---------------------------------------------------------------------------------------------------- */
 
-/* Sends a request and leaves the answer unread. */
+/* Sends a request and does not read the answer. */
 static int send_only(const char *method, const char *path, const char *headers, const char *body) {
     char head[1024];
     int s = connect_to(&d), small = 4096;
@@ -77,7 +77,7 @@ static long status_of(const char *method, const char *path, const char *const *h
 
 /* ---- clients that wait ------------------------------------------------------------------------------------------ */
 
-static void waiting_clients_take_no_run_slot(void **state) {
+static void waiting_clients_use_no_run_slot(void **state) {
     (void)state;
     enum { EACH = 20 };
     int sockets[3 * EACH];
@@ -104,7 +104,7 @@ static void waiting_clients_take_no_run_slot(void **state) {
     end();
 }
 
-static void more_clients_than_may_wait_are_refused_or_answered_at_once(void **state) {
+static void more_clients_than_may_wait_are_rejected_or_answered_immediately(void **state) {
     (void)state;
     int sockets[3];
     char system[SYSTEM_BYTES], path[PATH_BYTES], applied[32];
@@ -119,7 +119,7 @@ static void more_clients_than_may_wait_are_refused_or_answered_at_once(void **st
     double begin = now_seconds();
     answer a = ask(&d, "POST", "/v1/jobs",
                    (const char *const[]){"Content-Type: application/json", "Prefer: wait=100", NULL}, system);
-    assert_int_equal(a.status, 201); /* a preference: the job is stored, its end not waited for */
+    assert_int_equal(a.status, 201); /* waiting is a preference: the job is stored and the answer sent immediately */
     assert_false(answer_header(&a, "Preference-Applied", applied, sizeof applied));
     assert_true(now_seconds() - begin < 90);
     answer_clear(&a);
@@ -130,7 +130,7 @@ static void more_clients_than_may_wait_are_refused_or_answered_at_once(void **st
     end();
 }
 
-static void one_token_leaves_places_to_wait_in_to_others(void **state) {
+static void one_token_cannot_use_all_waiting_slots(void **state) {
     (void)state;
     enum { FOLLOWERS = 8 };
     int sockets[FOLLOWERS];
@@ -165,14 +165,14 @@ static void one_token_leaves_places_to_wait_in_to_others(void **state) {
 
 /* ---- clients that do not read ----------------------------------------------------------------------------------- */
 
-/* A job whose description is long: its response has almost 1 MiB. */
+/* Submits a job with a long description, which its document of almost 1 MiB contains. */
 static char *submit_large(void) {
     static char system[LARGE + SYSTEM_BYTES], name[LARGE + 1];
     memset(name, 'n', LARGE);
     return submit(&d, oscillator(system, sizeof system, name, 1, 3));
 }
 
-static void answers_that_nobody_reads_are_bounded_together(void **state) {
+static void the_total_size_of_unread_answers_is_limited(void **state) {
     (void)state;
     enum { CLIENTS = 60, BUDGET = 4 * 1024 * 1024 };
     int sockets[CLIENTS];
@@ -196,7 +196,7 @@ static void answers_that_nobody_reads_are_bounded_together(void **state) {
     answer_clear(&a);
     assert_true(daemon_metric(&d, "hamel_answer_bytes") <= BUDGET);
     if (slowness() <= 1) assert_true(daemon_resident_bytes(&d) < before + (size_t)8 * BUDGET);
-    assert_int_equal(status_of("GET", "/v1/batches", NULL, NULL), 200); /* small ones pass */
+    assert_int_equal(status_of("GET", "/v1/batches", NULL, NULL), 200); /* small answers are sent */
     for (int k = 0; k < CLIENTS; k++) close(sockets[k]);
     wait_for_metric("hamel_answer_bytes", 0);
     assert_int_equal(status_of("GET", path, NULL, NULL), 200);
@@ -204,7 +204,7 @@ static void answers_that_nobody_reads_are_bounded_together(void **state) {
     end();
 }
 
-static void an_answer_that_is_not_read_in_time_is_cut_off(void **state) {
+static void an_answer_that_is_not_read_in_time_is_aborted(void **state) {
     (void)state;
     char path[PATH_BYTES];
     daemon_start(&d, (const char *const[]){"--stall", "1", NULL});
@@ -212,14 +212,14 @@ static void an_answer_that_is_not_read_in_time_is_cut_off(void **state) {
     snprintf(path, sizeof path, "/v1/jobs/%s/system", id);
     int s = send_only("GET", path, "", "");
     wait_for_bytes(s);
-    wait_for_metric("hamel_http_connections", 1); /* that of the question */
+    wait_for_metric("hamel_http_connections", 1); /* the connection of the metrics request */
     wait_for_metric("hamel_answer_bytes", 0);
     close(s);
     free(id);
     end();
 }
 
-static void rows_that_a_format_keeps_count_as_answers(void **state) {
+static void rows_buffered_by_a_format_count_as_answers(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES];
     static const char *const json[] = {"Accept: application/json", "Content-Type: application/json", NULL};
@@ -240,12 +240,12 @@ static void rows_that_a_format_keeps_count_as_answers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waiting_clients_take_no_run_slot),
-        cmocka_unit_test(more_clients_than_may_wait_are_refused_or_answered_at_once),
-        cmocka_unit_test(one_token_leaves_places_to_wait_in_to_others),
-        cmocka_unit_test(answers_that_nobody_reads_are_bounded_together),
-        cmocka_unit_test(an_answer_that_is_not_read_in_time_is_cut_off),
-        cmocka_unit_test(rows_that_a_format_keeps_count_as_answers),
+        cmocka_unit_test(waiting_clients_use_no_run_slot),
+        cmocka_unit_test(more_clients_than_may_wait_are_rejected_or_answered_immediately),
+        cmocka_unit_test(one_token_cannot_use_all_waiting_slots),
+        cmocka_unit_test(the_total_size_of_unread_answers_is_limited),
+        cmocka_unit_test(an_answer_that_is_not_read_in_time_is_aborted),
+        cmocka_unit_test(rows_buffered_by_a_format_count_as_answers),
     };
     return cmocka_run_group_tests_name("waiting", tests, make_tokens, remove_tokens);
 }

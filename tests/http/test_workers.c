@@ -1,4 +1,4 @@
-/* test_workers.c — the workers on a store whose claim and other functions the test controls. */
+/* test_workers.c — workers with a fake store, whose functions the test controls. */
 #include "server/jobs/workers.h"
 
 #include "server/clock.h"
@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#define CLAIM_SECONDS 5.0 /* after which a claim gives up: only if the test fails */
+#define CLAIM_SECONDS 5.0 /* after which a claim is abandoned; reached only if the test fails */
 enum { JOB = 7 };
 
-/* The behavior and the observations of the store, guarded by the lock. */
+/* The fake store's behavior and observed calls, guarded by the lock. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -139,13 +139,13 @@ static void no_call_waits_for_a_claim(void **state) {
     assert_true(workers_idle_seconds(w) >= 0);
     fake.listener.queued(fake.listener.context);
     fake.listener.canceled(fake.listener.context, JOB);
-    assert_true(fake.listener.runs(fake.listener.context, JOB)); /* the claim may have been committed */
+    assert_true(fake.listener.runs(fake.listener.context, JOB)); /* because the claim may have been committed */
     fake.listener.lost(fake.listener.context);
     assert_false(fake.gave_up);
     stop(w);
 }
 
-/* The claim has been committed when the cancellation comes, and its worker is not registered yet. */
+/* The claim has been committed when the cancellation arrives, but its worker is not registered yet. */
 static void cancel_during_a_claim(bool deleted) {
     fake.has_job = true;
     fake.deleted = deleted;

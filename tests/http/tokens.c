@@ -1,4 +1,4 @@
-/* tokens.c — see tokens.h. */
+/* tokens.c — creation of tokens and token files. */
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>

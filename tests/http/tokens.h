@@ -1,5 +1,4 @@
-/* tokens.h — for tests: tokens, and files of them for a daemon. Functions fail the running cmocka test when something that
- * must work does not. */
+/* tokens.h — tokens and token files for tests. A failed step fails the running cmocka test. */
 #pragma once
 
 #include "server/access.h"
@@ -9,14 +8,15 @@ typedef struct test_token {
     const char *name;
     const char *scopes; /* items of a JSON array */
     const char *quotas; /* a JSON object */
-    char header[128];   /* Authorization: Bearer ... */
+    char header[128];   /* complete header line: Authorization: Bearer ... */
     char hash[2 * TOKEN_HASH_BYTES + 1];
 } test_token;
 
 test_token token_make(const char *name, const char *scopes, const char *quotas);
 
 #define TOKEN_FILE_NAME P_tmpdir "/hamel-tokens-XXXXXX"
-void token_file_make(char *path); /* an empty one; `path` as above, with the letters X replaced */
+/* creates an empty file; `path` is a template as above, whose letters X are replaced */
+void token_file_make(char *path);
 void token_file_write(const char *path, const test_token *tokens, size_t count);
 
 answer ask_with(const test_daemon *d, const test_token *t, const char *method, const char *path, const char *body);

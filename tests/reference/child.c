@@ -1,7 +1,7 @@
 /* child.c — one child process, two pipes, one deadline.
  *
- * posix_spawn instead of fork: a test program under a sanitizer is large. Both pipes are polled together, so that a
- * child that fills one of them while nobody reads it cannot block. Output beyond a fixed bound ends the child. */
+ * posix_spawn is used because fork is slow in large test programs with a sanitizer. Both pipes are polled together,
+ * so a child cannot block on a full pipe. A child with too much output is killed. */
 #include "tests/reference/child.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ extern char **environ;
 enum { MOST_OUTPUT = 256 << 20 };
 
 typedef struct stream {
-    int fd; /* -1 once its end was reached */
+    int fd; /* -1 after its end was reached */
     char *text;
     size_t length, capacity;
 } stream;
@@ -30,7 +30,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Reads once. Returns false when the text grew too long or memory ran out. */
+/* Reads once. Returns false if the text is too long or memory is exhausted. */
 static bool stream_read(stream *s) {
     if (s->capacity - s->length < 4097) {
         size_t capacity = s->capacity * 2 + 8192;
@@ -50,7 +50,7 @@ static bool stream_read(stream *s) {
     return true;
 }
 
-/* Reads both streams to their ends. Returns false at the deadline or when a stream cannot be kept. */
+/* Reads both streams to their ends. Returns false at the deadline, or if a stream cannot be stored. */
 static bool drain(stream streams[2], double deadline) {
     while (streams[0].fd >= 0 || streams[1].fd >= 0) {
         double left = deadline - now();
@@ -76,7 +76,7 @@ static bool start(pid_t *pid, const char *const *argv, int out, int err) {
     return status == 0;
 }
 
-/* A stream without any output is an empty text, not NULL. */
+/* Stores an empty text, not NULL, for a stream without output. */
 static bool finish(stream *s, char **text, size_t *length) {
     if (s->fd >= 0) close(s->fd);
     *text = s->text != NULL ? s->text : calloc(1, 1);

@@ -1,4 +1,4 @@
-/* csv_table.c — RFC 4180 quoting in the header (a column may be called `u[1,2]`), plain numbers below it. */
+/* csv_table.c — RFC 4180 quoting in the header (a column may be named `u[1,2]`), plain numbers in the rows. */
 #include "tests/reference/csv_table.h"
 
 #include <math.h>
@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads one header field from *at up to `end`; leaves *at behind its comma. Returns a new text or NULL. */
+/* Reads one header field from *at up to `end` and moves *at past its comma. Returns a new text, or NULL if out of
+ * memory. */
 static char *header_field(const char **at, const char *end) {
     const char *p = *at;
     char *field = malloc((size_t)(end - p) + 1);

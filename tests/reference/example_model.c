@@ -1,4 +1,4 @@
-/* example_model.c — see example_model.h. */
+/* example_model.c — models of examples. */
 #include "tests/reference/example_model.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* mechanism_compare.c — see the header. */
+/* mechanism_compare.c — time spans and comparisons of mechanisms. */
 #include "tests/reference/mechanism_compare.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ void mechanism_compare(const char *what, const char *by, const motion *m, size_t
                 snprintf(name, sizeof name, "%s%s%zu", letters[q], axes[i], k + 1);
                 size_t c = 0;
                 while (c < m->column_count && strcmp(m->columns[c], name) != 0) c++;
-                if (c == m->column_count) continue; /* a particle does not turn, a plane has no third axis */
+                if (c == m->column_count) continue; /* particles do not rotate, and planar systems have no third axis */
                 double found = motion_value(m, row, c), size = 1;
                 for (int d = 0; d < 3; d++) size = fmax(size, fabs(of[q][d]));
                 if (!(fabs(found - of[q][i]) <= AGREE * size))

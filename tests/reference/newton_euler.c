@@ -1,4 +1,4 @@
-/* newton_euler.c — see the header. */
+/* newton_euler.c — forces, constraint reactions and integration in maximal coordinates. */
 #include "tests/reference/newton_euler.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ void ne_rotation(const double e[4], double R[9]) {
     memcpy(R, M, sizeof M);
 }
 
-/* The arm from the centre to a point, inertial; of the ground the place itself. */
+/* Computes the inertial arm from the centre of a body to a point; for the ground, the position of the point. */
 static void arm_of(const ne_system *s, const ne_end *end, double rho[3]) {
     double R[9];
     memcpy(rho, end->at, 3 * sizeof *rho);
@@ -57,7 +57,7 @@ static void velocity_of(const ne_system *s, const ne_end *end, double v[3]) {
     for (int i = 0; i < 3; i++) v[i] += b->v[i];
 }
 
-/* ω × (ω × x): what of x'' is free of angular accelerations. */
+/* ω × (ω × x): the part of x'' without the angular acceleration. */
 static void centripetal(const ne_system *s, int body, const double x[3], double out[3]) {
     memset(out, 0, 3 * sizeof *out);
     if (body < 0 || s->bodies[body].particle) return;
@@ -75,7 +75,7 @@ static void angular_velocity(const ne_system *s, int body, double w[3]) {
 typedef struct rows {
     size_t count;
     double J[NE_ROWS][COMPONENTS], gamma[NE_ROWS];
-    double push[NE_ROWS][COMPONENTS]; /* the force of friction for each unit of |λ| */
+    double push[NE_ROWS][COMPONENTS]; /* friction force per unit of |λ| */
 } rows;
 
 static double *new_row(rows *all, double gamma) {
@@ -95,7 +95,7 @@ static void add_angular(const ne_system *s, double *row, int body, double factor
     for (int i = 0; i < 3; i++) row[6 * body + 3 + i] += factor * n[i];
 }
 
-/* n·(p_a − p_b)'' = more, for an inertial n that does not turn. */
+/* n·(p_a − p_b)'' = more, for a constant inertial vector n. */
 static double *point_row(const ne_system *s, rows *all, const ne_joint *j, const double n[3], double more) {
     double a[3], b[3], bias_a[3], bias_b[3], moment[3];
     arm_of(s, &j->a, a);
@@ -120,7 +120,7 @@ static void turn_direction(const ne_system *s, int body, const double x[3], doub
     apply(R, x, out);
 }
 
-/* (u·w)'' = 0 for u of a and w of b, both by their own axes. */
+/* (u·w)'' = 0 for axes u of a and w of b, each in body axes. */
 static void angle_row(const ne_system *s, rows *all, const ne_joint *j, const double u_a[3], const double w_b[3]) {
     double u[3], w[3], uu[3], ww[3], du[3], dw[3], wa[3], wb[3], normal[3];
     turn_direction(s, j->a.body, u_a, u);
@@ -146,7 +146,7 @@ static void between(const ne_system *s, const ne_end *a, const ne_end *b, double
     for (int i = 0; i < 3; i++) d[i] -= p[i], rate[i] -= v[i];
 }
 
-/* (u·d)'' = 0 for u of a by its own axes and d = p_a − p_b. */
+/* (u·d)'' = 0 for an axis u of a in body axes and d = p_a − p_b. */
 static void slide_row(const ne_system *s, rows *all, const ne_joint *j, const double u_a[3]) {
     double u[3], uu[3], du[3], wa[3], d[3], rate[3], moment[3];
     turn_direction(s, j->a.body, u_a, u);
@@ -159,7 +159,7 @@ static void slide_row(const ne_system *s, rows *all, const ne_joint *j, const do
     add_angular(s, row, j->a.body, 1, moment);
 }
 
-/* Two unit vectors square to a. */
+/* Computes two unit vectors orthogonal to a. */
 static void square_to(const double a[3], double u[3], double w[3]) {
     int least = fabs(a[0]) <= fabs(a[1]) && fabs(a[0]) <= fabs(a[2]) ? 0 : fabs(a[1]) <= fabs(a[2]) ? 1 : 2;
     double e[3] = {least == 0, least == 1, least == 2};
@@ -183,7 +183,7 @@ static void parallel_rows(const ne_system *s, rows *all, const ne_joint *j) {
     }
 }
 
-/* v + ω × (−radius n) = 0 on a plane that stands still. */
+/* v + ω × (−radius n) = 0 on a plane at rest. */
 static void rolling_rows(const ne_system *s, rows *all, const ne_joint *j) {
     for (int k = 0; k < 3; k++) {
         double n[3] = {k == 0, k == 1, k == 2}, c[3], moment[3], *row = new_row(all, 0);
@@ -203,7 +203,7 @@ static void knife_row(const ne_system *s, rows *all, const ne_joint *j) {
     add_linear(new_row(all, -dot(du, b->v)), j->a.body, 1, u);
 }
 
-/* n·p = height, with the force −μ |λ| v_t/√(|v_t|² + ε²) at the point. */
+/* n·p = height, with the friction force −μ |λ| v_t/√(|v_t|² + ε²) at the point. */
 static void plane_row(const ne_system *s, rows *all, const ne_joint *j) {
     double *row = point_row(s, all, j, j->axis, 0), *push = all->push[all->count - 1], v[3], rho[3], moment[3];
     (void)row;
@@ -312,7 +312,8 @@ static double row_dot(const ne_system *s, const double *a, const double *b) {
     return sum;
 }
 
-/* K x = f by elimination with complete pivoting; components that redundant rows leave open are 0. */
+/* Solves K x = f by elimination with complete pivoting. Components that redundant rows leave undetermined are set to
+ * 0. */
 static void eliminate(size_t n, double K[NE_ROWS][NE_ROWS], double *f, double *x) {
     size_t column[NE_ROWS] = {0}, rank = 0;
     double largest = 0;
@@ -346,7 +347,7 @@ static void eliminate(size_t n, double K[NE_ROWS][NE_ROWS], double *f, double *x
     }
 }
 
-/* x := x + M⁻¹ Σ (J_k + sign_k push_k) λ_k with J x = right. */
+/* Adds M⁻¹ Σ (J_k + sign_k push_k) λ_k to x such that J x = right. */
 static void react(const ne_system *s, const rows *all, const double *sign, const double *right, double *x,
                   double *lambda) {
     static const size_t bytes = COMPONENTS * sizeof(double);
@@ -365,7 +366,7 @@ static void react(const ne_system *s, const rows *all, const double *sign, const
         for (size_t i = 0; i < 6 * s->body_count; i++) x[i] += lambda[k] * response[k][i];
 }
 
-/* Friction presses by |λ|: the signs are tried until they are those that come out. */
+/* Friction depends on |λ|, so the signs are varied until they agree with those of the solution. */
 static void accelerations(const ne_system *s, double t, double *a) {
     rows all;
     double sign[NE_ROWS], lambda[NE_ROWS], F[COMPONENTS];
@@ -458,7 +459,7 @@ static void step_of_order_4(const ne_system *s, double t, double h, const double
     for (size_t i = 0; i < n; i++) out[i] = y[i] + h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
 }
 
-/* Two halves against a whole, extrapolated; returns the error of the halves. */
+/* Takes two half steps and one full step and extrapolates. Returns the error of the half steps. */
 static double step(const ne_system *s, double t, double h, const double *y, double *out) {
     double whole[STATE], half[STATE], most = 0;
     step_of_order_4(s, t, h, y, whole);
@@ -490,7 +491,7 @@ static double gap(const ne_system *s, const double *y) {
     return dot(p, s->impact.axis) - s->impact.height;
 }
 
-/* Velocities after the impact: joints kept, and the point's approach turned round. */
+/* Computes the velocities after the impact: joints stay satisfied, and the normal velocity of the point is reversed. */
 static void strike(ne_system *s) {
     rows all;
     double x[COMPONENTS] = {0}, right[NE_ROWS] = {0}, lambda[NE_ROWS], v[3];
@@ -506,7 +507,8 @@ static void strike(ne_system *s) {
     s->impact.count++;
 }
 
-/* The step at whose end the point meets the plane, by bisection; a step of this order is a smooth function of its length. */
+/* Finds the step that ends when the point meets the plane, by bisection; the result of a step is a smooth function
+ * of its length. */
 static double step_to_impact(const ne_system *s, double h, const double *y, double *out) {
     double low = 0, high = h;
     for (int k = 0; k < 60 && high - low > 1e-15; k++) {

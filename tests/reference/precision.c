@@ -1,4 +1,4 @@
-/* precision.c — see the header. */
+/* precision.c — runs of the cases of precision.json. */
 #include "tests/reference/precision.h"
 
 #include "api/simulate.h"
@@ -22,7 +22,7 @@ cJSON *precision_cases(void) {
     return cJSON_ParseWithLength(text, length);
 }
 
-/* The system with its differences as the only outputs. */
+/* Returns the description with the differences as its only outputs. */
 static char *description_of(const cJSON *c, const char *method, double tolerance) {
     cJSON *d = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(c, "system"), true);
     cJSON *outputs = cJSON_AddObjectToObject(d, "outputs"), *simulation = cJSON_AddObjectToObject(d, "simulation");

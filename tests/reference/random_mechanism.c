@@ -1,5 +1,5 @@
-/* random_mechanism.c — see the header. A point of a joint is drawn on one body and computed on the other, so that every
- * mechanism is consistent. */
+/* random_mechanism.c — random bodies, joints, springs and loads. The point of a joint is random on one body and
+ * computed on the other one, so that every mechanism is consistent. */
 #include "tests/reference/random_mechanism.h"
 
 #include "engine/base/random.h"
@@ -51,7 +51,7 @@ static void about(const double axis[3], double angle, double e[4]) {
 static ne_body *add_body(ne_system *s, uint64_t *seed) {
     ne_body *b = &s->bodies[s->body_count++];
     *b = (ne_body){.mass = between(seed, 0.5, 3), .e = {1}};
-    double x[3]; /* moments of a box are possible ones */
+    double x[3]; /* moments of a box satisfy the triangle inequality */
     for (int i = 0; i < 3; i++) x[i] = between(seed, 0.05, 0.4);
     for (int i = 0; i < 3; i++) b->inertia[i] = b->mass * (x[(i + 1) % 3] + x[(i + 2) % 3]);
     fill(seed, b->r, 3, 1);
@@ -66,7 +66,7 @@ static ne_joint *add_joint(ne_system *s, ne_kind kind, int a, int b) {
     return j;
 }
 
-/* Puts b's body so that the joint fits. */
+/* Places body b so that the joint is satisfied. */
 static void place_child(ne_system *s, const ne_joint *j, uint64_t *seed) {
     static const double ground[4] = {1};
     ne_body *child = &s->bodies[j->b.body];
@@ -113,7 +113,7 @@ static void draw_tree(ne_system *s, uint64_t *seed, int count) {
     }
 }
 
-/* A place on the last body that stays where it is, or at its distance from a place of the ground. */
+/* Fixes a point of the last body, or its distance from a point of the ground. */
 static void close_loop(ne_system *s, uint64_t *seed, ne_kind kind, bool planar) {
     ne_joint *j = add_joint(s, kind, (int)s->body_count - 1, -1);
     fill(seed, j->a.at, 3, 0.8);
@@ -132,7 +132,7 @@ static void add_forces(ne_system *s, uint64_t *seed, bool damped) {
                           .damping = damped ? between(seed, 0.1, 1) : 0};
     fill(seed, spring->a.at, 3, 0.3);
     fill(seed, spring->b.at, 3, 1);
-    spring->b.at[0] += 3; /* no spring shrinks to a point */
+    spring->b.at[0] += 3; /* the length of a spring must not become zero */
     ne_load *load = &s->loads[s->load_count++];
     *load = (ne_load){.body = choose(seed, last + 1), .rate = between(seed, 1, 4)};
     fill(seed, load->force, 3, 2);
@@ -182,16 +182,17 @@ static void draw_impact(ne_system *s, uint64_t *seed) {
     hit->height = p[2] - between(seed, 0.1, 0.4);
 }
 
-/* --- by angles --------------------------------------------------------------------------------------------------------------------- */
+/* --- systems in angles -------------------------------------------------------------------------------------------- */
 
-/* A tree in the plane: e of body k is its absolute angle, its rate the angular velocity. */
+/* Draws a tree in the plane: e of body k is its absolute angle, and the rate of e is its angular velocity. */
 static void draw_planar_angles(ne_system *s, uint64_t *seed, int count) {
     for (int k = 0; k < count; k++) hang(s, seed, NE_REVOLUTE, k == 0 ? -1 : choose(seed, k + 1) - 1, true);
     for (size_t k = 0; k < s->body_count; k++) s->bodies[k].w[0] = s->bodies[k].w[1] = 0;
     s->gravity[0] = 0, s->gravity[1] = -9.81, s->gravity[2] = 0;
 }
 
-/* A chain in space: body k turns by three angles XYZ (a ball joint), or by one about the third axis, against the one before. */
+/* A chain in space: relative to the previous body, body k rotates by three angles XYZ (a ball joint) or by one about
+ * the third axis. */
 typedef struct chain_link {
     double angle[3], rate[3];
     bool ball;
@@ -213,7 +214,7 @@ static void turned(const double e[4], const double x[3], double out[3]) {
     for (int i = 0; i < 3; i++) out[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
 }
 
-/* ω = ω_before + Σ of the rates about the axes as they are when each turn is made. */
+/* ω is ω_before plus the rates about the current axes of each rotation. */
 static void turn_link(const chain_link *link, const double before[4], const double w[3], ne_body *b) {
     double e[4], axis[3], step[4];
     memcpy(e, before, sizeof e);
@@ -246,7 +247,7 @@ static void draw_frames(ne_system *s, uint64_t *seed, int count) {
     }
 }
 
-/* The velocities of the centres follow from the angular velocities. */
+/* Computes the velocities of the centres from the angular velocities. */
 static void follow_angles(ne_system *s) {
     for (size_t k = 0; k < s->body_count; k++) {
         const ne_joint *j = &s->joints[k];
@@ -266,7 +267,7 @@ static void follow_angles(ne_system *s) {
     }
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------------------------ */
+/* --- complete mechanisms ------------------------------------------------------------------------------------------ */
 
 static bool is_by_angles(mechanism_kind kind) {
     return kind == MECHANISM_PLANAR_ANGLES || kind == MECHANISM_FRAMES;
@@ -296,7 +297,7 @@ void mechanism_draw(ne_system *s, mechanism_kind kind, uint64_t seed) {
         ne_project_velocities(s);
 }
 
-/* --- as text --------------------------------------------------------------------------------------------------------------------------- */
+/* --- descriptions ------------------------------------------------------------------------------------------------- */
 
 typedef struct writer {
     char *text;
@@ -359,7 +360,7 @@ static void put_free_bodies(writer *w, const ne_system *s) {
     put(w, "]");
 }
 
-/* Points are declared as they are met: of joint k Ak and Bk, of spring k Sk. */
+/* Declares a point when it is first used: Ak and Bk of joint k, Sk of spring k. */
 static void put_point(writer *w, const ne_end *end, const char *name, size_t k) {
     if (end->body < 0) return;
     put(w, "%s{\"name\": \"%s%zu\", \"body\": \"B%d\", \"at\": ", w->text[w->at - 1] == '[' ? "" : ", ", name, k,
@@ -474,7 +475,7 @@ static void put_forces(writer *w, const ne_system *s) {
     put(w, "]");
 }
 
-/* The centre of body k in the plane is the place of its joint, less its arm turned by its angle. */
+/* In the plane, the centre of body k is the position of its joint minus its rotated arm. */
 static void put_planar_place(writer *w, const ne_system *s, int k, int component) {
     const ne_joint *j = &s->joints[k];
     const char *first = component ? "sin" : "cos", *second = component ? "cos" : "sin", *sign = component ? "+" : "-";

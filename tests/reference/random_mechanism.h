@@ -1,4 +1,4 @@
-/* random_mechanism.h — random mechanisms, as descriptions and for newton_euler.h, from a seed. */
+/* random_mechanism.h — random mechanisms from a seed, as descriptions and for newton_euler.h. */
 #pragma once
 
 #include "tests/reference/newton_euler.h"
@@ -7,13 +7,13 @@
 
 typedef enum mechanism_kind {
     MECHANISM_TREE,          /* bodies with quaternions, joints of all types */
-    MECHANISM_LOOPS,         /* the same with rods and ball joints that close loops */
-    MECHANISM_PLANAR_LOOP,   /* revolute joints with parallel axes in space: three redundant constraints a loop */
-    MECHANISM_ROLLING,       /* a ball that rolls and a sledge on a knife edge, with bodies that hang on them */
-    MECHANISM_FRICTION,      /* a particle that slides on a plane, with bodies that it pulls */
+    MECHANISM_LOOPS,         /* a tree with additional rods and ball joints that close loops */
+    MECHANISM_PLANAR_LOOP,   /* revolute joints with parallel axes in space: three redundant constraints per loop */
+    MECHANISM_ROLLING,       /* a rolling ball and a sledge on a knife edge, with bodies attached to them */
+    MECHANISM_FRICTION,      /* a particle that slides on a plane, with bodies attached to it */
     MECHANISM_IMPACT,        /* a point that hits a plane */
-    MECHANISM_PLANAR_ANGLES, /* a tree in the plane, by its angles */
-    MECHANISM_FRAMES,        /* a chain in space, by Euler angles of frames inside frames */
+    MECHANISM_PLANAR_ANGLES, /* a tree in the plane, described by angles */
+    MECHANISM_FRAMES,        /* a chain in space, described by Euler angles of nested frames */
     MECHANISM_KINDS
 } mechanism_kind;
 
@@ -21,10 +21,10 @@ enum { MECHANISM_TEXT = 32768 };
 
 extern const char *const mechanism_names[MECHANISM_KINDS];
 
-/* The state at t = 0, consistent to rounding. */
+/* Draws a state at t = 0 that is consistent up to rounding. */
 void mechanism_draw(ne_system *s, mechanism_kind kind, uint64_t seed);
 
-/* The same as a description that runs to `stop` with `samples` rows by a formulation and a method; outputs px1 py1 pz1 to
- * wx1 wy1 wz1 are place, velocity and angular velocity of the first body, and so on. */
+/* Writes the mechanism as a description that runs to `stop` with `samples` rows by a formulation and a method. The
+ * outputs px1 py1 pz1 to wx1 wy1 wz1 are position, velocity and angular velocity of the first body, and so on. */
 void mechanism_describe(const ne_system *s, mechanism_kind kind, uint64_t seed, double stop, int samples,
                         const char *formulation, const char *method, char text[MECHANISM_TEXT]);

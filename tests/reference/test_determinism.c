@@ -1,7 +1,7 @@
-/* test_determinism.c — the bytes of a result depend on the description alone.
+/* test_determinism.c — the bytes of a result depend only on the description.
  *
- * Each example is run from start to stop, interpreted, by machine code, and as `auto` chooses, and by two threads at once
- * from one model: all of them give the same bits in every row, and take the same steps. */
+ * Each example is run by the interpreter, by machine code, as `auto` selects, and by two threads from one model. All
+ * runs must have the same bits in every row and the same steps. */
 
 #include "tests/reference/example_model.h"
 
@@ -19,7 +19,7 @@ enum { THREADS = 2 };
 typedef struct record {
     const hamel_model *model;
     hamel_status status;
-    uint64_t bits; /* of all rows, by FNV-1a */
+    uint64_t bits; /* FNV-1a hash of all rows */
     size_t rows;
     long steps, evaluations;
 } record;
@@ -77,7 +77,7 @@ static void compare_threads(const api_example *example, const record *expected) 
     hamel_model_free(model);
 }
 
-static void every_example_gives_the_same_bits_however_it_is_run(void **state) {
+static void every_example_gives_the_same_bits_in_every_mode(void **state) {
     (void)state;
     size_t examples = 0;
     for (const api_example *e; (e = api_example_at(examples)); examples++) {
@@ -90,6 +90,6 @@ static void every_example_gives_the_same_bits_however_it_is_run(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_example_gives_the_same_bits_however_it_is_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_example_gives_the_same_bits_in_every_mode)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
-/* test_distributions.c — verdicts of integrability of systems whose truth is known by their construction.
+/* test_distributions.c — verdicts of integrability for systems with a known result by construction.
  *
- * Forms whose closure is known are given in coordinates Y: exact ones dY, contact forms, Engel's and Goursat's
- * systems, trains of trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993), time among the
- * coordinates or not. Y = Y(x, t) is a random triangular change of coordinates, so one to one everywhere; the rows
- * are mixed by a random product of unit triangular matrices that depend on x. Neither changes what can be
- * integrated. Each system is checked from ten starts, zeros of coefficients among them: the verdict is the system's,
- * so it is the same from all.
+ * The forms are given in coordinates Y: exact forms dY, contact forms, Engel's and Goursat's systems, trains of
+ * trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993), with or without time as a
+ * coordinate. Y = Y(x, t) is a random triangular change of coordinates, so it is one to one everywhere. The rows are
+ * combined by a random product of unit triangular matrices that depend on x. Neither changes the integrability. Each
+ * system is checked from ten starts, including zeros of coefficients: the verdict must not depend on the start.
  *
- * The seed is fixed. HAMEL_TEST_LONG takes all starts of all systems, some minutes; otherwise each system has one of them. */
+ * The seed is fixed. HAMEL_TEST_LONG checks all starts of all systems, which takes some minutes; otherwise each
+ * system has one start. */
 #include "api/analyze.h"
 #include "tests/unit/random.h"
 
@@ -30,11 +30,11 @@ typedef struct text {
 
 typedef struct construction {
     uint64_t seed;
-    int coordinates, rows, exact; /* constraints; combinations of them that can be integrated */
+    int coordinates, rows, exact; /* rows: constraints; exact: their integrable combinations */
     bool timed;
     text changes;   /* definitions of Y */
-    text row[MOST]; /* forms in Y, before they are mixed */
-    text given;     /* holonomic constraints in addition */
+    text row[MOST]; /* forms in Y, before rows are combined */
+    text given;     /* additional holonomic constraints */
     const char *kind;
 } construction;
 
@@ -55,7 +55,7 @@ static double decimal(construction *c) {
     return (double)(1 + pick(c, 19)) / 10 * (pick(c, 2) ? 1 : -1);
 }
 
-/* A function of two coordinates that is smooth everywhere. */
+/* Writes a function of two coordinates that is smooth everywhere. */
 static void put_function(construction *c, text *to, int u, int v) {
     static const char *const functions[] = {"sin(x%d)*x%d",
                                             "x%d*x%d",
@@ -96,7 +96,7 @@ static void change_coordinates(construction *c, int n) {
     }
 }
 
-/* --- forms in Y, from coordinate `first` on ---------------------------------------------------------------------------- */
+/* --- forms in Y, starting with coordinate `first` ----------------------------------------------------------------- */
 
 static void add_exact(construction *c, int first, int count) {
     for (int k = 0; k < count; k++) put(&c->row[c->rows++], "der(Y%d)", first + k);
@@ -115,7 +115,7 @@ static void add_goursat(construction *c, int first, int n) {
     for (int i = 1; i + 1 < n; i++) put(&c->row[c->rows++], "der(Y%d) - Y%d*der(Y%d)", first + i, first + i + 1, first);
 }
 
-/* A car whose axle i has the angle x_(3+i), each drawn by the one before at a distance of 0.8. */
+/* A car with trailers: axle i has the angle x_(3+i) and is pulled by the previous one at the distance 0.8. */
 static void make_trailers(construction *c, int trailers) {
     c->coordinates = 3 + trailers;
     put(&c->changes, "\"P0\": \"x1%s\", \"Q0\": \"x2\"", c->timed ? " + 0.3*t" : "");
@@ -126,11 +126,11 @@ static void make_trailers(construction *c, int trailers) {
         put(&c->row[c->rows++], "der(P%d)*sin(x%d) - der(Q%d)*cos(x%d)", i, 3 + i, i, 3 + i);
 }
 
-/* Forms that contain dt or t as a form's coordinate: time counts as one. */
+/* Forms that contain dt, or t as a coordinate of the form: time counts as a coordinate. */
 static void make_driven(construction *c) {
     change_coordinates(c, 3);
     switch (pick(c, 4)) {
-    case 0: /* a direction that turns */ put(&c->row[c->rows++], "der(Y1)*sin(1.1*t) - der(Y2)*cos(1.1*t)"); break;
+    case 0: /* a rotating direction */ put(&c->row[c->rows++], "der(Y1)*sin(1.1*t) - der(Y2)*cos(1.1*t)"); break;
     case 1: /* dz − p dt */ put(&c->row[c->rows++], "der(Y1) - Y2"); break;
     case 2: /* dz − t dx − 0.3 dt */ put(&c->row[c->rows++], "der(Y1) - t*der(Y2) - 0.3"); break;
     default: /* d(Y1 − cos t), d(Y2 + 0.2 t²) */
@@ -140,7 +140,7 @@ static void make_driven(construction *c) {
     }
 }
 
-/* Given positions take the brackets away: dx = 0 leaves dz = p dx and dy = w dx with nothing to turn. */
+/* Given positions make the rest integrable: with dx = 0, dz = p dx and dy = w dx have no brackets. */
 static void make_given(construction *c) {
     bool engel = pick(c, 2);
     change_coordinates(c, engel ? 5 : 4);
@@ -200,7 +200,7 @@ static void construct(construction *c, int which) {
 
 /* --- the description --------------------------------------------------------------------------------------------------- */
 
-/* row_i + Σ_{j<i} g_ij row_j: the rows of `from`, mixed by a unit triangular matrix, from above or from below. */
+/* row_i + Σ_{j<i} g_ij row_j: combines the rows of `from` by a unit triangular matrix, upper or lower. */
 static void mix(construction *c, text *from, bool below) {
     text *old = malloc(sizeof *old);
     assert_non_null(old);
@@ -242,8 +242,9 @@ static int number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(item) ? (int)item->valuedouble : -1;
 }
 
-/* All these systems grow by one dimension a step, and their derived systems lose one, until the exact forms are left:
- * Goursat's systems do by definition, and trailers are such a system (Sørdalen 1993). A change of coordinates adds nothing. */
+/* The growth vectors of all these systems increase by one per step, and the derived systems lose one dimension per
+ * step until only exact forms remain. This is the definition of Goursat's systems, and trailers are equivalent to
+ * these (Sørdalen 1993). Coordinate changes do not matter. */
 static void expect_steps_of_one(const construction *c, const cJSON *found) {
     const cJSON *growth = cJSON_GetObjectItemCaseSensitive(found, "growth");
     const cJSON *derived = cJSON_GetObjectItemCaseSensitive(found, "derived_flag");
@@ -285,7 +286,8 @@ static void the_verdict_is_the_same_from_every_start(void **state) {
     mix(c, c->row, false);
     mix(c, c->row, true);
     for (int start = 0; start < STARTS; start++) {
-        if (!getenv("HAMEL_TEST_LONG") && start != which / 10 % STARTS) continue; /* each kind has all of them */
+        /* every start occurs for every kind of system */
+        if (!getenv("HAMEL_TEST_LONG") && start != which / 10 % STARTS) continue;
         describe(c, start, description);
         judge(c, which, start, description);
     }

@@ -1,8 +1,8 @@
-/* test_examples.c — every shipped system passes its own checks and invariants, and all formulations agree on it.
+/* test_examples.c — every example passes its own checks and invariants, and all formulations agree on it.
  *
- * By the method that they take, and by BDF, which solves for its states and projects them by another way. The examples are
- * taken as the programs carry them, through the same two calls that the daemon and the command line
- * make. One test each, named like its file; a failure reports the check and its error. */
+ * The methods are the example's own, and BDF, which solves for the states and projects them in another way. The
+ * examples embedded in the programs are run through the two functions that the daemon and the command line call.
+ * Each test is named like its file; a failure prints the check and its error. */
 #include "api/analyze.h"
 
 #include <math.h>
@@ -84,7 +84,7 @@ static void passes_its_own_checks(void **state) {
     check(api_example_at(*(const size_t *)*state), NULL, 0);
 }
 
-static void passes_them_by_bdf(void **state) {
+static void passes_its_own_checks_by_bdf(void **state) {
     static const char *const method = "simulation.method=bdf";
     check(api_example_at(*(const size_t *)*state), &method, 1);
 }
@@ -136,7 +136,7 @@ static int run_for_each(const char *group, CMUnitTestFunction function) {
 
 int main(void) {
     int checks = run_for_each("examples", passes_its_own_checks);
-    int bdf = run_for_each("examples by bdf", passes_them_by_bdf);
+    int bdf = run_for_each("examples by bdf", passes_its_own_checks_by_bdf);
     int formulations = run_for_each("formulations", every_formulation_agrees);
     return checks || bdf || formulations;
 }

@@ -1,10 +1,10 @@
-/* test_integrability.c — constraints without dynamics: can they be integrated? Expected verdicts are from textbooks.
+/* test_integrability.c — integrability of constraints without dynamics. Expected verdicts are from textbooks.
  *
- * integrability.json holds coordinates, with the configuration near which is checked, and constraints. `growth` are the
- * dimensions of the allowed directions and of what their brackets of increasing depth add, with time as a coordinate
- * where `with_time`: computed by a program that differentiates symbolically and shares nothing with this one. It begins
- * with the degrees of freedom and ends with what can be reached, so that the three counts that an analysis gives must
- * fit it. The growth that an analysis finds is the same. `integrals` are those known, as an analysis writes them; it must find no more than there are. */
+ * Each case of integrability.json has coordinates, a configuration near which the check is made, and constraints.
+ * `growth` is the growth vector of the distribution, with time as a coordinate if `with_time` is set; it was
+ * computed by an independent symbolic program. It starts with the degrees of freedom and ends with the dimension of
+ * the reachable set, so the three counts in an analysis must agree with it. The growth vector in the analysis must
+ * be equal. `integrals` are the known ones, in the notation of an analysis, which must not find more. */
 #include "api/analyze.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static cJSON *read_cases(void) {
     return cJSON_ParseWithLength(text, length);
 }
 
-/* Unit masses everywhere: constraints are checked without regard to what moves. */
+/* Masses are 1; they do not influence the check of constraints. */
 static char *description_of(const cJSON *c) {
     cJSON *d = cJSON_CreateObject(), *coordinates = cJSON_AddArrayToObject(d, "coordinates");
     cJSON *energies = cJSON_AddArrayToObject(d, "kinetic_energy");
@@ -71,7 +71,7 @@ static void expect_number(const cJSON *found, const cJSON *wanted, const char *k
     assert_int_equal((int)member(found, key)->valuedouble, (int)member(wanted, key)->valuedouble);
 }
 
-/* As they are printed, in any order; nothing is expected where the file has no entry. */
+/* Compares integrals as text, in any order. Without an entry in the file nothing is checked. */
 static void expect_integrals(const cJSON *found, const cJSON *wanted) {
     const cJSON *item, *other;
     cJSON_ArrayForEach(item, wanted) {
@@ -83,7 +83,8 @@ static void expect_integrals(const cJSON *found, const cJSON *wanted) {
     if (wanted != NULL) assert_int_equal(cJSON_GetArraySize(found), cJSON_GetArraySize(wanted));
 }
 
-/* Growth is the file's; the derived systems annihilate the first and the last directions, and those of the second step. */
+/* Compares the growth vector with that of the file. The dimensions of the derived flag are complementary at the
+ * first and last step and for the second derived system. */
 static void expect_flags(const cJSON *found, const cJSON *wanted, int time) {
     const cJSON *growth = member(found, "growth"), *derived = member(found, "derived_flag");
     int steps = cJSON_GetArraySize(wanted), systems = cJSON_GetArraySize(derived);
@@ -100,7 +101,7 @@ static void expect_flags(const cJSON *found, const cJSON *wanted, int time) {
                         cJSON_IsTrue(member(found, "exact")) ? "expressions" : "random states");
 }
 
-static void has_the_verdict_of_its_source(void **state) {
+static void the_verdict_agrees_with_the_source(void **state) {
     const cJSON *c = *state, *wanted = member(c, "holonomy"), *growth = member(c, "growth");
     char *description = description_of(c);
     api_limits limits = api_limits_default();
@@ -126,8 +127,8 @@ static void has_the_verdict_of_its_source(void **state) {
     api_failure_clear(&failure);
 }
 
-/* The verdicts of the book on its numbered systems, case after case: holonomic, nonholonomic, partially holonomic,
- * none to check. A number has all its cases in the file. */
+/* The book's verdicts on its numbered systems, case by case: holonomic, nonholonomic, partially holonomic, or none.
+ * The file contains all cases of each number. */
 /* clang-format off */
 static const struct numbered {
     const char *number, *verdicts;
@@ -222,7 +223,7 @@ int main(void) {
     cJSON *cases = read_cases();
     for (cJSON *c = cases != NULL ? cases->child : NULL; c != NULL && count < MOST; c = c->next, count++) {
         tests[count].name = member(c, "name")->valuestring;
-        tests[count].test_func = has_the_verdict_of_its_source;
+        tests[count].test_func = the_verdict_agrees_with_the_source;
         tests[count].initial_state = c;
     }
     if (count == 0 || count == MOST) return 1;

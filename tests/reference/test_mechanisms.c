@@ -1,7 +1,9 @@
-/* test_mechanisms.c — random mechanisms against Newton's and Euler's equations in maximal coordinates (newton_euler.h).
+/* test_mechanisms.c — random mechanisms against Newton's and Euler's equations in maximal coordinates
+ * (newton_euler.h).
  *
- * Both integrate with errors of a step below 1e-11; over spans in which a change of the start grows by at most 100 the places
- * and velocities of all bodies then agree to 1e-7 of their sizes. HAMEL_TEST_LONG: 200 mechanisms, 20 otherwise. */
+ * Both integrate with step errors below 1e-11. The spans are short enough that changes of the start grow by at most
+ * 100, so positions and velocities of all bodies agree to a relative error of 1e-7. HAMEL_TEST_LONG tests 200
+ * mechanisms instead of 24. */
 #include "tests/reference/mechanism_compare.h"
 #include "tests/reference/random_mechanism.h"
 
@@ -43,13 +45,13 @@ static void compare(mechanism_kind kind, uint64_t seed) {
 
 static void mechanisms_agree_with_newton_and_euler(void **state) {
     (void)state;
-    uint64_t count = getenv("HAMEL_TEST_LONG") ? 25 : 3; /* of each kind */
+    uint64_t count = getenv("HAMEL_TEST_LONG") ? 25 : 3; /* for each kind */
     for (uint64_t k = 0; k < count; k++)
         for (int kind = 0; kind < MECHANISM_KINDS; kind++)
             compare((mechanism_kind)kind, 1000 * (uint64_t)(kind + 1) + k);
 }
 
-/* Checks the reference itself: a body without forces keeps its energy and angular momentum, a pendulum its energy. */
+/* Checks the reference integrator: a free body conserves energy and angular momentum, a pendulum conserves energy. */
 static void the_reference_integration_conserves_energy(void **state) {
     (void)state;
     for (int kind = 0; kind < MECHANISM_KINDS; kind++) {

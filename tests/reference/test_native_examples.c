@@ -1,7 +1,7 @@
-/* test_native_examples.c — runs of the shipped examples: machine code gives the interpreter's bits.
+/* test_native_examples.c — machine code gives the same bits as the interpreter for the programs of all examples.
  *
- * At random points, most of them far from the constraints, and some where tables end, roots have no value, or
- * operators have kinks. Of a NaN only that it is one is compared. */
+ * Most of the points are random and far from the constraints. Others are at ends of tables, outside the domains of
+ * roots, and at kinks. NaNs are compared without their payload. */
 #include "engine/model/model.h"
 #include "tests/reference/example_model.h"
 #include "tests/unit/random.h"
@@ -31,14 +31,15 @@ static void values_of(const hamel_model *model, const program *p, const double *
     double *w = calloc(program_workspace_doubles(p), sizeof *w);
     assert_non_null(w);
     program_inputs in;
-    for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) in.values[kind] = symbols + kind; /* not all alike */
+    /* start at different offsets, so that values differ */
+    for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) in.values[kind] = symbols + kind;
     in.values[SYMBOL_PARAMETER] = model->parameters;
     program_prepare(p, &in, w);
     program_evaluate(p, &in, w, out);
     free(w);
 }
 
-/* Tangents of all outputs, by the symbols of one kind, in random directions of which some are at rest. */
+/* Computes tangents of all outputs with respect to one kind of symbols, in random directions with some zeros. */
 static void tangents_of(const hamel_model *model, const program *p, int kind, const double *symbols, double *out) {
     static double directions[MOST_SYMBOLS];
     double *w = calloc(program_workspace_doubles(p), sizeof *w), *tw = calloc(program_tangent_doubles(p), sizeof *tw);
@@ -73,7 +74,7 @@ static void compare_tangents(const char *name, const hamel_model *interpreted, c
     free(expected);
 }
 
-/* Returns how many outputs were compared. */
+/* Returns the number of compared outputs. */
 static size_t compare(const char *name, const hamel_model *interpreted, const hamel_model *native, uint64_t *seed) {
     static double symbols[MOST_SYMBOLS];
     program *p[MODEL_RUN_PROGRAMS], *translated[MODEL_RUN_PROGRAMS];
@@ -110,7 +111,7 @@ static void every_example_evaluates_to_the_same_bits(void **state) {
         hamel_model_free(interpreted);
         hamel_model_free(native);
     }
-    if (!translated) skip(); /* no such machine */
+    if (!translated) skip(); /* unsupported processor */
     assert_int_equal(translated, examples);
     assert_true(compared > POINTS * examples);
 }

@@ -1,9 +1,10 @@
-/* test_precision.c — the error falls with the tolerance, over five decades, on systems with closed forms.
+/* test_precision.c — for systems with closed forms, the error decreases with the tolerance over five decades, with
+ * every method.
  *
- * By every method. A tolerance bounds the error of a step against the size of what is integrated; along the run these
- * add up, to no more than tolerance × size × span, where `size` counts radians a second, too. Steps change
- * in jumps, and with them errors: over five decades of the tolerance an error falls by two at least, whatever it was
- * below its bound at first, and the errors of all systems, in the geometric mean, by four. */
+ * The tolerance bounds the error of a step relative to the size of the variables. Along the run these errors add up
+ * to at most tolerance × size × span, where `size` includes the angular rates. Steps, and with them errors, change
+ * in jumps. So over five decades of tolerance, each error must decrease by at least two decades, and the geometric
+ * mean of all systems by four. */
 #include "tests/reference/precision.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static double number(const cJSON *c, const char *key) {
     return cJSON_GetObjectItemCaseSensitive(c, key)->valuedouble;
 }
 
-/* By how much the error falls. */
+/* Returns the number of decades by which the error decreases. */
 static double fall(const cJSON *c, const char *method) {
     const char *name = cJSON_GetObjectItemCaseSensitive(c, "name")->valuestring;
     double allowed = number(c, "size") * number(c, "stop"), first = 0, last = 0;
@@ -38,7 +39,7 @@ static double fall(const cJSON *c, const char *method) {
     return last / first;
 }
 
-static void errors_fall_with_the_tolerance(void **state) {
+static void errors_decrease_with_the_tolerance(void **state) {
     (void)state;
     cJSON *cases = precision_cases();
     assert_non_null(cases);
@@ -54,6 +55,6 @@ static void errors_fall_with_the_tolerance(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_fall_with_the_tolerance)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(errors_decrease_with_the_tolerance)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

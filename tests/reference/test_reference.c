@@ -1,10 +1,11 @@
-/* test_reference.c — the command line against systems whose results are known from elsewhere.
+/* test_reference.c — the command line against systems with independently known results.
  *
- * A case is a folder with a system.json and an expected.json (README.md documents its keys). Each is one test,
- * named like its folder; the folders are found when the program starts. Runs are made at rtol 1e-9 and atol 1e-11,
- * instead of those in the file, at the times that are to be compared and no others: output times must not matter.
+ * A case is a directory with a system.json and an expected.json (README.md documents its keys). Each case is a test
+ * with the name of its directory; the directories are listed when the program starts. Runs use rtol 1e-9 and atol
+ * 1e-11 instead of the tolerances in the file. They output only the times of comparison, because output times must
+ * not matter.
  *
- * Environment: HAMEL, the program (build/hamel); HAMEL_CASES, the folder of cases (tests/reference). */
+ * Environment: HAMEL is the program (build/hamel); HAMEL_CASES is the directory of cases (tests/reference). */
 #include "tests/reference/child.h"
 #include "tests/reference/csv_table.h"
 
@@ -26,14 +27,14 @@
 enum { PATH_SIZE = 1024, REASON_SIZE = 1200, MOST_TIMES = 1000 };
 static const double run_seconds = 120;
 
-/* One case while it is checked. Everything is freed by case_close, also when the assessment is bad. */
+/* A case during its check. case_close frees everything, also after a failure. */
 typedef struct reference_case {
     char folder[PATH_SIZE];
     cJSON *system, *expected;
-    char scratch[PATH_SIZE]; /* file with the changed system; "" when there is none */
+    char scratch[PATH_SIZE]; /* file with the changed system; "" if none */
     child_result run, second;
     csv_table table;
-    char reason[REASON_SIZE]; /* why it fails */
+    char reason[REASON_SIZE]; /* reason of a failure */
 } reference_case;
 
 static const char *program(void) {
@@ -80,7 +81,7 @@ static double number_of(const cJSON *object, const char *key, double otherwise) 
 
 /* ---- runs ---- */
 
-/* Requests rows at `times` in place of what the description requests. */
+/* Replaces the output times in the description by `times`. */
 static bool set_times(cJSON *system, const double *times, int count) {
     cJSON *simulation = cJSON_GetObjectItemCaseSensitive(system, "simulation");
     cJSON *list = cJSON_CreateDoubleArray(times, count);
@@ -151,7 +152,7 @@ static int sorted_without_doubles(double *times, int count) {
     return kept;
 }
 
-/* The start, the times to compare at, and the end where the case names one. */
+/* Collects the start, the times of comparison, and the end if the case has one. */
 static int collect_times(const reference_case *c, double *times) {
     const cJSON *simulation = cJSON_GetObjectItemCaseSensitive(c->system, "simulation");
     int count = 0;
@@ -165,9 +166,9 @@ static int collect_times(const reference_case *c, double *times) {
     return sorted_without_doubles(times, count);
 }
 
-/* ---- assessment of rows ---- */
+/* ---- comparison of rows ---- */
 
-/* The last row at time t (an event may have left two), or -1. */
+/* Returns the last row at the time t (an event may cause two), or -1. */
 static ptrdiff_t row_at(const csv_table *table, double t) {
     ptrdiff_t found = -1;
     for (size_t i = 0; i < table->row_count; i++) {
@@ -176,7 +177,7 @@ static ptrdiff_t row_at(const csv_table *table, double t) {
     return found;
 }
 
-/* Own tolerances of a column where given, else those of the case. */
+/* Returns the tolerance of the column if given, otherwise that of the case. */
 static double allowed_error(const reference_case *c, const char *column, double value) {
     const cJSON *tolerance = cJSON_GetObjectItemCaseSensitive(c->expected, "tolerance");
     const cJSON *columns = cJSON_GetObjectItemCaseSensitive(tolerance, "columns");
@@ -228,7 +229,7 @@ static bool judge_end(reference_case *c) {
     return complain(c, "rows go on until t = %g although the run ends at %g", last, number_of(end, "t", 0));
 }
 
-/* True when `text` holds line[length] as a whole line. */
+/* Returns true if `text` contains line[length] as a complete line. */
 static bool holds_line(const char *text, const char *line, size_t length) {
     for (const char *p = text; (p = strstr(p, "\n")) != NULL;) {
         p++;
@@ -237,7 +238,7 @@ static bool holds_line(const char *text, const char *line, size_t length) {
     return false;
 }
 
-/* A second run with n more output times must give the same bytes at the common ones. */
+/* A second run with n additional output times must have the same bytes at the common times. */
 static bool judge_repeat(reference_case *c, const double *times, int count) {
     int more = (int)number_of(c->expected, "repeat", 0);
     if (more <= 0) return true;
@@ -273,7 +274,7 @@ static bool judge_run(reference_case *c) {
     return judge_invariants(c) && judge_end(c);
 }
 
-/* The same rows by each formulation with each method that the case lists. */
+/* Compares the rows of each formulation with each method that the case lists. */
 static bool judge_ways(reference_case *c) {
     const cJSON *ways = cJSON_GetObjectItemCaseSensitive(c->expected, "ways"), *formulation, *method;
     cJSON_ArrayForEach(formulation, cJSON_GetObjectItemCaseSensitive(ways, "formulations")) {
@@ -293,7 +294,7 @@ static bool judge_rows(reference_case *c) {
     return run_at(c, &c->run, times, count) && judge_run(c) && judge_repeat(c, times, count) && judge_ways(c);
 }
 
-/* ---- assessment of refusals ---- */
+/* ---- comparison of error messages ---- */
 
 static bool code_is_wanted(const cJSON *wanted, int code) {
     if (cJSON_IsNumber(wanted)) return wanted->valueint == code;
@@ -304,7 +305,7 @@ static bool code_is_wanted(const cJSON *wanted, int code) {
     return false;
 }
 
-/* A text, or a list of which any will do. */
+/* A text, or a list of alternatives. */
 static bool is_mentioned(const cJSON *mention, const char *errors) {
     if (cJSON_IsString(mention)) return strcasestr(errors, mention->valuestring) != NULL;
     const cJSON *one;
@@ -314,7 +315,7 @@ static bool is_mentioned(const cJSON *mention, const char *errors) {
     return false;
 }
 
-/* No row may hold a value that is not finite, also when the run fails later. */
+/* Rows must not contain values that are not finite, even if the run fails later. */
 static bool judge_rows_before_failure(reference_case *c) {
     if (c->run.output_length == 0) return true;
     return csv_table_read(&c->table, c->run.output, c->run.output_length, c->reason, sizeof c->reason);
@@ -339,10 +340,10 @@ static bool judge_exit(reference_case *c, const cJSON *wanted) {
     return judge_rows_before_failure(c);
 }
 
-/* ---- assessment of analyses ---- */
+/* ---- comparison of analyses ---- */
 
-/* Whether `found` holds all that `wanted` does: members of objects, objects in lists by their name, other lists as
- * sets of texts. `path` is the place of both. */
+/* Returns true if `found` contains everything in `wanted`: members of objects, objects of lists by their names, and
+ * other lists as sets of texts. `path` is the position of both. */
 static bool holds(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path);
 
 static bool holds_members(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path) {
@@ -425,7 +426,7 @@ static bool judge(reference_case *c) {
     return (!rows || judge_rows(c)) && (analysis == NULL || judge_analysis(c, analysis));
 }
 
-/* ---- the list of tests ---- */
+/* ---- list of tests ---- */
 
 static const char *cases_folder(void) {
     const char *path = getenv("HAMEL_CASES");

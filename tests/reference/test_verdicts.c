@@ -1,9 +1,9 @@
-/* test_verdicts.c — an analysis finds the known kind of each shipped system.
+/* test_verdicts.c — an analysis of each example finds the known properties.
  *
- * Degrees of freedom and kinds of constraints are those of the sources (Greenwood, Advanced Dynamics, 4.7; Baruh,
- * Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000; Talamucci 2015), worked out
- * by hand. Velocity constraints are holonomic when they can be integrated; energy is conserved by Greenwood's sufficient
- * test: no other forces, conservative constraints, and a Lagrangian without time. */
+ * Degrees of freedom and kinds of constraints are from the sources, by manual computation (Greenwood, Advanced
+ * Dynamics, 4.7; Baruh, Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000;
+ * Talamucci 2015). Velocity constraints are holonomic if they are integrable. Energy is conserved by Greenwood's
+ * sufficient condition: no other forces, conservative constraints, and a Lagrangian without time. */
 #include "api/analyze.h"
 
 #include <cjson/cJSON.h>
@@ -20,8 +20,8 @@
 static const struct verdict {
     const char *name;
     int coordinates, freedoms;
-    const char *velocity_constraints; /* "none": no linear one */
-    bool timed, acatastatic, conservative; /* of any constraint: t occurs; not catastatic */
+    const char *velocity_constraints; /* "none" if there are no linear velocity constraints */
+    bool timed, acatastatic, conservative; /* whether any constraint contains t; whether any is not catastatic */
 } verdicts[] = {
     {"greenwood_4_10_knife_edge_dumbbell",              3, 2, "nonholonomic",       false, false, true},
     {"greenwood_4_11_rolling_disk",                     5, 3, "nonholonomic",       false, false, true},
@@ -95,7 +95,7 @@ static int number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(item) ? item->valueint : -1;
 }
 
-/* Whether a constraint has this flag with this value. */
+/* Returns true if a constraint has this flag with this value. */
 static bool any_constraint(const cJSON *answer, const char *flag, bool value) {
     const cJSON *c;
     cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(answer, "constraints")) {
@@ -105,7 +105,7 @@ static bool any_constraint(const cJSON *answer, const char *flag, bool value) {
     return false;
 }
 
-static void is_of_the_kind_of_the_source(void **state) {
+static void the_properties_agree_with_the_source(void **state) {
     const struct verdict *v = *state;
     const api_example *example = example_named(v->name);
     assert_non_null(example);
@@ -121,7 +121,7 @@ static void is_of_the_kind_of_the_source(void **state) {
     assert_true(cJSON_IsString(verdict));
     assert_string_equal(verdict->valuestring, v->velocity_constraints);
     assert_int_equal(any_constraint(answer, "time_dependent", true), v->timed);
-    /* Papastavridis 2.2: no system is scleronomic and acatastatic; examples 2.2.2 and 2.2.3 */
+    /* Papastavridis 2.2: no scleronomic system is acatastatic; examples 2.2.2 and 2.2.3 */
     assert_int_equal(any_constraint(answer, "rheonomic", true), v->timed || v->acatastatic);
     assert_int_equal(any_constraint(answer, "catastatic", false), v->acatastatic);
     assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "conservative")), v->conservative);
@@ -133,7 +133,7 @@ int main(void) {
     struct CMUnitTest tests[VERDICTS] = {0};
     for (size_t i = 0; i < VERDICTS; i++) {
         tests[i].name = verdicts[i].name;
-        tests[i].test_func = is_of_the_kind_of_the_source;
+        tests[i].test_func = the_properties_agree_with_the_source;
         tests[i].initial_state = (void *)&verdicts[i];
     }
     return cmocka_run_group_tests_name("verdicts", tests, NULL, NULL);
