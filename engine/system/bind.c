@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 256 };
+enum { NAME_BYTES = 256, SUM_MEMORIES = 16 };
 static const double STEPS_MAX = 50e6; /* steps of the machine for one description; stops sum(i, 1, 10^12, 0) */
 
 static const struct {
@@ -32,6 +32,15 @@ typedef struct sum_frame {
     size_t variable;
 } sum_frame;
 
+/* The total of a sum from `first` to `last`. If the next one has the same lower end and outer variables, it continues from
+ * there: sum(i, 1, N, sum(j, 1, i, ...)) takes N steps instead of N²/2. */
+typedef struct sum_memory {
+    size_t body; /* 0: empty */
+    long long first, last;
+    graph_node total;
+    double outer[SCOPE_MAX]; /* values of the outer loop variables that the body contains; 0 for others */
+} sum_memory;
+
 typedef struct machine {
     hamel_system *s;
     const syntax *code;
@@ -42,6 +51,7 @@ typedef struct machine {
     size_t depth; /* number of values on the stack */
     sum_frame frames[SYNTAX_SUMS_MAX];
     size_t frame_count;
+    sum_memory memories[SUM_MEMORIES]; /* of the sum with this body: at body % SUM_MEMORIES */
 } machine;
 
 bool binder_graph_fault(hamel_system *s, const char *pointer) {
@@ -402,6 +412,31 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     return push_value(m, node, NULL);
 }
 
+static void read_outer(const machine *m, size_t body, double outer[SCOPE_MAX]) {
+    memset(outer, 0, SCOPE_MAX * sizeof *outer);
+    for (size_t i = body; i < body + (size_t)m->code->items[body - 1].count; i++) {
+        const syntax_item *item = &m->code->items[i];
+        if (item->kind != SYNTAX_NAME || item->count) continue;
+        for (size_t k = 0; k < m->scope.count; k++) {
+            const loop_variable *v = &m->scope.variables[k];
+            if (v->length == item->length && memcmp(v->name, item->as.name, v->length) == 0) outer[k] = v->value;
+        }
+    }
+}
+
+/* Returns the memory of the sum with this body, empty if it has another lower end or other outer variables, or is beyond
+ * `last`. */
+static sum_memory *memory_of(machine *m, size_t body, long long first, long long last) {
+    sum_memory *memory = &m->memories[body % SUM_MEMORIES], fresh = {body, first, first - 1, 0, {0}};
+    read_outer(m, body, fresh.outer);
+    bool continues = memory->body == body && memory->first == first && memory->last <= last &&
+                     memcmp(memory->outer, fresh.outer, sizeof fresh.outer) == 0;
+    if (continues) return memory;
+    fresh.total = graph_number(m->s->graph, 0);
+    *memory = fresh;
+    return memory;
+}
+
 static bool run_sum(machine *m, const syntax_item *item, size_t *at) {
     long long first, last;
     graph_node upper = pop_value(m).node, lower = pop_value(m).node;
@@ -409,14 +444,15 @@ static bool run_sum(machine *m, const syntax_item *item, size_t *at) {
         !integer_value(m, item, upper, "the upper end of sum()", &last))
         return false;
     size_t body = *at + 1;
-    if (first > last) {
+    sum_memory known = *memory_of(m, body, first, last < first ? first - 1 : last);
+    if (known.last >= last) {
         *at = body + (size_t)item->count; /* index of SYNTAX_SUM_END; the loop then skips it */
-        return push_value(m, graph_number(m->s->graph, 0), NULL);
+        return push_value(m, known.total, NULL);
     }
     assert(m->frame_count < SYNTAX_SUMS_MAX &&
            m->scope.count < SCOPE_MAX); /* SCOPE_MAX = SYNTAX_SUMS_MAX + FAMILY_DEPTH */
-    m->frames[m->frame_count++] = (sum_frame){body, first, last, graph_number(m->s->graph, 0), m->scope.count};
-    m->scope.variables[m->scope.count++] = (loop_variable){item->as.name, item->length, (double)first};
+    m->frames[m->frame_count++] = (sum_frame){body, known.last + 1, last, known.total, m->scope.count};
+    m->scope.variables[m->scope.count++] = (loop_variable){item->as.name, item->length, (double)(known.last + 1)};
     return true;
 }
 
@@ -430,6 +466,11 @@ static bool run_sum_end(machine *m, size_t *at) {
         m->scope.variables[f->variable].value = (double)f->at;
         *at = f->body - 1; /* the loop then advances to the body */
         return true;
+    }
+    sum_memory *memory = &m->memories[f->body % SUM_MEMORIES];
+    if (memory->body == f->body) {
+        memory->last = f->last;
+        memory->total = f->total;
     }
     m->frame_count--;
     m->scope.count--;

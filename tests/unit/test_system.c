@@ -193,6 +193,41 @@ static void an_empty_range_has_no_members_and_an_empty_sum_is_zero(void **state)
     fixture_close(&f);
 }
 
+/* Totals are kept between walks through an inner sum. Expected values: by hand. */
+static void inner_sums_that_continue_have_the_values_of_whole_sums(void **state) {
+    (void)state;
+    const struct {
+        const char *text;
+        double value;
+    } sums[] = {
+        {"sum(i, 1, 5, sum(j, 1, i, j))", 35},
+        {"sum(i, 1, 5, sum(j, 1, i, i*j))", 140},              /* the body contains the outer variable */
+        {"sum(i, 1, 5, sum(j, 1, 6 - i, j))", 35},             /* the upper end falls */
+        {"sum(i, 1, 4, sum(j, i, 4, i*j))", 65},               /* the lower end moves */
+        {"sum(i, 1, 3, sum(j, 1, 2*i - 4, j))", 3},            /* empty at first: -2, 0, 2 */
+        {"sum(k, 1, 2, sum(i, 1, 3, sum(j, 1, i, k*j)))", 30}, /* a variable two levels up */
+        {"sum(i, 1, 3, sum(j, 1, i, sum(i, 1, j, i)))", 15},   /* an inner variable with the name of an outer one */
+        {"sum(i, 1, 3, sum(j, 1, i, j) - sum(j, 1, i, 1))", 4},
+    };
+    fixture f;
+    fixture_open(&f, POINT);
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++)
+        assert_near(sums[k].text, value_of(&f, sums[k].text), sums[k].value, 0);
+    fixture_close(&f);
+}
+
+/* N²/2 terms by N steps: beyond the limit of 50 million if each inner sum began again. */
+static void nested_sums_from_the_same_lower_end_take_linear_time(void **state) {
+    (void)state;
+    fixture f;
+    fixture_read(&f,
+                 "`parameters`: {`N`: 20000}, `coordinates`: [`x`],"
+                 "`kinetic_energy`: `x'^2 + 0*sum(i, 1, N, sum(j, 1, i, 1))`",
+                 "`stop`: 1");
+    assert_int_equal(fixture_bind(&f), HAMEL_OK);
+    fixture_close(&f);
+}
+
 static void huge_sums_and_families_are_rejected_in_time(void **state) {
     (void)state;
     static const char *const greedy[] = {
@@ -396,6 +431,8 @@ int main(void) {
         cmocka_unit_test(the_symbols_in_an_equation_give_its_order),
         cmocka_unit_test(families_are_expanded_with_their_indices),
         cmocka_unit_test(an_empty_range_has_no_members_and_an_empty_sum_is_zero),
+        cmocka_unit_test(inner_sums_that_continue_have_the_values_of_whole_sums),
+        cmocka_unit_test(nested_sums_from_the_same_lower_end_take_linear_time),
         cmocka_unit_test(huge_sums_and_families_are_rejected_in_time),
         cmocka_unit_test(a_derivation_can_be_canceled_while_a_family_is_expanded),
         cmocka_unit_test(ten_thousand_definitions_in_reverse_order_cost_linear_time),
