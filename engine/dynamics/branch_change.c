@@ -1,9 +1,10 @@
-/* branch_change.c — see the header. Solves for v⁺ by Newton's method in the metric of M; one step if p and ψ are
+/* branch_change.c — see the header. Newton's method computes v⁺ in the metric of M, in one step if p and ψ are
  * linear. */
 #include "engine/dynamics/branch_change.h"
 
 #include "engine/base/text_buffer.h"
 #include "engine/base/tolerances.h"
+#include "engine/linear/dense.h"
 #include "engine/linear/newton_progress.h"
 
 #include <assert.h>
@@ -12,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITERATIONS = 40, LOOKS = 1000, CHANGES = 1000, PLACES = 3 };
+/* Upper bounds on Newton steps and on changes checked before a run; numbers of sampled times and configurations. */
+enum { ITERATIONS = 40, CHANGES = 1000, LOOKS = 1000, PLACES = 3 };
 /* A value jumps if it changes by more than its motion within this fraction of the time span. Events are located to a
  * few ulps of time, which is far less. */
 static const double MOMENT = 1e-9;
@@ -23,10 +25,12 @@ static const double MISSED = 1e-10; /* scaled residual above which velocities mu
 struct branch_change {
     dynamics *k;
     const hamel_model *model;
-    size_t count; /* outputs of the program */
-    double *work, *before, *after, *moved_on,
-        *shown;                  /* count each; moved_on: motion of the values within MOMENT; shown: scratch */
-    double *branches, *A, *seen; /* branches and A before the change; seen: branches at the previous sample */
+    size_t count;             /* outputs of the program */
+    double *work;             /* workspace of the program */
+    double *before, *after;   /* count each: values on the branches before and after the change */
+    double *moved_on, *shown; /* count each: motion of the values within MOMENT; scratch */
+    double *branches, *A;     /* branches and A before the change */
+    double *seen;             /* branches at the previous sample */
     double *place, *v, *change, *g, *r, *multipliers;
     double t;
     const double *q;
@@ -39,24 +43,13 @@ branch_change *branch_change_create(dynamics *k) {
            branches = model->system->nonsmooth_count;
     branch_change *c = arena_alloc(memory, 1, sizeof *c);
     if (!c) return NULL;
-    *c = (branch_change){.k = k,
-                         .model = model,
-                         .count = count,
-                         .work = model_workspace(model, model->continuity.program, memory),
-                         .before = arena_doubles(memory, count),
-                         .after = arena_doubles(memory, count),
-                         .moved_on = arena_doubles(memory, count),
-                         .shown = arena_doubles(memory, count),
-                         .branches = arena_doubles(memory, branches),
-                         .seen = arena_doubles(memory, branches),
-                         .A = arena_doubles(memory, model->dynamics.A.count),
-                         .place = arena_doubles(memory, n),
-                         .v = arena_doubles(memory, n),
-                         .change = arena_doubles(memory, n),
-                         .g = arena_doubles(memory, n),
-                         .r = arena_doubles(memory, m),
-                         .multipliers = arena_doubles(memory, m)};
-    return memory->failed ? NULL : c;
+    *c = (branch_change){.k = k, .model = model, .count = count};
+    c->work = model_workspace(model, model->continuity.program, memory);
+    bool good =
+        ARENA_DOUBLES(memory, {&c->before, count}, {&c->after, count}, {&c->moved_on, count}, {&c->shown, count},
+                      {&c->branches, branches}, {&c->seen, branches}, {&c->A, model->dynamics.A.count}, {&c->place, n},
+                      {&c->v, n}, {&c->change, n}, {&c->g, n}, {&c->r, m}, {&c->multipliers, m});
+    return good ? c : NULL;
 }
 
 /* --- values on the current branches ------------------------------------------------------------------------------- */
@@ -72,14 +65,15 @@ static hamel_status evaluate_continuity(branch_change *c, double t, const double
     return HAMEL_OK;
 }
 
-/* Adds to `moved_on` the change of each value from `at`, its current one, within MOMENT on the current branches. */
-static hamel_status add_motion(branch_change *c, double t, const double *q, const double *v, const double *at,
-                               hamel_error *error) {
+/* Sets out to the values on the current branches, and adds to `moved_on` their changes within MOMENT. */
+static hamel_status evaluate_motion(branch_change *c, double t, const double *q, const double *v, double *out,
+                                    hamel_error *error) {
     const model_settings *s = &c->model->settings;
     double moment = MOMENT * fmax(fabs(t), s->stop - s->start);
     for (size_t i = 0; i < c->model->n; i++) c->place[i] = q[i] + moment * v[i];
-    hamel_status status = evaluate_continuity(c, t + moment, c->place, v, c->shown, error);
-    for (size_t i = 0; status == HAMEL_OK && i < c->count; i++) c->moved_on[i] += fabs(c->shown[i] - at[i]);
+    hamel_status status = evaluate_continuity(c, t, q, v, out, error);
+    if (status == HAMEL_OK) status = evaluate_continuity(c, t + moment, c->place, v, c->shown, error);
+    for (size_t i = 0; status == HAMEL_OK && i < c->count; i++) c->moved_on[i] += fabs(c->shown[i] - out[i]);
     return status;
 }
 
@@ -179,14 +173,12 @@ static hamel_status fail_energy(const branch_change *c, size_t branch, hamel_err
     return HAMEL_INTEGRATION;
 }
 
-/* Adds an error if forces contain multipliers: such forces act in an impact, but the description does not define their
- * impact law. */
+/* Adds an error if forces contain multipliers: the description defines no impact law for such forces. */
 static hamel_status check_forces(const branch_change *c, size_t branch, hamel_error *error) {
     const hamel_model *model = c->model;
     const unsigned reactions = GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_IDEAL);
-    double most = 0;
+    double most = dense_magnitude(model->m, c->multipliers);
     const char *what = NULL;
-    for (size_t i = 0; i < model->m; i++) most = fmax(most, fabs(c->multipliers[i]));
     for (size_t k = 0; k < model->friction.count; k++)
         if (fabs(c->multipliers[model->friction.constraint[k]]) > JUMP_ROUNDING * most) what = "friction";
     if (most > 0 && (model->dynamics.W.count ||
@@ -210,20 +202,14 @@ hamel_status branch_change_begin(branch_change *c, double t, const double *q, co
     hamel_status status = dynamics_evaluate(c->k, t, q, v, error);
     if (status != HAMEL_OK) return status;
     memcpy(c->A, c->k->values + model->dynamics.A.at, model->dynamics.A.count * sizeof *c->A);
-    status = evaluate_continuity(c, t, q, v, c->before, error);
-    return status == HAMEL_OK ? add_motion(c, t, q, v, c->before, error) : status;
+    return evaluate_motion(c, t, q, v, c->before, error);
 }
 
-/* c->v := Σ |M_ij v_j|, the size of the terms of each momentum, at the state evaluated last. */
-static void momentum_sizes(branch_change *c, const double *v) {
-    const hamel_model *model = c->model;
-    memset(c->v, 0, model->n * sizeof *c->v);
-    sparse_block_multiply_magnitudes(&model->dynamics.M, c->k->values, v, c->v);
-}
-
+/* Returns true if a momentum jumps, relative to the size Σ |M_ij v_j| of its terms at the state evaluated last. */
 static bool momenta_jump(branch_change *c, const double *v) {
     size_t i = 0;
-    momentum_sizes(c, v);
+    memset(c->v, 0, c->model->n * sizeof *c->v);
+    sparse_block_multiply_magnitudes(&c->model->dynamics.M, c->k->values, v, c->v);
     while (i < c->model->n && !jumps(c, i, c->v[i])) i++;
     return i < c->model->n;
 }
@@ -262,8 +248,7 @@ static hamel_status find_velocities(branch_change *c, double *v, hamel_error *er
 static int32_t turned_row(const branch_change *c) {
     const hamel_model *model = c->model;
     const double *A = c->k->values + model->dynamics.A.at;
-    double most = 0;
-    for (size_t i = 0; i < model->m; i++) most = fmax(most, fabs(c->multipliers[i]));
+    double most = dense_magnitude(model->m, c->multipliers);
     for (size_t e = 0; e < model->dynamics.A.count; e++) {
         int row = model->dynamics.A.row[e];
         bool moved = fabs(A[e] - c->A[e]) > MOMENT * fmax(fabs(A[e]), fabs(c->A[e]));
@@ -282,8 +267,7 @@ hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, h
     *jump = (branch_jump){.turned = -1, .change = c->change, .multipliers = c->multipliers};
     if (branch == c->model->system->nonsmooth_count) return HAMEL_OK;
     hamel_status status = dynamics_evaluate(k, c->t, c->q, v, error);
-    if (status == HAMEL_OK) status = evaluate_continuity(c, c->t, c->q, v, c->after, error);
-    if (status == HAMEL_OK) status = add_motion(c, c->t, c->q, v, c->after, error);
+    if (status == HAMEL_OK) status = evaluate_motion(c, c->t, c->q, v, c->after, error);
     if (status != HAMEL_OK) return status;
     size_t at = first_jump(c);
     if (at < c->model->continuity.count) return fail_position(c, HAMEL_INTEGRATION, at, branch, error);
@@ -303,8 +287,8 @@ hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, h
 
 /* --- before a run ------------------------------------------------------------------------------------------------- */
 
-/* c->t := the time between `low` and `high` at which branch i changes, by bisection. c->branches := the branches
- * before; the branches after become current. */
+/* Sets c->t to the time between `low` and `high` at which branch i changes, found by bisection. Sets c->branches to the
+ * branches before the change, and the current branches to those after. */
 static void locate_change(branch_change *c, size_t i, double from, const double *q, const double *v, double low,
                           double high) {
     discrete_state *state = &c->k->discrete_state;
@@ -319,11 +303,7 @@ static void locate_change(branch_change *c, size_t i, double from, const double 
 }
 
 static void swap_branches(branch_change *c) {
-    for (size_t i = 0; i < c->model->system->nonsmooth_count; i++) {
-        double kept = c->branches[i];
-        c->branches[i] = c->k->discrete_state.branches[i];
-        c->k->discrete_state.branches[i] = kept;
-    }
+    dense_exchange(c->model->system->nonsmooth_count, 1, c->branches, c->k->discrete_state.branches);
 }
 
 /* Adds an error for a function that jumps by the same amount at q and at other configurations, from c->branches to the
@@ -336,11 +316,9 @@ static hamel_status compare_places(branch_change *c, const double *q, const doub
         for (size_t i = 0; i < n; i++) place[i] = q[i] + 0.1 * (double)look * (1 + fabs(q[i])) / (double)(i + 1);
         swap_branches(c);
         memset(c->moved_on, 0, c->count * sizeof *c->moved_on);
-        hamel_status status = evaluate_continuity(c, c->t, place, v, c->before, NULL);
-        if (status == HAMEL_OK) status = add_motion(c, c->t, place, v, c->before, NULL);
+        hamel_status status = evaluate_motion(c, c->t, place, v, c->before, NULL);
         swap_branches(c);
-        if (status == HAMEL_OK) status = evaluate_continuity(c, c->t, place, v, c->after, NULL);
-        if (status == HAMEL_OK) status = add_motion(c, c->t, place, v, c->after, NULL);
+        if (status == HAMEL_OK) status = evaluate_motion(c, c->t, place, v, c->after, NULL);
         size_t at = status == HAMEL_OK ? first_jump(c) : c->model->continuity.count;
         if (at == c->model->continuity.count || (look > 0 && at != found)) return HAMEL_OK;
         double here = c->after[n + 1 + at] - c->before[n + 1 + at];
@@ -351,13 +329,7 @@ static hamel_status compare_places(branch_change *c, const double *q, const doub
     return fail_position(c, HAMEL_INVALID, found, branch, error);
 }
 
-/* Checks the change of branch i between the times `low`, at which it is `from`, and `high`. */
-static hamel_status foresee_change(branch_change *c, size_t i, double from, const double *q, const double *v,
-                                   double low, double high, hamel_error *error) {
-    locate_change(c, i, from, q, v, low, high);
-    return compare_places(c, q, v, i, error);
-}
-
+/* Returns true if branch i depends on time and parameters only. */
 static bool is_of_time(const branch_change *c, size_t i) {
     const unsigned time = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME);
     return c->model->system->nonsmooth[i].held && !(branch_depends(c, i) & ~time);
@@ -378,7 +350,8 @@ hamel_status branch_change_foresee(branch_change *c, const double *q, const doub
             double from = c->seen[i], to = c->seen[i] = state->branches[i];
             if (to == from || look == 1 || !is_of_time(c, i)) continue;
             if (++changes > CHANGES) return HAMEL_OK; /* later changes are checked when they happen */
-            hamel_status status = foresee_change(c, i, from, q, v, low, high, error);
+            locate_change(c, i, from, q, v, low, high);
+            hamel_status status = compare_places(c, q, v, i, error);
             if (status != HAMEL_OK) return status;
             discrete_state_choose_branches(state, high, q, v);
         }

@@ -21,14 +21,15 @@
 typedef struct branch_change branch_change;
 
 typedef struct branch_jump {
-    bool jumped;                        /* whether velocities have jumped */
-    double energy;                      /* change of the energy h */
-    int32_t turned;                     /* a velocity constraint with an impulse and a changed direction, or −1 */
+    bool jumped;    /* whether velocities have jumped */
+    double energy;  /* change of the energy h */
+    int32_t turned; /* index of a velocity constraint with an impulse whose direction has changed, or −1 */
     const double *change, *multipliers; /* n, m: v⁺ − v⁻ and Λ; valid until the next call */
-    bool momenta;                       /* whether p⁺(v) differs from p⁻(v), not only ψ */
+    bool momenta;                       /* whether p⁺(v) differs from p⁻(v); otherwise only ψ has changed */
 } branch_jump;
 
-/* Allocated from k->memory; `k` is borrowed and its model has a program `continuity`. NULL if out of memory. */
+/* Allocates from k->memory; `k` is borrowed and its model must have a program `continuity`. Returns NULL if out of
+ * memory. */
 branch_change *branch_change_create(dynamics *k);
 
 /* Call before a run from (q, v). Adds an error for a function that must be continuous but jumps at a known time by the

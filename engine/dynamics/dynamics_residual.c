@@ -37,13 +37,8 @@ dynamics_residual *dynamics_residual_create(const hamel_model *model, arena *mem
     size_t n = model->n;
     dynamics_residual *r = arena_alloc(memory, 1, sizeof *r);
     if (!r) return NULL;
-    *r = (dynamics_residual){.model = model,
-                             .part = arena_alloc(memory, n, sizeof *r->part),
-                             .force = arena_doubles(memory, n),
-                             .size = arena_doubles(memory, n),
-                             .root = arena_doubles(memory, n),
-                             .most = arena_doubles(memory, n)};
-    if (memory->failed) return NULL;
+    *r = (dynamics_residual){.model = model, .part = arena_alloc(memory, n, sizeof *r->part)};
+    if (!ARENA_DOUBLES(memory, {&r->force, n}, {&r->size, n}, {&r->root, n}, {&r->most, n})) return NULL;
     join_parts(r);
     return r;
 }

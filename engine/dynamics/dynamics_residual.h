@@ -14,7 +14,7 @@
 
 typedef struct dynamics_residual dynamics_residual;
 
-/* NULL if out of memory. Nothing is allocated afterwards. */
+/* Allocates from `memory`. Returns NULL if out of memory. */
 dynamics_residual *dynamics_residual_create(const hamel_model *model, arena *memory);
 
 /* Largest relative residual of the rows of motion and of the constraints. */

@@ -1,5 +1,5 @@
-/* friction.c — see the header. The signs of the last solution are tried first, because they rarely change along a
- * motion. */
+/* friction.c — see the header. Newton's method starts with the signs of the last solution, because signs rarely change
+ * along a motion. */
 #include "engine/dynamics/friction.h"
 
 #include "engine/linear/dense.h"
@@ -13,10 +13,10 @@ enum {
     NEWTON_ITERATIONS = 30,   /* upper bound on sign patterns tried by Newton's method */
     CONTRACTION_STEPS = 2000, /* upper bound on fixed-point steps; the signs are tested every 50 steps */
     ENUMERATED = 10,          /* upper bound on frictions for which all sign patterns are tried: 1024 small systems */
-    NAMED = 6
+    NAMED = 6                 /* upper bound on constraints named in a message */
 };
-static const double SAME_SOLUTION = 1e-9; /* relative distance below which two solutions count as one */
-static const double SIGN = 1e-12;         /* a multiplier below this fraction of the largest may have either sign */
+static const double SAME_SOLUTION = 1e-9; /* relative distance below which two solutions are equal within rounding */
+static const double SIGN = 1e-12; /* a multiplier below this fraction of the largest is rounding and has no sign */
 
 typedef enum search { FOUND, NONE, SEVERAL } search;
 
@@ -37,20 +37,10 @@ friction *friction_create(const hamel_model *model, arena *memory) {
     size_t n = model->n, k = model->friction.count;
     friction *f = arena_alloc(memory, 1, sizeof *f);
     if (!f) return NULL;
-    *f = (friction){.model = model,
-                    .k = k,
-                    .T = arena_doubles(memory, k * k),
-                    .p = arena_doubles(memory, k),
-                    .p0 = arena_doubles(memory, k),
-                    .other = arena_doubles(memory, k),
-                    .sign = arena_doubles(memory, k),
-                    .matrix = arena_doubles(memory, k * k),
-                    .scale = arena_doubles(memory, k),
-                    .pivot = arena_alloc(memory, k, sizeof *f->pivot),
-                    .force = arena_doubles(memory, n),
-                    .response = arena_doubles(memory, model->m),
-                    .motion = arena_doubles(memory, n)};
-    if (memory->failed) return NULL;
+    *f = (friction){.model = model, .k = k, .pivot = arena_alloc(memory, k, sizeof *f->pivot)};
+    if (!ARENA_DOUBLES(memory, {&f->T, k * k}, {&f->p, k}, {&f->p0, k}, {&f->other, k}, {&f->sign, k},
+                       {&f->matrix, k * k}, {&f->scale, k}, {&f->force, n}, {&f->response, model->m}, {&f->motion, n}))
+        return NULL;
     for (size_t j = 0; j < k; j++) f->sign[j] = 1;
     return f;
 }
@@ -76,14 +66,8 @@ static hamel_status find_responses(friction *f, motion_solver *motion, const dou
     return HAMEL_OK;
 }
 
-static double magnitude(size_t count, const double *x) {
-    double most = 0;
-    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
-    return most;
-}
-
-/* Sets f->p to the solution for the signs in f->sign; its own signs may differ. Returns false if the system is
- * singular. */
+/* Sets f->p to the solution for the signs in f->sign; the signs of the solution may differ. Returns false if the system
+ * is singular. */
 static bool solve_signs(friction *f) {
     size_t k = f->k;
     for (size_t j = 0; j < k; j++)
@@ -98,7 +82,7 @@ static bool solve_signs(friction *f) {
 static bool solve_pattern(friction *f) {
     size_t k = f->k;
     if (!solve_signs(f)) return false;
-    double least = -SIGN * magnitude(k, f->p);
+    double least = -SIGN * dense_magnitude(k, f->p);
     for (size_t j = 0; j < k; j++)
         if (!(f->sign[j] * f->p[j] >= least)) return false;
     return true;
@@ -109,7 +93,7 @@ static void take_signs(friction *f, const double *p) {
         if (p[j] != 0) f->sign[j] = p[j] > 0 ? 1 : -1;
 }
 
-/* Newton's method on the piecewise linear equation. */
+/* Applies Newton's method to the piecewise linear equation. Returns true if it converges. */
 static bool newton(friction *f) {
     for (int i = 0; i < NEWTON_ITERATIONS; i++) {
         if (solve_pattern(f)) return true;
@@ -118,7 +102,7 @@ static bool newton(friction *f) {
     return false;
 }
 
-/* Iterates p := p⁰ + T|p| until the signs of p are those of a solution. */
+/* Iterates p := p⁰ + T|p| until the signs of p are those of a solution. Returns false if they are not found. */
 static bool contract(friction *f) {
     size_t k = f->k;
     memcpy(f->other, f->p0, k * sizeof *f->other);
@@ -152,7 +136,7 @@ static search enumerate(friction *f) {
         if (!solve_pattern(f)) continue;
         double distance = 0;
         for (size_t j = 0; j < k && found; j++) distance = fmax(distance, fabs(f->p[j] - f->other[j]));
-        if (found && distance > SAME_SOLUTION * magnitude(k, f->p)) return SEVERAL;
+        if (found && distance > SAME_SOLUTION * dense_magnitude(k, f->p)) return SEVERAL;
         found++;
         memcpy(f->other, f->p, k * sizeof *f->p);
     }

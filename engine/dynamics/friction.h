@@ -12,7 +12,8 @@
 
 typedef struct friction friction;
 
-friction *friction_create(const hamel_model *model, arena *memory); /* NULL if out of memory; the model has frictions */
+/* The model must have frictions. Returns NULL if out of memory. */
+friction *friction_create(const hamel_model *model, arena *memory);
 
 /* On entry, `motion` is factored and x and lambda solve the system without friction; on return, they include it.
  * `values` are the outputs of the dynamics program; t is used in messages only. Returns HAMEL_SINGULAR, with an error
@@ -22,10 +23,10 @@ hamel_status friction_solve(friction *f, motion_solver *motion, const double *va
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
 /* Solves the equations linearized at the last solution, whose multipliers are `lambda`, for changes g and r of the
- * right sides; the signs of lambda are constant. On entry, x and mu solve the system without friction; on return, they
+ * right sides, with constant signs of lambda. On entry, x and mu solve the system without friction; on return, they
  * include it. */
 hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
                                   const double *r, const double *lambda, double *x, double *mu) HAMEL_CHECKED;
 
-/* out[n] += F|λ|. */
+/* Adds F|λ| to out[n]. */
 void friction_add_forces(const hamel_model *model, const double *values, const double *lambda, double *out);

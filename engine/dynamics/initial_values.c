@@ -15,39 +15,27 @@
 
 enum { ITERATIONS = 60, NEWTON_STEPS = 10, SHOWN = 12 };
 
-/* Residuals of the given values, unscaled and scaled; m each. */
-typedef struct given_misses {
-    double *off[2], *scaled[2]; /* index 0: velocities, 1: positions */
-} given_misses;
-
 typedef struct nearest {
     dynamics *k;
     double t;
     arena memory;
-    double *mass;  /* M at the given state */
-    double *given; /* n: given values of the level */
-    double *from;  /* n: reference values of the minimization */
-    double *step;  /* n */
-    double *right; /* m */
-    bool *taken;   /* m: whether the row belongs to the level */
-    given_misses misses;
+    double *mass;               /* M at the given state */
+    double *given;              /* n: given values of the level */
+    double *from;               /* n: reference values of the minimization */
+    double *step;               /* n */
+    double *right;              /* m */
+    bool *taken;                /* m: whether the row belongs to the level */
+    double *off[2], *scaled[2]; /* m each: residuals of the given velocities (0) and positions (1); scaled residuals */
 } nearest;
 
 /* Returns false if out of memory. Free w->memory in both cases. */
 static bool nearest_create(nearest *w, dynamics *k, double t) {
     size_t n = k->model->n, m = k->model->m;
     *w = (nearest){.k = k, .t = t};
-    w->mass = arena_doubles(&w->memory, k->model->dynamics.M.count);
-    w->given = arena_doubles(&w->memory, n);
-    w->from = arena_doubles(&w->memory, n);
-    w->step = arena_doubles(&w->memory, n);
-    w->right = arena_doubles(&w->memory, m);
     w->taken = arena_alloc(&w->memory, m, sizeof *w->taken);
-    for (int level = 0; level < 2; level++) {
-        w->misses.off[level] = arena_doubles(&w->memory, m);
-        w->misses.scaled[level] = arena_doubles(&w->memory, m);
-    }
-    return !w->memory.failed;
+    return ARENA_DOUBLES(&w->memory, {&w->mass, k->model->dynamics.M.count}, {&w->given, n}, {&w->from, n},
+                         {&w->step, n}, {&w->right, m}, {&w->off[0], m}, {&w->off[1], m}, {&w->scaled[0], m},
+                         {&w->scaled[1], m});
 }
 
 /* Adds an error for each violated constraint whose coefficients are all 0, such as the norm of a zero quaternion,
@@ -172,9 +160,9 @@ static hamel_status report_misses(const nearest *w, const double *q, const doubl
         size_t c = i / 2;
         bool position = i % 2 == 0;
         const system_constraint *at = &model->system->constraints[c];
-        if (!(w->misses.scaled[position][c] > INITIAL_MISS)) continue;
+        if (!(w->scaled[position][c] > INITIAL_MISS)) continue;
         (void)hamel_fail(error, HAMEL_INCONSISTENT, at->pointer, 0, "the initial %s miss the constraint `%s` by %.6g",
-                         position ? "coordinates" : "velocities", at->name, w->misses.off[position][c]);
+                         position ? "coordinates" : "velocities", at->name, w->off[position][c]);
         if (error->count == first + 1)
             hamel_suggest(error,
                           "the nearest consistent values are %s; or set simulation.initialization to \"project\"",
@@ -207,8 +195,8 @@ static double keep_given(nearest *w) {
     dynamics_residuals(k, &position, &velocity);
     for (int level = 0; level < 2; level++)
         for (size_t c = 0; c < k->model->m; c++) {
-            w->misses.off[level][c] = dynamics_level(k, level)[c];
-            w->misses.scaled[level][c] = dynamics_scaled(k, c, level);
+            w->off[level][c] = dynamics_level(k, level)[c];
+            w->scaled[level][c] = dynamics_scaled(k, c, level);
         }
     return fmax(position, velocity);
 }

@@ -25,12 +25,10 @@ static hamel_status momenta_open(variables *x, hamel_error *error) {
     momenta *o = x->own = arena_alloc(&x->memory, 1, sizeof *o);
     if (!o || !momentum_map_create(&o->map, &x->dynamics->discrete_state, &x->memory))
         return hamel_out_of_memory(error);
-    o->g = arena_doubles(&x->memory, x->n);
-    o->r = arena_doubles(&x->memory, model->m);
-    o->rest = arena_doubles(&x->memory, x->n);
     o->rates_work = model_workspace(model, model->momenta.rates, &x->memory);
     x->count = x->n;
-    return x->memory.failed ? hamel_out_of_memory(error) : HAMEL_OK;
+    bool good = ARENA_DOUBLES(&x->memory, {&o->g, x->n}, {&o->r, model->m}, {&o->rest, x->n});
+    return good ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
 /* Solves M z − Aᵀμ = g, A z = r with the matrices evaluated last. */

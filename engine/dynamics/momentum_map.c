@@ -1,10 +1,8 @@
-/* momentum_map.c — see the header.
- *
- * Velocities are computed by Newton's method. Its first step is exact if L is quadratic and the constraints are linear
- * in the velocities. */
+/* momentum_map.c — see the header. */
 #include "engine/dynamics/momentum_map.h"
 
 #include "engine/base/finite.h"
+#include "engine/linear/dense.h"
 #include "engine/linear/newton_progress.h"
 
 #include <assert.h>
@@ -20,15 +18,11 @@ enum { ITERATIONS = 40, HALVINGS = 60, TRIALS = 12 };
 bool momentum_map_create(momentum_map *map, const discrete_state *state, arena *memory) {
     const hamel_model *model = state->model;
     size_t count = model->momenta.count;
-    *map = (momentum_map){.model = model,
-                          .state = state,
-                          .values = arena_doubles(memory, count),
-                          .dots = arena_doubles(memory, count * PROGRAM_LANES),
-                          .work = model_workspace(model, model->momenta.program, memory),
-                          .tangent_work = arena_doubles(memory, program_tangent_doubles(model->momenta.program)),
-                          .seeds = arena_doubles(memory, (2 * model->n + 1) * PROGRAM_LANES),
-                          .step = arena_doubles(memory, model->n)};
-    return !memory->failed;
+    *map = (momentum_map){.model = model, .state = state};
+    map->work = model_workspace(model, model->momenta.program, memory);
+    return ARENA_DOUBLES(memory, {&map->values, count}, {&map->dots, count * PROGRAM_LANES},
+                         {&map->tangent_work, program_tangent_doubles(model->momenta.program)},
+                         {&map->seeds, (2 * model->n + 1) * PROGRAM_LANES}, {&map->step, model->n});
 }
 
 static bool is_finite(const momentum_map *map) {
@@ -100,12 +94,6 @@ static hamel_status take_damped_step(const inversion *w, hamel_error *error) {
     }
 }
 
-static double largest_magnitude(size_t n, const double *z) {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(z[i]));
-    return most;
-}
-
 /* Takes one full Newton step, which is exact for linear momenta. */
 static hamel_status take_linear_step(const inversion *w, hamel_error *error) {
     size_t n = w->map->model->n;
@@ -123,7 +111,7 @@ static hamel_status iterate_velocities(const inversion *w, hamel_error *error) {
     for (int k = 0; k < ITERATIONS && status == HAMEL_OK; k++) {
         status = w->search->step(w->search->context, w->search->p, w->map->step);
         if (status != HAMEL_OK) return status;
-        double size = largest_magnitude(n, w->map->step), speed = largest_magnitude(n, w->v);
+        double size = dense_magnitude(n, w->map->step), speed = dense_magnitude(n, w->v);
         if (newton_has_ended(&before, speed > 0 ? size / speed : size, NEWTON_STEP)) {
             for (size_t i = 0; i < n; i++) w->v[i] += w->map->step[i];
             return evaluate_momenta(w, error);
@@ -138,8 +126,7 @@ hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, c
     assert(search->start != v && map->step != v);
     inversion w = {.map = map, .search = search, .t = t, .v = v, .q = q};
     size_t n = map->model->n;
-    /* from a guess near the speed of light in the wrong direction Newton may not converge: restart from
-     * search->start */
+    /* Newton may not converge from a guess near the speed of light in the wrong direction: restart from search->start */
     if (!map->model->momenta.linear && iterate_velocities(&w, NULL) == HAMEL_OK) return HAMEL_OK;
     memcpy(v, search->start, n * sizeof *v);
     hamel_status status = map->model->momenta.linear ? take_linear_step(&w, error) : iterate_velocities(&w, error);
@@ -151,10 +138,9 @@ hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, c
 
 void momentum_map_tolerances(const momentum_map *map, const double *atol, double *out) {
     const hamel_model *model = map->model;
-    double most = 0;
     memset(out, 0, model->n * sizeof *out);
     sparse_block_multiply_magnitudes(&model->dynamics.M, map->values, atol, out);
-    for (size_t i = 0; i < model->n; i++) most = fmax(most, out[i]);
+    double most = dense_magnitude(model->n, out);
     for (size_t i = 0; i < model->n; i++) {
         out[i] = fmax(out[i], TOLERANCE_FLOOR * most);
         if (!(out[i] > 0)) out[i] = atol[i];

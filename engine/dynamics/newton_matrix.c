@@ -16,7 +16,7 @@ struct newton_matrix {
     const hamel_model *model;
     const discrete_state *state; /* NULL: every constraint is active */
     size_t n, m, all;
-    int *color, color_count;                    /* color[n]: colour of each column */
+    int *color, color_count;                    /* n: color of each column; number of colors */
     double *Rq, *Rv;                            /* values of R_q and R_v on model->dynamics.residual_pattern */
     double *dynamics;                           /* outputs of the dynamics program at the linearization: M, A, W, F */
     double *sign;                               /* per friction: sign of its constraint's multiplier */
@@ -90,7 +90,7 @@ static void fill_entries(newton_matrix *w, double gamma, double compliance) {
     }
 }
 
-/* Returns true if a row contains all columns, so that all colours must differ. */
+/* Returns true if a row contains all columns, so that all colors must differ. */
 static bool has_full_row(const newton_matrix *w) {
     const sparse_block *p = &w->model->dynamics.residual_pattern;
     for (size_t e = 0, first = 0; e < p->count; e++) {
@@ -100,9 +100,9 @@ static bool has_full_row(const newton_matrix *w) {
     return false;
 }
 
-/* Greedy colouring: two columns with entries in the same row get different colours. Entries of a row are
- * consecutive. */
-static bool colour_columns(newton_matrix *w) {
+/* Assigns colors greedily: two columns with entries in the same row get different colors. Entries of a row are
+ * consecutive. Returns false if out of memory. */
+static bool color_columns(newton_matrix *w) {
     const sparse_block *p = &w->model->dynamics.residual_pattern;
     size_t n = w->n;
     if (has_full_row(w)) {
@@ -113,7 +113,7 @@ static bool colour_columns(newton_matrix *w) {
     arena scratch = {0};
     size_t *start = arena_alloc(&scratch, n + 2, sizeof *start), *list = arena_alloc(&scratch, p->count, sizeof *list),
            *row_start = arena_alloc(&scratch, w->all + 2, sizeof *row_start);
-    int *taken = arena_ints(&scratch, n); /* per colour: 1 + the last column that cannot have it */
+    int *taken = arena_ints(&scratch, n); /* per color: 1 + the last column that cannot have it */
     bool good = !scratch.failed;
     for (size_t e = 0; good && e < p->count; e++) start[(size_t)p->column[e] + 1]++, row_start[(size_t)p->row[e] + 1]++;
     for (size_t j = 0; good && j < n; j++) start[j + 1] += start[j];
@@ -141,27 +141,19 @@ static bool create_solver(newton_matrix *w) {
     if (!list_matrix_entries(w)) return false;
     if (sparse_is_faster(w->all, t->count))
         return (w->sparse = sparse_create(w->all, t->row, t->column, t->count)) != NULL;
-    w->lu = arena_doubles(&w->memory, w->all * w->all);
-    w->scale = arena_doubles(&w->memory, w->all);
     w->pivot = arena_alloc(&w->memory, w->all, sizeof *w->pivot);
-    return !w->memory.failed;
+    return ARENA_DOUBLES(&w->memory, {&w->lu, w->all * w->all}, {&w->scale, w->all});
 }
 
 static bool create_arrays(newton_matrix *w) {
     const model_dynamics *d = &w->model->dynamics;
+    size_t entries = d->residual_pattern.count;
     w->color = arena_ints(&w->memory, w->n);
-    w->Rq = arena_doubles(&w->memory, d->residual_pattern.count);
-    w->Rv = arena_doubles(&w->memory, d->residual_pattern.count);
-    w->dynamics = arena_doubles(&w->memory, d->count);
-    w->work = arena_doubles(&w->memory, program_workspace_doubles(d->residual));
-    w->tangent_work = arena_doubles(&w->memory, program_tangent_doubles(d->residual));
-    w->dots = arena_doubles(&w->memory, w->all * PROGRAM_LANES);
-    w->seeds = arena_doubles(&w->memory, w->n * PROGRAM_LANES);
-    w->x = arena_doubles(&w->memory, w->all);
-    w->sign = arena_doubles(&w->memory, w->model->friction.count);
-    w->reach = arena_doubles(&w->memory, w->all);
-    w->units = arena_doubles(&w->memory, w->m);
-    return !w->memory.failed;
+    return ARENA_DOUBLES(&w->memory, {&w->Rq, entries}, {&w->Rv, entries}, {&w->dynamics, d->count},
+                         {&w->work, program_workspace_doubles(d->residual)},
+                         {&w->tangent_work, program_tangent_doubles(d->residual)}, {&w->dots, w->all * PROGRAM_LANES},
+                         {&w->seeds, w->n * PROGRAM_LANES}, {&w->x, w->all}, {&w->sign, w->model->friction.count},
+                         {&w->reach, w->all}, {&w->units, w->m});
 }
 
 newton_matrix *newton_create(const hamel_model *model) {
@@ -169,7 +161,7 @@ newton_matrix *newton_create(const hamel_model *model) {
     if (!w) return NULL;
     *w = (newton_matrix){.model = model, .n = model->n, .m = model->m, .all = model->n + model->m};
     assert(model->dynamics.residual_pattern.rows == w->all);
-    if (!create_arrays(w) || !colour_columns(w) || !create_solver(w)) {
+    if (!create_arrays(w) || !color_columns(w) || !create_solver(w)) {
         newton_free(w);
         return NULL;
     }
@@ -185,7 +177,7 @@ void newton_free(newton_matrix *w) {
     free(w);
 }
 
-/* Computes the derivatives with respect to the symbols of one kind, PROGRAM_LANES colours at a time, and stores them in
+/* Computes the derivatives with respect to the symbols of one kind, PROGRAM_LANES colors per pass, and stores them in
  * the order of the pattern. */
 static void tangents(newton_matrix *w, const program_inputs *in, graph_symbol_kind kind, double *entries) {
     const sparse_block *p = &w->model->dynamics.residual_pattern;
@@ -222,9 +214,8 @@ hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const
     for (size_t e = 0; e < model->dynamics.residual_pattern.count; e++) {
         size_t row = (size_t)model->dynamics.residual_pattern.row[e];
         if (row >= w->n && !is_active(w, row - w->n)) w->Rq[e] = w->Rv[e] = 0;
-    }
-    for (size_t e = 0; e < model->dynamics.residual_pattern.count; e++)
         if (!isfinite(w->Rq[e]) || !isfinite(w->Rv[e])) return HAMEL_NOT_FINITE;
+    }
     w->linearized = true;
     return HAMEL_OK;
 }

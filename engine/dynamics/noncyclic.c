@@ -31,13 +31,9 @@ static hamel_status noncyclic_open(variables *x, hamel_error *error) {
     o->other = arena_alloc(memory, n - count, sizeof *o->other);
     o->place = arena_alloc(memory, n, sizeof *o->place);
     o->pivot = arena_alloc(memory, count, sizeof *o->pivot);
-    o->beta = arena_doubles(memory, n);
-    o->start = arena_doubles(memory, n);
-    o->direction = arena_doubles(memory, n);
-    o->matrix = arena_doubles(memory, count * count);
-    o->scale = arena_doubles(memory, count);
-    o->right = arena_doubles(memory, count);
-    if (memory->failed) return hamel_out_of_memory(error);
+    if (!ARENA_DOUBLES(memory, {&o->beta, n}, {&o->start, n}, {&o->direction, n}, {&o->matrix, count * count},
+                       {&o->scale, count}, {&o->right, count}))
+        return hamel_out_of_memory(error);
     x->count = 0;
     for (size_t i = 0; i < n; i++) {
         o->place[i] = model->momenta.cyclic[i] ? o->cyclic_count : x->count;

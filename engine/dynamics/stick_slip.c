@@ -9,9 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 8 };                  /* upper bound on reclassifications per slip, beyond which the decision fails */
-static const double BACKWARDS = 1e-9; /* backward accelerations below this part of the frictionless one are rounding */
-static const double NO_FORCE = 1e-9; /* forces below this part of the largest are treated as zero: far above rounding */
+enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip */
+/* A backward acceleration is rounding below this fraction of the frictionless acceleration. */
+static const double BACKWARDS = 1e-9;
+static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero */
 /* Factor on the slack of a marked slip in space, because its vector passes 0 at a distance. */
 static const double NEAR_REST = 10;
 /* Lower bound on the length of a stored direction, so that it is not 0 (mechanics/friction.c). */
@@ -41,7 +42,7 @@ struct stick_slip {
     double *a, *lambda;       /* n, m */
     double *bounds, *forces;  /* limit of each friction per unit of |λ|; total limit of each slip */
     double *held;             /* |F| of each slip, which stick_slip_distance compares with `forces` */
-    size_t *of_row, *entries; /* m − ideal_count: slip of each row; one more: index of its first entry in A */
+    size_t *of_row, *entries; /* m − ideal_count, and one more: slip of each row; index of its first entry in A */
     double rounding;          /* forces below this are treated as zero */
     double *work;
 };
@@ -67,20 +68,15 @@ stick_slip *stick_slip_create(dynamics *k) {
     size_t count = model->friction.slip_count, slip_rows = model->m - model->ideal_count;
     stick_slip *w = arena_alloc(memory, 1, sizeof *w);
     if (!w) return NULL;
-    *w = (stick_slip){.k = k,
-                      .model = model,
-                      .slips = arena_alloc(memory, count, sizeof *w->slips),
-                      .active = arena_alloc(memory, model->m, sizeof *w->active),
-                      .rows = arena_doubles(memory, model->dynamics.count),
-                      .a = arena_doubles(memory, model->n),
-                      .lambda = arena_doubles(memory, model->m),
-                      .bounds = arena_doubles(memory, model->friction.bounds_count),
-                      .forces = arena_doubles(memory, count),
-                      .held = arena_doubles(memory, count),
-                      .of_row = arena_alloc(memory, slip_rows, sizeof *w->of_row),
-                      .entries = arena_alloc(memory, slip_rows + 1, sizeof *w->entries),
-                      .work = model_workspace(model, model->friction.bounds, memory)};
-    if (memory->failed) return NULL;
+    *w = (stick_slip){.k = k, .model = model};
+    w->slips = arena_alloc(memory, count, sizeof *w->slips);
+    w->active = arena_alloc(memory, model->m, sizeof *w->active);
+    w->of_row = arena_alloc(memory, slip_rows, sizeof *w->of_row);
+    w->entries = arena_alloc(memory, slip_rows + 1, sizeof *w->entries);
+    w->work = model_workspace(model, model->friction.bounds, memory);
+    if (!ARENA_DOUBLES(memory, {&w->rows, model->dynamics.count}, {&w->a, model->n}, {&w->lambda, model->m},
+                       {&w->bounds, model->friction.bounds_count}, {&w->forces, count}, {&w->held, count}))
+        return NULL;
     index_rows(w);
     return w;
 }
@@ -217,7 +213,7 @@ static bool acts(const stick_slip *w, const model_slip *slip) {
 /* Returns the inner product of two rows of slips, whose columns are sorted. */
 static double row_product(const stick_slip *w, size_t a, size_t b) {
     const sparse_block *A = &w->model->dynamics.A;
-    const double *values = w->rows + w->model->dynamics.A.at;
+    const double *values = w->rows + A->at;
     size_t i = w->entries[a], k = w->entries[b];
     double sum = 0;
     while (i < w->entries[a + 1] && k < w->entries[b + 1]) {
@@ -318,16 +314,16 @@ static hamel_status release_all(stick_slip *w, double t, const double *q, const 
     return HAMEL_OK;
 }
 
-/* Call if the sticking constraints are incompatible. Releases the slip with the largest driving acceleration; returns
- * false if there is none. */
+/* Releases the slip with the largest driving acceleration, because the sticking constraints are incompatible. Returns
+ * false if no sticking slip has one. */
 static bool release_driven(stick_slip *w) {
-    size_t worst = w->model->friction.slip_count;
+    size_t count = w->model->friction.slip_count, worst = count;
     double most = 0;
-    for (size_t j = 0; j < w->model->friction.slip_count; j++) {
+    for (size_t j = 0; j < count; j++) {
         double driven = length(w, j, w->slips[j].freely);
         if (w->slips[j].sticks && driven > most) most = driven, worst = j;
     }
-    if (worst == w->model->friction.slip_count) return false;
+    if (worst == count) return false;
     w->slips[worst].sticks = false;
     set_direction(w, worst, w->slips[worst].freely, 1);
     return true;
@@ -341,9 +337,7 @@ static bool release_overloaded(stick_slip *w) {
     for (size_t j = 0; j < count; j++) {
         if (!w->slips[j].sticks || !(w->held[j] > w->forces[j])) continue;
         double ratio = w->held[j] / w->forces[j];
-        if (worst < count && !(ratio > most)) continue;
-        most = ratio;
-        worst = j;
+        if (worst == count || ratio > most) most = ratio, worst = j;
     }
     if (worst == count) return false;
     w->slips[worst].sticks = false;

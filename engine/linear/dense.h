@@ -4,6 +4,7 @@
  * factorization fails if an entry is not finite. GVL: Golub & Van Loan, Matrix Computations, 4th ed. */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +16,13 @@ static inline double dense_dot(size_t n, const double *x, const double *y) {
         for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
     for (; i < n; i++) sum[0] += x[i] * y[i];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Returns max |x_i|, ignoring NaN. */
+static inline double dense_magnitude(size_t n, const double *x) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
 }
 
 /* Exchanges n items of two rows (stride: length of a column) or of two columns (stride 1). */

@@ -8,18 +8,16 @@
 
 enum { LANES = SENSITIVITY_LANES };
 
-static size_t larger(size_t x, size_t y) {
-    return x > y ? x : y;
-}
-
 /* Returns the size of the largest tangent workspace of all programs. */
 static size_t tangent_doubles(const hamel_model *model) {
     const program *const programs[] = {model->dynamics.program,  model->dynamics.residual, model->observation.program,
                                        model->dynamics.nonideal, model->events.roots,      model->events.jumps,
                                        model->friction.bounds,   model->quasi.program};
     size_t most = 0;
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (programs[i]) most = larger(most, program_tangent_doubles(programs[i]));
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        size_t doubles = programs[i] ? program_tangent_doubles(programs[i]) : 0;
+        if (doubles > most) most = doubles;
+    }
     return most;
 }
 
@@ -46,45 +44,23 @@ sensitivities *sensitivities_create(dynamics *k) {
     size_t n = model->n, m = model->m, count = model->sensitivities->count;
     sensitivities *w = arena_alloc(memory, 1, sizeof *w);
     if (!w) return NULL;
-    *w = (sensitivities){.model = model,
-                         .inputs = model->sensitivities,
-                         .dynamics = k,
-                         .n = n,
-                         .m = m,
-                         .count = count,
-                         .needs_ideal = model->sensitivities->needs_ideal,
-                         .seeded = SENSITIVITY_NO_INPUTS,
-                         .parameter_seeds = arena_doubles(memory, model->system->parameter_count * LANES),
-                         .q_seeds = arena_doubles(memory, n * LANES),
-                         .v_seeds = arena_doubles(memory, n * LANES),
-                         .a_seeds = arena_doubles(memory, n * LANES),
-                         .lambda_seeds = arena_doubles(memory, m * LANES),
-                         .ideal_seeds = arena_doubles(memory, n * LANES),
-                         .nonideal_seeds = arena_doubles(memory, n * LANES),
-                         .prescribed = arena_doubles(memory, n * LANES),
-                         .residual = arena_doubles(memory, (n + m) * LANES),
-                         .dynamics_tangents = arena_doubles(memory, model->dynamics.count * LANES),
-                         .observed = arena_doubles(memory, model->observation.count * LANES),
-                         .residual_work = model_workspace(model, model->dynamics.residual, memory),
-                         .tangent_work = arena_doubles(memory, tangent_doubles(model)),
-                         .a = arena_doubles(memory, n),
-                         .lambda = arena_doubles(memory, m),
-                         .free_a = arena_doubles(memory, n),
-                         .free_lambda = arena_doubles(memory, m),
-                         .g = arena_doubles(memory, n),
-                         .r = arena_doubles(memory, m),
-                         .x = arena_doubles(memory, n),
-                         .mu = arena_doubles(memory, m),
-                         .given = arena_doubles(memory, n),
-                         .given_rates = arena_doubles(memory, n * count),
-                         .mass = arena_doubles(memory, model->dynamics.M.count),
-                         .mass_rates = arena_doubles(memory, model->dynamics.M.count * count),
-                         .step = arena_doubles(memory, n),
-                         .at_rest = arena_doubles(memory, n),
-                         .quasi_work = model_workspace(model, model->quasi.program, memory),
-                         .quasi_tangents = arena_doubles(memory, model->quasi.count * (n + 1) * LANES),
-                         .jump = model->events.root_count > 0 ? sensitivities_jump_create(model, memory) : NULL};
-    return memory->failed ? NULL : w;
+    size_t masses = model->dynamics.M.count, parameters = model->system->parameter_count;
+    *w = (sensitivities){.model = model, .inputs = model->sensitivities, .dynamics = k, .n = n, .m = m, .count = count};
+    w->needs_ideal = model->sensitivities->needs_ideal;
+    w->seeded = SENSITIVITY_NO_INPUTS;
+    w->residual_work = model_workspace(model, model->dynamics.residual, memory);
+    w->quasi_work = model_workspace(model, model->quasi.program, memory);
+    if (model->events.root_count > 0) w->jump = sensitivities_jump_create(model, memory);
+    bool good = ARENA_DOUBLES(
+        memory, {&w->parameter_seeds, parameters * LANES}, {&w->q_seeds, n * LANES}, {&w->v_seeds, n * LANES},
+        {&w->a_seeds, n * LANES}, {&w->lambda_seeds, m * LANES}, {&w->ideal_seeds, n * LANES},
+        {&w->nonideal_seeds, n * LANES}, {&w->prescribed, n * LANES}, {&w->residual, (n + m) * LANES},
+        {&w->dynamics_tangents, model->dynamics.count * LANES}, {&w->observed, model->observation.count * LANES},
+        {&w->tangent_work, tangent_doubles(model)}, {&w->a, n}, {&w->lambda, m}, {&w->free_a, n}, {&w->free_lambda, m},
+        {&w->g, n}, {&w->r, m}, {&w->x, n}, {&w->mu, m}, {&w->given, n}, {&w->given_rates, n * count},
+        {&w->mass, masses}, {&w->mass_rates, masses * count}, {&w->step, n}, {&w->at_rest, n},
+        {&w->quasi_tangents, model->quasi.count * (n + 1) * LANES});
+    return good ? w : NULL;
 }
 
 size_t sensitivities_count(const sensitivities *w) {
@@ -168,8 +144,7 @@ static void right_side(sensitivities *w, size_t k, double alpha, double beta) {
                  *position = w->dynamics_tangents + model->dynamics.at_position * LANES;
     for (size_t i = 0; i < w->n; i++) w->g[i] = -w->residual[i * LANES + k];
     for (size_t c = 0; c < w->m; c++) {
-        double damping =
-            model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* as in the motion (dynamics.c) */
+        double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* as in dynamics.c */
         w->r[c] = -w->residual[(w->n + c) * LANES + k];
         if (alpha != 0 || beta != 0)
             w->r[c] -= damping * velocity[c * LANES + k] + beta * beta * position[c * LANES + k];

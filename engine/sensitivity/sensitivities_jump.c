@@ -24,8 +24,8 @@
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES };
-static const double SAME_TIMES =
-    1e3; /* derivatives of times are equal if their relative difference is below this multiple of rtol */
+/* Derivatives of times are equal if their relative difference is below this multiple of rtol. */
+static const double SAME_TIMES = 1e3;
 
 typedef struct sensitivities_jump {
     double *roots_work, *jumps_work, *bounds_work;
@@ -46,19 +46,15 @@ sensitivities_jump *sensitivities_jump_create(const hamel_model *model, arena *m
     size_t inputs = model->sensitivities->count;
     sensitivities_jump *j = arena_alloc(memory, 1, sizeof *j);
     if (!j) return NULL;
-    *j = (sensitivities_jump){.roots_work = model_workspace(model, events->roots, memory),
-                              .jumps_work = model_workspace(model, events->jumps, memory),
-                              .bounds_work = model_workspace(model, model->friction.bounds, memory),
-                              .roots = arena_doubles(memory, events->root_count * LANES),
-                              .jumps = arena_doubles(memory, events->jump_count * LANES),
-                              .bounds = arena_doubles(memory, model->friction.count * LANES),
-                              .limits = arena_doubles(memory, model->friction.count),
-                              .assigned = arena_doubles(memory, events->jump_count * inputs),
-                              .times = arena_doubles(memory, events->root_count * inputs),
-                              .dt = arena_doubles(memory, inputs),
-                              .now = arena_doubles(memory, events->root_count * inputs),
-                              .along = arena_doubles(memory, 2 * model->n)};
-    return j;
+    size_t roots = events->root_count, jumps = events->jump_count, frictions = model->friction.count;
+    j->roots_work = model_workspace(model, events->roots, memory);
+    j->jumps_work = model_workspace(model, events->jumps, memory);
+    j->bounds_work = model_workspace(model, model->friction.bounds, memory);
+    bool good =
+        ARENA_DOUBLES(memory, {&j->roots, roots * LANES}, {&j->jumps, jumps * LANES}, {&j->bounds, frictions * LANES},
+                      {&j->limits, frictions}, {&j->assigned, jumps * inputs}, {&j->times, roots * inputs},
+                      {&j->dt, inputs}, {&j->now, roots * inputs}, {&j->along, 2 * model->n});
+    return good ? j : NULL;
 }
 
 /* --- times of events ---------------------------------------------------------------------------------------------- */
@@ -224,7 +220,7 @@ static hamel_status assignments_along(sensitivities *w, const double *const *s) 
     return HAMEL_OK;
 }
 
-/* Adds sign · x' dτ/dp to s. */
+/* Adds sign · (q', q'') dτ/dp to s. */
 static void shift(const sensitivities *w, double sign, const double *v, const double *a, double *const *s) {
     for (size_t k = 0; k < w->count; k++)
         for (size_t i = 0; i < w->n; i++) {
