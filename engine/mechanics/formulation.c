@@ -7,91 +7,53 @@
 
 enum { DENSE_MOST = 500 }; /* coordinates */
 
-const formulation formulation_lagrange = {
-    "lagrange",
-    "Lagrange's equations with multipliers, constraints differentiated to the level of accelerations",
-    SOLVER_MULTIPLIERS,
-    VARIABLES_VELOCITIES,
-    NEED_ANY,
-    lagrange_derive};
-
 /* The explicit equation of motion of constrained systems:
  *
  *     q'' = a + M^(−1/2) (A M^(−1/2))⁺ (b − A a),     a = M⁻¹ Q           Udwadia & Kalaba 1992, eq. 2.5
  *
- * M, Q, A and b are those of Lagrange's equations. A pseudo-inverse gives the reaction of least M⁻¹-norm, so A may have any
- * rank; multipliers are computed from the reaction afterwards. Any square root of M serves: with M = L Lᵀ the pseudo-inverse
- * is that of A L⁻ᵀ (engine/linear/kkt.c). */
-static const formulation udwadia_kalaba = {
-    "udwadia-kalaba",
-    "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse, redundant constraints welcome",
-    SOLVER_LEAST_REACTION,
-    VARIABLES_VELOCITIES,
-    NEED_ANY,
-    lagrange_derive};
-
-/* Gauss's principle of least constraint:
+ * A pseudo-inverse gives the reaction of least M⁻¹-norm, so A may have any rank; multipliers are computed from the reaction
+ * afterwards. Any square root of M serves: with M = L Lᵀ the pseudo-inverse is that of A L⁻ᵀ (engine/linear/kkt.c).
+ *
+ * Gauss's principle of least constraint:
  *
  *     G(q'') = ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b,     M a = Q      Gauss 1829; Greenwood 4.320-4.340;
  *                                                                             Papastavridis A94
  *
- * M, Q, A and b are those of Lagrange's equations: the accelerations solve a least-squares problem
- * (engine/linear/least_constraint.h) that allows redundant constraints and has no multipliers. The principle covers
- * constraints on accelerations. */
-static const formulation gauss = {"gauss",
-                                  "Gauss's principle of least constraint: accelerations as a least-squares problem",
-                                  SOLVER_LEAST_CONSTRAINT,
-                                  VARIABLES_VELOCITIES,
-                                  NEED_ANY & ~NEED_SIZE,
-                                  lagrange_derive};
+ * The accelerations solve a least-squares problem (engine/linear/least_constraint.h) that allows redundant constraints and has
+ * no multipliers. The principle covers constraints on accelerations. M, Q, A and b of both are those of Lagrange's equations. */
 
+/* clang-format off */
+const formulation formulation_lagrange = {
+    "lagrange", "Lagrange's equations with multipliers, constraints differentiated to the level of accelerations",
+    SOLVER_MULTIPLIERS, VARIABLES_VELOCITIES, NEED_ANY, lagrange_derive};
+static const formulation udwadia_kalaba = {
+    "udwadia-kalaba", "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse, redundant constraints welcome",
+    SOLVER_LEAST_REACTION, VARIABLES_VELOCITIES, NEED_ANY, lagrange_derive};
+static const formulation gauss = {
+    "gauss", "Gauss's principle of least constraint: accelerations as a least-squares problem",
+    SOLVER_LEAST_CONSTRAINT, VARIABLES_VELOCITIES, NEED_ANY & ~NEED_SIZE, lagrange_derive};
 static const formulation maggi = {
-    "maggi",
-    "Maggi's equations: Lagrange's projected onto the free directions, in quasi-velocities",
-    SOLVER_PROJECTION,
-    VARIABLES_VELOCITIES,
-    NEED_ANY & ~NEED_SIZE,
-    maggi_derive};
-
+    "maggi", "Maggi's equations: Lagrange's projected onto the free directions, in quasi-velocities",
+    SOLVER_PROJECTION, VARIABLES_VELOCITIES, NEED_ANY & ~NEED_SIZE, maggi_derive};
 static const formulation kane = {
-    "kane",
-    "Kane's equations: d'Alembert's principle for particles and bodies, in quasi-velocities",
-    SOLVER_PROJECTION,
-    VARIABLES_VELOCITIES,
-    NEED_NONLINEAR_CONSTRAINTS,
-    kane_derive};
-
+    "kane", "Kane's equations: d'Alembert's principle for particles and bodies, in quasi-velocities",
+    SOLVER_PROJECTION, VARIABLES_VELOCITIES, NEED_NONLINEAR_CONSTRAINTS, kane_derive};
 static const formulation gibbs_appell = {
-    "gibbs-appell",
-    "the Gibbs-Appell equations: derivatives of an energy of accelerations, in quasi-velocities",
-    SOLVER_PROJECTION,
-    VARIABLES_VELOCITIES,
-    NEED_NONLINEAR_CONSTRAINTS | NEED_ACCELERATION_ENERGY,
-    gibbs_appell_derive};
-
+    "gibbs-appell", "the Gibbs-Appell equations: derivatives of an energy of accelerations, in quasi-velocities",
+    SOLVER_PROJECTION, VARIABLES_VELOCITIES, NEED_NONLINEAR_CONSTRAINTS | NEED_ACCELERATION_ENERGY, gibbs_appell_derive};
 static const formulation boltzmann_hamel = {
-    "boltzmann-hamel",   "the Boltzmann-Hamel equations: Lagrange's in quasi-velocities, with Hamel's coefficients",
-    SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES,
-    NEED_LAGRANGIAN,     boltzmann_hamel_derive};
-
-const formulation formulation_hamilton = {"hamilton",
-                                          "Hamilton's canonical equations in coordinates and momenta",
-                                          SOLVER_MULTIPLIERS,
-                                          VARIABLES_MOMENTA,
-                                          NEED_ANY & ~NEED_ACCELERATION_ENERGY,
-                                          hamilton_derive};
-
+    "boltzmann-hamel", "the Boltzmann-Hamel equations: Lagrange's in quasi-velocities, with Hamel's coefficients",
+    SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES, NEED_LAGRANGIAN, boltzmann_hamel_derive};
+const formulation formulation_hamilton = {
+    "hamilton", "Hamilton's canonical equations in coordinates and momenta",
+    SOLVER_MULTIPLIERS, VARIABLES_MOMENTA, NEED_ANY & ~NEED_ACCELERATION_ENERGY, hamilton_derive};
 const formulation formulation_routh = {
-    "routh",
-    "Routh's equations: velocities of cyclic coordinates are eliminated by their momenta",
-    SOLVER_MULTIPLIERS,
-    VARIABLES_NONCYCLIC,
-    NEED_LAGRANGIAN | NEED_NONLINEAR_CONSTRAINTS,
-    routh_derive};
-
+    "routh", "Routh's equations: velocities of cyclic coordinates are eliminated by their momenta",
+    SOLVER_MULTIPLIERS, VARIABLES_NONCYCLIC, NEED_LAGRANGIAN | NEED_NONLINEAR_CONSTRAINTS, routh_derive};
 static const formulation *const formulations[] = {
-    &formulation_lagrange, &udwadia_kalaba,   &gauss, &maggi, &kane, &gibbs_appell, &boltzmann_hamel,
-    &formulation_hamilton, &formulation_routh};
+    &formulation_lagrange, &udwadia_kalaba, &gauss, &maggi, &kane, &gibbs_appell, &boltzmann_hamel, &formulation_hamilton,
+    &formulation_routh};
+/* clang-format on */
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 
 const formulation *formulation_at(size_t index) {

@@ -34,8 +34,8 @@ static bool allocate_block(hamel_model *model, size_t rows, size_t columns, size
                            sparse_block *to) {
     *to = (sparse_block){.rows = rows, .columns = columns, .count = count, .at = *at};
     *at += count;
-    to->row = arena_alloc(&model->memory, count, sizeof *to->row);
-    to->column = arena_alloc(&model->memory, count, sizeof *to->column);
+    to->row = arena_ints(&model->memory, count);
+    to->column = arena_ints(&model->memory, count);
     return to->row && to->column;
 }
 
@@ -52,11 +52,10 @@ static bool copy_pattern(hamel_model *model, const matrix_pattern *from, size_t 
 
 static bool copy_frictions(hamel_model *model) {
     const hamel_system *s = model->system;
+    int *constraint = model->friction.constraint = arena_ints(&model->memory, s->friction_count);
     model->friction.count = s->friction_count;
-    model->friction.constraint = arena_alloc(&model->memory, s->friction_count, sizeof *model->friction.constraint);
-    for (size_t k = 0; model->friction.constraint && k < s->friction_count; k++)
-        model->friction.constraint[k] = s->frictions[k].constraint;
-    return model->friction.constraint != NULL;
+    for (size_t k = 0; constraint && k < s->friction_count; k++) constraint[k] = s->frictions[k].constraint;
+    return constraint != NULL;
 }
 
 graph_node *model_append_pattern(graph_node *at, const matrix_pattern *p) {
@@ -103,18 +102,35 @@ static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     return nodes;
 }
 
-/* Returns true if no velocity constraint's row of A depends on velocities. */
-static bool has_linear_velocities(const hamel_model *model, const hamel_equations *e) {
-    for (size_t k = 0; k < e->A.count; k++)
-        if (model->order[e->A.entries[k].row] == CONSTRAINT_VELOCITY &&
-            (graph_depends(model->system->graph, e->A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
+/* Returns true if no entry of the pattern in a row of this order depends on velocities. `order` NULL: all rows. */
+static bool is_free_of_velocities(const hamel_model *model, const matrix_pattern *p, const constraint_order *order) {
+    for (size_t k = 0; k < p->count; k++)
+        if ((!order || model->order[p->entries[k].row] == *order) &&
+            (graph_depends(model->system->graph, p->entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
             return false;
+    return true;
+}
+
+/* Lists M, A, p, ψ of formulations in momenta. *list does not change for other formulations. Returns false if out of memory. */
+static bool list_momenta(hamel_model *model, const hamel_equations *e, graph_node **list) {
+    graph_node zero = graph_number(model->system->graph, 0);
+    if (!e->momentum_rate && !e->cyclic) return true;
+    model->momenta.at_momentum = e->M.count + e->A.count;
+    model->momenta.at_velocity = model->momenta.at_momentum + e->n;
+    model->momenta.count = model->momenta.at_velocity + e->m;
+    model->momenta.cyclic = e->cyclic;
+    model->momenta.linear = is_free_of_velocities(model, &e->M, NULL) && is_free_of_velocities(model, &e->A, NULL);
+    graph_node *at = *list = arena_alloc(&model->memory, model->momenta.count, sizeof *at);
+    if (!at || zero < 0) return false;
+    at = model_append_pattern(model_append_pattern(at, &e->M), &e->A);
+    at = model_append_nodes(at, e->momentum, e->n, zero);
+    model_append_nodes(at, e->velocity, e->m, zero);
     return true;
 }
 
 static bool copy_curl(hamel_model *model, const transitivity_nodes *from, size_t *at, model_transitivity *to) {
     size_t count = from->curl_count;
-    to->curl_k = arena_alloc(&model->memory, count, sizeof *to->curl_k);
+    to->curl_k = arena_ints(&model->memory, count);
     if (!to->curl_k || !allocate_block(model, from->row_count, model->n, count, at, &to->curl)) return false;
     for (size_t k = 0; k < count; k++) {
         to->curl.row[k] = from->curl[k].row;
@@ -145,7 +161,7 @@ static bool list_transitivity(hamel_model *model, const hamel_equations *e, grap
     return true;
 }
 
-/* Appends the columns of row i: coordinates that occur in the residual, themselves or by their velocities. */
+/* Appends the columns of row i: coordinates that occur, or whose velocities occur, in the residual. */
 static bool residual_row(hamel_model *model, const hamel_equations *e, size_t i, size_t *capacity) {
     hamel_system *s = model->system;
     sparse_block *p = &model->dynamics.residual_pattern;
@@ -198,10 +214,6 @@ static hamel_status compile_quasi(hamel_model *model) {
     return model_compile(model, &model->quasi.program, nodes, count * (model->n + 1));
 }
 
-static bool expand_angle_sums(graph *g, graph_node *nodes, size_t count) {
-    return graph_expand_angle_sums(g, nodes, count) == HAMEL_OK;
-}
-
 /* Lists of nodes that the integration evaluates in addition to those of `e`; NULL if the formulation does not need them. */
 typedef struct motion_nodes {
     graph_node *dynamics, *directions, *transitivity, *momenta, *continuity;
@@ -210,7 +222,7 @@ typedef struct motion_nodes {
 static bool list_motion(hamel_model *model, const hamel_equations *e, motion_nodes *list) {
     *list = (motion_nodes){.dynamics = list_dynamics(model, e), .directions = model_slip_directions(model)};
     return list->dynamics && list->directions && list_transitivity(model, e, &list->transitivity) &&
-           model_list_momenta(model, e, &list->momenta) && model_list_continuity(model, e, &list->continuity);
+           list_momenta(model, e, &list->momenta) && model_list_continuity(model, e, &list->continuity);
 }
 
 /* Holds nonsmooth operators on their branches in all lists, so that a step across a change evaluates one branch throughout. */
@@ -261,18 +273,17 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e) {
     if (!hold(model, e, &list)) return equations_status(s);
     graph_node *dynamics = list.dynamics;
     model->dynamics.nodes = dynamics;
-    if (!expand_angle_sums(g, dynamics, model->dynamics.count) || !expand_angle_sums(g, e->residual, n + e->m) ||
-        !expand_angle_sums(g, &e->jacobi_rate, 1) || !expand_angle_sums(g, &e->jacobi, 1))
+    if (graph_expand_angle_sums(g, dynamics, model->dynamics.count) || graph_expand_angle_sums(g, &e->jacobi_rate, 1) ||
+        graph_expand_angle_sums(g, e->residual, n + e->m) || graph_expand_angle_sums(g, &e->jacobi, 1))
         return equations_exhausted(s);
     hamel_status status = model_compile_slips(model, list.directions);
     if (status == HAMEL_OK) status = model_compile(model, &model->dynamics.program, dynamics, model->dynamics.count);
-    model->dynamics.linear_velocities = has_linear_velocities(model, e);
+    model->dynamics.linear_velocities = is_free_of_velocities(model, &e->A, &(constraint_order){CONSTRAINT_VELOCITY});
     if (status == HAMEL_OK) status = compile_variables(model, e, &list);
     if (status == HAMEL_OK) status = compile_residual(model, e);
     if (status == HAMEL_OK) status = model_compile(model, &model->dynamics.nonideal, e->nonideal, e->n);
-    if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate)) {
+    if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate))
         status = model_compile(model, &model->dynamics.energy_rate, &e->jacobi_rate, 1);
-    }
     return status == HAMEL_OK ? model_compile_accelerations(model, e, dynamics) : status;
 }
 
@@ -286,7 +297,7 @@ static hamel_status compile_programs(hamel_model *model, hamel_equations *e, con
 /* --- creation ------------------------------------------------------------------------------------------------------ */
 
 static void choose_formulation(hamel_model *model, const hamel_simulation *in) {
-    const char *names[32];
+    const char *names[32], *given = in->formulation;
     size_t count = 0;
     text_buffer all;
     model->formulation = formulation_named(in->formulation);
@@ -297,8 +308,8 @@ static void choose_formulation(hamel_model *model, const hamel_simulation *in) {
         text_buffer_printf(&all, ", %s", names[count]);
     }
     (void)hamel_fail(model->system->error, HAMEL_INVALID, in->formulation_pointer, 0, "unknown formulation `%s`",
-                     in->formulation);
-    const char *nearest = nearest_name(names, count, in->formulation, strlen(in->formulation));
+                     given);
+    const char *nearest = nearest_name(names, count, given, strlen(given));
     hamel_suggest(model->system->error, "%s%s%sone of auto%s", nearest ? "did you mean `" : "", nearest ? nearest : "",
                   nearest ? "`? " : "", all.bytes && !all.failed ? all.bytes : "");
     text_buffer_free(&all);
@@ -306,13 +317,12 @@ static void choose_formulation(hamel_model *model, const hamel_simulation *in) {
 
 static hamel_status copy_state(hamel_model *model) {
     hamel_system *s = model->system;
-    model->q0 = arena_alloc(&model->memory, model->n, sizeof *model->q0);
-    model->v0 = arena_alloc(&model->memory, model->n, sizeof *model->v0);
+    model->q0 = arena_doubles(&model->memory, model->n);
+    model->v0 = arena_doubles(&model->memory, model->n);
     model->velocity_given = arena_alloc(&model->memory, model->n, sizeof *model->velocity_given);
     model->order = arena_alloc(&model->memory, model->m, sizeof *model->order);
     model->active = arena_alloc(&model->memory, model->m, sizeof *model->active);
-    if (!model->q0 || !model->v0 || !model->velocity_given || !model->order || !model->active)
-        return equations_exhausted(model->system);
+    if (model->memory.failed) return equations_exhausted(s);
     for (size_t i = 0; i < model->n; i++) {
         model->q0[i] = s->coordinates[i].initial;
         model->v0[i] = s->coordinates[i].velocity;
@@ -356,16 +366,13 @@ static hamel_status check(hamel_model *model, const hamel_description *d, hamel_
     (void)model_find_sensitivities(model, &d->simulation);
     (void)model_resolve_observed(model, d);
     if (error->status != HAMEL_OK)
-        (void)outputs_bind(&observed, model->system, NULL); /* so that their errors are reported together */
+        (void)outputs_bind(&observed, model->system, NULL); /* to report all errors together */
     return error->status;
 }
 
 static hamel_model *create_empty(const hamel_limits *limits, hamel_error *error) {
     hamel_model *model = calloc(1, sizeof *model);
-    if (!model) {
-        (void)hamel_out_of_memory(error);
-        return NULL;
-    }
+    if (!model) return (void)hamel_out_of_memory(error), NULL;
     model->limits = limits ? *limits : hamel_limits_default();
     arena_init(&model->memory, model->limits.memory);
     arena_init(&model->derivation, model->limits.memory);

@@ -16,7 +16,7 @@
 typedef struct model_settings {
     double start, stop;  /* stop: INFINITY for a model that does not run */
     size_t row_count;    /* output times, both ends included */
-    double step;         /* > 0: interval between rows; 0: rows are evenly spaced, or at `times` */
+    double step;         /* > 0: interval between rows; 0: rows are at `times` or evenly spaced */
     const double *times; /* row_count increasing output times, or NULL */
     double rtol;
     double *atol; /* n: tolerance of each coordinate, and of its velocity */
@@ -73,7 +73,7 @@ typedef struct model_sensitivities {
 /* A function that must be continuous because it is differentiated along the motion. */
 typedef struct model_continuous {
     const char *pointer, *what; /* name of the function in messages, such as "the position of a mass" */
-    int32_t constraint;         /* the constraint whose equation it is, or −1 */
+    int32_t constraint;         /* constraint whose equation contains the function, or −1 */
 } model_continuous;
 
 /* An event: actions at a zero of its root function. The system owns the lists. */
@@ -81,8 +81,8 @@ typedef struct model_event {
     const char *name, *pointer;
     hamel_direction direction;
     bool terminate;
-    bool has_rate; /* whether the rate of the root is known; it is if the root depends on (t, q, q') only */
-    bool has_bend; /* whether the second rate is known; it is if the rate contains no accelerations */
+    bool has_rate; /* whether the rate of the root is known: the root depends on (t, q, q') only */
+    bool has_bend; /* whether the second rate is known: the rate contains no accelerations */
     bool contact;  /* whether the event changes the rate of its root by an impulse or by assigning velocities */
     size_t set_count;
     const int32_t *targets;        /* set_count targets: i for q_i, n + i for q'_i */
@@ -99,7 +99,7 @@ static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
-/* A slip along a surface: one speed in the plane, several components in space. Its frictions stick while it is 0. */
+/* A slip along a surface: one speed in the plane, several components in space. Frictions of the slip stick while it is 0. */
 typedef struct model_slip {
     size_t row, parts;   /* first row and number of the constraints that hold it; only the independent rows act */
     size_t nonsmooth[3]; /* nonsmooth operators whose branches represent the slip direction */
@@ -118,8 +118,7 @@ typedef struct model_dynamics {
     /* In formulations in quasi-velocities, the program also computes C and the part of du/dt without accelerations. */
     sparse_block C; /* quasi-velocities × n */
     size_t at_quasi_bias;
-    bool
-        linear_velocities; /* whether no velocity constraint's row of A depends on velocities; set in all formulations */
+    bool linear_velocities; /* whether the rows of A of velocity constraints do not depend on velocities */
     /* The equations solved in closed form (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), followed by
      * ACCELERATIONS_BESIDE numbers. These are the smallest excess of a pivot of M over its required size
      * (engine/base/tolerances.h), and the smallest squared sine of the angle between a row of A and the span of the rows
@@ -241,8 +240,8 @@ hamel_status model_compile(hamel_model *model, program **out, const graph_node *
 graph_node *model_append_pattern(graph_node *at, const matrix_pattern *p);
 graph_node *model_append_nodes(graph_node *at, const graph_node *nodes, size_t count, graph_node zero);
 
-/* observation.c: the first function validates invariants and checks before equations are derived. The second one names the
- * columns and selects the recorded ones. The third one compiles the observation program. */
+/* observation.c: the first function validates invariants and checks before equations are derived. The second one names all
+ * columns and selects those of `record`. The third one compiles the observation program. */
 hamel_status model_resolve_observed(hamel_model *model, const hamel_description *d);
 hamel_status model_make_header(hamel_model *model, const hamel_description *d, const hamel_observed *o) HAMEL_CHECKED;
 hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e,
@@ -270,9 +269,6 @@ hamel_status model_compile_slips(hamel_model *model, const graph_node *direction
 enum { ACCELERATIONS_BESIDE = 2 };
 hamel_status model_compile_accelerations(hamel_model *model, const hamel_equations *e,
                                          const graph_node *dynamics) HAMEL_CHECKED;
-/* momenta.c: lists M, A, p, ψ of formulations in momenta. *list does not change for other formulations. Returns false if out
- * of memory. */
-bool model_list_momenta(hamel_model *model, const hamel_equations *e, graph_node **list);
 /* continuity.c: the first function lists p, h and the functions that must be continuous along the motion; call it before
  * nonsmooth operators are held. The second one compiles them if they or the velocity constraints in `dynamics` depend on a
  * branch. */

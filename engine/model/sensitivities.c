@@ -14,10 +14,11 @@ static const char WHERE[] = "/simulation/sensitivities";
 
 /* --- inputs -------------------------------------------------------------------------------------------------------- */
 
-static bool any_quasi_initial(const hamel_system *s) {
-    for (size_t i = 0; i < s->quasi_count; i++)
-        if (s->quasi[i].initial_node >= 0) return true;
-    return false;
+/* Returns how many of the first `first` quasi-velocities have an initial value. */
+static size_t count_quasi(const hamel_system *s, size_t first) {
+    size_t count = 0;
+    for (size_t i = 0; i < first; i++) count += s->quasi[i].initial_node >= 0;
+    return count;
 }
 
 /* Adds an error if the initial velocities do not depend on the input. */
@@ -27,7 +28,7 @@ static void refuse_unused(hamel_system *s, model_input in, const char *name, con
                          s->quasi[in.index].name);
         hamel_suggest(s->error, "give the quasi-velocity an `initial`");
     }
-    if (in.kind == INPUT_VELOCITY && any_quasi_initial(s) && !s->coordinates[in.index].velocity_given) {
+    if (in.kind == INPUT_VELOCITY && count_quasi(s, s->quasi_count) > 0 && !s->coordinates[in.index].velocity_given) {
         (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0,
                          "`%s` is determined by the initial values of quasi-velocities", name);
         hamel_suggest(s->error, "name the `.initial` of a quasi-velocity, or give the coordinate a `velocity`");
@@ -101,13 +102,6 @@ static bool note_moved(hamel_system *s, model_sensitivities *m, moved_parameters
     return true;
 }
 
-/* Returns how many of the first `first` quasi-velocities have an initial value. */
-static size_t count_quasi(const hamel_system *s, size_t first) {
-    size_t count = 0;
-    for (size_t i = 0; i < first; i++) count += s->quasi[i].initial_node >= 0;
-    return count;
-}
-
 /* Differentiates parameters and given initial values with respect to the k-th input. */
 static bool follow_input(hamel_system *s, model_sensitivities *m, size_t k, model_input in, graph_node *rates,
                          moved_parameters *moved) {
@@ -146,13 +140,6 @@ static double size_of_input(const hamel_system *s, model_input in) {
     return value != 0 ? fabs(value) : 1;
 }
 
-/* Allocates an array of zeros. */
-static double *numbers(hamel_system *s, size_t count) {
-    double *x = arena_alloc(s->memory, count, sizeof *x);
-    if (x) memset(x, 0, count * sizeof *x);
-    return x;
-}
-
 /* Allocates the arrays for `count` inputs. On failure adds an error and returns NULL. */
 static model_sensitivities *allocate_sensitivities(hamel_system *s, size_t count, size_t limit) {
     model_sensitivities *m = arena_alloc(s->memory, 1, sizeof *m);
@@ -167,13 +154,12 @@ static model_sensitivities *allocate_sensitivities(hamel_system *s, size_t count
         return NULL;
     }
     m->names = arena_alloc(s->memory, count, sizeof *m->names);
-    m->size = numbers(s, count);
+    m->size = arena_doubles(s->memory, count);
     m->first = arena_alloc(s->memory, count + 1, sizeof *m->first);
-    m->q0 = numbers(s, count * n);
-    m->v0 = numbers(s, count * n);
-    m->u0 = numbers(s, count * s->quasi_count);
-    if (m->names && m->size && m->first && m->q0 && m->v0 && m->u0) return m;
-    return (void)equations_exhausted(s), NULL;
+    m->q0 = arena_doubles(s->memory, count * n);
+    m->v0 = arena_doubles(s->memory, count * n);
+    m->u0 = arena_doubles(s->memory, count * s->quasi_count);
+    return s->memory->failed ? ((void)equations_exhausted(s), NULL) : m;
 }
 
 hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation *in) {
