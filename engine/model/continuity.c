@@ -36,13 +36,9 @@ bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_n
     return true;
 }
 
-static bool has_branch(const graph *g, graph_node node) {
-    return graph_depends(g, node) & GRAPH_DEPENDS(SYMBOL_BRANCH);
-}
-
 static bool any_branch(const graph *g, const graph_node *nodes, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (has_branch(g, nodes[i])) return true;
+        if (graph_depends(g, nodes[i]) & GRAPH_DEPENDS(SYMBOL_BRANCH)) return true;
     return false;
 }
 
@@ -53,7 +49,7 @@ hamel_status model_compile_continuity(hamel_model *model, graph_node *list, cons
     size_t n = model->n, kept = 0;
     graph_node *at = list + n + 1;
     for (size_t i = 0; i < model->continuity.count; i++) {
-        if (!has_branch(g, at[i])) continue;
+        if (!any_branch(g, &at[i], 1)) continue;
         at[kept] = at[i];
         model->continuity.functions[kept++] = model->continuity.functions[i];
     }

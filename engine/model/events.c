@@ -29,7 +29,7 @@ static size_t count_jumps(const hamel_system *s) {
     return count;
 }
 
-/* Fills the event and appends its nodes. */
+/* Fills event i, and adds its nodes to the lists. */
 static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_node *jumps) {
     const system_event *from = &model->system->events[i];
     graph *g = model->system->graph;

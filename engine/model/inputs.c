@@ -58,7 +58,7 @@ graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rate
     return sum;
 }
 
-/* Definitions of parameters are not circular, so there are at most as many passes as parameters; usually few. */
+/* Definitions of parameters are not circular, so there are at most as many passes as parameters, and usually few. */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates) {
     graph *g = s->graph;
     bool changed = true;

@@ -1,4 +1,4 @@
-/* inputs.h — look-up of inputs by name, and derivatives of parameters and nodes with respect to an input parameter. */
+/* inputs.h — inputs by name, and derivatives of parameters and nodes with respect to an input parameter. */
 #pragma once
 
 #include "engine/system/system.h"

@@ -10,22 +10,25 @@ static double node_value(const hamel_model *model, graph_node node, const progra
     program *p;
     double value = NAN;
     arena_init(&memory, model->limits.memory);
-    if (program_compile(&p, &memory, model->system->graph, &node, 1, NULL) == HAMEL_OK) {
-        double *workspace = arena_alloc(&memory, program_workspace_doubles(p), sizeof *workspace);
-        if (workspace) program_prepare(p, inputs, workspace);
-        if (workspace) program_evaluate(p, inputs, workspace, &value);
-    }
+    bool good = program_compile(&p, &memory, model->system->graph, &node, 1, NULL) == HAMEL_OK;
+    double *workspace = good ? arena_doubles(&memory, program_workspace_doubles(p)) : NULL;
+    if (workspace) program_prepare(p, inputs, workspace);
+    if (workspace) program_evaluate(p, inputs, workspace, &value);
     arena_free(&memory);
     return value;
+}
+
+static const graph_table *table_of(const graph *g, const graph_cell *cell) {
+    double index = 0;
+    (void)graph_is_number(g, cell->as.operand[1], &index);
+    return graph_tables(g)[(size_t)index];
 }
 
 /* Describes a table look-up outside the table's points. */
 static void outside_table(const hamel_model *model, const graph_cell *cell, const program_inputs *inputs,
                           text_buffer *out) {
     const graph *g = model->system->graph;
-    double index = 0;
-    (void)graph_is_number(g, cell->as.operand[1], &index);
-    const graph_table *table = graph_tables(g)[(size_t)index];
+    const graph_table *table = table_of(g, cell);
     text_buffer_printf(out, "the table `%s` is not defined at ", table->name);
     text_buffer_number(out, node_value(model, cell->as.operand[0], inputs));
     text_buffer_puts(out, ", only from ");
@@ -37,9 +40,7 @@ static void outside_table(const hamel_model *model, const graph_cell *cell, cons
 /* Prints a look-up as written, even if a derivative of the table was evaluated. */
 static void print_lookup(const hamel_model *model, const graph_cell *cell, text_buffer *out) {
     const graph *g = model->system->graph;
-    double index = 0;
-    (void)graph_is_number(g, cell->as.operand[1], &index);
-    text_buffer_printf(out, "table(%s, ", graph_tables(g)[(size_t)index]->name);
+    text_buffer_printf(out, "table(%s, ", table_of(g, cell)->name);
     graph_print(g, cell->as.operand[0], system_name_symbol, model->system, out);
     text_buffer_puts(out, ")");
 }

@@ -15,7 +15,7 @@ static const char *rate_unit(hamel_model *model, const char *unit) {
     return text ? text : "";
 }
 
-static bool all_columns(hamel_model *model, const hamel_observed *o, const char **columns, const char **units) {
+static bool name_columns(hamel_model *model, const hamel_observed *o, const char **columns, const char **units) {
     hamel_system *s = model->system;
     size_t n = model->n, at = 1;
     columns[0] = "t";
@@ -87,7 +87,7 @@ hamel_status model_make_header(hamel_model *model, const hamel_description *d, c
         model->columns.all_count += model->sensitivities->count * model->sensitivities->column_count;
     const char **columns = arena_alloc(&model->memory, model->columns.all_count, sizeof *columns);
     const char **units = arena_alloc(&model->memory, model->columns.all_count, sizeof *units);
-    if (!columns || !units || !all_columns(model, o, columns, units)) return equations_exhausted(model->system);
+    if (!columns || !units || !name_columns(model, o, columns, units)) return equations_exhausted(model->system);
     if (index_columns(model, columns, &table) != HAMEL_OK || choose_columns(model, &d->simulation, &table) != HAMEL_OK)
         return model->system->error->status;
     for (size_t i = 0; i < model->header.column_count;
@@ -136,10 +136,10 @@ static void resolve_check(hamel_model *model, const hamel_check *in, model_check
                          "a check needs `equals` (with `tolerance`), `min` or `max`");
         return;
     }
-    bool good = (!out->has_equals || system_number(s, &in->equals, NULL, &out->equals)) &&
-                (!out->has_min || system_number(s, &in->min, NULL, &out->min)) &&
-                (!out->has_max || system_number(s, &in->max, NULL, &out->max));
-    if (!good) return;
+    if ((out->has_equals && !system_number(s, &in->equals, NULL, &out->equals)) ||
+        (out->has_min && !system_number(s, &in->min, NULL, &out->min)) ||
+        (out->has_max && !system_number(s, &in->max, NULL, &out->max)))
+        return;
     if (out->has_equals && !hamel_expression_given(&in->tolerance)) {
         (void)hamel_fail(s->error, HAMEL_INVALID, in->pointer, 0, "a check with `equals` needs a `tolerance`");
     } else if (!out->has_equals && hamel_expression_given(&in->tolerance)) {
@@ -163,9 +163,8 @@ hamel_status model_resolve_observed(hamel_model *model, const hamel_description 
         arena_alloc(&model->memory, d->invariant_count, sizeof *model->observation.invariants);
     model->observation.checks = arena_alloc(&model->memory, d->check_count, sizeof *model->observation.checks);
     if (!model->observation.invariants || !model->observation.checks) return equations_exhausted(model->system);
-    for (size_t i = 0; i < d->invariant_count; i++) {
+    for (size_t i = 0; i < d->invariant_count; i++)
         resolve_invariant(model, &d->invariants[i], &model->observation.invariants[i]);
-    }
     for (size_t i = 0; i < d->check_count; i++) resolve_check(model, &d->checks[i], &model->observation.checks[i]);
     return model->system->error->status;
 }

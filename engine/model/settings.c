@@ -27,8 +27,9 @@ static bool time_of(hamel_system *s, const hamel_expression *e, double *value) {
     return true;
 }
 
-static hamel_status bad(hamel_system *s, const hamel_expression *e, const char *message) {
-    return hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
+/* Adds an error with this message unless the value meets the condition. */
+static void require(hamel_system *s, bool condition, const hamel_expression *e, const char *message) {
+    if (!condition) (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
 }
 
 /* Reads a time above 0; *value is unchanged if no time is given. */
@@ -41,7 +42,7 @@ static void positive_time(hamel_system *s, const hamel_expression *e, double *va
         (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "expected a number above 0, found %.15g", found);
 }
 
-/* Reads a whole number; *value is unchanged if none is given. */
+/* Reads a whole number; *value is unchanged if no number is given. */
 static void count_of(hamel_system *s, const hamel_expression *e, const char *what, double least, double *value) {
     double found;
     if (!hamel_expression_given(e) || !system_number(s, e, NULL, &found)) return;
@@ -76,14 +77,12 @@ static void resolve_times(hamel_system *s, const hamel_simulation *in, model_set
     for (size_t i = 0; i < in->times.count; i++) {
         const hamel_expression *e = &in->times.items[i];
         if (!time_of(s, e, &times[i])) return;
-        if (times[i] < out->start || times[i] > out->stop) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%.15g is outside the interval from start to stop",
-                             times[i]);
-            return;
-        }
-        if (!(times[i] > before)) {
+        bool outside = times[i] < out->start || times[i] > out->stop;
+        if (outside || !(times[i] > before)) {
             (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0,
-                             "output times must increase: %.15g is not after %.15g", times[i], before);
+                             outside ? "%.15g is outside the interval from start to stop"
+                                     : "output times must increase: %.15g is not after %.15g",
+                             times[i], before);
             return;
         }
         before = times[i];
@@ -102,12 +101,10 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
         resolve_times(s, in, out);
     } else if (hamel_expression_given(&in->step)) {
         if (!time_of(s, &in->step, &out->step)) return;
-        if (!(out->step > 0)) {
-            (void)bad(s, &in->step, "step must be greater than 0");
-            return;
-        }
-        double count =
-            floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1; /* a last step of rounding size is omitted */
+        require(s, out->step > 0, &in->step, "step must be greater than 0");
+        if (!(out->step > 0)) return;
+        /* a last step of the size of rounding is omitted */
+        double count = floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1;
         if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
         out->row_count = (size_t)fmin(count, ROWS_MOST);
     } else {
@@ -127,9 +124,9 @@ static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, mode
     if (!out->atol || !number_or(s, &in->rtol, RTOL_DEFAULT, &out->rtol) ||
         !number_or(s, &in->atol, ATOL_DEFAULT, &atol))
         return;
-    if (!(out->rtol >= 1e-14 && out->rtol <= 0.1))
-        (void)bad(s, &in->rtol, "rtol must lie between 1e-14 (what double precision resolves) and 0.1");
-    if (!(atol > 0)) (void)bad(s, &in->atol, "atol must be greater than 0");
+    require(s, out->rtol >= 1e-14 && out->rtol <= 0.1, &in->rtol,
+            "rtol must lie between 1e-14 (the resolution of double precision) and 0.1");
+    require(s, atol > 0, &in->atol, "atol must be greater than 0");
     for (size_t i = 0; i < s->coordinate_count; i++) out->atol[i] = atol;
     for (size_t k = 0; k < in->atol_by_name.count; k++) {
         const hamel_named *item = &in->atol_by_name.items[k];
@@ -141,10 +138,8 @@ static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, mode
             const char *nearest = system_nearest_coordinate(s, item->name);
             if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
         } else if (system_number(s, &item->value.items[0], NULL, &value)) {
-            if (!(value > 0))
-                (void)bad(s, &item->value.items[0], "atol must be greater than 0");
-            else
-                out->atol[index] = value;
+            require(s, value > 0, &item->value.items[0], "atol must be greater than 0");
+            out->atol[index] = value;
         }
     }
 }
@@ -174,7 +169,7 @@ hamel_status settings_resolve(hamel_model *model, const hamel_description *d) {
     for (int k = 0; k < 2; k++) {
         if (in->projection != HAMEL_PROJECTION_BAUMGARTE || !number_or(s, &in->baumgarte[k], 0, &out->baumgarte[k]))
             continue;
-        if (!(out->baumgarte[k] >= 0)) (void)bad(s, &in->baumgarte[k], "a Baumgarte constant must not be negative");
+        require(s, out->baumgarte[k] >= 0, &in->baumgarte[k], "a Baumgarte constant must not be negative");
     }
     return s->error->status;
 }

@@ -11,8 +11,8 @@
  * evaluate their equations 700 times in the median, and 3,000 times at the ninth decile. */
 enum { FIXED_COST = 24000, COST = 200, EVALUATIONS = 700 };
 
-/* Returns true from 48 evaluated instructions on. The number of evaluations is unknown before a run, but the decision is not
- * sensitive to it. */
+/* Returns true from 48 evaluated instructions on. The number of evaluations is unknown before a run, but affects the decision
+ * little. */
 static bool repays(const hamel_model *model, size_t instructions) {
     size_t evaluated =
         instructions - (model->dynamics.accelerations ? program_instruction_count(model->dynamics.program) : 0);

@@ -16,7 +16,7 @@ typedef struct variation_target {
     size_t index;
 } variation_target;
 
-/* Sets the value `index` of this kind to the output of the program. */
+/* A step sets the value `index` of this kind to the output of the program. */
 typedef struct variation_step {
     variation_kind kind;
     size_t index;
@@ -102,12 +102,13 @@ static hamel_status add_step(hamel_variation *v, variation_step step, bool *adde
 /* Depth-first search through the parameters that a parameter depends on. */
 typedef struct descent {
     program **programs;   /* for each parameter: program of its definition if that contains parameters; else NULL */
-    unsigned char *state; /* 0: not visited; 1: on the path; 2: done */
+    unsigned char *state; /* for each parameter: 0: not visited; 1: on the path; 2: done */
     size_t *open;         /* parameters on the path */
     size_t depth;
 } descent;
 
-/* Returns the first unvisited parameter that j depends on, or j. Circular definitions have already been rejected. */
+/* Returns the first unvisited parameter that j depends on, or j if there is none. Circular definitions have already been
+ * rejected. */
 static size_t needed_first(const descent *d, size_t j) {
     const uint32_t *list;
     size_t count = d->programs[j] ? program_reads(d->programs[j], SYMBOL_PARAMETER, &list) : 0;

@@ -1,5 +1,5 @@
 /* variation.h — the varied parameters and initial values of one member of a sweep, and all values that depend on them. A
- * member is a model that shares everything else with the original. */
+ * member is a model that shares everything else with the original model. */
 #pragma once
 
 #include "engine/model/model.h"

@@ -1,6 +1,5 @@
-/* agreement.c — the systems: each kind of term and constraint occurs, without symmetries that could hide an error. */
-#include "tests/unit/agreement.h"
-
+/* test_formulation.c — the formulations of engine/mechanics/formulation.c, compared with Lagrange's equations at random
+ * consistent states and along trajectories. A failure names the system. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -16,8 +15,19 @@
 
 #include <cmocka.h>
 
+/* Properties of a system that not every formulation supports. */
+enum {
+    HAS_LAGRANGIAN = 1,
+    HAS_NONLINEAR_CONSTRAINT = 2,
+    HAS_ACCELERATION_CONSTRAINT = 4,
+    HAS_LAMBDA_FORCES = 8,
+    HAS_NONIDEAL = 16,
+    HAS_ACCELERATION_ENERGY = 32
+};
+
 enum { STATES = 12, TRIES = 200 };
 
+/* The systems contain each kind of term and constraint, without symmetries that could hide an error. */
 typedef struct agreement_system {
     const char *name;
     unsigned has;
@@ -230,12 +240,14 @@ static void compare_at_states(const agreement_system *s, const char *wanted) {
     hamel_model_free(model), hamel_model_free(other_model);
 }
 
-void assert_accelerations_agree(const char *wanted, unsigned without) {
+/* Compares accelerations, total constraint forces, and least-norm multipliers. */
+static void assert_accelerations_agree(const char *wanted, unsigned without) {
     for (size_t i = 0; i < SYSTEM_COUNT; i++)
         if (!(systems[i].has & without)) compare_at_states(&systems[i], wanted);
 }
 
-void assert_motions_agree(const char *wanted, unsigned without) {
+/* Compares the trajectories of each method, with integration tolerances of 1e-10. */
+static void assert_motions_agree(const char *wanted, unsigned without) {
     static const char *const methods[] = {"adams", "bdf", "erk"};
     for (size_t i = 0; i < SYSTEM_COUNT; i++) {
         if (systems[i].has & without) continue;
@@ -254,4 +266,33 @@ void assert_motions_agree(const char *wanted, unsigned without) {
             motion_free(&found);
         }
     }
+}
+
+static const struct {
+    const char *name;
+    unsigned without; /* properties of systems that the formulation does not support */
+} formulations[] = {{"udwadia-kalaba", 0},
+                    {"gauss", 0},
+                    {"maggi", 0},
+                    {"kane", HAS_LAGRANGIAN | HAS_ACCELERATION_ENERGY},
+                    {"gibbs-appell", HAS_LAGRANGIAN},
+                    {"boltzmann-hamel", HAS_ACCELERATION_ENERGY | HAS_NONLINEAR_CONSTRAINT}};
+enum { COUNT = sizeof formulations / sizeof *formulations };
+
+static void accelerations_and_reactions_agree_with_lagrange(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) assert_accelerations_agree(formulations[i].name, formulations[i].without);
+}
+
+static void trajectories_agree_with_lagrange(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) assert_motions_agree(formulations[i].name, formulations[i].without);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accelerations_and_reactions_agree_with_lagrange),
+        cmocka_unit_test(trajectories_agree_with_lagrange),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
