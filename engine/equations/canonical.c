@@ -9,11 +9,11 @@
 #include <assert.h>
 
 typedef struct legendre {
-    graph_node *velocity; /* n: q'_i in terms of momenta and of velocities not solved for; GRAPH_NONE for the latter */
-    graph_node *acceleration; /* n: rates of `velocity` */
-    graph_node *p;            /* n: symbols of momenta; GRAPH_NONE for a coordinate without momentum symbol */
-    const char **name;        /* n */
-    size_t count;
+    graph_node *velocity;     /* velocity[n]: q'_i in terms of momenta and the other q'; GRAPH_NONE: not solved for */
+    graph_node *acceleration; /* acceleration[n]: rates of `velocity` */
+    graph_node *p;            /* p[n]: symbols of momenta; GRAPH_NONE for a coordinate without momentum symbol */
+    const char **name;        /* name[n]: names of the momenta */
+    size_t count;             /* number of momentum symbols */
 } legendre;
 
 static bool allocate_legendre(written *w, legendre *l) {
@@ -27,7 +27,7 @@ static bool allocate_legendre(written *w, legendre *l) {
 }
 
 static bool name_momentum(written *w, legendre *l, size_t i) {
-    l->name[i] = written_text(w, "p_%s", w->system->coordinates[i].name);
+    l->name[i] = arena_format(w->memory, "p_%s", w->system->coordinates[i].name);
     int32_t index = l->name[i] ? written_symbol(w, l->name[i]) : -1;
     if (index < 0) return false;
     l->p[i] = graph_symbol(w->system->graph, SYMBOL_VELOCITY, index);
@@ -35,32 +35,14 @@ static bool name_momentum(written *w, legendre *l, size_t i) {
     return true;
 }
 
-/* Fills the row Σ_j ∂p_i/∂q'_j q'_j = p_i − rest, where j runs over the coordinates with a momentum symbol. */
-static bool fill_momentum_row(written *w, const legendre *l, graph_node *row, size_t i, const graph_node *rest) {
-    assert(l->p[i] >= 0);
-    graph *g = w->system->graph;
-    graph_node momentum = w->equations.momentum[i];
-    for (size_t j = 0; j < w->n; j++) {
-        row[j] = l->p[j] >= 0 ? graph_partial(g, momentum, w->system->v[j]) : graph_number(g, 0);
-        if (graph_depends(g, row[j]) & GRAPH_DEPENDS(SYMBOL_VELOCITY))
-            return written_cannot(w, "the momenta are not linear in the velocities", "--formulation lagrange");
-    }
-    row[w->n] = graph_sub(g, l->p[i], graph_substitute(g, momentum, SYMBOL_VELOCITY, rest, w->n));
-    return true;
-}
-
 static bool read_velocities(written *w, legendre *l, const graph_node *table, const int *pivots) {
-    graph *g = w->system->graph;
     for (size_t r = 0; r < l->count; r++) {
         const graph_node *row = table + r * (w->n + 1);
-        if (pivots[r] < 0)
-            return written_cannot(w, "the velocities do not follow from the momenta alone", "--formulation lagrange");
+        if (pivots[r] < 0) return written_cannot(w, "the momenta do not determine the velocities", WRITTEN_BY_LAGRANGE);
         l->velocity[pivots[r]] = row[w->n];
     }
-    for (size_t i = 0; i < w->n; i++)
-        if (l->velocity[i] >= 0)
-            l->acceleration[i] = graph_substitute(g, graph_rate(g, l->velocity[i]), SYMBOL_VELOCITY, l->velocity, w->n);
-    return graph_status(g) == HAMEL_OK;
+    written_accelerations(w, l->velocity, l->acceleration);
+    return graph_status(w->system->graph) == HAMEL_OK;
 }
 
 static bool solve_momenta(written *w, legendre *l) {
@@ -71,8 +53,11 @@ static bool solve_momenta(written *w, legendre *l) {
     int *pivots = arena_alloc(w->memory, l->count, sizeof *pivots);
     if (!table || !rest || !pivots) return false;
     for (size_t j = 0; j < w->n; j++) rest[j] = l->p[j] >= 0 ? graph_number(g, 0) : GRAPH_NONE;
-    for (size_t i = 0, r = 0; i < w->n; i++)
-        if (l->p[i] >= 0 && !fill_momentum_row(w, l, table + r++ * (w->n + 1), i, rest)) return false;
+    for (size_t i = 0, r = 0; i < w->n; i++) {
+        if (l->p[i] < 0) continue;
+        if (!written_row(w, table + r++ * (w->n + 1), w->equations.momentum[i], l->p[i], rest, w->n))
+            return written_cannot(w, "the momenta are not linear in the velocities", WRITTEN_BY_LAGRANGE);
+    }
     return written_eliminate(w, table, l->count, w->n, l->count, pivots, NULL) && read_velocities(w, l, table, pivots);
 }
 
@@ -86,14 +71,6 @@ static bool momenta(written *w, const legendre *l, const char *title) {
     written_begin(w, title);
     for (size_t i = 0; i < w->n; i++)
         if (l->p[i] >= 0 && !written_definition(w, l->name[i], l->name[i], w->equations.momentum[i])) return false;
-    return true;
-}
-
-static bool velocities(written *w, const legendre *l) {
-    for (size_t i = 0; i < w->n; i++) {
-        const char *name = w->system->coordinates[i].name, *rate = written_text(w, "%s'", name);
-        if (l->velocity[i] >= 0 && (!rate || !written_definition(w, name, rate, l->velocity[i]))) return false;
-    }
     return true;
 }
 
@@ -116,10 +93,10 @@ static bool canonical_equations(written *w, const legendre *l) {
     written_begin(w, "Hamiltonian");
     if (!written_definition(w, "H", "H", in_momenta(w, l, w->equations.jacobi))) return false;
     written_begin(w, "canonical equations");
-    if (!velocities(w, l)) return false;
+    if (!written_velocities(w, l->velocity)) return false;
     for (size_t i = 0; i < w->n; i++) {
-        const char *rate = written_text(w, "%s'", l->name[i]);
-        if (!rate || !written_definition(w, l->name[i], rate, momentum_rate(w, l, i))) return false;
+        const char *rate = arena_format(w->memory, "%s'", l->name[i]);
+        if (!written_definition(w, l->name[i], rate, momentum_rate(w, l, i))) return false;
     }
     return true;
 }
@@ -138,19 +115,10 @@ static bool hamilton_machine(written *w, const legendre *l) {
     return true;
 }
 
-static bool too_large(written *w) {
-    if (w->n <= WRITTEN_SOLVED) return false;
-    (void)written_cannot(w,
-                         written_text(w, "velocities can be solved for %d coordinates at most; the system has %zu",
-                                      (int)WRITTEN_SOLVED, w->n),
-                         "write the equations with multipliers: --formulation lagrange");
-    return true;
-}
-
 bool write_hamilton(written *w, const char *as) {
     legendre l = {0};
     (void)as;
-    if (too_large(w) || !allocate_legendre(w, &l)) return false;
+    if (!allocate_legendre(w, &l)) return false;
     for (size_t i = 0; i < w->n; i++)
         if (!name_momentum(w, &l, i)) return false;
     return solve_momenta(w, &l) && momenta(w, &l, "momenta") && canonical_equations(w, &l) && written_constraints(w) &&
@@ -180,7 +148,7 @@ static bool routh_motion(written *w, const legendre *l) {
             return false;
     }
     written_begin(w, "cyclic velocities");
-    return velocities(w, l);
+    return written_velocities(w, l->velocity);
 }
 
 /* Fills the form for machines: w contains the velocities of the other coordinates, then the constants β with β' = 0. */
@@ -216,7 +184,7 @@ static void hold_momenta(written *w, legendre *l) {
 bool write_routh(written *w, const char *as) {
     legendre l = {0};
     (void)as;
-    if (too_large(w) || !allocate_legendre(w, &l)) return false;
+    if (!allocate_legendre(w, &l)) return false;
     for (size_t i = 0; i < w->n; i++)
         if (w->equations.cyclic[i] && !name_momentum(w, &l, i)) return false;
     if (!solve_momenta(w, &l)) return false;

@@ -1,7 +1,7 @@
 /* directions.c — quasi-velocities along the free directions of constraints.
  *
  * A constraint a w_i + b w_j + … = 0 prescribes the velocity perpendicular to a direction, such as the blade of a sleigh.
- * Solving it for w_i or w_j divides by a coefficient that vanishes in some positions. With the velocity along the
+ * A solution for w_i or w_j has a coefficient as divisor that vanishes in some positions. With the velocity along the
  * direction, u = (b w_i − a w_j)/p where p² = a² + b², no divisor vanishes, and the equations are those of the textbooks
  * (Neimark & Fufaev, ch. 3; Baruh 4.7):
  *
@@ -9,7 +9,7 @@
  *
  * Directions are found if a² + b² = 1 (a wheel, a blade, a thread of given slope). They are also found for constraints
  * with only two coefficients a and b if a² + b² is constant when the constraints hold (a bead on a circle). A sphere has
- * no such directions; its equations are divided by the pivot that is largest at the initial state. */
+ * no such directions; its constraint is solved for the velocity whose coefficient is largest at the initial state. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* A constraint in the velocities w that are not yet solved for. */
+/* A constraint in terms of the velocities w that are not yet solved for. */
 typedef struct row {
     graph_node f, *coefficients; /* f = 0 is the constraint; one coefficient per velocity */
     size_t width, nonzero;
@@ -59,7 +59,7 @@ static double leading_number(const graph *g, graph_node node) {
     return number;
 }
 
-/* Removes a common numerical factor, because 2 x and 2 y have the direction of x and y. Returns the factor. */
+/* Removes a common numerical factor, because (2 x, 2 y) has the direction of (x, y). Returns the factor. */
 static double take_number(written *w, graph_node *a, graph_node *b) {
     graph *g = w->system->graph;
     double number = leading_number(g, *a);
@@ -109,16 +109,13 @@ static bool find_pair(written *w, const row *r, direction *d) {
     if (r->nonzero != 2 || r->constant) return false;
     for (size_t k = 0; k < r->width && count < 2; k++)
         if (!graph_is_zero(g, r->coefficients[k])) found[count++] = k;
-    d->i = found[0];
-    d->j = found[1];
-    d->a = r->coefficients[d->i];
-    d->b = r->coefficients[d->j];
+    *d = (direction){.i = found[0], .j = found[1], .a = r->coefficients[found[0]], .b = r->coefficients[found[1]]};
     d->number = take_number(w, &d->a, &d->b);
     d->squares = length_on_constraints(w, sum_of_squares(g, d->a, d->b));
     return d->squares >= 0;
 }
 
-/* Returns p if the node is p², otherwise 1. In the second case u is p times the velocity along the direction. */
+/* Returns p if the node is p², otherwise 1; the quasi-velocity is then p·u. */
 static graph_node root_of_squares(graph *g, graph_node squares) {
     double exponent;
     const graph_cell *cell = graph_at(g, squares);
@@ -128,9 +125,9 @@ static graph_node root_of_squares(graph *g, graph_node squares) {
 
 /* Returns a name that the description does not use, or NULL if out of memory. */
 static const char *name_along(written *w, const char *constraint) {
-    const char *name = written_text(w, "v_%s", constraint);
+    const char *name = arena_format(w->memory, "v_%s", constraint);
     while (name && symbol_find(&w->system->binder->quantities, name, strlen(name)) >= 0)
-        name = written_text(w, "v%s", name);
+        name = arena_format(w->memory, "v%s", name);
     return name;
 }
 
@@ -155,8 +152,7 @@ static bool add_direction(written *w, written_directions *d, size_t constraint, 
     int32_t index = name ? written_symbol(w, name) : -1;
     if (index < 0) return false;
     graph_node u = graph_symbol(g, SYMBOL_VELOCITY, index), p = root_of_squares(g, along->squares);
-    graph_node scale = graph_is_number(g, p, NULL) ? along->squares
-                                                   : p; /* divisor of u: p if it is known, otherwise a² + b² for p·u */
+    graph_node scale = graph_is_number(g, p, NULL) ? along->squares : p; /* divisor of u, or of p·u */
     graph_node *still = arena_alloc(w->memory, r->width, sizeof *still);
     if (!still) return false;
     for (size_t k = 0; k < r->width; k++) still[k] = GRAPH_NONE;

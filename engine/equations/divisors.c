@@ -1,9 +1,9 @@
 /* divisors.c — the divisors of the solution for velocities.
  *
  * Velocities are solved for once, at the initial state. The resulting rates are valid between the zeros of their
- * divisors. At a zero, the free velocities no longer determine the others, and a step across it leads to a wrong motion.
- * The sign of a divisor shows on which side a state is, even if steps are too long to come near the zero. A program can
- * therefore reject states beyond a zero if it has the divisors and their initial values.
+ * divisors. At a zero, the free velocities no longer determine the others, and a step across a zero leads to a wrong
+ * motion. The sign of a divisor shows on which side of the zero a state is, even if steps are too long to come near the
+ * zero. A program that has the divisors and their initial values can therefore reject states beyond a zero.
  *
  * Divisors are collected from the final expressions, so canceled divisors are omitted. Divisors of the description are
  * also omitted. */
@@ -48,12 +48,9 @@ static bool add_factors(divisor_list *list, graph_node divisor) {
         const graph_cell *cell = graph_at(g, below[k]);
         bool product = cell->op == GRAPH_MUL, power = cell->op == GRAPH_POW, sign = cell->op == GRAPH_NEG;
         if (!factor[k] || !(graph_depends(g, below[k]) & state)) continue;
-        if (!product && !power && !sign) {
-            if (!add_divisor(list, below[k])) return false;
-            continue;
-        }
-        factor[graph_position(below, count, cell->as.operand[0])] = true;
+        if (product || power || sign) factor[graph_position(below, count, cell->as.operand[0])] = true;
         if (product) factor[graph_position(below, count, cell->as.operand[1])] = true;
+        if (!product && !power && !sign && !add_divisor(list, below[k])) return false;
     }
     return true;
 }
@@ -81,7 +78,7 @@ static const char *rates_divided_by(written *w, graph_node divisor, const char *
         if (!collect_divisors(&list, &w->rates[i], 1)) return NULL;
         if (!list_contains(&list, divisor)) continue;
         const char *from = solved_from[i];
-        text = written_text(w, "%s%s%s'%s%s%s", text, *text ? ", " : "", w->system->coordinates[i].name,
+        text = arena_format(w->memory, "%s%s%s'%s%s%s", text, *text ? ", " : "", w->system->coordinates[i].name,
                             from ? " (constraint " : "", from ? from : "", from ? ")" : "");
     }
     return text;
@@ -99,8 +96,8 @@ static bool evaluate_at_start(written *w, const divisor_list *list) {
         w->divisors[k].start = value[k];
         regular = regular && isfinite(value[k]) && fabs(value[k]) > ROUNDING_SAFETY * error[k];
     }
-    return regular || written_cannot(w, "the start is singular for the chosen free velocities",
-                                     "write the equations with multipliers: --formulation lagrange");
+    return regular ||
+           written_cannot(w, "the initial state is singular for the chosen free velocities", WRITTEN_BY_LAGRANGE);
 }
 
 bool written_find_divisors(written *w, const graph_node *given, size_t given_count, const char *const *solved_from) {

@@ -21,8 +21,8 @@ static bool pattern_lines(written *w, const char *letter, const matrix_pattern *
         const matrix_entry *entry = &p->entries[k];
         if (rows_are_constraints && !w->acts[entry->row]) continue;
         const char *row = rows_are_constraints ? s->constraints[entry->row].name : s->coordinates[entry->row].name;
-        const char *name = written_text(w, "%s[%s, %s]", letter, row, s->coordinates[entry->column].name);
-        if (!name || !written_definition(w, row, name, entry->node)) return false;
+        const char *name = arena_format(w->memory, "%s[%s, %s]", letter, row, s->coordinates[entry->column].name);
+        if (!written_definition(w, row, name, entry->node)) return false;
     }
     return true;
 }
@@ -31,9 +31,8 @@ static bool vector_lines(written *w, const char *letter, const graph_node *value
     assert(count == (constraints ? w->m : w->n));
     for (size_t i = 0; i < count; i++) {
         const char *of = constraints ? w->system->constraints[i].name : w->system->coordinates[i].name;
-        const char *name = written_text(w, "%s[%s]", letter, of);
         if (graph_is_zero(w->system->graph, values[i]) || (constraints && !w->acts[i])) continue;
-        if (!name || !written_definition(w, of, name, values[i])) return false;
+        if (!written_definition(w, of, arena_format(w->memory, "%s[%s]", letter, of), values[i])) return false;
     }
     return true;
 }
@@ -62,17 +61,18 @@ static bool machine(written *w) {
 
 bool write_multipliers(written *w, const char *name) {
     bool done, ideal = !w->equations.nonideal && w->equations.F.count == 0;
+    const char *force = ideal ? "Q" : "(Q + C)";
     if (strcmp(name, "lagrange") == 0)
         done = motion(w);
     else if (strcmp(name, "gauss") == 0)
-        done = matrices(w, written_text(w,
-                                        "motion: the q'' with A q'' = b for which (q'' - a)^T M (q'' - a)/2 is "
-                                        "least, M a = %s (M is symmetric; entries not listed are 0)",
-                                        ideal ? "Q" : "Q + C"));
+        done = matrices(w, arena_format(w->memory,
+                                        "motion: q'' minimizes (q'' - a)^T M (q'' - a)/2 subject to A q'' = b, where "
+                                        "a = M^-1 %s (M is symmetric; entries not listed are 0)",
+                                        force));
     else
-        done = matrices(w, written_text(w,
+        done = matrices(w, arena_format(w->memory,
                                         "motion: M q'' = %s + A^T (A M^-1 A^T)^+ (b - A M^-1 %s) "
                                         "(M is symmetric; entries not listed are 0)",
-                                        ideal ? "Q" : "Q + C", ideal ? "Q" : "(Q + C)"));
+                                        ideal ? "Q" : "Q + C", force));
     return done && written_constraints(w) && machine(w);
 }

@@ -18,20 +18,18 @@ static const char preamble[] =
     "    return x - y * floor(x / y);\n"
     "}\n"
     "\n"
-    "/* 1 over the largest of n entries, or 1. */\n"
+    "/* Returns 1/m, where m is the largest magnitude of n entries, or 1 if m is 0. */\n"
     "static double unit(int n, const double *entry, int step) {\n"
     "    double largest = 0;\n"
     "    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(entry[i * step]));\n"
     "    return largest > 0 ? 1 / largest : 1;\n"
     "}\n"
     "\n"
-    "/* K z = f, n by n, row by row, by elimination with complete pivoting of rows and columns in units of their own; "
-    "K "
-    "and f\n"
-    " * are overwritten. Unknowns that the equations leave open (multipliers of redundant constraints) become 0. "
-    "Returns "
-    "the\n"
-    " * number of them. */\n"
+    "/* Solves K z = f, n by n, row by row, by elimination with complete pivoting of scaled rows and columns. "
+    "Overwrites\n"
+    " * K and f. Unknowns that the equations do not determine (multipliers of redundant constraints) become 0. "
+    "Returns\n"
+    " * the number of these unknowns. */\n"
     "static int solve(int n, double *K, double *f, double *z) {\n"
     "    int column[SIZE], rank = 0;\n"
     "    double size[SIZE], largest = 0;\n"
@@ -52,8 +50,7 @@ static const char preamble[] =
     "                if (fabs(K[i * n + column[j]]) > fabs(K[row * n + column[at]])) row = i, at = j;\n"
     "        double pivot = K[row * n + column[at]];\n"
     "        if (rank == 0) largest = fabs(pivot);\n"
-    "        if (!(fabs(pivot) > 1e-8 * largest)) break; /* rows that depend on others, at a state off by rounding or "
-    "drift */\n"
+    "        if (!(fabs(pivot) > 1e-8 * largest)) break; /* the other rows are redundant, up to rounding and drift */\n"
     "        int swapped = column[rank];\n"
     "        column[rank] = column[at];\n"
     "        column[at] = swapped;\n"
@@ -125,32 +122,31 @@ static void comment(const char *text, text_buffer *out) {
         if (!(c[0] == '/' && c > text && c[-1] == '*') && !(c[0] == '/' && c[1] == '*')) text_buffer_add(out, c, 1);
 }
 
-/* Prints `const double q_x = q[0];` and the like, for each of the symbols values[value_count] of `kind` that occurs. */
-static void locals(const written *w, const graph_node *below, size_t count, graph_symbol_kind kind,
-                   const graph_node *values, size_t value_count, const char *array, text_buffer *out) {
-    const graph *g = w->system->graph;
-    for (size_t i = 0; i < value_count; i++)
-        for (size_t k = 0; k < count; k++) {
-            const graph_cell *cell = graph_at(g, below[k]);
-            if (below[k] != values[i] || cell->kind != kind) continue;
-            text_buffer_puts(out, "    const double ");
-            c_namer((void *)w, kind, cell->as.index, out);
-            text_buffer_printf(out, " = %s[%zu];\n", array, i);
-        }
-}
-
-static void parameters(const written *w, const graph_node *below, size_t count, text_buffer *out) {
-    const graph *g = w->system->graph;
+/* Prints `const double q_x = q[0];` and the like for each parameter, coordinate and velocity in below[count]. The values
+ * of the symbols velocities[velocity_count] are in the array `array`. Returns false if there are other symbols. */
+static bool locals(written *w, const graph_node *below, size_t count, const graph_node *velocities,
+                   size_t velocity_count, const char *array, text_buffer *out) {
+    const hamel_system *s = w->system;
     for (size_t k = 0; k < count; k++) {
-        const graph_cell *cell = graph_at(g, below[k]);
-        if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) continue;
-        if ((size_t)cell->as.index >= w->system->parameter_count) continue;
+        const graph_cell *cell = graph_at(s->graph, below[k]);
+        if (cell->op != GRAPH_IS_SYMBOL || cell->kind == SYMBOL_TIME) continue;
+        if (cell->kind > SYMBOL_VELOCITY)
+            return written_cannot(w, "forces depend nonlinearly on reactions", WRITTEN_AS_TEXT);
+        size_t index = (size_t)cell->as.index;
+        if (cell->kind == SYMBOL_PARAMETER && index >= s->parameter_count) continue;
         text_buffer_puts(out, "    const double ");
-        c_namer((void *)w, SYMBOL_PARAMETER, cell->as.index, out);
-        text_buffer_puts(out, " = ");
-        text_buffer_number(out, w->system->parameter_values[cell->as.index]);
-        text_buffer_puts(out, ";\n");
+        c_namer(w, (graph_symbol_kind)cell->kind, cell->as.index, out);
+        if (cell->kind == SYMBOL_VELOCITY)
+            for (index = 0; index < velocity_count && velocities[index] != below[k];) index++;
+        if (cell->kind == SYMBOL_PARAMETER) {
+            text_buffer_puts(out, " = ");
+            text_buffer_number(out, s->parameter_values[index]);
+            text_buffer_puts(out, ";\n");
+        } else {
+            text_buffer_printf(out, " = %s[%zu];\n", cell->kind == SYMBOL_COORDINATE ? "q" : array, index);
+        }
     }
+    return true;
 }
 
 /* Prints the local variables and common subexpressions that values[count] need; the caller prints the values. */
@@ -159,16 +155,7 @@ static bool body(written *w, graph_node *values, size_t count, const graph_node 
     graph_node *below, *definitions, **places = arena_alloc(w->memory, count, sizeof *places);
     size_t found, below_count = count ? graph_below(w->system->graph, values, count, w->memory, &below) : 0;
     if (!places || (count && below_count == 0)) return false;
-    for (size_t k = 0; k < below_count; k++) {
-        const graph_cell *cell = graph_at(w->system->graph, below[k]);
-        bool beyond = cell->op == GRAPH_IS_SYMBOL && cell->kind != SYMBOL_PARAMETER && cell->kind > SYMBOL_VELOCITY;
-        if (beyond)
-            return written_cannot(w, "forces depend on reactions otherwise than linearly",
-                                  "use --format text or --format latex");
-    }
-    parameters(w, below, below_count, out);
-    locals(w, below, below_count, SYMBOL_COORDINATE, w->system->q, w->n, "q", out);
-    locals(w, below, below_count, SYMBOL_VELOCITY, velocities, velocity_count, array, out);
+    if (!locals(w, below, below_count, velocities, velocity_count, array, out)) return false;
     for (size_t k = 0; k < count; k++) places[k] = &values[k];
     if (!written_share(w, places, count, false, &definitions, &found)) return false;
     for (size_t k = 0; k < found; k++) {
@@ -191,12 +178,11 @@ static const char *drift_of(const written *w) {
     for (size_t c = 0; c < w->m; c++)
         holonomic |= w->acts[c] && w->system->constraints[c].order == CONSTRAINT_HOLONOMIC;
     if (w->with_multipliers && w->acting > 0)
-        return "Integration drifts off the constraints, which these equations contain only as derivatives:\n"
+        return "Integration drifts off the constraints, because these equations contain only derivatives of them:\n"
                " * project q and w onto the constraints between steps.";
-    return holonomic
-               ? "Integration drifts off the holonomic constraints, of which these equations contain only the rates:"
-                 "\n * project q onto these constraints between steps."
-               : NULL;
+    return holonomic ? "Integration drifts off the holonomic constraints, because these equations contain only their "
+                       "rates:\n * project q onto these constraints between steps."
+                     : NULL;
 }
 
 static void heading(const written *w, text_buffer *out) {
@@ -213,16 +199,75 @@ static void heading(const written *w, text_buffer *out) {
         text_buffer_puts(out, " ");
         written_namer((void *)w, SYMBOL_VELOCITY, graph_at(s->graph, w->w[r])->as.index, out);
     }
-    text_buffer_puts(out, w->with_multipliers ? "\n * lambda:" : "\n * lambda: none in this formulation");
+    text_buffer_puts(out, w->with_multipliers ? "\n * lambda:" : "\n * lambda: not computed in this formulation");
     for (size_t c = 0; c < w->m && w->with_multipliers; c++)
         if (w->acts[c]) text_buffer_printf(out, " %s", s->constraints[c].name);
     text_buffer_printf(out, " */\nenum { COORDINATES = %zu, VELOCITIES = %zu, MULTIPLIERS = %zu, SIZE = %zu };\n", w->n,
                        w->w_count, w->unknown_count - w->w_count, w->unknown_count ? w->unknown_count : 1);
 }
 
+/* --- tables -------------------------------------------------------------------------------------------------------- */
+
+static const char table_function[] = "/* Returns the derivative of the given order of a table; outside the points, NAN "
+                                     "or the value at the nearest one. */\n"
+                                     "static double table(double x, double number, double order) {\n"
+                                     "    const int k = (int)number, d = (int)order, last = tables[k].count - 1;\n"
+                                     "    const double *X = tables[k].x;\n"
+                                     "    if (!(x >= X[0] && x <= X[last])) {\n"
+                                     "        if (!tables[k].hold || x != x) return NAN;\n"
+                                     "        if (d > 0) return 0;\n"
+                                     "        x = x < X[0] ? X[0] : X[last];\n"
+                                     "    }\n"
+                                     "    int low = 0, high = last;\n"
+                                     "    while (high - low > 1) {\n"
+                                     "        int middle = low + (high - low) / 2;\n"
+                                     "        if (X[middle] <= x) low = middle;\n"
+                                     "        else high = middle;\n"
+                                     "    }\n"
+                                     "    const double *c = tables[k].c + low * (tables[k].degree + 1);\n"
+                                     "    double sum = 0;\n"
+                                     "    for (int p = tables[k].degree; p >= d; p--) {\n"
+                                     "        double factor = 1;\n"
+                                     "        for (int j = 0; j < d; j++) factor *= p - j;\n"
+                                     "        sum = sum * (x - X[low]) + factor * c[p];\n"
+                                     "    }\n"
+                                     "    return sum;\n"
+                                     "}\n"
+                                     "\n";
+
+static void print_array(const char *letter, size_t table, const double *values, size_t count, text_buffer *out) {
+    text_buffer_printf(out, "static const double table_%zu_%s[] = {", table, letter);
+    for (size_t i = 0; i < count && !out->failed; i++) {
+        text_buffer_puts(out, i % 8 ? ", " : i ? ",\n    " : "\n    ");
+        text_buffer_number(out, values[i]);
+    }
+    text_buffer_puts(out, "\n};\n");
+}
+
+/* Prints the tables and the C function table(x, NUMBER, ORDER) that evaluates them. Prints nothing without tables. */
+static void print_tables(const graph *g, text_buffer *out) {
+    size_t count = graph_table_count(g);
+    const graph_table *const *tables = graph_tables(g);
+    if (count == 0) return;
+    for (size_t k = 0; k < count; k++) {
+        size_t terms = (tables[k]->count - 1) * ((size_t)tables[k]->degree + 1);
+        print_array("x", k, tables[k]->x, tables[k]->count, out);
+        print_array("c", k, tables[k]->coefficients, terms, out);
+    }
+    text_buffer_puts(out,
+                     "static const struct {\n    int count, degree, hold;\n    const double *x, *c;\n} tables[] = {\n");
+    for (size_t k = 0; k < count; k++)
+        text_buffer_printf(out, "    {%zu, %d, %d, table_%zu_x, table_%zu_c}, /* %s */\n", tables[k]->count,
+                           tables[k]->degree, tables[k]->hold, k, k, tables[k]->name);
+    text_buffer_puts(out, "};\n\n");
+    text_buffer_puts(out, table_function);
+}
+
+/* --- functions ----------------------------------------------------------------------------------------------------- */
+
 /* Prints the C function velocities(t, q, v, w), which computes w from v = q'. */
 static bool print_velocities(written *w, text_buffer *out) {
-    text_buffer_puts(out, "/* w of the coordinates' velocities v = q'. */\n"
+    text_buffer_puts(out, "/* Computes w from the velocities v = q'. */\n"
                           "void velocities(double t, const double *q, const double *v, double *w) {\n"
                           "    (void)t, (void)q, (void)v;\n");
     if (!body(w, w->w_given, w->w_count, w->system->v, w->n, "v", out)) return false;
@@ -264,15 +309,16 @@ static graph_node *machine_values(written *w, size_t *count) {
 
 /* Prints the description of `rates` and lists the divisors. */
 static void describe_rates(const written *w, text_buffer *out) {
-    text_buffer_puts(out, "/* q', w' and the multipliers of a state. Returns 0, or 1 where w' is not determined");
+    text_buffer_puts(out, "/* Computes q', w' and the multipliers at a state. Returns 0, or 1 if w' is not determined");
     if (w->divisor_count > 0)
         text_buffer_puts(
             out,
             ",\n"
-            " * or 2 where a divisor is below " DIVISOR_LEAST " of its value at the start, or has changed its sign.\n"
-            " * These equations are solved for velocities once, at the start: a step across the zero of a divisor\n"
-            " * leads to another motion. Stop there, and write the equations from a start beyond it or\n"
-            " * with --formulation lagrange, which has no such divisors.\n"
+            " * or 2 if a divisor is below " DIVISOR_LEAST " of its initial value or has changed its sign.\n"
+            " * These equations are solved for velocities once, at the initial state. A step across a zero of a "
+            "divisor\n"
+            " * leads to a wrong motion: stop there, and write the equations for an initial state beyond the zero,\n"
+            " * or with --formulation lagrange, which has no such divisors.\n"
             " * Divisors");
     for (size_t k = 0; k < w->divisor_count; k++) {
         text_buffer text;
@@ -280,7 +326,7 @@ static void describe_rates(const written *w, text_buffer *out) {
         graph_print(w->system->graph, w->divisors[k].node, written_namer, (void *)w, &text);
         text_buffer_puts(out, k == 0 ? ":\n *   " : "\n *   ");
         comment(text.failed || !text.bytes ? "an expression too long to show" : text.bytes, out);
-        text_buffer_puts(out, ", of ");
+        text_buffer_puts(out, ", in ");
         comment(w->divisors[k].of, out);
         text_buffer_free(&text);
     }
@@ -320,8 +366,8 @@ static bool print_rates(written *w, text_buffer *out) {
     return true;
 }
 
-/* Prescribed forces of non-ideal constraints may contain the reactions that ideal constraints alone would exert
- * (Udwadia 2000). They differ from the multipliers of the system K z = f, although they have the same names. */
+/* Returns true if prescribed forces of nonideal constraints contain the reactions that ideal constraints alone would
+ * exert (Udwadia 2000). These reactions are not the multipliers of K z = f, although they have the same names. */
 static bool prescribes_by_ideal_reactions(const written *w) {
     unsigned reactions =
         GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
@@ -334,11 +380,12 @@ bool print_c(written *w, text_buffer *out) {
     enum { MOST_UNKNOWNS = 200 }; /* the matrix is dense */
     if (prescribes_by_ideal_reactions(w))
         return written_cannot(w, "prescribed forces of constraints depend on the reactions of ideal constraints",
-                              "use --format text or --format latex");
+                              WRITTEN_AS_TEXT);
     if (w->unknown_count > MOST_UNKNOWNS)
-        return written_cannot(
-            w, written_text(w, "C output is limited to %d unknowns, found %zu", (int)MOST_UNKNOWNS, w->unknown_count),
-            "use --format text or --format latex");
+        return written_cannot(w,
+                              arena_format(w->memory, "C output is limited to %d unknowns, found %zu",
+                                           (int)MOST_UNKNOWNS, w->unknown_count),
+                              WRITTEN_AS_TEXT);
     heading(w, out);
     text_buffer_puts(out, preamble);
     print_tables(w->system->graph, out);

@@ -17,49 +17,34 @@ typedef struct freedoms {
     quasi_velocity *quasi; /* quasi[k] is velocity n + k */
     size_t quasi_count;
     graph_node *velocity;     /* q' and the quasi-velocities in terms of the free velocities; GRAPH_NONE: free */
-    graph_node *acceleration; /* n: q'' in terms of the free velocities and their rates */
-    const char **solved_from; /* n: the constraint from which the velocity is solved; NULL: no constraint */
+    graph_node *acceleration; /* acceleration[n]: q'' in terms of the free velocities and their rates */
+    const char **solved_from; /* solved_from[n]: constraint from which a velocity is solved; NULL: no constraint */
     graph_node *symbol;       /* symbols of the free velocities, at most n */
-    const char **name;
-    size_t count;
+    const char **name;        /* names of the free velocities */
+    size_t count;             /* number of free velocities */
 } freedoms;
 
+/* Returns the number of velocities in the constraints. Quasi-velocities of the description are solved for later. */
 static size_t all_velocities(const written *w, const freedoms *f) {
-    return w->n + (w->system->quasi_count > 0
-                       ? 0
-                       : f->quasi_count); /* quasi-velocities of the description are solved for last */
-}
-
-/* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = 0), summed over `count` velocities. */
-static bool fill_velocity_row(written *w, graph_node *row, graph_node f, graph_node right, size_t count) {
-    assert(count >= w->n);
-    graph *g = w->system->graph;
-    graph_node *rest = node_array(w->system, count);
-    if (!rest) return false;
-    for (size_t j = 0; j < count; j++) {
-        row[j] = graph_partial(g, f, graph_symbol(g, SYMBOL_VELOCITY, (int32_t)j));
-        if (graph_depends(g, row[j]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) return false;
-    }
-    row[count] = graph_sub(g, right, graph_substitute(g, f, SYMBOL_VELOCITY, rest, count));
-    return true;
+    return w->n + (w->system->quasi_count > 0 ? 0 : f->quasi_count);
 }
 
 /* Fills the rows of the constraints that the quasi-velocities along directions do not already satisfy. */
 static bool fill_constraints(written *w, const freedoms *f, const bool *used, graph_node *table) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
-    graph_node zero = graph_number(g, 0);
+    graph_node zero = graph_number(g, 0), *rest = node_array(w->system, count);
+    if (!rest) return false;
     for (size_t k = 0; k < w->m * (count + 1); k++) table[k] = zero;
     for (size_t c = 0; c < w->m; c++) {
         graph_node constraint = w->equations.velocity[c];
         if (!w->acts[c] || used[c]) continue; /* a row of zeros */
         if (constraint < 0)
-            return written_cannot(w, "a constraint on accelerations leaves the velocities free",
-                                  "write the equations with multipliers: --formulation lagrange");
+            return written_cannot(w, "a constraint on accelerations leaves the velocities free", WRITTEN_BY_LAGRANGE);
         constraint = graph_substitute(g, constraint, SYMBOL_VELOCITY, f->velocity, count);
-        if (!fill_velocity_row(w, table + c * (count + 1), constraint, zero, count))
+        if (!written_row(w, table + c * (count + 1), constraint, zero, rest, count))
             return written_cannot(w, "a constraint is not linear in the velocities and cannot be solved for them",
-                                  "write the equations with multipliers: --formulation lagrange");
+                                  WRITTEN_BY_LAGRANGE);
     }
     return true;
 }
@@ -111,19 +96,19 @@ static void add_free(freedoms *f, graph_node velocity, const char *name) {
     f->name[f->count++] = name;
 }
 
-/* Solves for velocities in terms of the quasi-velocities of the description that the constraints leave free. These
- * become symbols. */
+/* Solves for velocities in terms of those quasi-velocities of the description that the constraints leave free. */
 static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, const int *constraint_pivots) {
     hamel_system *s = w->system;
     size_t count = f->quasi_count, width = w->n + 1;
     graph_node *table = arena_alloc(w->memory, count * width, sizeof *table);
     int *pivots = arena_alloc(w->memory, count, sizeof *pivots);
-    if (!table || !pivots) return false;
+    graph_node *rest = node_array(s, w->n);
+    if (!table || !pivots || !rest) return false;
     for (size_t k = 0; k < count; k++) {
         int32_t index = written_symbol(w, f->quasi[k].name);
         if (index < 0) return false;
         graph_node u = graph_symbol(s->graph, SYMBOL_VELOCITY, index);
-        if (!fill_velocity_row(w, table + k * width, f->quasi[k].definition, u, w->n)) return false;
+        if (!written_row(w, table + k * width, f->quasi[k].definition, u, rest, w->n)) return false;
         substitute_pivots(w, table + k * width, constraints, constraint_pivots);
     }
     if (!written_eliminate(w, table, count, w->n, count, pivots, NULL)) return false;
@@ -135,8 +120,8 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
     return true;
 }
 
-/* Velocities solved from the constraints may contain velocities that the quasi-velocities determine. Substitutes these;
- * intermediate divisors cancel. */
+/* Substitutes the velocities that the quasi-velocities determine in those solved from the constraints. Intermediate
+ * divisors cancel. */
 static void close_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -146,17 +131,18 @@ static void close_velocities(written *w, freedoms *f) {
                 written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count));
 }
 
-/* Lists the velocities that remain free: those chosen here, then those of coordinates. */
+/* Lists the velocities that remain free: first those along directions, then those of coordinates. */
 static void list_free(written *w, freedoms *f) {
     graph *g = w->system->graph;
     for (size_t k = w->n; k < all_velocities(w, f); k++)
         if (f->velocity[k] < 0) add_free(f, graph_symbol(g, SYMBOL_VELOCITY, (int32_t)k), f->quasi[k - w->n].name);
     for (size_t i = 0; i < w->n; i++)
-        if (f->velocity[i] < 0) add_free(f, w->system->v[i], written_text(w, "%s'", w->system->coordinates[i].name));
+        if (f->velocity[i] < 0)
+            add_free(f, w->system->v[i], arena_format(w->memory, "%s'", w->system->coordinates[i].name));
 }
 
-/* Lists the expressions that holonomic constraints make 0. These equations contain no reactions, so such terms may be
- * omitted. */
+/* Lists the expressions that are 0 by holonomic constraints. The equations contain no reactions, so terms with these
+ * expressions may be omitted. */
 static bool use_positions(written *w) {
     w->zero = arena_alloc(w->memory, w->m, sizeof *w->zero);
     for (size_t c = 0; w->zero && c < w->m; c++)
@@ -175,7 +161,6 @@ static bool allocate_freedoms(written *w, freedoms *f) {
     f->name = arena_alloc(w->memory, w->n + most, sizeof *f->name);
     if (!f->solved_from || !f->quasi || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
     for (size_t i = 0; i < w->n + most; i++) f->velocity[i] = GRAPH_NONE;
-    for (size_t i = 0; i < w->n; i++) f->acceleration[i] = GRAPH_NONE;
     return true;
 }
 
@@ -184,7 +169,6 @@ static bool solve_velocities(written *w, freedoms *f) {
     bool *used = arena_alloc(w->memory, w->m, sizeof *used);
     int *pivots = arena_alloc(w->memory, w->m, sizeof *pivots);
     if (!used || !pivots || !allocate_freedoms(w, f) || !use_positions(w)) return false;
-    for (size_t c = 0; c < w->m; c++) used[c] = false;
     if (!list_quasi(w, f, used)) return false;
     size_t count = all_velocities(w, f);
     graph_node *table = arena_alloc(w->memory, w->m * (count + 1), sizeof *table);
@@ -192,7 +176,7 @@ static bool solve_velocities(written *w, freedoms *f) {
     size_t rank;
     if (!table_rank(g, table, w->m, count, &w->start, &rank, w->memory)) return false;
     if (!written_eliminate(w, table, w->m, count, rank, pivots, /* further pivots are 0 on the constraints */
-                           "some constraints depend on others there, though not by their form"))
+                           "some constraints are redundant at the initial state, but not everywhere"))
         return false;
     read_solution(w, f, table, pivots, w->m);
     for (size_t c = 0; c < w->m; c++)
@@ -200,9 +184,7 @@ static bool solve_velocities(written *w, freedoms *f) {
     if (w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
     close_velocities(w, f);
     list_free(w, f);
-    for (size_t i = 0; i < w->n; i++)
-        if (f->velocity[i] >= 0)
-            f->acceleration[i] = graph_substitute(g, graph_rate(g, f->velocity[i]), SYMBOL_VELOCITY, f->velocity, w->n);
+    written_accelerations(w, f->velocity, f->acceleration);
     return graph_status(g) == HAMEL_OK;
 }
 
@@ -244,17 +226,13 @@ static bool chosen_velocities(written *w, const freedoms *f) {
 }
 
 static bool kinematics(written *w, const freedoms *f) {
-    written_begin(w, "kinematics: q' by the free velocities");
-    for (size_t i = 0; i < w->n; i++) {
-        const char *name = w->system->coordinates[i].name, *rate = written_text(w, "%s'", name);
-        if (f->velocity[i] >= 0 && (!rate || !written_definition(w, name, rate, f->velocity[i]))) return false;
-    }
-    return true;
+    written_begin(w, "kinematics: q' in terms of the free velocities");
+    return written_velocities(w, f->velocity);
 }
 
 static bool motion(written *w, const freedoms *f, bool eliminated) {
     written_begin(w, eliminated ? "motion: one equation for each free velocity"
-                                : "motion: the equations of Lagrange, projected on the free velocities");
+                                : "motion: Lagrange's equations, projected on the free velocities");
     for (size_t r = 0; r < f->count; r++) {
         graph_node left = project_equation(w, f, r, written_inertia), right = project_equation(w, f, r, written_force);
         if (eliminated) left = in_free(w, f, left);
@@ -301,14 +279,14 @@ static bool coefficients_of(written *w, const freedoms *f, const char *name, gra
     if (!x || !rest) return false;
     for (size_t r = 0; r < f->count; r++) {
         for (size_t s = r + 1; s < f->count; s++) {
-            const char *line = written_text(w, "gamma[%s; %s, %s]", name, f->name[r], f->name[s]);
+            const char *line = arena_format(w->memory, "gamma[%s; %s, %s]", name, f->name[r], f->name[s]);
             for (size_t k = 0; k < w->n; k++) x[k] = graph_partial(g, velocity_of(w, f, k), f->symbol[s]);
-            if (!line || !written_definition(w, name, line, contract_curl(w, f, form, r, x))) return false;
+            if (!written_definition(w, name, line, contract_curl(w, f, form, r, x))) return false;
         }
-        const char *line = written_text(w, "gamma[%s; %s, t]", name, f->name[r]);
+        const char *line = arena_format(w->memory, "gamma[%s; %s, t]", name, f->name[r]);
         for (size_t k = 0; k < w->n; k++) x[k] = graph_substitute(g, velocity_of(w, f, k), SYMBOL_VELOCITY, rest, most);
         graph_node sum = graph_add(g, contract_curl(w, f, form, r, x), contract_time(w, f, form, r, rest));
-        if (!line || !written_definition(w, name, line, sum)) return false;
+        if (!written_definition(w, name, line, sum)) return false;
     }
     return true;
 }
@@ -328,7 +306,7 @@ static bool hamel_coefficients(written *w, const freedoms *f) {
 static bool acceleration_energy(written *w, const freedoms *f) {
     graph_node S = energies_acceleration(&w->equations);
     if (S < 0) return false;
-    written_begin(w, "acceleration energy, up to terms without accelerations");
+    written_begin(w, "acceleration energy (terms without accelerations are omitted)");
     graph *g = w->system->graph;
     graph_node whole = in_free(w, f, S);
     size_t most = w->n + w->extra_count;
@@ -338,12 +316,12 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     return written_definition(w, "S", "S", graph_sub(g, whole, bias));
 }
 
-/* If forces depend on reactions, multipliers are unknowns: u' and λ together solve all n equations of Lagrange with q''
- * = d/dt (Φ u + Φ_t). Independent constraints have n − count multipliers. */
+/* If forces depend on reactions, multipliers are unknowns: u' and λ together solve Lagrange's n equations with
+ * q'' = d/dt (Φ u + Φ_t). Independent constraints have n − count multipliers. */
 static bool solve_for_multipliers_too(written *w, const freedoms *f) {
     if (f->count + w->acting > w->n)
-        return written_cannot(w, "forces depend on reactions, and redundant constraints leave these undetermined",
-                              "use --format text or --format latex");
+        return written_cannot(w, "forces depend on reactions, which redundant constraints do not determine",
+                              WRITTEN_AS_TEXT);
     for (size_t i = 0; i < w->n; i++) w->residuals[i] = in_free(w, f, w->equations.residual[i]);
     written_add_multipliers(w, f->count);
     return true;
@@ -381,14 +359,8 @@ static bool machine(written *w, const freedoms *f) {
 
 bool write_quasi_velocities(written *w, const char *as) {
     freedoms f = {0};
-    if (w->n > WRITTEN_SOLVED)
-        return written_cannot(w,
-                              written_text(w, "velocities can be solved for %d coordinates at most; the system has %zu",
-                                           (int)WRITTEN_SOLVED, w->n),
-                              "write the equations with multipliers: --formulation lagrange");
-    if (!solve_velocities(w, &f)) return false;
     bool maggi = strcmp(as, "maggi") == 0;
-    if (!chosen_velocities(w, &f)) return false;
+    if (!solve_velocities(w, &f) || !chosen_velocities(w, &f)) return false;
     if (!maggi && !kinematics(w, &f)) return false;
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;

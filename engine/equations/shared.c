@@ -2,6 +2,7 @@
  * the graph. */
 #include "engine/equations/written.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ enum { SHORT = 250, LONG = 1000, WORTH = 9, OFTEN = 3 };
 typedef struct sharing {
     graph_node *nodes; /* increasing */
     size_t count;
-    double *size; /* length of the text; a named subexpression counts as one symbol */
+    double *size; /* length of each node's text; a named subexpression counts as one symbol */
     size_t *uses;
     graph_node *to; /* replacement of each node */
     bool sums;      /* only sums get names */
@@ -37,8 +38,9 @@ static void count_uses(const graph *g, sharing *s, graph_node *const *roots, siz
         for (int i = operands(g, s->nodes[k], below); i-- > 0;) s->uses[position(s, below[i])]++;
 }
 
-/* Returns whether node k gets a name; its size must be known. */
+/* Returns true if nodes[k], whose size is set, gets a name. */
 static bool is_named(const graph *g, const sharing *s, size_t k, double worth) {
+    assert(k < s->count);
     graph_op op = (graph_op)graph_at(g, s->nodes[k])->op;
     if (s->sums && op != GRAPH_ADD && op != GRAPH_SUB) return false;
     return s->uses[k] >= (s->sums ? OFTEN : 2) && s->size[k] >= worth;

@@ -8,19 +8,7 @@
 #include "engine/system/binder.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-const char *written_text(written *w, const char *format, ...) {
-    char text[512];
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (length < 0) return NULL;
-    return arena_text(w->memory, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
-}
 
 void written_begin(written *w, const char *title) {
     if (w->part_count < WRITTEN_PARTS) w->parts[w->part_count++].title = title;
@@ -48,19 +36,17 @@ bool written_eliminate(written *w, graph_node *table, size_t rows, size_t column
     if (is_eliminated(g, table, rows, columns, pivots)) return true;
     if (w->error->status != HAMEL_OK) return false; /* canceled */
     return written_cannot(w, w->work_budget.spent ? "solving for velocities takes too much work" : why,
-                          "write the equations with multipliers: --formulation lagrange");
+                          WRITTEN_BY_LAGRANGE);
 }
 
-/* Arranges a node unless that makes it far longer: a collected form shares fewer subexpressions. */
+/* Arranges a node unless that makes it far longer: a collected form shares fewer subexpressions. A text of LONG symbols
+ * and operations has some pages; above that length, the arranged form may be TIMES as long as the number of nodes. */
 static graph_node readable(written *w, graph_node node) {
-    enum {
-        LONG = 4000,
-        TIMES = 4
-    }; /* symbols and operations: some pages; acceptable factor of length for a collected form */
-    graph_node arranged = arrange_where(w->system->graph, node, w->zero, w->zero_count, &w->work_budget, w->memory),
-               *below;
+    enum { LONG = 4000, TIMES = 4 };
+    graph *g = w->system->graph;
+    graph_node arranged = arrange_where(g, node, w->zero, w->zero_count, &w->work_budget, w->memory), *below;
     if (arranged < 0 || written_length(w, arranged) <= LONG) return arranged;
-    double most = TIMES * (double)graph_below(w->system->graph, &node, 1, w->memory, &below);
+    double most = TIMES * (double)graph_below(g, &node, 1, w->memory, &below);
     return written_length(w, arranged) > most ? node : arranged;
 }
 
@@ -70,11 +56,40 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
 }
 
 bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
-    if (!w->lines_read) return true;
+    if (!w->lines_read || !defines) return defines != NULL;
     graph_node arranged = readable(w, right);
     bool coefficient = strchr(defines, '[') != NULL; /* zeros of matrices are not listed */
     if (coefficient && graph_is_zero(w->system->graph, arranged)) return true;
     return add_line(w, (written_line){name, defines, GRAPH_NONE, arranged});
+}
+
+bool written_velocities(written *w, const graph_node *velocity) {
+    for (size_t i = 0; i < w->n; i++) {
+        const char *name = w->system->coordinates[i].name;
+        if (velocity[i] >= 0 && !written_definition(w, name, arena_format(w->memory, "%s'", name), velocity[i]))
+            return false;
+    }
+    return true;
+}
+
+void written_accelerations(written *w, const graph_node *velocity, graph_node *acceleration) {
+    graph *g = w->system->graph;
+    for (size_t i = 0; i < w->n; i++) {
+        acceleration[i] = GRAPH_NONE;
+        if (velocity[i] < 0) continue;
+        acceleration[i] = graph_substitute(g, graph_rate(g, velocity[i]), SYMBOL_VELOCITY, velocity, w->n);
+    }
+}
+
+bool written_row(written *w, graph_node *row, graph_node f, graph_node right, const graph_node *rest, size_t count) {
+    assert(count >= w->n);
+    graph *g = w->system->graph;
+    for (size_t j = 0; j < count; j++) {
+        row[j] = rest[j] < 0 ? graph_number(g, 0) : graph_partial(g, f, graph_symbol(g, SYMBOL_VELOCITY, (int32_t)j));
+        if (graph_depends(g, row[j]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) return false;
+    }
+    row[count] = graph_sub(g, right, graph_substitute(g, f, SYMBOL_VELOCITY, rest, count));
+    return true;
 }
 
 int32_t written_symbol(written *w, const char *name) {
@@ -85,7 +100,8 @@ int32_t written_symbol(written *w, const char *name) {
     return (int32_t)(w->n + w->extra_count++);
 }
 
-static graph_node only_what_acts(written *w, graph_node node) {
+/* Replaces the multipliers of constraints that do not act by 0. */
+static graph_node without_resting(written *w, graph_node node) {
     if (w->acting == w->m) return node;
     return graph_substitute(w->system->graph, node, SYMBOL_MULTIPLIER, w->resting, w->m);
 }
@@ -145,14 +161,13 @@ static bool generalized_forces(written *w) {
     generalized_force *all;
     size_t count;
     if (generalized_forces_list(&w->equations, w->memory, &all, &count) != HAMEL_OK) return false;
-    if (count > 0)
-        written_begin(w, "generalized forces: each does the virtual work Q times the displacement of its coordinate");
+    if (count > 0) written_begin(w, "generalized forces: Q[coordinate; origin]");
     for (size_t k = 0; k < count; k++) {
         const generalized_force *f = &all[k];
         const char *name = w->system->coordinates[f->coordinate].name;
         if (f->friction >= 0 && !w->acts[w->system->frictions[f->friction].constraint]) continue;
-        const char *defines = written_text(w, "Q[%s; %s]", name, f->origin);
-        if (!defines || !written_definition(w, name, defines, only_what_acts(w, f->node))) return false;
+        const char *defines = arena_format(w->memory, "Q[%s; %s]", name, f->origin);
+        if (!written_definition(w, name, defines, without_resting(w, f->node))) return false;
     }
     return true;
 }
@@ -187,7 +202,7 @@ void written_add_multipliers(written *w, size_t at) {
 
 bool written_cannot(written *w, const char *why, const char *hint) {
     (void)hamel_fail(w->error, HAMEL_INVALID, "", 0, "these equations cannot be written out: %s",
-                     why ? why : "no memory");
+                     why ? why : "out of memory");
     hamel_suggest(w->error, "%s", hint);
     return false;
 }
@@ -204,19 +219,12 @@ static const char *extra_name(const written *w, graph_symbol_kind kind, int32_t 
     return velocity && (size_t)index >= w->n ? w->extra_names[(size_t)index - w->n] : NULL;
 }
 
-static bool is_shared(const written *w, graph_symbol_kind kind, int32_t index) {
-    return kind == SYMBOL_PARAMETER && (size_t)index >= w->system->parameter_count;
-}
-
-static int shared_number(const written *w, int32_t index) {
-    return (int)((size_t)index - w->system->parameter_count) + 1;
-}
-
 void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     written *w = context;
     const char *extra = extra_name(w, kind, index);
-    if (is_shared(w, kind, index))
-        text_buffer_printf(out, "%s%d", w->shared_name, shared_number(w, index));
+    size_t parameters = w->system->parameter_count;
+    if (kind == SYMBOL_PARAMETER && (size_t)index >= parameters)
+        text_buffer_printf(out, "%s%zu", w->shared_name, (size_t)index - parameters + 1);
     else if (extra)
         text_buffer_printf(out, "%s%s", extra, kind == SYMBOL_ACCELERATION ? "'" : "");
     else
@@ -229,19 +237,29 @@ typedef struct writer_kind {
     const char *name;
     const formulation *from; /* formulation whose derivation is used */
     bool (*write)(written *w, const char *as);
+    bool solves; /* the writer solves for velocities, so that their number is limited */
 } writer_kind;
 
 static const writer_kind writers[] = {
-    {"lagrange", &formulation_lagrange, write_multipliers},
-    {"udwadia-kalaba", &formulation_lagrange, write_multipliers},
-    {"gauss", &formulation_lagrange, write_multipliers},
-    {"maggi", &formulation_lagrange, write_quasi_velocities},
-    {"kane", &formulation_lagrange, write_quasi_velocities},
-    {"gibbs-appell", &formulation_lagrange, write_quasi_velocities},
-    {"boltzmann-hamel", &formulation_lagrange, write_quasi_velocities},
-    {"hamilton", &formulation_hamilton, write_hamilton},
-    {"routh", &formulation_routh, write_routh},
+    {"lagrange", &formulation_lagrange, write_multipliers, false},
+    {"udwadia-kalaba", &formulation_lagrange, write_multipliers, false},
+    {"gauss", &formulation_lagrange, write_multipliers, false},
+    {"maggi", &formulation_lagrange, write_quasi_velocities, true},
+    {"kane", &formulation_lagrange, write_quasi_velocities, true},
+    {"gibbs-appell", &formulation_lagrange, write_quasi_velocities, true},
+    {"boltzmann-hamel", &formulation_lagrange, write_quasi_velocities, true},
+    {"hamilton", &formulation_hamilton, write_hamilton, true},
+    {"routh", &formulation_routh, write_routh, true},
 };
+
+static bool write_as(written *w, const writer_kind *kind) {
+    if (!kind->solves || w->n <= WRITTEN_SOLVED) return kind->write(w, kind->name);
+    return written_cannot(w,
+                          arena_format(w->memory,
+                                       "velocities can be solved for %d coordinates at most; the system has %zu",
+                                       (int)WRITTEN_SOLVED, w->n),
+                          WRITTEN_BY_LAGRANGE);
+}
 
 static const writer_kind *writer_of(const char *name) {
     for (size_t k = 0; k < sizeof writers / sizeof *writers; k++)
@@ -249,7 +267,7 @@ static const writer_kind *writer_of(const char *name) {
     return NULL;
 }
 
-/* Returns a prefix with which no name of the description begins; digits are appended to it. */
+/* Returns a prefix for the names of common subexpressions; no name of the description begins with it. */
 static const char *free_name(const written *w) {
     static const char *const candidates[] = {"z", "s", "k", "zz", "ss", "kk"};
     for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
@@ -282,14 +300,14 @@ static bool share_lines(written *w) {
     if (found == 0 || w->part_count == WRITTEN_PARTS) return true;
     written_begin(w, "with");
     for (size_t k = 0; k < found; k++) {
-        const char *name = written_text(w, "%s%zu", w->shared_name, k + 1);
+        const char *name = arena_format(w->memory, "%s%zu", w->shared_name, k + 1);
         if (!name || !add_line(w, (written_line){name, name, GRAPH_NONE, definitions[k]})) return false;
     }
     return true;
 }
 
 /* Removes the multipliers of constraints that do not act. */
-static bool leave_out_what_rests(written *w) {
+static bool omit_resting(written *w) {
     graph *g = w->system->graph;
     graph_node *to = w->resting = arena_alloc(w->memory, w->m, sizeof *to);
     if (!to) return false;
@@ -299,8 +317,8 @@ static bool leave_out_what_rests(written *w) {
         w->acting += w->acts[c];
     }
     for (size_t i = 0; i < w->n && w->acting < w->m; i++) {
-        w->equations.residual[i] = only_what_acts(w, w->equations.residual[i]);
-        w->equations.given[i] = only_what_acts(w, w->equations.given[i]);
+        w->equations.residual[i] = without_resting(w, w->equations.residual[i]);
+        w->equations.given[i] = without_resting(w, w->equations.given[i]);
     }
     return graph_status(g) == HAMEL_OK;
 }
@@ -318,7 +336,7 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
     w->lines_read = notation != HAMEL_NOTATION_C;
-    bool done = leave_out_what_rests(w) && add_reactions(w) && add_nonideal(w) && kind->write(w, kind->name) &&
+    bool done = omit_resting(w) && add_reactions(w) && add_nonideal(w) && write_as(w, kind) &&
                 (!w->lines_read || (generalized_forces(w) && share_lines(w)));
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
@@ -329,7 +347,7 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
                       out->maximum >> 20);
 }
 
-static bool nobody_waits(void *system) {
+static bool is_interrupted(void *system) {
     return system_interrupted(system);
 }
 
@@ -350,7 +368,7 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
         written w = {
             .memory = &memory, .model = model, .system = model->system, .error = error, .n = model->n, .m = model->m};
         model->system->poll = poll;
-        w.work_budget = (work_budget){(uint64_t)taken.arranging, false, nobody_waits, model->system};
+        w.work_budget = (work_budget){(uint64_t)taken.arranging, false, is_interrupted, model->system};
         status = write_in(&w, notation, &out);
         if (simplified) *simplified = !w.work_budget.spent;
     }

@@ -1,9 +1,9 @@
 /* written.h — equations of motion in the variables of a formulation, for readers and for programs.
  *
  * Lines are collected in parts with a title. The form for machines contains q' as expressions in (t, q, w), and
- * residuals that are linear in the unknowns w' and λ. Extra symbols (quasi-velocities, momenta) are velocities with
- * indices n, n + 1, ... Their rates are accelerations of the same index, so that the graph differentiates them along
- * the motion like other velocities. */
+ * residuals that are linear in the unknowns w' and λ. Extra symbols (quasi-velocities, momenta) are velocities with the
+ * indices n, n + 1, ... The rate of an extra symbol is the acceleration with the same index, so that the graph
+ * differentiates extra symbols along the motion like other velocities. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
@@ -12,7 +12,7 @@
 
 typedef struct written_line {
     const char *name;       /* name of the coordinate or constraint to which the line belongs */
-    const char *defines;    /* such as "x'": the line is `defines = right`; NULL: the line is `left = right` */
+    const char *defines;    /* left side of a definition, such as "x'"; NULL: the left side is `left` */
     graph_node left, right; /* left is GRAPH_NONE if `defines` is not NULL */
 } written_line;
 
@@ -39,28 +39,28 @@ typedef struct written {
     work_budget work_budget;   /* bounds all simplification for the output */
     hamel_equations equations; /* Lagrange's equations, derived in that graph */
     size_t n, m;
-    const bool *acts;    /* m: whether a constraint acts at the initial state; others are omitted */
-    graph_node *resting; /* m: replacements of multipliers; 0 if the constraint does not act */
-    size_t acting;
-    bool lines_read; /* the notation prints lines; otherwise lines are not collected */
+    const bool *acts;    /* acts[m]: the constraint acts at the initial state; other constraints are omitted */
+    graph_node *resting; /* resting[m]: replacement of the multiplier: 0 if the constraint does not act */
+    size_t acting;       /* number of constraints that act */
+    bool lines_read;     /* the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
     const char **extra_names; /* names of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
     graph_point start;       /* the initial configuration, at which pivots are compared */
-    const char *shared_name; /* "z" in z1, z2, ... of named subexpressions: parameters beyond the system's */
-    graph_node *reactions;   /* n: Σ λ_c A_ci */
+    const char *shared_name; /* "z" if common subexpressions are z1, z2, ...; these are additional parameters */
+    graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;
-    graph_node *nonideal; /* n: force of constraints that are not ideal: C + F|λ|, or 0 */
+    graph_node *nonideal; /* nonideal[n]: force of nonideal constraints, C + F|λ|, or 0 */
 
     /* For machines: */
-    graph_node *rates;   /* n: q' in terms of (t, q, w) */
+    graph_node *rates;   /* rates[n]: q' in terms of (t, q, w) */
     graph_node *w;       /* the symbols of the velocity variables */
     graph_node *w_given; /* w in terms of (t, q, q') */
     size_t w_count;
-    graph_node *unknowns;  /* symbols of w', then of λ if they are unknowns */
-    graph_node *residuals; /* unknown_count; linear in the unknowns */
+    graph_node *unknowns;  /* the symbols of w', then those of λ if multipliers are unknowns */
+    graph_node *residuals; /* residuals[unknown_count], linear in the unknowns */
     size_t unknown_count;
     bool with_multipliers;
     written_divisor *divisors; /* the rates are valid between their zeros */
@@ -76,22 +76,29 @@ void written_begin(written *w, const char *title);
 /* Adds `name: left = right`; both sides are arranged first. Returns false if out of memory. */
 bool written_equation(written *w, const char *name, graph_node left, graph_node right);
 
-/* Adds `defines = right`. */
+/* Adds `defines = right`. Returns false if out of memory, also if `defines` is NULL. */
 bool written_definition(written *w, const char *name, const char *defines, graph_node right);
+
+/* Adds the definitions of q'_i for the coordinates with velocity[i] >= 0. */
+bool written_velocities(written *w, const graph_node *velocity);
+
+/* Sets acceleration[i] to the rate of velocity[i] in terms of the velocities not solved for; GRAPH_NONE for these. */
+void written_accelerations(written *w, const graph_node *velocity, graph_node *acceleration);
+
+/* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = rest). The sum has the velocities with rest[j] = 0; other
+ * velocities have the rest GRAPH_NONE. Returns false if f is not linear in these velocities. */
+bool written_row(written *w, graph_node *row, graph_node f, graph_node right, const graph_node *rest, size_t count);
 
 /* Returns `node` in arranged form, or unchanged if the work budget is spent. */
 graph_node written_arranged(written *w, graph_node node);
 
-/* Solves a table for at most `most` unknowns (eliminate_within); pivots are compared at the initial state. If the
- * remainder is not 0, adds an error and returns false. The reason is `why`, or that the work budget is spent. */
+/* Solves a table for at most `most` unknowns (eliminate_within); pivots are compared at the initial state. If a row
+ * without a pivot is not 0, adds an error and returns false. The reason is `why`, or that the work budget is spent. */
 bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
                        const char *why);
 
-/* Adds an extra velocity symbol. Returns its index, or −1 if out of memory. */
+/* Adds an extra velocity symbol. Returns the index of the symbol, or −1 if out of memory. */
 int32_t written_symbol(written *w, const char *name);
-
-/* Returns the formatted text in the arena, or NULL if out of memory. */
-const char *written_text(written *w, const char *format, ...) HAMEL_PRINTF(2, 3);
 
 /* Return d/dt ∂L/∂q'_i − ∂L/∂q_i, the generalized force on q_i without reactions, and the reaction Σ λ_c A_ci. */
 graph_node written_inertia(written *w, size_t i);
@@ -109,8 +116,11 @@ bool written_machine(written *w, size_t w_count, size_t unknown_count);
 /* Adds the multipliers of the acting constraints as unknowns `at`, `at` + 1, ... */
 void written_add_multipliers(written *w, size_t at);
 
-/* Fails with HAMEL_INVALID and the reason why the equations cannot be written out. Always returns false. */
+/* Fails with HAMEL_INVALID and the reason why the equations cannot be written out. `hint` is a suggestion, such as
+ * WRITTEN_BY_LAGRANGE. Always returns false. */
 bool written_cannot(written *w, const char *why, const char *hint);
+#define WRITTEN_BY_LAGRANGE "write the equations with multipliers: --formulation lagrange"
+#define WRITTEN_AS_TEXT "use --format text or --format latex"
 
 /* Returns a remark on the whole output, or NULL. */
 const char *written_remark(const written *w);
@@ -121,9 +131,9 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
 /* shared.c: returns the number of symbols and operations in the text of a node, at most 1e15. */
 double written_length(written *w, graph_node node);
 
-/* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. For programs, all get names; for
- * readers (`read`), only long or frequent ones. definitions[*found] are the named expressions, each in terms of earlier
- * ones. Their symbols are the parameters parameter_count + index. Returns false if out of memory. */
+/* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. All common subexpressions get
+ * names, or for readers (`read`) only long or frequent ones. definitions[*found] are the named expressions, each in terms
+ * of earlier ones. Their symbols are the parameters parameter_count + index. Returns false if out of memory. */
 bool written_share(written *w, graph_node **nodes, size_t count, bool read, graph_node **definitions, size_t *found);
 
 /* A quasi-velocity from the description, or along the direction of a constraint. */
@@ -132,37 +142,31 @@ typedef struct quasi_velocity {
     graph_node definition; /* expression in q' */
 } quasi_velocity;
 
-/* Quasi-velocities along the free directions of constraints. quasi[k] is velocity n + k. */
+/* Quasi-velocities along the free directions of constraints. */
 typedef struct written_directions {
-    quasi_velocity *quasi; /* at most m */
+    quasi_velocity *quasi; /* at most m; quasi[k] is velocity n + k */
     size_t count;
-    graph_node *velocity; /* n + m: velocities solved for, in terms of the others; GRAPH_NONE: not solved for */
-    bool *used;           /* m: whether these velocities satisfy the constraint */
+    graph_node *velocity; /* velocity[n + m]: in terms of the velocities not solved for; GRAPH_NONE: not solved for */
+    bool *used;           /* used[m]: the constraint is satisfied by these velocities */
 } written_directions;
 
 /* directions.c: adds all directions found. The caller owns the arrays and initializes `velocity` and `used`. Returns
  * false if out of memory. */
 bool written_find_directions(written *w, written_directions *d);
 
-/* divisors.c: finds the divisors of w->rates that are not in given[given_count]. solved_from[n] is the constraint that
- * a coordinate's velocity was solved from, or NULL. If a divisor is 0 at the initial state, adds an error and returns
- * false. */
+/* divisors.c: finds the divisors of w->rates that are not in given[given_count]. solved_from[i] is the constraint from
+ * which velocity i was solved, or NULL. If a divisor is 0 at the initial state, adds an error and returns false. */
 bool written_find_divisors(written *w, const graph_node *given, size_t given_count, const char *const *solved_from);
 
-/* --- writers of families of formulations
- * ------------------------------------------------------------------------------ */
+/* --- writers of families of formulations --------------------------------------------------------------------------- */
 
 bool write_multipliers(written *w, const char *as);      /* multipliers.c: lagrange, udwadia-kalaba, gauss */
 bool write_quasi_velocities(written *w, const char *as); /* quasi_velocities.c: maggi, kane, ... */
 bool write_hamilton(written *w, const char *as);         /* canonical.c */
 bool write_routh(written *w, const char *as);
 
-/* --- printers --------------------------------------------------------------------------------------------------------- */
+/* --- printers ------------------------------------------------------------------------------------------------------ */
 
 void print_text(const written *w, text_buffer *out);
 void print_latex(const written *w, text_buffer *out);
 bool print_c(written *w, text_buffer *out); /* returns false after an error or if out of memory */
-
-/* Prints the tables and the C function table(x, NUMBER, ORDER) that evaluates them. Prints nothing if the graph has
- * no tables. */
-void print_tables(const graph *g, text_buffer *out);

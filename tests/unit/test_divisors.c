@@ -37,10 +37,10 @@ static const passage passages[] = {
     /* a blade that rotates by 90 degrees, with the velocity of x and with a mixed quasi-velocity */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "0", "0",
            "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
-     2.5, M_PI / 2, "cos(th), of y' (constraint edge)"},
+     2.5, M_PI / 2, "cos(th), in y' (constraint edge)"},
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `2*x'`}, {`name`: `r`, `definition`: `th' + x'`}],", "0",
            "0", "{`name`: `edge`, `equation`: `3*x'*sin(th) = 3*y'*cos(th)`}"),
-     2.5, M_PI / 2, "cos(th), of y' (constraint edge)"},
+     2.5, M_PI / 2, "cos(th), in y' (constraint edge)"},
     /* the same blade with the velocity along the blade, which needs no division */
     {BLADE("", "0", "0", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"), 2.5, HUGE_VAL, NULL},
     /* a wheel whose angular rate follows from the rate of x */
@@ -55,21 +55,21 @@ static const passage passages[] = {
      "{`name`: `z`, `initial`: -0.8, `velocity`: 0.6}], `kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`,"
      "`potential_energy`: `0.1*z`, `constraints`: [{`name`: `sphere`, `equation`: `x^2 + y^2 + z^2 = 1`}],"
      "`simulation`: {`stop`: 1}}",
-     1.6, 0.955, "z, of z' (constraint sphere)"},
+     1.6, 0.955, "z, in z' (constraint sphere)"},
     /* the same blade approaching the zero from the other side, where the divisor is negative */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "2.5",
            "tan(2.5)", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
-     3.5, 1.5 * M_PI - 2.5, "cos(th), of y' (constraint edge)"},
+     3.5, 1.5 * M_PI - 2.5, "cos(th), in y' (constraint edge)"},
     /* a blade whose rotation is prescribed in time */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
      "`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}], `potential_energy`: `0.2*y`, `constraints`: ["
      "{`name`: `edge`, `equation`: `x'*sin(t) = y'*cos(t)`}], `simulation`: {`stop`: 1}}",
-     2.5, M_PI / 2, "cos(t), of y' (constraint edge)"},
+     2.5, M_PI / 2, "cos(t), in y' (constraint edge)"},
     /* a crank that drives a longer rocker back and forth: the divisor has no zero */
     {"{`hamel`: 1, `coordinates`: [{`name`: `a`, `velocity`: 0.8}, {`name`: `b`, `velocity`: 1}],"
      "`kinetic_energy`: `(a'^2 + b'^2)/2`, `potential_energy`: `0.1*sin(b)`, `constraints`: ["
      "{`name`: `loop`, `equation`: `sin(a) = 0.8*sin(b)`}], `simulation`: {`stop`: 1}}",
-     9, HUGE_VAL, "cos(a), of a' (constraint loop)"},
+     9, HUGE_VAL, "cos(a), in a' (constraint loop)"},
 };
 enum { PASSAGES = sizeof passages / sizeof *passages };
 
@@ -181,7 +181,7 @@ static void a_start_at_the_zero_is_rejected(void **state) {
         hamel_write_equations(&text, NULL, &e.description.description, HAMEL_NOTATION_C, NULL, NULL, &error);
     assert_int_equal(status, HAMEL_INVALID);
     assert_null(text);
-    assert_non_null(strstr(error.faults[0].message, "the start is singular"));
+    assert_non_null(strstr(error.faults[0].message, "the initial state is singular"));
     hamel_error_clear(&error);
     written_close(&e);
 }
