@@ -15,46 +15,17 @@
 
 enum { CONFIG_TEXT_BYTES = 1024, CONFIG_MESSAGE_BYTES = 512 };
 
+typedef char config_text[CONFIG_TEXT_BYTES];
+
+/* Values of the options; the table in config.c describes them. */
 typedef struct server_config {
-    char config[CONFIG_TEXT_BYTES];
-    char listen[CONFIG_TEXT_BYTES];
-    char store[CONFIG_TEXT_BYTES];
-    char data[CONFIG_TEXT_BYTES];
-    char tokens[CONFIG_TEXT_BYTES];
-    char new_token[CONFIG_TEXT_BYTES]; /* "" by default; otherwise print a token with this name and exit */
-    char tls_cert[CONFIG_TEXT_BYTES], tls_key[CONFIG_TEXT_BYTES]; /* either both are set or neither */
-    char backup[CONFIG_TEXT_BYTES]; /* "" by default; otherwise copy the store to this file and exit */
-    char cors[CONFIG_TEXT_BYTES];   /* origins; see http/response.c */
-    char hosts[CONFIG_TEXT_BYTES];  /* names allowed in Host headers in addition to localhost */
-    char log_level_text[CONFIG_TEXT_BYTES];
-    char jit_text[CONFIG_TEXT_BYTES];
-    char seccomp_text[CONFIG_TEXT_BYTES];
-    double workers;               /* maximum number of computing runs, and of running jobs */
-    double streams;               /* maximum number of open streams */
-    double waiting;               /* maximum number of requests waiting for a stream; 503 beyond it */
-    double followers;             /* maximum number of answers that wait without a run slot */
-    double answers;               /* maximum bytes of unread answers; small answers are not counted */
-    double connections;           /* maximum number of open connections */
-    double per_address;           /* maximum number of connections from one address; 0: no limit */
-    double handshakes;            /* new TLS connections per second from one address; 0: no limit */
-    double max_body;              /* maximum bytes of a request body */
-    double time_limit;            /* wall time of one request or job, s */
-    double derive_limit;          /* processor time of all derivations of one request, s */
-    double max_steps;             /* integration steps of one run */
-    double max_rows;              /* rows of one run */
-    double max_members;           /* members of a batch */
-    double keep_days, keep_bytes; /* age and size of ended jobs; 0: no limit */
-    double min_free;              /* no new data is stored while less of the disk is free, bytes; 0: no bound */
-    double analysis_processes;    /* number of processes; 0: analyses run in the daemon */
-    double analysis_memory;       /* bytes that one of these processes may allocate */
-    double cache;                 /* bytes of unused models kept for repeated descriptions */
-    double models;                /* maximum bytes of models in use; 0: no limit */
-    double stall;                 /* a stream is closed if nothing is read for this time, s */
-    double grace;                 /* time from SIGTERM to the exit, s */
-    double lease;                 /* duration of a lease on a shared store, s */
-    double idle;                  /* a worker exits after this time without a job, s; 0: never */
-    bool worker;                  /* run jobs only, without listening */
-    bool quiet, check_config, help, version;
+    config_text config, listen, store, data, backup, tokens, new_token, tls_cert, tls_key, cors, hosts;
+    config_text log_level_text, jit_text, seccomp_text;
+    double workers, streams, waiting, followers, connections, per_address, handshakes, analysis_processes;
+    double max_body, answers, min_free, keep_bytes, analysis_memory, cache, models; /* bytes */
+    double time_limit, derive_limit, stall, grace, lease, idle;                     /* s */
+    double max_steps, max_rows, max_members, keep_days;
+    bool worker, quiet, check_config, help, version;
 
     /* Derived from the options. */
     log_level level;

@@ -48,6 +48,13 @@ void metrics_run(metrics *m, run_kind kind, run_outcome outcome, long steps, siz
     count_up(&m->run_microseconds, seconds * 1e6);
 }
 
+bool metrics_summary(metrics *m, run_kind kind, const hamel_summary *summary) {
+    bool complete = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
+    metrics_run(m, kind, complete ? RUN_COMPLETED : RUN_INCOMPLETE, summary->steps, summary->rows,
+                summary->wall_seconds);
+    return complete;
+}
+
 void metrics_commit(metrics *m, size_t changes, double seconds) {
     histogram_add(&m->commit, seconds);
     count_up(&m->changes, (double)changes);
@@ -82,13 +89,11 @@ static void write_histogram(text_buffer *out, const char *name, const char *labe
     uint64_t count = 0;
     const char *comma = *label ? "," : "";
     for (size_t k = 0; k <= METRIC_BUCKETS; k++) {
+        char bound[16] = "+Inf";
+        if (k < METRIC_BUCKETS) snprintf(bound, sizeof bound, "%g", bounds[k]);
         count += counter_value(&h->buckets[k]);
-        if (k < METRIC_BUCKETS) {
-            text_buffer_printf(out, "%s_bucket{%s%sle=\"%g\"} %llu\n", name, label, comma, bounds[k],
-                               (unsigned long long)count);
-        } else {
-            text_buffer_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, label, comma, (unsigned long long)count);
-        }
+        text_buffer_printf(out, "%s_bucket{%s%sle=\"%s\"} %llu\n", name, label, comma, bound,
+                           (unsigned long long)count);
     }
     const char *open = *label ? "{" : "", *close = *label ? "}" : "";
     text_buffer_printf(out, "%s_sum%s%s%s %.6f\n", name, open, label, close,

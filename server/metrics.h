@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/text_buffer.h"
+#include "engine/hamel.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -44,6 +45,7 @@ typedef struct metrics {
 
 void metrics_request(metrics *m, size_t route, int status, double seconds);
 void metrics_run(metrics *m, run_kind kind, run_outcome outcome, long steps, size_t rows, double seconds);
+bool metrics_summary(metrics *m, run_kind kind, const hamel_summary *summary); /* returns true if the run completed */
 void metrics_commit(metrics *m, size_t changes, double seconds);
 void metrics_reject(metrics *m, rejection reason);
 void metrics_cache(metrics *m, bool hit);

@@ -3,7 +3,6 @@
 
 #include "engine/hamel.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Small, since derivations and integrations keep their data on the heap; large enough for the frames of sanitizers. */
@@ -66,21 +65,25 @@ static void *run_tasks(void *context) {
     return NULL;
 }
 
-static bool start_thread(pool *p) {
+bool pool_start_thread(pthread_t *out, void *(*run)(void *context), void *context) {
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0) return false;
-    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                   pthread_create(&p->threads[p->thread_count], &attributes, run_tasks, p) == 0;
+    bool started =
+        pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 && pthread_create(out, &attributes, run, context) == 0;
     pthread_attr_destroy(&attributes);
-    if (started) p->thread_count++;
+    return started;
+}
+
+static bool start_thread(pool *p) {
+    bool started = pool_start_thread(&p->threads[p->thread_count], run_tasks, p);
+    p->thread_count += started;
     return started;
 }
 
 bool pool_give(pool *p, void (*task)(void *argument), void *argument) {
     pthread_mutex_lock(&p->lock);
     bool needs_thread = p->idle <= p->count && p->thread_count < p->thread_limit;
-    size_t queued_limit = p->capacity - p->thread_limit;
-    bool room = !p->closing && p->running + p->count < p->thread_limit + queued_limit && p->count < p->capacity;
+    bool room = !p->closing && p->running + p->count < p->capacity;
     if (room && needs_thread && !start_thread(p) && p->thread_count == 0) room = false;
     if (room) {
         p->queue[(p->first + p->count) % p->capacity] = (pool_task){task, argument};

@@ -5,10 +5,14 @@
  * a client. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct pool pool;
+
+/* Starts a thread with a small stack, as the pool and the workers use it. */
+bool pool_start_thread(pthread_t *out, void *(*run)(void *context), void *context);
 
 pool *pool_open(size_t threads, size_t queued); /* NULL if out of memory */
 

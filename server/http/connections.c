@@ -93,11 +93,7 @@ connection_entry *connections_add(connections *set, int descriptor) {
 void connections_remove(connections *set, connection_entry *entry) {
     if (!entry) return;
     pthread_mutex_lock(&set->lock);
-    if (entry->previous) {
-        entry->previous->next = entry->next;
-    } else {
-        set->first = entry->next;
-    }
+    *(entry->previous ? &entry->previous->next : &set->first) = entry->next;
     if (entry->next) entry->next->previous = entry->previous;
     pthread_mutex_unlock(&set->lock);
     free(entry);
@@ -117,18 +113,10 @@ void connections_set_stream(connections *set, connection_entry *entry, stream *s
     pthread_mutex_unlock(&set->lock);
 }
 
-size_t connections_count(connections *set) {
+size_t connections_count(connections *set, bool streaming) {
     size_t count = 0;
     pthread_mutex_lock(&set->lock);
-    for (const connection_entry *entry = set->first; entry; entry = entry->next) count++;
-    pthread_mutex_unlock(&set->lock);
-    return count;
-}
-
-size_t connections_streaming(connections *set) {
-    size_t count = 0;
-    pthread_mutex_lock(&set->lock);
-    for (const connection_entry *entry = set->first; entry; entry = entry->next) count += entry->watched != NULL;
+    for (const connection_entry *entry = set->first; entry; entry = entry->next) count += !streaming || entry->watched;
     pthread_mutex_unlock(&set->lock);
     return count;
 }

@@ -30,8 +30,6 @@ void connections_set_deadline(connections *set, connection_entry *entry, double 
  * stream. */
 void connections_set_stream(connections *set, connection_entry *entry, stream *s);
 
-size_t connections_count(connections *set);
-size_t connections_streaming(connections *set); /* number of connections with a stream */
-void connections_stop_streams(connections *set,
-                              bool all); /* with `all` false, only streams without stream_finish_first */
+size_t connections_count(connections *set, bool streaming); /* with `streaming`, only connections with a stream */
+void connections_stop_streams(connections *set, bool all);  /* unless `all`, skips streams with stream_finish_first */
 void connections_abandon_streams(connections *set);

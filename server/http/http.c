@@ -66,7 +66,7 @@ address_limits *http_addresses(const http_server *server) {
 }
 
 http_load http_load_of(const http_server *server) {
-    return (http_load){.connections = connections_count(server->connections),
+    return (http_load){.connections = connections_count(server->connections, false),
                        .streams = pool_load(server->streams),
                        .followers = followers_count(server->followers)};
 }
@@ -411,9 +411,8 @@ http_server *http_start(const daemon_services *services, char *message, size_t r
 static bool wait_until_idle(http_server *server, double patient_until, double until) {
     const struct timespec step = {.tv_nsec = 10000000};
     for (;;) {
-        bool busy =
-            pool_load(server->streams) + pool_load(server->brief) + connections_streaming(server->connections) > 0;
-        if (!busy) return true;
+        size_t streaming = connections_count(server->connections, true);
+        if (pool_load(server->streams) + pool_load(server->brief) + streaming == 0) return true;
         double now = clock_seconds();
         if (now > until) return false;
         /* Repeat in each round: a request may have become a stream since the last one. */

@@ -22,6 +22,10 @@ route_handler service_index, service_document, service_metrics, service_healthz,
  * *failure (routes_simulations.c). */
 bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure);
 
+/* Derives the system in the body of the request and runs it in a CPU slot; replies if it cannot be derived. An observer
+ * that makes the reply a stream ends the stream (routes_simulations.c). */
+void request_run_system(request *r, api_observer *observer);
+
 /* Replies to an invalid description with its problem document, or with 503 during shutdown. Clears *failure
  * (routes_simulations.c). */
 handled reply_refusal(request *r, api_failure *failure);

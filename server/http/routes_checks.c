@@ -56,9 +56,7 @@ static handled reply_junit(request *r, const cJSON *summary) {
 static bool check_summary(void *context, const char *json, const hamel_summary *s) {
     const check_run *run = context;
     cJSON *summary = json_parse_trusted(json);
-    bool complete = s->outcome == HAMEL_COMPLETED || s->outcome == HAMEL_TERMINATED;
-    metrics_run(run->r->services->metrics, RUN_KIND_CHECK, complete ? RUN_COMPLETED : RUN_INCOMPLETE, s->steps, s->rows,
-                s->wall_seconds);
+    metrics_summary(run->r->services->metrics, RUN_KIND_CHECK, s);
     if (!summary) {
         reply_no_memory(run->r);
     } else if (run->form == FORM_JUNIT) {
@@ -86,21 +84,7 @@ handled checks_create(request *r) {
         return reply_problem(r, 406, "not-acceptable", "Not acceptable",
                              "available formats: application/json, application/xml (JUnit)");
     }
-    api_failure failure = {0};
-    budget *b = stream_budget(r->stream);
-    stream_finish_first(r->stream);
-    budget_take_slot(b);
-    model_lease lease;
-    if (request_model(r, request_body(r), r->body.length, &lease, &failure)) {
-        api_observer observer = {
-            .context = &run, .model_known = lease.known, .summary = check_summary, .problem = check_problem};
-        hamel_status status = api_run(lease.model, &b->poll, &observer, "request");
-        (void)status; /* already reported to the observer */
-        if (!r->reply.status) reply_no_memory(r);
-    } else {
-        reply_refusal(r, &failure);
-    }
-    budget_release_slot(b);
-    model_cache_release(r->services->models, &lease);
-    return REPLY_READY;
+    api_observer observer = {.context = &run, .summary = check_summary, .problem = check_problem};
+    request_run_system(r, &observer);
+    return r->reply.status ? REPLY_READY : reply_no_memory(r);
 }

@@ -62,9 +62,7 @@ static bool live_progress(void *context, const char *json, double fraction) {
 
 static bool live_summary(void *context, const char *json, const hamel_summary *summary) {
     live_run *run = context;
-    bool complete = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
-    metrics_run(run->services->metrics, RUN_KIND_LIVE, complete ? RUN_COMPLETED : RUN_INCOMPLETE, summary->steps,
-                summary->rows, summary->wall_seconds);
+    metrics_summary(run->services->metrics, RUN_KIND_LIVE, summary);
     run->whole = row_writer_object(run->writer, ROW_SUMMARY, json);
     return run->whole;
 }
@@ -150,43 +148,42 @@ bool request_model(request *r, const char *text, size_t length, model_lease *lea
     return model_cache_take(r->services->models, text, length, stream_budget(r->stream), "request", lease, failure);
 }
 
-static handled run_model(live_run *run, const model_lease *lease) {
-    api_observer observer = {.context = run,
-                             .model_known = lease->known,
-                             .header = live_header,
-                             .row = live_row,
-                             .event = live_event,
-                             .progress = live_progress,
-                             .summary = live_summary,
-                             .problem = live_problem};
-    hamel_status status = api_run(lease->model, &stream_budget(run->stream)->poll, &observer, "request");
-    (void)status; /* already reported to the observer */
-    if (!run->r) {
-        stream_end(run->stream, run->whole);
-        return REPLY_STREAMED;
+void request_run_system(request *r, api_observer *observer) {
+    api_failure failure = {0};
+    model_lease lease;
+    model_cache *models = r->services->models; /* the observer may give the request back to the HTTP thread */
+    budget *b = stream_budget(r->stream);
+    stream_finish_first(r->stream);
+    budget_take_slot(b);
+    if (request_model(r, request_body(r), r->body.length, &lease, &failure)) {
+        text_buffer_free(&r->body);
+        observer->model_known = lease.known;
+        hamel_status status = api_run(lease.model, &b->poll, observer, "request");
+        (void)status; /* already reported to the observer */
+    } else {
+        reply_refusal(r, &failure);
     }
-    return run->r->reply.status ? REPLY_READY : reply_no_memory(run->r);
+    budget_release_slot(b);
+    model_cache_release(models, &lease);
 }
 
 handled simulations_create(request *r) {
     const row_format *format = request_row_format(r);
     if (!format) return REPLY_READY;
     live_run run = {.r = r, .stream = r->stream, .services = r->services, .format = format};
-    api_failure failure = {0};
-    stream_finish_first(run.stream);
-    budget_take_slot(stream_budget(run.stream));
-    model_lease lease;
-    handled result;
-    if (!request_model(r, request_body(r), r->body.length, &lease, &failure)) {
-        result = reply_refusal(r, &failure);
-    } else {
-        text_buffer_free(&r->body);
-        run.writer = row_writer_open(format, (byte_sink){&run, write_live});
-        if (run.writer) run.writer->keep = keep_rows;
-        result = run.writer ? run_model(&run, &lease) : reply_no_memory(r);
-        row_writer_close(run.writer);
-    }
-    budget_release_slot(stream_budget(run.stream));
-    model_cache_release(run.services->models, &lease);
-    return result;
+    api_observer observer = {.context = &run,
+                             .header = live_header,
+                             .row = live_row,
+                             .event = live_event,
+                             .progress = live_progress,
+                             .summary = live_summary,
+                             .problem = live_problem};
+    run.writer = row_writer_open(format, (byte_sink){&run, write_live});
+    if (!run.writer) return reply_no_memory(r);
+    run.writer->keep = keep_rows;
+    request_run_system(r, &observer);
+    if (!run.r) stream_end(run.stream, run.whole);
+    row_writer_close(run.writer);
+    if (!run.r) return REPLY_STREAMED;
+    return r->reply.status ? REPLY_READY : reply_no_memory(r);
 }

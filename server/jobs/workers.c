@@ -13,6 +13,7 @@
 #include "api/sweep/sweep_member.h"
 #include "server/clock.h"
 #include "server/jobs/crash_mark.h"
+#include "server/pool.h"
 
 #include <assert.h>
 #include <math.h>
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 256 * 1024, STACK_BYTES = 2 * 1024 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 8 };
+enum { CHUNK_BYTES = 256 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 8 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
 #define BACKOFF_MOST_SECONDS 30.0 /* longest delay between retries of a failed store: 1 s, 2 s, 4 s, ... */
@@ -304,9 +305,7 @@ static double fraction_reached(const hamel_summary *summary) {
 
 static bool on_job_summary(void *context, const char *json, const hamel_summary *summary) {
     job_run *run = context;
-    bool whole = summary->outcome == HAMEL_COMPLETED || summary->outcome == HAMEL_TERMINATED;
-    metrics_run(run->worker->workers->services.metrics, RUN_KIND_JOB, whole ? RUN_COMPLETED : RUN_INCOMPLETE,
-                summary->steps, summary->rows, summary->wall_seconds);
+    bool whole = metrics_summary(run->worker->workers->services.metrics, RUN_KIND_JOB, summary);
     finish_job(run, &(job_end){.status = whole ? JOB_COMPLETED : JOB_INCOMPLETE,
                                .progress = whole ? 1 : fraction_reached(summary),
                                .summary = json});
@@ -475,15 +474,6 @@ static void *run_jobs(void *context) {
     return NULL;
 }
 
-static bool start_thread(worker *p) {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                   pthread_create(&p->thread, &attributes, run_jobs, p) == 0;
-    pthread_attr_destroy(&attributes);
-    return started;
-}
-
 /* ---- listener of a shared store ---------------------------------------------------------------------------------- */
 
 static void on_queued(void *context) {
@@ -542,7 +532,7 @@ workers *workers_start(const daemon_services *services, size_t count) {
     for (; started < count; started++) {
         members[started].workers = w;
         atomic_init(&members[started].cancel, false);
-        if (!start_thread(&members[started])) break;
+        if (!pool_start_thread(&members[started].thread, run_jobs, &members[started])) break;
     }
     pthread_mutex_lock(&w->lock);
     w->count = started;
