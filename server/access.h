@@ -12,7 +12,8 @@
  *
  * On SIGHUP the daemon reads the file again (access_reload). Owners are identified by name: an owner that is still in
  * the file keeps its usage and gets the new token, scopes and quotas. An owner that has been removed is no longer
- * found. It stays in memory until the list is closed, since one of its requests or streams may still run. */
+ * found. A removed owner stays in memory until the list is closed, since requests or streams of this owner may still
+ * run. */
 #pragma once
 
 #include "server/bucket.h"
@@ -58,7 +59,7 @@ struct token_owner {
     access_quotas quotas;
     bucket requests;
     double used[ACCESS_RESOURCES];
-    double cpu_used, cpu_unsaved; /* seconds used on cpu_day; part of them that is not stored yet */
+    double cpu_used, cpu_unsaved; /* seconds used on cpu_day; the part of these seconds that is not stored yet */
     int64_t cpu_day;              /* in days since 1970 */
     bool cpu_known;               /* cpu_used includes the stored usage of cpu_day */
 };
@@ -78,21 +79,21 @@ bool access_open_to_anyone(const access_list *a);
 /* Returns the owner of the token in an Authorization header (NULL: no header); NULL if the token is unknown. Takes the
  * same time for every token. */
 token_owner *access_of(access_list *a, const char *authorization);
-token_owner *access_named(access_list *a, const char *name); /* NULL if there is no such owner */
+token_owner *access_named(access_list *a, const char *name); /* returns NULL if no owner has this name */
 
 bool access_may(token_owner *owner, unsigned scope);
-access_quotas access_quotas_of(token_owner *owner); /* current quotas */
+access_quotas access_quotas_of(token_owner *owner); /* returns the current quotas */
 
 /* Counts one request against the owner's rate. If the rate is exceeded, returns false and sets *seconds to the time
  * after which to retry. */
 bool access_take_request(token_owner *owner, double *seconds);
 
-/* Takes `amount` of a shared resource, of which `most` exist in total. Within its quota an owner gets at most as much
- * as remains free for others. If the list has only one owner, it may take all. */
+/* Takes `amount` of a shared resource, of which `most` exist in total. Within the quota, an owner gets at most as much
+ * as remains free for other owners. The only owner of a list may take all. */
 typedef enum access_grant { ACCESS_GRANTED, ACCESS_QUOTA_USED, ACCESS_ALL_USED } access_grant;
 access_grant access_take(access_list *a, token_owner *owner, access_resource kind, double amount, double most);
 void access_release(access_list *a, token_owner *owner, access_resource kind, double amount);
-double access_used(access_list *a, access_resource kind); /* amount used by all owners */
+double access_used(access_list *a, access_resource kind); /* returns the amount that all owners use */
 
 /* Bytes that one answer takes from ACCESS_ANSWER_BYTES, the common budget of answers that have not been read: whole
  * answers, bytes that a stream keeps beyond its ring, and rows that a format collects. Small answers are not counted: the
@@ -103,12 +104,13 @@ typedef struct answers_share {
     token_owner *owner; /* NULL for an answer without a token */
     double most, taken; /* bytes: bound on all answers; taken by this one */
 } answers_share;
-bool answers_take(answers_share *s, size_t bytes); /* false if the budget or the owner's share of it is used up */
+bool answers_take(answers_share *s,
+                  size_t bytes); /* returns false if the budget, or the owner's share of the budget, is used up */
 void answers_give_back(answers_share *s, size_t bytes);
-void answers_leave(answers_share *s); /* releases all bytes */
+void answers_leave(answers_share *s); /* releases all bytes of the answer */
 
 bool access_has_cpu(token_owner *owner, double *seconds);
-bool access_charge(token_owner *owner, double seconds); /* false if the quota is now used up */
+bool access_charge(token_owner *owner, double seconds); /* returns false if the quota is now used up */
 
 /* Processor time that is not stored yet. The owner must outlive it. */
 typedef struct access_usage {

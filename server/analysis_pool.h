@@ -1,11 +1,12 @@
 /* analysis_pool.h — runs analyses in separate processes (analysis_process.h).
  *
- * A fixed number of processes wait for requests. If one of them crashes or is killed (memory, time, disconnected
- * client), only its analysis ends, and a new process replaces it. An analysis holds a CPU slot while its process
- * computes; the process is stopped while another thread has the slot. So `--workers` bounds the number of computing
- * threads and processes, and token owners get equal shares for analyses and runs.
+ * A fixed number of processes wait for requests. If a process crashes or is killed (memory, time, disconnected client),
+ * only the current analysis of this process ends, and a new process replaces it. An analysis holds a CPU slot while its
+ * process computes; the process is stopped while another thread has the slot. Therefore `--workers` bounds the number
+ * of computing threads and processes, and token owners get equal shares for analyses and runs.
  *
- * An owner that holds as many processes as are free gets no more, so that one stays free for other owners. */
+ * An owner gets a process only if more processes are free than this owner holds. So one process stays free for other
+ * owners. */
 #pragma once
 
 #include "server/budget.h"

@@ -1,14 +1,15 @@
 /* analysis_process.h — the process that runs analyses, and its protocol with the daemon.
  *
  * FLINT, GMP and MPFR end the process if an allocation fails, and FLINT cannot be interrupted. So analyses for clients
- * run in a separate process. Its system calls are restricted to memory, its socket and little else (seccomp.h). Its
- * memory is limited, and so is the processor time of each analysis. The daemon can stop, resume and kill it.
+ * run in a separate process. A filter restricts the system calls of this process to memory, one socket and little else
+ * (seccomp.h). The memory of the process and the processor time of each analysis are limited. The daemon can stop,
+ * resume and kill the process.
  *
  *     daemon to process     analysis_request, then the body of the request
  *     process to daemon     analysis_answer, then its text
  *
- * It serves one request at a time. It ends when the socket is closed, and after an analysis that has used much memory,
- * so that the system gets the memory back. */
+ * The process serves one request at a time. The process exits when the socket is closed, and after an analysis that has
+ * used much memory, so that this memory is returned to the system. */
 #pragma once
 
 #include "api/simulate.h"
@@ -23,7 +24,7 @@ typedef struct analysis_setup {
                             reserved address space would count */
     double cpu_seconds; /* processor time of one analysis; 0: no limit */
     seccomp_filter filter;
-    void *secrets; /* memory to overwrite before the first analysis; NULL: nothing */
+    void *secrets; /* memory that is overwritten before the first analysis; NULL if there is none */
     size_t secret_bytes;
 } analysis_setup;
 
@@ -42,7 +43,7 @@ typedef struct analysis_answer {
     uint64_t length; /* length of the text */
     int32_t kind;    /* analysis_kind */
     int32_t http;    /* HTTP status of ANALYSIS_REFUSED */
-    int32_t leaves;  /* 1 if the process ends after this answer */
+    int32_t leaves;  /* 1 if the process exits after this answer */
     int32_t unused;
 } analysis_answer;
 

@@ -1,9 +1,9 @@
 /* budget.h — the limits of one request or job: CPU slot, wall time, processor time.
  *
  * The engine polls a budget at each evaluation (hamel_poll). Every few milliseconds the budget charges the processor
- * time used since then to the token owner and checks all limits. It yields the CPU slot if its time slice has ended and
- * others wait. So derivations, analyses and runs all yield their slots, and the
- * work of an owner stops as soon as its quota is used up.
+ * time used since then to the token owner and checks all limits. The budget yields the CPU slot if the time slice has
+ * ended and other threads wait. So derivations, analyses and runs yield their slots, and work stops as soon as the
+ * quota of the owner is used up.
  *
  * The first limit that is exceeded ends the budget permanently. Only one thread at a time may use a budget. */
 #pragma once
@@ -39,12 +39,12 @@ typedef struct budget {
 void budget_open(budget *b, cpu_slots *slots, token_owner *owner, const atomic_bool *cancel,
                  const budget_limits *limits, double since);
 
-/* Both are called on the working thread, whose processor time is charged between them. */
+/* Called on the working thread. The budget charges the processor time of this thread between the two calls. */
 void budget_begin(budget *b);
 void budget_close(budget *b); /* releases the slot */
 
-void budget_take_slot(budget *b);    /* waits; no-op if already held */
-void budget_release_slot(budget *b); /* no-op if not held */
+void budget_take_slot(budget *b);    /* waits; no-op if the slot is already held */
+void budget_release_slot(budget *b); /* no-op if the slot is not held */
 
 /* Charges the processor time of another process that computes under this budget's slot. */
 void budget_add(budget *b, double seconds);
@@ -55,5 +55,5 @@ void budget_derive(budget *b, bool deriving);
 
 /* Returns a problem document about the exceeded limit; NULL if no limit was exceeded or out of memory. Sets *http to
  * its status and *retry_after to the seconds until a retry makes sense; 0: never. */
-bool budget_spent(const budget *b); /* a limit was exceeded; false if only canceled */
+bool budget_spent(const budget *b); /* returns true if a limit was exceeded, false if the work was only canceled */
 cJSON *budget_problem(const budget *b, const char *instance, int *http, int *retry_after);

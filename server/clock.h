@@ -11,10 +11,10 @@ enum { RANDOM_ID_BYTES = 33, CLOCK_TEXT_BYTES = 32 };
 
 double clock_seconds(void); /* CLOCK_MONOTONIC: for intervals and deadlines */
 
-double clock_cpu_seconds(void); /* processor time of this thread */
+double clock_cpu_seconds(void); /* processor time of the calling thread */
 
 /* clock_deadline returns the time `seconds` from now, for pthread_cond_timedwait; clock_condition_init initializes a
- * condition variable. Both use CLOCK_MONOTONIC. */
+ * condition variable. Deadlines and condition variables use CLOCK_MONOTONIC. */
 struct timespec clock_deadline(double seconds);
 void clock_condition_init(pthread_cond_t *out);
 

@@ -1,13 +1,14 @@
 /* cpu_slots.h — CPU slots: a bound on the number of computing threads, shared fairly between token owners.
  *
-There may be hundreds of streams, each with a thread, but a thread computes only while it holds a slot. A run takes a
- * slot, releases it while it waits for a slow reader, and yields it after a short time slice if others wait. So every
- * stream advances, and no slot is held for a client that does not read.
+ * There may be hundreds of streams, each with a thread, but a thread computes only while it holds a slot. A run takes a
+ * slot, releases the slot while it waits for a slow reader, and yields the slot after a short time slice if other
+ * threads wait. So every stream advances, and no slot is held for a client that does not read.
  *
  * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot, among these to the
  * share that has computed least, and within a share to the run that has waited longest. So a hundred streams of one
  * owner get as much as one stream of another. A share that holds several slots yields one immediately to a share that
- * waits without a slot. A share that was idle starts level with the others: idling earns no credit. */
+ * waits without a slot. A share that was idle starts with the usage of the share that got a slot last: idling earns no
+ * credit. */
 #pragma once
 
 #include <pthread.h>
@@ -43,11 +44,11 @@ typedef struct cpu_slot {
 void cpu_slots_init(cpu_slots *slots, size_t count);
 void cpu_slots_destroy(cpu_slots *slots);
 
-void cpu_slot_take(cpu_slots *slots, cpu_slot *slot);    /* waits; no-op when held */
-void cpu_slot_release(cpu_slots *slots, cpu_slot *slot); /* no-op when not held */
-bool cpu_slots_are_wanted(cpu_slots *slots);             /* another thread waits */
+void cpu_slot_take(cpu_slots *slots, cpu_slot *slot);    /* waits for a slot; no-op if one is held */
+void cpu_slot_release(cpu_slots *slots, cpu_slot *slot); /* no-op if no slot is held */
+bool cpu_slots_are_wanted(cpu_slots *slots);             /* returns true if another thread waits for a slot */
 
-/* Returns true if the share of this slot holds several slots while another share waits without any. */
+/* Returns true if the share of this slot holds several slots while a share without slots waits. */
 bool cpu_slot_is_owed(cpu_slots *slots, const cpu_slot *slot);
 
 /* If the time slice has ended or cpu_slot_is_owed, yields the slot to the next waiter and waits for another slot. */

@@ -29,9 +29,9 @@ enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
 extern char **environ;
 
-/* Settings of glibc's allocator, which returns a block to the system if the block has its own mapping or is at the end of
- * its heap. By default its threshold for mappings grows up to 32 MiB when such a block is freed, so that freed parts of
- * large models would stay in the heaps. */
+/* Settings of glibc's allocator, which returns a block to the system if the block has its own mapping or is at the end
+ * of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed, so that freed
+ * parts of large models would stay in the heaps. */
 enum {
     HEAPS = 4,                      /* otherwise each of hundreds of threads could keep freed memory in its own heap */
     OWN_MAPPING_BYTES = 512 * 1024, /* above the ring of a stream (256 KiB), which each run allocates */
@@ -189,7 +189,7 @@ static bool store_is_elsewhere(const server_config *config) {
     return strncmp(config->store, "postgresql:", 11) == 0;
 }
 
-/* Handles signals until one of them ends the daemon, and returns that one. If `idle` is not NULL, also returns after
+/* Handles signals until a signal ends the daemon, and returns this signal. If `idle` is not NULL, also returns after
  * --idle seconds without a job. SIGCHLD ends the daemon, since the spawner cannot be forked again. */
 static int wait_for_end(const daemon_services *services, workers *idle, spawner *forks, const sigset_t *awaited) {
     const server_config *config = services->config;
@@ -262,10 +262,10 @@ static int serve(const server_config *config, server_log *log, access_list *owne
                                                 .keep_days = config->keep_days,
                                                 .keep_bytes = config->keep_bytes});
     int code = EXIT_SUCCESS;
-    const model_bounds bounds = {.kept = (size_t)config->cache,
-                                 .used = (size_t)config->models,
-                                 .derivations =
-                                     2 * (size_t)config->workers}; /* one token owner gets at most half of them */
+    const model_bounds bounds = {
+        .kept = (size_t)config->cache,
+        .used = (size_t)config->models,
+        .derivations = 2 * (size_t)config->workers}; /* one token owner gets at most half of the derivations */
     services.models = model_cache_open(&services.limits, &counters, &bounds);
     services.workers = services.models ? workers_start(&services, (size_t)config->workers) : NULL;
     bool listens = services.workers && !config->worker;

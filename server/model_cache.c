@@ -204,7 +204,7 @@ static bool fail_with(api_failure *failure, hamel_status status) {
 }
 
 /* Waits until another derivation may begin; returns false if the budget has ended. Derivations take turns on the CPU
- * slots, so all of them hold memory at the same time. */
+ * slots, so all derivations under way hold memory at the same time. */
 static bool take_place(model_cache *c, budget *b) {
     bool computes = b->slot.held, wanted = true;
     token_owner *owner = b->owner;

@@ -1,9 +1,9 @@
 /* model_cache.h — a cache of derived models, shared by requests with equal descriptions.
  *
  * Two descriptions are equal if their canonical JSON is equal: white space, the order of keys and the notation of
- * numbers do not matter. If equal descriptions arrive at the same time, one request derives the model and the others
- * wait. Models are immutable and shared; each user has a lease. Unused models are kept within a bound of bytes, the
- * least recently used are dropped first. Failures are not cached. */
+ * numbers do not matter. If equal descriptions arrive at the same time, one request derives the model and the other
+ * requests wait. Models are immutable and shared; each user has a lease. Unused models are kept within a bound of
+ * bytes, the least recently used are dropped first. Failures are not cached. */
 #pragma once
 
 #include "api/simulate.h"
@@ -19,7 +19,8 @@ typedef struct model_lease {
     cache_entry *entry;
 } model_lease;
 
-/* Bounds on all models together. Of the last two, a token owner gets at most as much as remains free for others. */
+/* Bounds on all models together. Of `used` and `derivations` a token owner gets at most as much as remains free for
+ * other owners. */
 typedef struct model_bounds {
     size_t kept;        /* bytes of unused models; 0: no cache, but simultaneous requests still share a model */
     size_t used;        /* bytes of models in use; requests beyond it are refused, jobs are not. 0: no bound */
@@ -34,7 +35,7 @@ void model_cache_close(model_cache *c); /* after the last lease has been release
  * another request derives it. On failure, or if the budget ends, returns false and fills *failure. */
 bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b, const char *file, model_lease *out,
                       api_failure *failure);
-void model_cache_release(model_cache *c, model_lease *lease); /* no-op without a model */
+void model_cache_release(model_cache *c, model_lease *lease); /* no-op if there is no lease */
 
 typedef struct cache_size {
     size_t models, bytes, used_bytes, derivations;

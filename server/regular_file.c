@@ -23,7 +23,7 @@ static bool can_be_read(int file, size_t most, char why[FILE_REASON_BYTES]) {
            failed_with(why, FILE_REASON_BYTES, "larger than %zu bytes", most);
 }
 
-/* Reads at most `most` bytes, even if the file grows meanwhile. */
+/* Reads at most `most` bytes, even if the file grows during the read. */
 static char *read_bytes(int file, size_t most, size_t *length, char why[FILE_REASON_BYTES]) {
     char *text = malloc(most + 1);
     ssize_t n = text ? 1 : -1;

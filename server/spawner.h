@@ -1,8 +1,9 @@
 /* spawner.h — separate processes for work that may crash, forked by a process without threads.
  *
- * A program with threads or a system-call filter (seccomp.c) cannot fork. So the daemon forks one process, the spawner,
- * before it has threads, a filter, secrets, sockets or a database. On request of the daemon the spawner forks the other
- * processes and passes the daemon a socket to each (SCM_RIGHTS). It sends signals to them and waits for their end.
+ * A program with threads or a system-call filter (seccomp.c) cannot fork. Therefore the daemon forks one process, the
+ * spawner, before it has threads, a filter, secrets, sockets or a database. On request of the daemon the spawner forks
+ * the other processes and passes the daemon a socket to each (SCM_RIGHTS). The spawner sends signals to these processes
+ * and waits for their end.
  *
  * The pid of a process remains reserved until spawner_end, by a zombie if necessary, so a signal never reaches another
  * process. When the daemon ends in any way, the spawner reads the end of its socket and exits. The kernel then
@@ -52,4 +53,4 @@ void spawner_signal(spawner *s, const spawned *process, int number);
 void spawner_end(spawner *s, spawned *process, spawned_end *end);
 
 bool spawner_has_ended(spawner *s); /* called on the thread that receives SIGCHLD */
-void spawner_stop(spawner *s);      /* ends all processes, too; no-op if not started */
+void spawner_stop(spawner *s);      /* also ends all forked processes; no-op if the spawner was not started */

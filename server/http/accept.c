@@ -42,7 +42,7 @@ static int weight_of(const char *p, const char *end) {
     return weight > 1000 ? 1000 : weight;
 }
 
-/* Reads the range that begins at p. Returns its end. */
+/* Reads the range that begins at p. Returns the end of the range. */
 static const char *read_range(const char *p, accept_range *range) {
     while (is_blank(*p)) p++;
     const char *end = piece_end(p, true);

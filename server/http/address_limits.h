@@ -17,11 +17,11 @@ typedef struct address_row address_row;
 address_limits *address_limits_open(double connections, double handshakes_per_second);
 void address_limits_close(address_limits *a); /* called after address_limits_leave for all connections */
 
-/* Takes one operation from the allowance of an address. If it is used up, returns false and sets *seconds to the time
- * after which to retry. */
+/* Takes one operation from the allowance of an address. If the allowance is used up, returns false and sets *seconds to
+ * the time after which to retry. */
 bool address_limits_take(address_limits *a, address_cost cost, const struct sockaddr *address, double *seconds);
 
-/* Returns true if the address has as many connections as it may have. address_limits_enter and _leave count them. */
+/* Returns true if the address has used up its connections. address_limits_enter and _leave count them. */
 bool address_limits_full(const address_limits *a, const struct sockaddr *address);
 address_row *address_limits_enter(address_limits *a, const struct sockaddr *address);
 void address_limits_leave(address_row *row); /* no-op for NULL */

@@ -1,5 +1,6 @@
-/* connections.c — registry and watchdog of connections; see connections.h. It calls shutdown() and not close(), because
- * the descriptor belongs to libmicrohttpd, which detects the end of the connection and cleans up on its thread. */
+/* connections.c — registry and watchdog of connections; see connections.h. Connections are ended by shutdown() and not
+ * by close(), because the descriptor belongs to libmicrohttpd. The library detects the end of the connection and cleans
+ * up on its thread. */
 #include "server/http/connections.h"
 
 #include "server/clock.h"
@@ -12,8 +13,9 @@
 
 #define ROUND_SECONDS 0.1
 
-/* A client that has only closed its sending half may still read. A vanished client cannot be distinguished from it
- * until something is sent. So after an end of file the stream is canceled if nothing has been written for this time. */
+/* A client that has only closed its sending half may still read. Such a client cannot be distinguished from a vanished
+ * one until something is sent. So after an end of file the stream is canceled if nothing has been written for
+ * DOUBT_SECONDS. */
 #define DOUBT_SECONDS 2.0
 
 struct connection_entry {

@@ -1,8 +1,8 @@
 /* followers.c — answers that wait without a thread; see followers.h.
  *
  * A follower is active (a step runs or is queued) or waits. Events during a step are recorded, and the step is then
- * called again. So no change is missed between reading the store and waiting. The watching thread reads revisions only,
- * without the lock, and then pauses for ten times as long as reading has taken.
+ * called again. So a follower misses no change between reading the store and waiting. The watching thread reads
+ * revisions only, without the lock, and then pauses for ten times as long as reading has taken.
  *
  * Lock order: a stream's lock first, then that of the set, then that of the pool. */
 #include "server/http/followers.h"
@@ -30,10 +30,10 @@ struct follower {
     void *context;
     follow_wait wait;
     bool under_way;
-    bool called, room; /* events during the step: canceled; the reader has made space */
+    bool called, room; /* events during the step: the stream was canceled; the reader has made space */
     uint64_t changes;  /* `changes` of the set when the step began */
-    bool looked_at;    /* the watching thread uses it without the lock, so it must not be freed */
-    bool ended;        /* it ended while looked_at; the watching thread frees it */
+    bool looked_at;    /* the watching thread uses the follower without the lock, so the follower must not be freed */
+    bool ended;        /* the follower ended while looked_at; the watching thread frees it */
     follower *previous, *next;
 };
 
@@ -165,7 +165,7 @@ static void compare_revisions(followers *set, size_t count) {
     }
 }
 
-/* Calls the followers whose job has changed, and releases the others. The caller holds the lock. */
+/* Makes the followers due whose job has changed, and releases all collected followers. The caller holds the lock. */
 static void heed(followers *set, size_t count) {
     for (size_t k = 0; k < count; k++) {
         follower *f = set->looks[k].follower;

@@ -1,8 +1,8 @@
 /* followers.h — answers that wait for a change of a job, for a reader, or for a deadline.
  *
- * A follower has no thread and no run slot. It is a step function that is called repeatedly on one of a few threads. A
- * step never blocks: it writes as much as possible and reports the condition for its next call. Another thread watches
- * the store and calls the followers whose job has changed. */
+ * A follower has no thread and no run slot. A follower consists of a step function, which is called repeatedly on one
+ * of a few threads. A step never blocks: it writes as much as possible and reports the condition for its next call.
+ * Another thread watches the store and calls the followers whose job has changed. */
 #pragma once
 
 #include "server/access.h"
@@ -22,7 +22,7 @@ typedef struct follow_wait {
 typedef follow_wait follow_step(void *context);
 
 followers *followers_open(store *s, size_t most); /* NULL if out of memory or threads */
-void followers_close(followers *set); /* waits until all followers have ended; cancel their streams before */
+void followers_close(followers *set); /* waits until all followers have ended; call after canceling their streams */
 
 /* Calls the step repeatedly until it reports its end. From now on writes to the stream do not block (stream.h). If
  * there are too many followers or memory is exhausted, returns false and never calls the step. */

@@ -1,5 +1,5 @@
 /* http.c — HTTP server on libmicrohttpd; see http.h. The library runs one thread, which calls all functions here except
- * http_start and http_stop. That thread never blocks: slow work runs in a pool while its connection is suspended.
+ * http_start and http_stop. The HTTP thread never blocks: slow work runs in a pool while its connection is suspended.
  *
  *     request line ─ begin_request ─> headers ─ request_read_headers ─> body ─ take_body ─> dispatch ─> [pool] ─>
  * send_reply
@@ -223,7 +223,7 @@ static bool give_to_pool(request *r) {
                     &r->services->budget, r->received_at);
     }
     connections_set_deadline(r->server->connections, r->entry, 0);
-    MHD_suspend_connection(r->connection); /* must happen before the task can resume it */
+    MHD_suspend_connection(r->connection); /* must happen before the task can resume the connection */
     connections_set_stream(r->server->connections, r->entry, r->stream);
     if (pool_give(streams ? r->server->streams : r->server->brief, run_handler, r)) return true;
     reply_busy(r);
@@ -429,7 +429,8 @@ void http_stop(http_server *server, double seconds, double patience) {
     /* The kernel then refuses new connections instead of queueing them. The socket is closed later. */
     if (listener != MHD_INVALID_SOCKET) shutdown(listener, SHUT_RDWR);
     if (!wait_until_idle(server, begin + patience, begin + seconds)) connections_abandon_streams(server->connections);
-    /* The order matters: tasks of one may add tasks to the next. All streams have been canceled. */
+    /* The order matters: tasks of the brief pool add followers, and followers add tasks to the pool of streams. All
+     * streams have been canceled. */
     pool_close(server->brief);
     followers_close(server->followers);
     pool_close(server->streams);

@@ -7,7 +7,7 @@
  *     RUN_FOLLOW   like RUN_BRIEF, with a stream; a follower continues the reply (followers.h)
  * A handler fills request->reply and returns REPLY_READY, or calls request_stream and returns REPLY_STREAMED. After
  * request_stream the request belongs to the HTTP thread, and the handler may use only the stream. After request_follow
- * it belongs to the follower, and the handler returns REPLY_STREAMED, too. */
+ * the request belongs to the follower, and the handler also returns REPLY_STREAMED. */
 #pragma once
 
 #include "api/simulate.h"
@@ -57,10 +57,10 @@ typedef struct reply {
     char *bytes;            /* owned unless `is_static` */
     size_t length;
     bool is_static;
-    bool streamed;         /* the body comes from the request's stream */
-    bool coded;            /* compressed with gzip */
-    bool page;             /* HTML page that loads scripts and styles from this server and sends requests to it */
-    bool closes;           /* the connection is closed after this reply */
+    bool streamed; /* the body comes from the request's stream */
+    bool coded;    /* compressed with gzip */
+    bool page;     /* HTML page, which may load scripts and styles from this server and send requests to this server */
+    bool closes;   /* the connection is closed after this reply */
     const char *challenge; /* value of WWW-Authenticate; static text or NULL */
     int waited;            /* N of Preference-Applied: wait=N; 0: no such header */
     int retry_after;       /* Retry-After in seconds; 0: no such header */
@@ -83,7 +83,7 @@ struct request {
     token_owner *owner;  /* owner of the token; NULL on routes without scope, and before admission */
     bool holds_resource; /* holds a run slot or follower, counted against the quota of its owner */
     access_resource resource;
-    answers_share answers; /* charged for a reply that is not streamed */
+    answers_share answers; /* bytes charged for a reply that is not streamed */
     stream *stream;        /* set on RUN_STREAM and RUN_FOLLOW routes, otherwise NULL */
     reply reply;
     bool headers_seen, dispatched;
@@ -112,11 +112,11 @@ double request_read_headers(request *r, const char *method, const char *version)
 void admit(request *r);
 void admission_end(request *r); /* releases the resources taken by admit */
 
-/* Exchanges the resource that the request holds for one of another kind. If that kind is used up, returns false and keeps
- * the first. */
+/* Exchanges the resource that the request holds for one of another kind. If no resource of that kind is free, returns
+ * false and keeps the first one. */
 bool admission_change(request *r, access_resource kind);
 
-/* Each returns the value of a header or query parameter; NULL if it is absent. */
+/* Return the value of a header or query parameter; NULL if absent. */
 const char *request_header(const request *r, const char *name);
 const char *request_query(const request *r, const char *name);
 

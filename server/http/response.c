@@ -75,8 +75,8 @@ void response_finish(request *r) {
     if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(r);
 }
 
-/* Adds headers with which browsers load nothing, refuse framing and do not guess types; pages may load their own
- * files. */
+/* Adds headers that make browsers load nothing, refuse framing and not guess types. Pages of this server may load files
+ * from this server. */
 static void add_security(const reply *a, response_headers *h) {
     static const char none[] = "default-src 'none'; frame-ancestors 'none'";
     static const char own[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

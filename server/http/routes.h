@@ -30,8 +30,8 @@ void request_run_system(request *r, api_observer *observer);
  * (routes_simulations.c). */
 handled reply_refusal(request *r, api_failure *failure);
 
-/* Each reads the job or batch with the id in the path. If it does not exist or the request may not read it, replies and
- * returns false (routes_jobs.c, routes_batches.c). */
+/* Read the job or batch with the id in the path. If there is none, or it belongs to another owner, reply and return
+ * false (routes_jobs.c, routes_batches.c). */
 bool request_job(request *r, job *out);
 bool request_batch(request *r, job_batch *out);
 

@@ -1,8 +1,8 @@
 /* routes_analyses.c — POST /v1/analyses: analyzes a system without running it.
  *
- * An analysis may take as long as a derivation. Therefore it waits for a CPU slot like a live run, has a thread, and is
- * canceled when its client disconnects. It runs in a separate process (server/analysis_pool.h) unless that is
- * disabled. */
+ * An analysis may take as long as a derivation. Therefore an analysis waits for a CPU slot like a live run, has a
+ * thread, and is canceled when its client disconnects. Unless --analysis-processes is 0, analyses run in separate
+ * processes (server/analysis_pool.h). */
 #include "server/http/routes.h"
 
 #include "api/analyze.h"

@@ -1,8 +1,8 @@
 /* routes_batches.c — batches: many jobs submitted together, from a description with a sweep or from a list.
  *
  * All errors are reported before anything is stored. Each description in a list is derived. Members of a sweep differ
- * in numbers only, so only the description without overrides is derived, and the names in all members are checked. Its
- * run defines the columns of the table. The table of results is in routes_batch_results.c. */
+ * in numbers only, so only the description without overrides is derived, and the names in all members are checked. The
+ * columns of this description define the columns of the table. The table of results is in routes_batch_results.c. */
 #include "api/json/text.h"
 #include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"

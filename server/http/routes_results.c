@@ -1,9 +1,9 @@
 /* routes_results.c — GET /v1/jobs/{id}/results: returns stored rows in any format, and live rows with follow=true.
  *
- * Rows are read chunk by chunk and written to the ring of a stream, as for a live run. The answer is a follower: it
- * uses no thread while there is nothing to send or the reader is slow. Formats that are sent as a whole take a run slot
- * when all rows are stored, and keep it until the client has read them. Without `follow`, the results of a running job
- * are the stored rows and a summary with status `running`. */
+ * Rows are read chunk by chunk and written to the ring of a stream, as for a live run. The answer is a follower: no
+ * thread is used while there is nothing to send or the reader is slow. Formats that are sent as a whole take a run slot
+ * when all rows are stored, and keep the slot until the client has read all rows. Without `follow`, the results of a
+ * running job are the stored rows and a summary with status `running`. */
 #include "api/json/text.h"
 #include "server/clock.h"
 #include "server/http/accept.h"
@@ -44,7 +44,7 @@ typedef struct results {
     double *row;
     int64_t next; /* number of the next row to read */
     int64_t next_event;
-    job_event event;  /* the event with number next_event; json is NULL if it has not been read yet */
+    job_event event;  /* event number next_event; `json` is NULL if the event has not been read yet */
     bool events_read; /* all stored events of the current chunk have been read */
     bool has_events;  /* the format can contain events */
     bool past_end;    /* a row after `to` has been read, so no later row is requested */

@@ -1,8 +1,8 @@
 /* stream.c — ring buffer between a producer and a client; see stream.h.
  *
- * Resuming a connection wakes the HTTP thread. After a pause in the output this is done immediately. For a fast run
- * bytes are held back until there are enough of them, or until the next stream_nudge (every tenth of a second).
- * Likewise a blocked producer continues when half the ring is free.
+ * Resuming a connection wakes the HTTP thread. After a pause in the output this is done immediately. For a fast run,
+ * bytes are held back until there are ENOUGH_BYTES, or until the next stream_nudge (every tenth of a second). A blocked
+ * producer continues when half the ring is free.
  *
  * Lock order: a stream's lock first, then the locks inside libmicrohttpd (resume and suspend only). */
 #include "server/http/stream.h"
@@ -138,7 +138,7 @@ static void wait_for_room(stream *s) {
     if (computing) budget_release_slot(&s->budget);
     while (s->count > STREAM_RING_BYTES / 2 && !s->gone) pthread_cond_wait(&s->room, &s->lock);
     if (!computing) return;
-    pthread_mutex_unlock(&s->lock); /* the reader needs the lock meanwhile */
+    pthread_mutex_unlock(&s->lock); /* the reader needs the lock during the wait */
     budget_take_slot(&s->budget);
     pthread_mutex_lock(&s->lock);
 }
@@ -244,7 +244,7 @@ bool stream_has_room(stream *s) {
 }
 
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room) {
-    (void)position; /* not needed: bytes are read in sequence and only once */
+    (void)position; /* not needed: bytes are read in sequence */
     stream *s = context;
     ssize_t result = 0;
     pthread_mutex_lock(&s->lock);

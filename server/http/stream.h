@@ -30,13 +30,15 @@ void stream_release(stream *s);
 /* Returns a flag that becomes true when the client disconnects or the daemon shuts down; the producer polls it. */
 const atomic_bool *stream_cancel_flag(const stream *s);
 
-/* Functions for the producer. While the ring is full, stream_write blocks and releases the thread's CPU slot. It
- * returns false if the client has disconnected. */
+/* Functions for the producer. While the ring is full, stream_write blocks and releases the thread's CPU slot.
+ * stream_write returns false if the client has disconnected. */
 bool stream_begin(stream *s, bool coded); /* allocates the ring; `coded`: compress with gzip. False if out of memory */
 bool stream_write(void *context, const char *bytes, size_t length);
-bool stream_flush(stream *s);           /* sends the bytes that gzip holds back; returns false as stream_write does */
-void stream_end(stream *s, bool whole); /* if not whole, the client gets a broken response instead of a short one */
-budget *stream_budget(stream *s);       /* budget of the producer */
+bool stream_flush(stream *s); /* sends the bytes that gzip holds back; returns false if the client has disconnected */
+void stream_end(
+    stream *s,
+    bool whole); /* unless `whole`, the response ends with an error, so that the client does not take it for complete */
+budget *stream_budget(stream *s); /* budget of the producer */
 
 /* Functions for a producer that must not block. Bytes beyond the ring are kept in memory and charged to the answers;
  * stream_write returns false if that fails. Write while stream_has_room is true. `wake` is called under the stream's
@@ -44,12 +46,13 @@ budget *stream_budget(stream *s);       /* budget of the producer */
 typedef void stream_wake(void *context, bool reader);
 void stream_never_wait(stream *s, stream_wake *wake, void *context);
 void stream_may_wait(stream *s);
-bool stream_has_room(stream *s); /* true if half the ring is free or the reply has not begun */
+bool stream_has_room(stream *s); /* returns true if half the ring is free */
 
 /* Charges memory of the producer to the answers; released when the stream is freed. Returns false if that fails. */
 bool stream_charge(stream *s, size_t bytes);
 
-double stream_quiet_seconds(stream *s); /* time since the last write; before the first write, since the opening */
+double stream_quiet_seconds(
+    stream *s); /* returns the time since the last write, or since stream_open if nothing was written */
 
 /* Functions for the reader: a MHD_ContentReaderCallback whose context is the stream, on the attached connection. */
 void stream_attach(stream *s, struct MHD_Connection *connection);
@@ -62,4 +65,5 @@ void stream_stop(stream *s); /* at shutdown: cancels the producer, which may sti
 bool stream_stopped(const stream *s);
 void stream_abandon(stream *s); /* the client has disconnected: resumes the connection, so that it is closed */
 void stream_nudge(stream *s);   /* sends bytes that were held back for larger packets */
-double stream_stalled_seconds(stream *s); /* time for which bytes have waited for the reader; 0 if there are no bytes */
+double
+stream_stalled_seconds(stream *s); /* returns the time for which bytes have waited for the reader; 0 if no bytes wait */

@@ -1,6 +1,6 @@
-/* crash_mark.c — signal handler that marks crashes; see crash_mark.h. It needs static storage, the only one in the
- * daemon. The handler writes 16 bytes, restores the former handlers and returns. The signal is then raised again and
- * has its usual effect (a core dump, a sanitizer's report). */
+/* crash_mark.c — signal handler that marks crashes; see crash_mark.h. The handler needs static variables. The handler
+ * writes 16 bytes, restores the former handlers and returns. The signal is then raised again and has its usual effect
+ * (a core dump, a sanitizer's report). */
 #include "server/jobs/crash_mark.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* store.h — interface of job stores. Each backend has one file or a few.
+/* store.h — interface of job stores.
  *
  * A backend is a table of functions (store_kind), registered in store.c under the scheme of its URL. All functions may
  * be called from any thread and may wait for the disk. The declaration of each states its durability: "durable" changes
@@ -191,7 +191,7 @@ typedef struct store_kind {
     void (*show)(const char *url, char out[STORE_URL_BYTES]); /* see store_shown; NULL if URLs contain no secrets */
 
     /* Sets the listener. NULL removes it: afterwards no function of the former listener is called, and changes no
-     * longer wait for an unreachable database. This member is NULL for stores that are not shared. */
+     * longer wait for an unreachable database. NULL for stores that are not shared. */
     void (*set_listener)(store *s, const store_listener *listener);
 
     /* Copies the store at this URL, which may be in use, to a new file. On failure returns false with a message. NULL
@@ -202,8 +202,9 @@ typedef struct store_kind {
     store_status (*submit)(store *s, const job_submission *submission, job *out);
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
-    /* Claims a queued job and returns it with its description, or that of its batch, which the caller frees. It selects
-     * the owner with the fewest running jobs, among equals the one that was served longest ago, and its oldest job. */
+    /* Claims a queued job and returns it with its description, or that of its batch, which the caller frees. Selects
+     * the oldest job of the owner with the fewest running jobs. Among owners with equally many, the one served longest
+     * ago comes first. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
     /* Begins the run. If an earlier attempt stored the same header, its rows and events are kept and counted in *rows
@@ -212,20 +213,20 @@ typedef struct store_kind {
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
 
-    /* Stores the last output (may be NULL), status and summary in one durable step. This never exceeds a quota if there
-     * are no output, summary or reduced values and the problem has at most JOB_BASE_BYTES. */
+    /* Stores the last output (may be NULL), status and summary in one durable step. Without output, summary and reduced
+     * values, and with a problem of at most JOB_BASE_BYTES, finish never exceeds a quota. */
     store_status (*finish)(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
 
-    /* Requeues the job because the daemon shuts down. Stores the output so far if it is within the quota. Is not
-     * counted as an attempt without a stored row. */
+    /* Requeues the job because the daemon shuts down. Stores the output so far if the quota allows it. The attempt is
+     * not counted as one without a stored row. */
     store_status (*requeue)(store *s, int64_t number, int64_t attempt, const job_output *output);
 
     /* Requeues the job because the store could not store the output. After JOB_FAULTS_MAX such attempts without a
      * stored row the job fails. */
     store_status (*postpone)(store *s, int64_t number, int64_t attempt);
 
-    /* Durable. A queued job becomes canceled. A running job is marked; the caller must cancel its run. Sets *out as
-     * find does. */
+    /* Durable. A queued job becomes canceled. A running job is marked; the caller must cancel its run. Sets *out to the
+     * job. */
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
     store_status (*delete)(store *s, const char *id, const char *owner,
                            int64_t *number); /* durable; deletes a job with any status */
@@ -243,7 +244,7 @@ typedef struct store_kind {
 
     store_status (*revision)(store *s, int64_t number, int64_t *revision); /* reads the revision of a job */
 
-    /* Here and in the other functions a NULL `owner` means any owner. */
+    /* In all functions a NULL `owner` means any owner. */
     store_status (*find)(store *s, const char *id, const char *owner, job *out);
 
     /* Reads a page of at most query->limit jobs to `out`, without header, summary, assignments and reduced values. The
@@ -252,7 +253,7 @@ typedef struct store_kind {
     store_status (*description)(store *s, const job *j, char **body,
                                 size_t *length); /* the job's description, or that of its batch */
     store_status (*known_key)(store *s, const job_submission *submission,
-                              job *out); /* returns the status of submit, but stores nothing */
+                              job *out); /* returns the status that submit would return; stores nothing */
     store_status (*find_batch)(store *s, const char *id, const char *owner, job_batch *out);
 
     /* Reads a page of batches without their plans; uses owner, before and limit of the query. */
@@ -268,8 +269,8 @@ typedef struct store_kind {
                                 int64_t *row); /* finds the first row of the chunk that contains time t */
     store_status (*counts)(store *s, store_counts *out);
 
-    /* Adds processor time to the usage of this owner on this day (days since 1970), and deletes usage of earlier days.
-     * Sets *total to the usage of the day over all daemons. Not durable. */
+    /* Adds processor time to the usage of an owner on a day (in days since 1970), and deletes the usage of earlier
+     * days. Sets *total to the usage of the day over all daemons. Not durable. */
     store_status (*charge)(store *s, const char *owner, int64_t day, double seconds, double *total);
 
     /* Returns the reason why the store currently accepts no submissions, as a static text; NULL if it accepts them. */

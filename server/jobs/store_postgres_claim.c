@@ -1,13 +1,14 @@
 /* store_postgres_claim.c — claims of jobs from a queue that many nodes share.
  *
  * A claim has two parts. First some jobs are reserved: they remain queued, but no other node can claim them. Then each
- * claim of a worker starts one of them. The number of reserved jobs is adapted to about a second of work, so that short
- * jobs need few queries and long jobs are not kept from other nodes. Jobs that are not started in time are released.
+ * claim of a worker starts one reserved job. The number of reserved jobs is adapted to about a second of work, so that
+ * short jobs need few queries and long jobs are not kept from other nodes. Jobs that are not started in time are
+ * released.
  *
- * A job that ran when its node vanished is a suspect: it may be the cause. Each node reserves at most one suspect, so
- * that of two jobs lost together only the cause is lost again (store_postgres_lease.c counts losses).
+ * A job that ran when its node vanished is a suspect: the job may have caused the crash. Each node reserves at most one
+ * suspect, so that of two jobs lost together only the cause is lost again (store_postgres_lease.c counts losses).
  *
- * All of this runs on the writer's thread. */
+ * The functions run on the writer's thread, except pg_claim and those that request a release. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 

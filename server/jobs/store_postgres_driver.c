@@ -3,9 +3,9 @@
  * Parameters and results use the binary format of PostgreSQL: numbers in network order, texts and bytes unchanged.
  * Statements are prepared on their first use on a connection.
  *
- * All waiting changes are made in one transaction. If one of them fails, the transaction is rolled back and each change
+ * All waiting changes are made in one transaction. If a change fails, the transaction is rolled back and each change
  * gets its own transaction, which is retried after a conflict (a deadlock, or the same key at the same time). If the
- * database cannot be reached, changes with wait_for_db wait until the lease ends; others fail immediately. */
+ * database cannot be reached, changes with wait_for_db wait until the lease ends; other changes fail immediately. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 
@@ -92,7 +92,7 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
     bool news = s->unreachable == reached;
     s->unreachable = !reached;
     if (reached) {
-        s->backoff = s->retry_at = 0; /* other connections may retry now as well */
+        s->backoff = s->retry_at = 0; /* other connections may also retry now */
     } else {
         s->backoff = s->backoff < BACKOFF_LEAST ? BACKOFF_LEAST : 2 * s->backoff;
         if (s->backoff > BACKOFF_MOST) s->backoff = BACKOFF_MOST;

@@ -54,7 +54,7 @@ struct postgres_store {
     double lease_seconds;
     pg_connection writer, lease_connection; /* the lease thread uses the second one */
     pg_reserve reserve;
-    pg_release stale;              /* used by the lease thread */
+    pg_release stale;              /* operation that the lease thread submits */
     _Atomic int64_t node;          /* 0 if there is no lease */
     _Atomic(const char *) refusal; /* reason why the database refused the last change; NULL if it did not */
 

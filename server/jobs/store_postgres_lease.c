@@ -1,16 +1,16 @@
 /* store_postgres_lease.c — lease of this node, and removal (sweep) of nodes whose lease has ended.
  *
- * Every node that shares the database has a row with the end of its lease, by the clock of the database. It renews the
- * lease three times in this period. If a lease has ended, any other node removes the row and requeues the jobs. Later
- * writes of the first node are refused, because their attempt is no longer the current one. It then registers as a new
- * node with a new lease.
+ * Every node that shares the database has a row with the end of its lease, by the clock of the database. A node renews
+ * its lease three times in the period of the lease. If a lease has ended, any other node removes the row and requeues
+ * the jobs. Later writes of the removed node are refused, because their attempt is no longer the current one. The
+ * removed node then registers as a new node with a new lease.
  *
  * A node that cannot reach the database computes the end of its lease by its own clock, counted from before its last
- * renewal was sent. Then it stops its runs.
+ * renewal was sent. At this time the node stops its runs.
  *
- * A job that was running when its node vanished may have been the cause. If this has happened JOB_LOST_MAX times
- * without a stored row in between, the job fails. If several jobs are lost together, the loss counts only for those
- * that had been lost before. */
+ * A job that was running when its node vanished may have been the cause. If the nodes of a job have vanished
+ * JOB_LOST_MAX times without a stored row in between, the job fails. If several jobs are lost together, the loss counts
+ * only for those that had been lost before. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 
@@ -28,7 +28,7 @@ static void notify(postgres_store *s, bool lost) {
     pthread_mutex_unlock(&s->listener_lock);
 }
 
-/* Returns true if the job may be running here. If `canceled`, also cancels its run. */
+/* Returns true if the job may be running here. If `canceled` is true, also cancels the run. */
 static bool runs_here(postgres_store *s, int64_t number, bool canceled) {
     pthread_mutex_lock(&s->listener_lock);
     bool runs = !s->has_listener || s->listener.runs(s->listener.context, number);

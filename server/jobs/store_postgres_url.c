@@ -1,7 +1,7 @@
 /* store_postgres_url.c — connection parameters in a URL.
  *
- * A URL may contain a password, and messages of libpq about an invalid URL repeat parts of it. So these messages are
- * not shown. */
+ * A URL may contain a password, and messages of libpq about an invalid URL repeat parts of the URL. So messages of
+ * libpq are not shown. */
 #include "server/jobs/store_postgres_int.h"
 
 #include <stdio.h>

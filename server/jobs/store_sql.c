@@ -1,7 +1,8 @@
 /* store_sql.c — writer thread, readers, and helpers for statements.
  *
- * One thread makes all changes. It passes all waiting operations to the driver, which executes them in one transaction,
- * so that concurrent submissions share one fsync. Readers are a few connections, each lent for one short statement. */
+ * One thread makes all changes. The writer thread passes all waiting operations to the driver, which executes them in
+ * one transaction, so that concurrent submissions share one fsync. Readers are a few connections, each lent for one
+ * short statement. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"
@@ -102,7 +103,7 @@ static size_t give_back(sql_store *s, sql_operation *batch) {
     return deferred;
 }
 
-/* Executes all waiting operations. The caller holds the lock, which is released meanwhile. */
+/* Executes all waiting operations. The caller holds the lock, which is released during the execution. */
 static void make_changes(sql_store *s) {
     sql_operation *batch = s->first;
     s->first = s->last = NULL;

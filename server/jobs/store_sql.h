@@ -106,7 +106,7 @@ struct sql_operation {
     sql_operation *next;
 };
 
-/* First member of the stores of both drivers. */
+/* First member of sqlite_store and postgres_store. */
 struct sql_store {
     store base;
     const sql_driver *driver;

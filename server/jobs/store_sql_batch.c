@@ -40,7 +40,7 @@ static store_status find_by_id(sql_connection *c, const char *id, const char *ow
     return one_batch(c, SQL_FIRST(c, SQL_FIND_BATCH, sql_text(id), sql_text(owner)), out);
 }
 
-/* Returns the bytes of the batch without its members. Its body is stored in addition to the bodies of listed
+/* Returns the bytes of the batch without its members. The body of a batch is stored in addition to the bodies of listed
  * members. */
 static size_t batch_bytes(const batch_submission *submission) {
     return JOB_BASE_BYTES + strlen(submission->whole.name) + submission->whole.length + strlen(submission->plan);

@@ -1,6 +1,6 @@
 /* store_sql_write.c — changes of one job. A change is a struct whose first member is an operation. The caller fills the
- * struct, and the writer's thread runs the operation. An operation returns STORE_FAILED only if the database fails; it is
- * then rolled back completely. It may be run more than once, so it initializes its results each time. */
+ * struct, and the writer's thread runs the operation. An operation returns STORE_FAILED only if the database fails; it
+ * is then rolled back completely. An operation may run more than once, so each run initializes the results. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"
@@ -250,7 +250,7 @@ store_status sql_append(store *s, int64_t number, int64_t attempt, const job_out
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* Returns STORE_OK if an earlier attempt of this change was committed and only its reply was lost. */
+/* Returns STORE_OK if an earlier attempt of this change was committed but the reply of the database was lost. */
 static store_status ended_before(sql_connection *c, const run_change *change) {
     int64_t one;
     return sql_one_int(c,

@@ -128,8 +128,7 @@ static bool prepare_file(sqlite_store *s, char *message, size_t room) {
     return good;
 }
 
-/* Opens the readers and reads once: SQLite opens the log at the first read, and the names still refer to these
- * files. */
+/* Opens the readers. Each reads once, so that SQLite opens the log while the names still refer to the files. */
 static bool open_readers(sqlite_store *s, const char *name) {
     for (size_t i = 0; i < READERS; i++) {
         sqlite_connection *c = calloc(1, sizeof *c);

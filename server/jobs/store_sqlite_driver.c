@@ -1,9 +1,9 @@
 /* store_sqlite_driver.c — statements on SQLite, and changes as transactions.
  *
- * All waiting changes are made in one transaction. An operation that fails is rolled back to its savepoint and does
- * not affect the others. A transaction with a durable operation is committed with synchronous=FULL, others with
- * NORMAL. These survive the end of the process; since the log is sequential, the next durable commit makes them
- * durable, too. */
+ * All waiting changes are made in one transaction. An operation that fails is rolled back to its savepoint and does not
+ * affect other operations. A transaction with a durable operation is committed with synchronous=FULL, other
+ * transactions with NORMAL. Transactions with NORMAL survive the end of the process; since the log is sequential, the
+ * next durable commit makes them durable. */
 #include "server/clock.h"
 #include "server/jobs/store_sqlite_int.h"
 
@@ -115,7 +115,7 @@ static bool any_durable(const sql_operation *operation) {
     return operation != NULL;
 }
 
-/* Returns true if the files are in place; logs changes of this. */
+/* Returns true if the files are in place. Logs when the result changes. */
 static bool in_place(sqlite_store *s) {
     bool in_place = sqlite_files_in_place(s);
     if (in_place == s->misplaced) {
@@ -148,7 +148,7 @@ static bool lite_make(sqlite_store *s, sql_operation *operations, bool may_gain)
             s->wants_room = true;
             return false;
         }
-        /* A full disk may have rolled back the transaction: nothing was stored. */
+        /* A full disk may have rolled back the whole transaction. */
         if (sqlite3_get_autocommit(s->writer.db)) return false;
     }
     return sql_run(c, LITE_COMMIT);

@@ -62,7 +62,8 @@ bool sqlite_files_note(sqlite_store *s);
 bool sqlite_files_in_place(const sqlite_store *s); /* true if the names still refer to these files; any thread */
 
 /* store_sqlite_space.c; all but the first two run on the writer's thread, or before it starts */
-bool sqlite_space_is_low(const sqlite_store *s);        /* true if nothing that needs space may be stored; any thread */
+bool sqlite_space_is_low(
+    const sqlite_store *s); /* returns true if operations that need space must be refused; any thread */
 bool sqlite_is_space_fault(const sqlite_connection *c); /* the last failure on c was lack of space */
 void sqlite_reserve_start(sqlite_store *s);             /* empties the reserve if the disk is full */
 void sqlite_reserve_fill(sqlite_store *s);              /* fills the reserve if there is space */

@@ -3,10 +3,10 @@
  * Free pages of the database are returned in small steps (incremental vacuum), except a part that is kept for new rows.
  * The write-ahead log is truncated when it has grown.
  *
- * While less of the disk is free than configured, nothing is stored that needs space; jobs still end and can be
- * deleted. Other programs may fill the disk nonetheless, and SQLite needs space even to delete, because the log grows
- * first. So a file next to the store reserves space. If a write fails, the running daemon frees half of it; the other
- * half is for the next start. The file is filled again when there is space. */
+ * While less of the disk is free than configured, the store accepts no operation that needs space; jobs still end and
+ * can be deleted. Other programs may still fill the disk, and SQLite needs space even to delete, because the log grows
+ * first. So a file next to the store reserves space. If a write fails, the running daemon frees half of this file; the
+ * next start may free the other half. The file is filled again when there is space. */
 #include "server/jobs/store_sqlite_int.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ static off_t log_size(const sqlite_store *s) {
     return stat(name, &about) == 0 ? about.st_size : 0;
 }
 
-/* SQLite truncates the database when the whole log has been checkpointed, so that is done here as well. */
+/* SQLite truncates the database only when the whole log has been checkpointed, so the log is cut after a vacuum. */
 double sqlite_tend(sql_store *base) {
     sqlite_store *s = (sqlite_store *)base;
     if (s->in_memory || !sqlite_files_in_place(s)) return ROUND_SECONDS;

@@ -206,8 +206,8 @@ static store_status store_end(job_run *run, const job_end *end) {
     return status;
 }
 
-/* Requeues a job whose output could not be stored. If this fails, too, until shutdown, the job stays `running` in the
- * store, and the next start of the daemon requeues it. */
+/* Requeues a job whose output could not be stored. If the store also fails to requeue the job until shutdown, the job
+ * stays `running`, and the next start of the daemon requeues it. */
 static void postpone_job(job_run *run) {
     workers *w = run->worker->workers;
     bool full = run->fault == STORE_NO_SPACE;
