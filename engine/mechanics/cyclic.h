@@ -24,6 +24,7 @@ typedef struct cyclic_condition {
 } cyclic_condition;
 
 typedef struct cyclic_conditions {
+    const hamel_equations *equations;
     cyclic_condition *items; /* in the system's memory */
     size_t count, capacity;
 } cyclic_conditions;

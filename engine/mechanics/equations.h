@@ -78,15 +78,11 @@ typedef struct hamel_equations {
     graph_node jacobi_rate; /* rate of h along the motion (Greenwood 4.379) */
 } hamel_equations;
 
-/* --- constraints.c ------------------------------------------------------------------------------------------------ */
-
-/* Fills A, b, position, velocity and the last m residuals. Errors (acceleration constraints that are not linear in the
+/* constraints.c: fills A, b, position, velocity and the last m residuals. Errors (acceleration constraints that are not linear in the
  * accelerations) go to the system's error. */
 hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* --- friction.c --------------------------------------------------------------------------------------------------- */
-
-/* Fills F and subtracts F|λ| from the residuals. */
+/* friction.c: fills F and subtracts F|λ| from the residuals. */
 hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* Returns Σ F_ik |λ_c| q'_i, the power of friction, which is never positive. */
@@ -95,14 +91,10 @@ graph_node friction_power(const hamel_equations *e);
 /* Returns `node` with the directions of the slips in place of the held directions of friction. */
 graph_node friction_let_go(const hamel_equations *e, graph_node node);
 
-/* --- lagrange.c --------------------------------------------------------------------------------------------------- */
-
-/* Adds d/dt ∂L/∂q' − ∂L/∂q of one term of L to M, Q, momentum and the residuals. */
+/* lagrange.c: adds d/dt ∂L/∂q' − ∂L/∂q of one term of L to M, Q, momentum and the residuals. */
 bool lagrange_add_term(hamel_equations *e, graph_node term);
 
-/* --- inertia.c ---------------------------------------------------------------------------------------------------- */
-
-/* Replaces M and Q of Lagrange's equations: `add_rotors` adds the contribution of rotations, `add_others` that of all other
+/* inertia.c: replaces M and Q of Lagrange's equations: `add_rotors` adds the contribution of rotations, `add_others` that of all other
  * masses; both return false with an error. Potentials and given forces stay. Fills reaction_shift. */
 hamel_status inertia_replace(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                              bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
@@ -112,21 +104,15 @@ bool inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_
 graph_node inertia_of_particle(hamel_system *s, const system_particle *p, int component);
 graph_node inertia_of_rotor(hamel_system *s, const system_rotor *r);
 
-/* --- quasi_velocities.c ------------------------------------------------------------------------------------------- */
-
-/* Derives Lagrange's equations, replaces M and Q (inertia_replace) unless both functions are NULL, and fills C, quasi and
+/* quasi_velocities.c: derives Lagrange's equations, replaces M and Q (inertia_replace) unless both functions are NULL, and fills C, quasi and
  * quasi_bias. */
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
-/* --- gibbs_appell.c ---------------------------------------------------------------------------------------------- */
-
-/* Adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false on failure. */
+/* gibbs_appell.c: adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false on failure. */
 bool appell_add_term(hamel_equations *e, graph_node term);
 
-/* --- energies.c --------------------------------------------------------------------------------------------------- */
-
-/* Returns the *count terms of L = T − V, or of the given lagrangian, with their signs. NULL if out of memory. */
+/* energies.c: returns the *count terms of L = T − V, or of the given lagrangian, with their signs. NULL if out of memory. */
 graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count);
 
 /* Returns the n nodes ∂L/∂q, in the system's memory. NULL after adding an error. */
@@ -148,6 +134,15 @@ graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 /* Returns `node`, which depends on momenta. If the system is given by an acceleration energy, which does not define momenta,
  * adds an error about `what` and returns GRAPH_NONE. */
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);
+
+/* outputs.c: the nodes of all observed expressions; arrays in the system's arena, one node for each item of the description. */
+typedef struct hamel_observed {
+    graph_node *outputs, *invariants, *checks;
+} hamel_observed;
+
+/* Binds all observed expressions and the expressions of the system's events. If `e` is NULL, only syntax and names are
+ * checked. Errors are added to the system's error. */
+hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);
 
 /* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */
 

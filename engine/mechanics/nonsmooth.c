@@ -21,8 +21,6 @@ typedef struct holder {
     size_t first_count, first_capacity;
 } holder;
 
-/* --- nonsmooth operators --------------------------------------------------------------------------------------------- */
-
 /* Finds or adds the nonsmooth operator with this argument; returns −1 if out of memory. */
 static int32_t nonsmooth_of(holder *h, nonsmooth_kind kind, const graph_table *table, graph_node written,
                             graph_node argument, bool held) {
@@ -56,8 +54,6 @@ static graph_node branch_symbol(holder *h, nonsmooth_kind kind, const graph_tabl
     if (i >= 0 && jumps) h->s->nonsmooth[i].jumps = true;
     return i >= 0 && held ? graph_symbol(g, SYMBOL_BRANCH, i) : GRAPH_NONE;
 }
-
-/* --- operators by branches ------------------------------------------------------------------------------------------- */
 
 static graph_node compare(graph *g, graph_op op, graph_node branch) {
     return graph_binary(g, op, branch, graph_number(g, 0));
@@ -143,8 +139,6 @@ static graph_node rewrite(holder *h, graph_node node) {
     }
 }
 
-/* --- the pass -------------------------------------------------------------------------------------------------------- */
-
 static bool is_operation(const graph_cell *cell) {
     return cell->op != GRAPH_IS_NUMBER && cell->op != GRAPH_IS_SYMBOL;
 }
@@ -194,8 +188,6 @@ bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *cou
             if (lists[l][i] >= 0) lists[l][i] = h.map[lists[l][i]];
     return true;
 }
-
-/* --- branches in numbers --------------------------------------------------------------------------------------------- */
 
 /* Returns a point in segment i. For the segments before the first and after the last point, it is just outside the table. */
 static double point_of(const graph_table *t, ptrdiff_t i) {

@@ -1,5 +1,5 @@
 /* outputs.c — derived quantities by name, for outputs, invariants, checks and events. */
-#include "engine/mechanics/outputs.h"
+#include "engine/mechanics/equations.h"
 
 #include "engine/system/binder.h"
 #include "engine/system/units.h"

@@ -32,8 +32,6 @@ static bool find_failed(hamel_system *s, const cyclic_conditions *list, bool *fa
     return found && !system_interrupted(s);
 }
 
-/* --- why no coordinate is cyclic ------------------------------------------------------------------------------------- */
-
 static bool depends_on_coordinate(hamel_system *s, const graph_node *terms, size_t count, int32_t i) {
     for (size_t k = 0; k < count; k++)
         if (!graph_is_zero(s->graph, graph_partial(s->graph, terms[k], s->q[i]))) return true;
@@ -93,8 +91,6 @@ static hamel_status refuse_routh(hamel_system *s, const cyclic_conditions *list,
     text_buffer_free(&text);
     return status;
 }
-
-/* --- derivation ---------------------------------------------------------------------------------------------------- */
 
 hamel_status routh_derive(hamel_equations *e) {
     hamel_system *s = e->system;

@@ -10,7 +10,6 @@
 #include "engine/linear/sparse_block.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/mechanics/nonsmooth.h"
-#include "engine/mechanics/outputs.h"
 
 /* The `simulation` section of a description, checked and with defaults. */
 typedef struct model_settings {

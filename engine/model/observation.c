@@ -5,8 +5,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* --- columns ------------------------------------------------------------------------------------------------------- */
-
 /* The unit of a velocity column: the coordinate's unit per second. */
 static const char *rate_unit(hamel_model *model, const char *unit) {
     if (!*unit) return "";
@@ -107,8 +105,6 @@ hamel_status model_make_header(hamel_model *model, const hamel_description *d, c
     return model->header.name ? HAMEL_OK : equations_exhausted(model->system);
 }
 
-/* --- invariants and checks ------------------------------------------------------------------------------------------ */
-
 static const char *name_or_text(hamel_model *model, const char *name, const hamel_expression *e) {
     if (!name) name = e->text ? e->text : "";
     return arena_text(&model->memory, name, strlen(name));
@@ -168,8 +164,6 @@ hamel_status model_resolve_observed(hamel_model *model, const hamel_description 
     for (size_t i = 0; i < d->check_count; i++) resolve_check(model, &d->checks[i], &model->observation.checks[i]);
     return model->system->error->status;
 }
-
-/* --- the program ------------------------------------------------------------------------------------------------------ */
 
 hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o) {
     hamel_system *s = model->system;

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum variation_kind { VARY_PARAMETER, VARY_INITIAL, VARY_VELOCITY, VARY_SIGN } variation_kind;
+typedef enum variation_kind {
+    VARY_PARAMETER = INPUT_PARAMETER,
+    VARY_INITIAL = INPUT_INITIAL,
+    VARY_VELOCITY = INPUT_VELOCITY,
+    VARY_SIGN
+} variation_kind;
 
-typedef struct variation_target {
-    variation_kind kind;
-    size_t index;
-} variation_target;
-
-/* A step sets the value `index` of this kind to the output of the program. */
+/* A step sets the value `index` of this kind to the output of the program; a target has no program. */
 typedef struct variation_step {
     variation_kind kind;
     size_t index;
@@ -26,7 +26,7 @@ typedef struct variation_step {
 struct hamel_variation {
     arena memory;
     const hamel_model *model;
-    variation_target *targets;
+    variation_step *targets;
     size_t target_count;
     variation_step *steps;
     size_t step_count, step_capacity;
@@ -34,18 +34,13 @@ struct hamel_variation {
     bool *varies;     /* for each parameter: whether members differ in it */
 };
 
-/* --- targets ---------------------------------------------------------------------------------------------------------- */
-
-static hamel_status find_target(hamel_variation *v, const char *name, variation_target *out, hamel_error *error) {
+static hamel_status find_target(hamel_variation *v, const char *name, variation_step *out, hamel_error *error) {
     const hamel_system *s = v->model->system;
     model_input in = inputs_find(s, name);
     if (in.kind == INPUT_NONE || in.kind == INPUT_QUASI)
         return hamel_fail(error, HAMEL_INVALID, "", 0, "unknown parameter or initial value `%s`", name);
     if (in.kind == INPUT_PARAMETER) v->varies[in.index] = true;
-    *out = (variation_target){in.kind == INPUT_PARAMETER ? VARY_PARAMETER
-                              : in.kind == INPUT_INITIAL ? VARY_INITIAL
-                                                         : VARY_VELOCITY,
-                              (size_t)in.index};
+    *out = (variation_step){(variation_kind)in.kind, (size_t)in.index, NULL};
     return HAMEL_OK;
 }
 
@@ -72,8 +67,6 @@ static hamel_status admit_parameter(const hamel_system *s, size_t j, hamel_error
     return hamel_fail(error, HAMEL_UNSUPPORTED, "", 0, "the value of `%s` is built into the model",
                       s->parameter_names[j]);
 }
-
-/* --- dependent values --------------------------------------------------------------------------------------------------- */
 
 static bool is_made_of_parameters(const hamel_system *s, graph_node node) {
     return node >= 0 && (graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER));
@@ -208,8 +201,6 @@ size_t variation_target_count(const hamel_variation *v) {
     return v->target_count;
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------------ */
-
 bool variation_member_create(variation_member *m, const hamel_variation *v) {
     const hamel_model *model = v->model;
     size_t n = model->n, count = model->system->parameter_count;
@@ -258,7 +249,7 @@ hamel_status variation_set(const hamel_variation *v, const double *values, varia
     assert(m->model.parameters == m->parameters && m->model.q0 == m->q0);
     double unused = 0, *const places[] = {m->parameters, m->q0, m->v0, &unused};
     for (size_t k = 0; k < v->target_count; k++) {
-        const variation_target *target = &v->targets[k];
+        const variation_step *target = &v->targets[k];
         places[target->kind][target->index] = values[k];
         if (target->kind == VARY_VELOCITY) m->velocity_given[target->index] = true;
     }

@@ -43,8 +43,6 @@ void events_bend(events *e, const motion_state *at) {
         if (!e->model->events.list[i].has_bend) e->bends[i] = e->bend_slack[i] = 0;
 }
 
-/* --- actions --------------------------------------------------------------------------------------------------------- */
-
 static hamel_status switch_constraints(events *e, const int32_t *list, size_t count, bool active, hamel_error *error) {
     if (count == 0) return HAMEL_OK;
     for (size_t k = 0; k < count; k++) e->dynamics->discrete_state.active[list[k]] = active;
@@ -242,8 +240,6 @@ hamel_status events_act(events *e, size_t i, double t, double *q, double *v, ham
     if (status == HAMEL_OK) status = dynamics_evaluate(e->dynamics, t, q, v, error);
     return status == HAMEL_OK ? check_activated(e, event, t, error) : status;
 }
-
-/* --- frequency ------------------------------------------------------------------------------------------------------- */
 
 static hamel_status fail_frequency(const events *e, size_t i, double t, const char *how, hamel_error *error) {
     const hamel_model *model = e->model;

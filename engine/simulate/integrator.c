@@ -2,7 +2,7 @@
 #include "engine/simulate/integrator.h"
 
 #include "engine/base/tolerances.h"
-#include "engine/simulate/energy.h"
+#include "engine/simulate/uncertainty.h"
 
 #include <assert.h>
 #include <float.h>
@@ -40,7 +40,8 @@ enum { COLLOCATION_STEPS = 300 };
 
 bool integrator_limit_step(integrator *w, double most) {
     double given = w->model->settings.max_step;
-    return w->kind->limit(w->stepper, given > 0 ? fmin(most, given) : most);
+    w->stepper->most = given > 0 ? fmin(most, given) : most;
+    return !w->kind->limit || w->kind->limit(w->stepper);
 }
 
 static void close_method(integrator *w) {

@@ -11,8 +11,6 @@
 /* Tolerance of W, in energy tolerances: over all examples W then costs less than a thousandth of the steps (README.md). */
 static const double WORK_TOLERANCE = 30;
 
-/* --- rates ---------------------------------------------------------------------------------------------------------- */
-
 bool integrator_stopped(integrator *w) {
     hamel_status asked = hamel_ask(w->options.poll);
     if (asked == HAMEL_CANCELED) w->canceled = true;
@@ -83,8 +81,6 @@ int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s,
     hamel_status status = forward_rates(w->forward, t, y, y + w->n, alpha, beta, s, ds);
     return status == HAMEL_OK ? 0 : note_failure(w, status, t, y);
 }
-
-/* --- projection and weights ------------------------------------------------------------------------------------------- */
 
 /* Removes the part off the manifold from a change (dq, dw) of the state passed last to w->variables. */
 static hamel_status project_change(integrator *w, double *change) {

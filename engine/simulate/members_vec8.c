@@ -3,8 +3,8 @@
 
 #include "engine/base/tolerances.h"
 #include "engine/dynamics/dynamics_vec8.h"
-#include "engine/simulate/energy.h"
 #include "engine/simulate/methods/dop853_vec8.h"
+#include "engine/simulate/uncertainty.h"
 
 #include <assert.h>
 #include <float.h>

@@ -3,7 +3,6 @@
 
 #include "engine/base/tolerances.h"
 #include "engine/dynamics/redundancy_report.h"
-#include "engine/simulate/energy.h"
 
 #include <assert.h>
 #include <math.h>

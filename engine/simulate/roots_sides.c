@@ -86,8 +86,6 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
     w->noise[i] = w->of[i].touching ? fabs(value) : 0;
 }
 
-/* --- at zero --------------------------------------------------------------------------------------------------------- */
-
 /* Returns true if the constraints that the event strikes or activates are already active: they hold the function at its zero. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];

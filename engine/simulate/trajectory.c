@@ -4,7 +4,6 @@
 #include "engine/simulate/trajectory.h"
 
 #include "engine/base/tolerances.h"
-#include "engine/simulate/energy.h"
 
 #include <assert.h>
 #include <float.h>
@@ -276,8 +275,6 @@ double trajectory_energy_tolerance_of_step(trajectory *l) {
     return energy_tolerance(model, k->values + model->dynamics.M.at, k->values + model->dynamics.at_Q, q, v,
                             trajectory_jacobi(l));
 }
-
-/* --- steps and events ------------------------------------------------------------------------------------------------ */
 
 /* Returns the state evaluated last, with the rates of the root functions. */
 static motion_state present_state(trajectory *l) {

@@ -1,4 +1,5 @@
-/* uncertainty.h — first-order error bounds of the outputs of a program at a state that is accurate to the tolerances. */
+/* uncertainty.h — first-order error bounds at a state that is accurate to the tolerances: of the outputs of a program, and of
+ * the energy. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -31,3 +32,14 @@ bool uncertainty_create(uncertainty *u, arena *memory, const dynamics *k, const 
  *
  * Partial derivatives that are not finite are treated as 0. */
 void uncertainty_find(uncertainty *u, const motion_state *at, double *value, double *rate, double *motion);
+
+/* Returns the energy tolerance Σ |∂T/∂q'_i| (rtol |q'_i| + atol_i) + |Q_i| (rtol |q_i| + atol_i), which is of first order,
+ * plus the rounding of the energy. M and Q are outputs of the dynamics program at the state q[n], v[n]. */
+double energy_tolerance(const hamel_model *model, const double *M, const double *Q, const double *q, const double *v,
+                        double energy);
+
+/* Returns Σ M_ii atol_i²/rtol, the energy tolerance for velocities atol/rtol, which the tolerances treat as rest. */
+double energy_at_rest(const hamel_model *model, const double *M);
+
+/* Returns true if an error of the work balance is far larger than the energy tolerance. */
+bool energy_is_unbalanced(double error, double tolerance);

@@ -47,7 +47,7 @@ static const double CLOSER = 0.4;
 
 typedef struct collocation {
     stepper base;
-    double t, h, most;               /* start of the next step; length to try, 0: undetermined; upper bound */
+    double t, h;                     /* start of the next step; length to try, 0: undetermined */
     double *y, *start, *weights;     /* state at t; state at t − last; error weights */
     double *scratch, *correction;    /* correction: the projection of the end of the last step */
     double *first, *second;          /* first and second derivatives of the state at t */
@@ -116,8 +116,7 @@ static bool collocation_restart(stepper *s, double t, const double *y, double st
 static stepper *collocation_open(const stepper_problem *p, double t, const double *y) {
     collocation *w = arena_alloc(p->memory, 1, sizeof *w);
     if (!w) return NULL;
-    w->base = (stepper){.kind = &stepper_collocation, .problem = p, .message = ""};
-    w->most = INFINITY;
+    w->base = (stepper){.kind = &stepper_collocation, .problem = p, .most = INFINITY, .message = ""};
     double **vectors[] = {&w->y, &w->start, &w->weights, &w->scratch, &w->correction, &w->first, &w->second};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = arena_doubles(p->memory, p->length);
     double **points[] = {&w->states, &w->rates, &w->series};
@@ -126,11 +125,6 @@ static stepper *collocation_open(const stepper_problem *p, double t, const doubl
     make_points(w);
     (void)collocation_restart(&w->base, t, y, 0);
     return &w->base;
-}
-
-static bool collocation_limit(stepper *s, double most) {
-    ((collocation *)s)->most = most;
-    return true;
 }
 
 /* --- steps -------------------------------------------------------------------------------------------------------------- */
@@ -379,7 +373,7 @@ static step_result collocation_step(stepper *s, double *t, double *y) {
     if (w->start_margin < DEEP) return STEP_REFUSED;
     for (int i = 0; i < TRIES; i++) {
         bool taken;
-        double factor, left = s->problem->stop - w->t, h = fmin(w->h, w->most);
+        double factor, left = s->problem->stop - w->t, h = fmin(w->h, s->most);
         w->stops = left <= 1.01 * h;
         if (w->stops) h = left;
         if (!(h > 4 * DBL_EPSILON * fabs(w->t))) return why;
@@ -415,7 +409,6 @@ const stepper_kind stepper_collocation = {
     .projects = true,
     .open = collocation_open,
     .restart = collocation_restart,
-    .limit = collocation_limit,
     .step = collocation_step,
     .interpolate = collocation_interpolate,
 };

@@ -30,8 +30,6 @@ typedef struct multistep {
     char message[300];     /* last error message of CVODE */
 } multistep;
 
-/* --- callbacks ------------------------------------------------------------------------------------------------------ */
-
 static int cvode_rates(realtype t, N_Vector y, N_Vector out, void *user) {
     const stepper_problem *p = ((multistep *)user)->base.problem;
     return p->rates(p->user, t, NV_DATA_S(y), NV_DATA_S(out));
@@ -60,8 +58,6 @@ static void keep_message(int code, const char *module, const char *function, cha
     (void)module, (void)function;
     if (code < 0) snprintf(w->message, sizeof w->message, "%s", message);
 }
-
-/* --- opening and closing --------------------------------------------------------------------------------------------- */
 
 static void multistep_close(stepper *s) {
     multistep *w = (multistep *)s;
@@ -97,7 +93,7 @@ static stepper *multistep_open(const stepper_kind *kind, const stepper_problem *
     multistep *w = arena_alloc(p->memory, 1, sizeof *w);
     if (!w) return NULL;
     assert(!kind->implicit || p->attach_linear_solver);
-    w->base = (stepper){.kind = kind, .problem = p, .message = w->message};
+    w->base = (stepper){.kind = kind, .problem = p, .most = INFINITY, .message = w->message};
     bool good = memory_left(METHOD_VECTORS, p->length) && SUNContext_Create(NULL, &w->context) == 0 &&
                 (w->y = vector_create((sunindextype)p->length, w->context)) && (w->dense = N_VClone(w->y));
     if (good) memcpy(NV_DATA_S(w->y), y, p->length * sizeof *y);
@@ -115,11 +111,9 @@ static stepper *bdf_open(const stepper_problem *p, double t, const double *y) {
     return multistep_open(&stepper_bdf, p, t, y);
 }
 
-static bool multistep_limit(stepper *s, double most) {
-    return CVodeSetMaxStep(((multistep *)s)->cvode, isinf(most) ? 0 : most) == CV_SUCCESS; /* 0: no limit */
+static bool multistep_limit(stepper *s) {
+    return CVodeSetMaxStep(((multistep *)s)->cvode, isinf(s->most) ? 0 : s->most) == CV_SUCCESS; /* 0: no bound */
 }
-
-/* --- steps ------------------------------------------------------------------------------------------------------------ */
 
 static void update_counts(multistep *w) {
     stepper_counts c = {0};

@@ -36,7 +36,7 @@ static const double DECAYS = 1.5, AGAINST = -0.9;
 typedef struct runge_kutta {
     stepper base;
     dop853_scalar steps; /* the last step, or the one that is tried; steps.t: start of the next step */
-    double next_h, most; /* length to try next, 0: undetermined; upper bound */
+    double next_h;       /* length to try next; 0: undetermined */
     double *weights;     /* error weights */
     bool begun;          /* slope 0 has been computed */
     bool extended;       /* the terms of the continuous extension have been computed */
@@ -58,8 +58,6 @@ static int rates_at(runge_kutta *w, double t, const double *y, double *dy) {
     return count_rates(w, &t, y, dy);
 }
 
-/* --- opening and closing ----------------------------------------------------------------------------------------------- */
-
 static bool runge_kutta_restart(stepper *s, double t, const double *y, double step) {
     runge_kutta *w = (runge_kutta *)s;
     w->steps.t = t;
@@ -74,8 +72,7 @@ static stepper *runge_kutta_open(const stepper_problem *p, double t, const doubl
     runge_kutta *w = arena_alloc(p->memory, 1, sizeof *w);
     double *vectors = arena_alloc(p->memory, (DOP853_VECTORS + 1) * p->length, sizeof *vectors);
     if (!w || !vectors) return NULL;
-    w->base = (stepper){.kind = &stepper_erk, .problem = p, .message = ""};
-    w->most = INFINITY;
+    w->base = (stepper){.kind = &stepper_erk, .problem = p, .most = INFINITY, .message = ""};
     w->steps.rates = count_rates;
     w->steps.context = w;
     dop853_scalar_init(&w->steps, p->length, vectors);
@@ -84,13 +81,6 @@ static stepper *runge_kutta_open(const stepper_problem *p, double t, const doubl
     return &w->base;
 }
 
-static bool runge_kutta_limit(stepper *s, double most) {
-    ((runge_kutta *)s)->most = most;
-    return true;
-}
-
-/* --- steps -------------------------------------------------------------------------------------------------------------- */
-
 /* Finds the first step from the change of the rates over a short step of Euler's method (Hairer, Nørsett & Wanner, II.4). */
 static int find_first_step(runge_kutta *w) {
     dop853_scalar *d = &w->steps;
@@ -98,7 +88,7 @@ static int find_first_step(runge_kutta *w) {
     double *change = slope(w, 1), *k = slope(w, 0);
     double rate = stepper_norm(k, w->weights, length);
     double small = dop853_probe(stepper_norm(d->y, w->weights, length), rate);
-    small = fmin(small, fmin(w->most, w->base.problem->stop - d->t));
+    small = fmin(small, fmin(w->base.most, w->base.problem->stop - d->t));
     for (size_t i = 0; i < length; i++) d->stage[i] = d->y[i] + small * k[i];
     w->next_h = small;
     int flag = rates_at(w, d->t + small, d->stage, change);
@@ -111,8 +101,8 @@ static int find_first_step(runge_kutta *w) {
 
 /* Returns the step to try, which ends neither after the stop nor slightly before it. */
 static double bounded_step(const runge_kutta *w) {
-    double h = fmin(w->next_h, w->most), left = w->base.problem->stop - w->steps.t;
-    return left <= fmin(1.01 * h, w->most) ? left : h;
+    double h = fmin(w->next_h, w->base.most), left = w->base.problem->stop - w->steps.t;
+    return left <= fmin(1.01 * h, w->base.most) ? left : h;
 }
 
 /* Returns a combination of both estimates that falls as h^8 (loc. cit., II.10, and the program DOP853). */
@@ -223,8 +213,6 @@ static step_result runge_kutta_step(stepper *s, double *t, double *y) {
     }
 }
 
-/* --- between steps -------------------------------------------------------------------------------------------------------- */
-
 static bool runge_kutta_interpolate(stepper *s, double t, double *y) {
     runge_kutta *w = (runge_kutta *)s;
     assert(w->taken);
@@ -244,7 +232,6 @@ const stepper_kind stepper_erk = {
     .stiff_of_many = 40,
     .open = runge_kutta_open,
     .restart = runge_kutta_restart,
-    .limit = runge_kutta_limit,
     .step = runge_kutta_step,
     .interpolate = runge_kutta_interpolate,
 };

@@ -67,7 +67,7 @@ typedef struct stepper_kind {
     void (*close)(stepper *s); /* destroys handles of libraries; NULL if there are none */
     /* Restarts from y at t and keeps the counts. `step` is the first step to try; 0 lets the stepper choose it. */
     bool (*restart)(stepper *s, double t, const double *y, double step);
-    bool (*limit)(stepper *s, double most); /* sets an upper bound on all further steps; INFINITY removes it */
+    bool (*limit)(stepper *s); /* applies a changed s->most; NULL if each step reads s->most */
     /* Takes one step and sets *t and y[length] to its end. */
     step_result (*step)(stepper *s, double *t, double *y);
     bool (*interpolate)(stepper *s, double t, double *y); /* within the last step */
@@ -80,6 +80,7 @@ struct stepper {
     const stepper_kind *kind;
     const stepper_problem *problem;
     double last;           /* length of the last step */
+    double most;           /* upper bound on all further steps; INFINITY: no bound */
     stepper_counts counts; /* counts since `open`; evaluations for dense output are not counted */
     const char *message;   /* message of the library after a failure, or "" */
 };

@@ -141,8 +141,6 @@ double singularity_relative_margin(void *user) {
     return w->largest_margin > w->margin ? w->margin / w->largest_margin : 1;
 }
 
-/* --- errors --------------------------------------------------------------------------------------------------------- */
-
 void singularity_suggest(const integrator *w, hamel_error *error) {
     if (w->model->settings.projection != HAMEL_PROJECTION_ON)
         hamel_suggest(error, "keep `projection` on: a singular configuration can only be crossed on the constraints");
