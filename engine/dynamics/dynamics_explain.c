@@ -4,13 +4,16 @@
 #include "engine/base/tolerances.h"
 #include "engine/dynamics/dynamics.h"
 #include "engine/dynamics/redundancy_report.h"
-#include "engine/dynamics/singular_angles.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Rank tolerance for naming constraints that become redundant: AT_DEPENDENCE, because the instant of rank loss is
  * located to about 1e-5, or NEAR_DEPENDENCE times the rank margin if that is larger. */
 static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
+/* Sine of the angle between two axes below which an orientation is reported as singular. Its square is a pivot of the
+ * mass matrix. Pivots below 1e-14 are rounding (mass_rank.c), which corresponds to a sine of 1e-7. */
+static const double SINGULAR_SINE = 1e-6;
 
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,
                                          dynamics_contradiction *out) {
@@ -100,11 +103,38 @@ static void suggest_inertia(const dynamics *k, hamel_error *error) {
     text_buffer_free(&text);
 }
 
+/* Adds an error for the angle triple that is nearest to its singularity (gimbal lock): two of the angles then rotate
+ * about the same axis and do not determine the motion, although the inertia of the body is regular. Returns false if no
+ * triple is near its singularity or if out of memory. */
+static bool explain_singular_angles(const dynamics *k, hamel_error *error) {
+    const hamel_system *s = k->model->system;
+    const system_angles *found = NULL;
+    double least = SINGULAR_SINE;
+    program_inputs in = model_inputs(k->model, &k->t, k->q, k->v, NULL, NULL, NULL);
+    graph_point at = {{0}, {0}};
+    memcpy(at.values, in.values, sizeof at.values);
+    for (size_t i = 0; i < s->angles_count; i++) {
+        double sine = INFINITY;
+        if (!graph_values(s->graph, &s->angles[i].sine, 1, &at, &sine, NULL)) return false;
+        if (fabs(sine) < least) least = fabs(sine), found = &s->angles[i];
+    }
+    if (!found) return false;
+    (void)hamel_fail(
+        error, HAMEL_SINGULAR, found->pointer, 0,
+        "at t = %.9g the angles of `%s` are singular: the first and the third turn about the same axis, and the "
+        "equations of motion do not determine their accelerations",
+        k->t, found->name);
+    hamel_suggest(error,
+                  "describe the orientation by a quaternion, or by a sequence of axes whose second angle stays away "
+                  "from such values");
+    return true;
+}
+
 hamel_status dynamics_explain(dynamics *k, hamel_status status, hamel_error *error) {
     if (status == HAMEL_CANCELED) return status;
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
     if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);
-    if (!k->singular_mass && singular_angles_explain(k, error)) return HAMEL_SINGULAR;
+    if (!k->singular_mass && explain_singular_angles(k, error)) return HAMEL_SINGULAR;
     (void)hamel_fail(
         error, HAMEL_SINGULAR, "", 0,
         "at t = %.9g the equations of motion do not determine the accelerations: the mass matrix is singular%s", k->t,

@@ -6,10 +6,10 @@
 
 #include "engine/base/text_buffer.h"
 #include "engine/base/tolerances.h"
-#include "engine/dynamics/residual_rounding.h"
 #include "engine/linear/newton_progress.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +24,7 @@ typedef struct nearest {
     double *from;               /* n: reference values of the minimization */
     double *step;               /* n */
     double *right;              /* m */
+    double *value, *error;      /* m each: residuals and bounds on their rounding (find_rounding) */
     bool *taken;                /* m: whether the row belongs to the level */
     double *off[2], *scaled[2]; /* m each: residuals of the given velocities (0) and positions (1); scaled residuals */
 } nearest;
@@ -34,8 +35,8 @@ static bool nearest_create(nearest *w, dynamics *k, double t) {
     *w = (nearest){.k = k, .t = t};
     w->taken = arena_alloc(&w->memory, m, sizeof *w->taken);
     return ARENA_DOUBLES(&w->memory, {&w->mass, k->model->dynamics.M.count}, {&w->given, n}, {&w->from, n},
-                         {&w->step, n}, {&w->right, m}, {&w->off[0], m}, {&w->off[1], m}, {&w->scaled[0], m},
-                         {&w->scaled[1], m});
+                         {&w->step, n}, {&w->right, m}, {&w->value, m}, {&w->error, m}, {&w->off[0], m},
+                         {&w->off[1], m}, {&w->scaled[0], m}, {&w->scaled[1], m});
 }
 
 /* Adds an error for each violated constraint whose coefficients are all 0, such as the norm of a zero quaternion,
@@ -59,6 +60,31 @@ static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
         any = true;
     }
     return any;
+}
+
+/* Sets *rounding to true if each residual of a level is at most `scaled` (dynamics_scaled) or within its rounding. A
+ * residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). If the terms of a constraint are much larger and cancel,
+ * as positions in millimetres of two points of one body, their rounding exceeds any fixed fraction of that scale. The
+ * residual is then compared with a bound on the rounding of its expression. */
+static hamel_status find_rounding(nearest *w, bool position, double scaled, bool *rounding) {
+    const hamel_model *model = w->k->model;
+    const dynamics *k = w->k;
+    const graph_node *nodes =
+        model->dynamics.nodes + (position ? model->dynamics.at_position : model->dynamics.at_velocity);
+    program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, NULL, NULL);
+    graph_point point = {{0}, {0}};
+    *rounding = true;
+    for (size_t c = 0; c < model->m; c++) *rounding = *rounding && dynamics_scaled(k, c, position) <= scaled;
+    if (*rounding) return HAMEL_OK;
+    memcpy(point.values, in.values, sizeof point.values);
+    point.error[SYMBOL_PARAMETER] = point.error[SYMBOL_TIME] = DBL_EPSILON;
+    point.error[SYMBOL_COORDINATE] = point.error[SYMBOL_VELOCITY] = DBL_EPSILON;
+    if (!graph_values(model->system->graph, nodes, model->m, &point, w->value, w->error)) return HAMEL_NO_MEMORY;
+    *rounding = true;
+    for (size_t c = 0; c < model->m; c++)
+        *rounding = *rounding && (dynamics_scaled(k, c, position) <= scaled ||
+                                  fabs(dynamics_level(k, position)[c]) <= ROUNDING_SAFETY * w->error[c]);
+    return HAMEL_OK;
 }
 
 /* Restores the given values after the iteration has diverged, so that their residuals are reported. */
@@ -108,7 +134,7 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
     if (*now < NEWTON_RESIDUAL.stalled) return HAMEL_OK;
     if (*now > fmax(first, INITIAL_MISS)) return return_to_start(w, q, v, x, error);
     bool rounding;
-    hamel_status status = residuals_find_rounding(k, position, NEWTON_RESIDUAL.stalled, &rounding);
+    hamel_status status = find_rounding(w, position, NEWTON_RESIDUAL.stalled, &rounding);
     if (status != HAMEL_OK) return dynamics_explain(k, status, error);
     return rounding ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
@@ -177,15 +203,6 @@ static hamel_status survey_start(dynamics *k, double t, const double *q, const d
     return status == HAMEL_NO_MEMORY ? hamel_out_of_memory(error) : status;
 }
 
-/* Sets *hold to true if the given values, which were evaluated last, are consistent. */
-static hamel_status find_whether_given_hold(const dynamics *k, bool *hold, hamel_error *error) {
-    bool velocities = true;
-    hamel_status status = residuals_find_rounding(k, true, INITIAL_MISS, hold);
-    if (status == HAMEL_OK) status = residuals_find_rounding(k, false, INITIAL_MISS, &velocities);
-    *hold = *hold && velocities;
-    return status == HAMEL_OK ? status : hamel_out_of_memory(error);
-}
-
 /* Stores M and the residuals of the given values, which were evaluated last. Returns the largest scaled residual. */
 static double keep_given(nearest *w) {
     dynamics *k = w->k;
@@ -204,17 +221,21 @@ static double keep_given(nearest *w) {
 static hamel_status make_consistent(nearest *w, double *q, double *v, hamel_initialization mode, double *residual,
                                     hamel_error *error) {
     dynamics *k = w->k;
-    bool hold;
-    hamel_status status =
-        k->survey.done ? HAMEL_OK : survey_start(k, w->t, q, v, error); /* rows may vanish at the initial state */
+    bool positions_hold = false, velocities_hold = false;
+    hamel_status status = HAMEL_OK;
+    if (!k->survey.done) status = survey_start(k, w->t, q, v, error); /* rows may vanish at the initial state */
     if (status != HAMEL_OK) return status;
     *residual = keep_given(w);
-    status = find_whether_given_hold(k, &hold, error);
+    status = find_rounding(w, true, INITIAL_MISS, &positions_hold);
+    if (status == HAMEL_OK) status = find_rounding(w, false, INITIAL_MISS, &velocities_hold);
+    if (status != HAMEL_OK) return hamel_out_of_memory(error);
     for (int level = 1; level >= 0 && status == HAMEL_OK; level--) {
         status = solve_level(w, q, v, level, error);
         if (status == HAMEL_INCOMPATIBLE && error->status == HAMEL_OK) status = no_consistent_values(w, level, error);
     }
-    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && !hold) status = report_misses(w, q, v, error);
+    bool consistent = positions_hold && velocities_hold;
+    if (status == HAMEL_OK && mode == HAMEL_INITIALIZATION_STRICT && !consistent)
+        status = report_misses(w, q, v, error);
     return status == HAMEL_OK ? survey_start(k, w->t, q, v, error) : status;
 }
 

@@ -9,13 +9,14 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct rows {
+    arena memory;
     size_t n, count;
-    double *E; /* n × count: Eᵀ */
-    double *r; /* count */
+    double *E;             /* n × count: Eᵀ */
+    double *r;             /* count */
+    double *work, *values; /* workspace and outputs of the program of the quasi-velocities */
     rank_qr space;
 } rows;
 
@@ -24,15 +25,15 @@ static size_t most_rows(const hamel_model *model) {
 }
 
 static bool rows_create(rows *w, const hamel_model *model) {
-    size_t n = model->n, most = most_rows(model);
+    size_t n = model->n, most = most_rows(model), doubles = program_workspace_doubles(model->quasi.program);
     *w = (rows){.n = n};
-    w->E = calloc(n * most + most + 1, sizeof *w->E);
-    w->r = w->E + n * most;
-    return rank_qr_create(&w->space, n, most) && w->E;
+    return rank_qr_create(&w->space, n, most) &&
+           ARENA_DOUBLES(&w->memory, {&w->E, n * most}, {&w->r, most}, {&w->work, doubles},
+                         {&w->values, model->quasi.count * (n + 1)});
 }
 
 static void rows_free(rows *w) {
-    free(w->E);
+    arena_free(&w->memory);
     rank_qr_free(&w->space);
 }
 
@@ -80,20 +81,14 @@ static void fill_velocity_rows(rows *w, const dynamics *k, const row_values *fro
     add_given(w, k->model, from);
 }
 
-/* Fills the rows at (t, q). Evaluate k at that state with zero velocities before. Returns false if out of memory. */
-static bool rows_at(rows *w, const dynamics *k, double t, const double *q) {
+/* Fills the rows at (t, q), where `k` was evaluated last with zero velocities. */
+static void rows_at(rows *w, const dynamics *k, double t, const double *q) {
     const hamel_model *model = k->model;
-    size_t outputs = model->quasi.count * (w->n + 1);
-    double *work = calloc(program_workspace_doubles(model->quasi.program) + outputs + 1, sizeof *work);
-    if (!work) return false;
-    double *values = work + program_workspace_doubles(model->quasi.program);
     program_inputs in = model_inputs(model, &t, q, NULL, NULL, NULL, NULL);
-    program_prepare(model->quasi.program, &in, work);
-    program_evaluate(model->quasi.program, &in, work, values);
-    row_values from = {k->values, values, model->quasi.initial, model->v0, 1, 1};
+    program_prepare(model->quasi.program, &in, w->work);
+    program_evaluate(model->quasi.program, &in, w->work, w->values);
+    row_values from = {k->values, w->values, model->quasi.initial, model->v0, 1, 1};
     fill_velocity_rows(w, k, &from);
-    free(work);
-    return true;
 }
 
 /* Computes v of least norm. Returns the contradiction of redundant rows, relative to their right side or 1. */
@@ -128,8 +123,8 @@ hamel_status initial_velocities_from_quasi(dynamics *k, double t, const double *
     bool good = rows_create(&w, model);
     memset(v, 0, model->n * sizeof *v);
     hamel_status status = good ? dynamics_evaluate(k, t, q, v, error) : hamel_out_of_memory(error);
-    if (status == HAMEL_OK && !rows_at(&w, k, t, q)) status = hamel_out_of_memory(error);
     if (status == HAMEL_OK) {
+        rows_at(&w, k, t, q);
         double contradiction = solve_rows(&w, v);
         if (!(contradiction <= INITIAL_MISS)) status = fail_contradiction(contradiction, error);
     }
@@ -159,17 +154,18 @@ hamel_status initial_velocities_along(dynamics *k, const double *v, const initia
     const hamel_model *model = k->model;
     size_t n = model->n, most = most_rows(model);
     rows w = {0}, moved = {0};
-    double *scratch = calloc(2 * most + 2 * n + 1, sizeof *scratch), *solution = scratch + 2 * most + n;
-    bool good = rows_create(&w, model) && rows_create(&moved, model) && scratch && rows_at(&w, k, k->t, k->q);
-    if (good) (void)solve_rows(&w, solution); /* factors */
+    double *y, *right, *solution;
+    bool good = rows_create(&w, model) && rows_create(&moved, model) &&
+                ARENA_DOUBLES(&moved.memory, {&y, most}, {&right, most + n}, {&solution, n});
+    if (good) rows_at(&w, k, k->t, k->q);
+    if (good) (void)solve_rows(&w, solution); /* factors the rows */
     for (size_t lane = 0; good && lane < d->count; lane++) {
         row_values from = {d->dynamics + lane, d->quasi + lane, d->u0 + lane * model->quasi.count,
                            d->v0 + lane * n,   PROGRAM_LANES,   0};
         fill_velocity_rows(&moved, k, &from);
-        differentiate_rows(&w, &moved, v, scratch, scratch + most, dv[lane]);
+        differentiate_rows(&w, &moved, v, y, right, dv[lane]);
     }
     rows_free(&w);
     rows_free(&moved);
-    free(scratch);
     return good ? HAMEL_OK : HAMEL_NO_MEMORY;
 }

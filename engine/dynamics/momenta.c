@@ -9,7 +9,7 @@
  * velocities satisfy them. */
 #include "engine/base/finite.h"
 #include "engine/dynamics/momentum_map.h"
-#include "engine/dynamics/variables_int.h"
+#include "engine/dynamics/variables.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,21 +73,13 @@ static hamel_status momenta_rates(variables *x, const double *a, const double *l
 }
 
 /* Computes the differential dv of q' for dt, dq and dw at the state in x. */
-static hamel_status change_velocities(variables *x, double dt, const double *dq, const double *dw, double *dv) {
+static hamel_status momenta_velocity_change(variables *x, double dt, const double *dq, const double *dw, double *dv) {
     momenta *o = x->own;
     hamel_status status = momentum_map_differentiate(&o->map, x->t, x->q, x->v, dt, dq, NULL);
     if (status != HAMEL_OK) return status;
     for (size_t i = 0; i < x->n; i++) o->g[i] = dw[i] - momentum_map_p_dot(&o->map, i);
     for (size_t c = 0; c < x->dynamics->model->m; c++) o->r[c] = -momentum_map_residual_dot(&o->map, c);
     return solve_velocities(x, o, dv);
-}
-
-static hamel_status momenta_velocity_change(variables *x, const double *dq, const double *dw, double *dv) {
-    return change_velocities(x, 0, dq, dw, dv);
-}
-
-static hamel_status momenta_accelerations(variables *x, const double *dw, double *a) {
-    return change_velocities(x, 1, x->v, dw, a);
 }
 
 static hamel_status momenta_change(variables *x, const double *dq, const double *dv, double *dw) {
@@ -109,7 +101,6 @@ const variables_table variables_momenta = {
     .velocities = momenta_velocities,
     .from_velocities = momenta_from_velocities,
     .rates = momenta_rates,
-    .accelerations = momenta_accelerations,
     .velocity_change = momenta_velocity_change,
     .change = momenta_change,
     .tolerances = momenta_tolerances,

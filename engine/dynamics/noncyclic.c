@@ -4,7 +4,7 @@
  * in between. The cyclic velocities solve p_c(t, q, q') = β_c for given w; if L is quadratic, M_cc q'_c = β − M_cn w −
  * ... */
 #include "engine/dynamics/momentum_map.h"
-#include "engine/dynamics/variables_int.h"
+#include "engine/dynamics/variables.h"
 #include "engine/linear/dense.h"
 
 #include <assert.h>
@@ -96,7 +96,7 @@ static hamel_status noncyclic_rates(variables *x, const double *a, const double 
 }
 
 /* Computes the differential dv of q' for dt, dq and dw at constant momenta: M_cc dv_c = −(dp_c for dv_c = 0). */
-static hamel_status change_velocities(variables *x, double dt, const double *dq, const double *dw, double *dv) {
+static hamel_status noncyclic_velocity_change(variables *x, double dt, const double *dq, const double *dw, double *dv) {
     noncyclic *o = x->own;
     memset(o->direction, 0, x->n * sizeof *o->direction);
     for (size_t k = 0; k < x->count; k++) o->direction[o->other[k]] = dw[k];
@@ -105,14 +105,6 @@ static hamel_status change_velocities(variables *x, double dt, const double *dq,
     for (size_t k = 0; k < o->cyclic_count; k++) o->right[k] = -momentum_map_p_dot(&o->map, o->cyclic[k]);
     memcpy(dv, o->direction, x->n * sizeof *dv);
     return solve_cyclic(x, o, dv);
-}
-
-static hamel_status noncyclic_velocity_change(variables *x, const double *dq, const double *dw, double *dv) {
-    return change_velocities(x, 0, dq, dw, dv);
-}
-
-static hamel_status noncyclic_accelerations(variables *x, const double *dw, double *a) {
-    return change_velocities(x, 1, x->v, dw, a);
 }
 
 static hamel_status noncyclic_change(variables *x, const double *dq, const double *dv, double *dw) {
@@ -129,7 +121,6 @@ const variables_table variables_noncyclic = {
     .velocities = noncyclic_velocities,
     .from_velocities = noncyclic_from_velocities,
     .rates = noncyclic_rates,
-    .accelerations = noncyclic_accelerations,
     .velocity_change = noncyclic_velocity_change,
     .change = noncyclic_change,
     .tolerances = noncyclic_tolerances,

@@ -1,7 +1,6 @@
 /* variables.c — dispatch to the kinds of variables, and the simplest kind, w = q'. */
-#include "engine/dynamics/variables_int.h"
+#include "engine/dynamics/variables.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,22 +35,28 @@ static hamel_status velocities_change(variables *x, const double *dq, const doub
     return HAMEL_OK;
 }
 
+static hamel_status velocities_velocity_change(variables *x, double dt, const double *dq, const double *from,
+                                               double *to) {
+    (void)dt;
+    return velocities_change(x, dq, from, to);
+}
+
 static void velocities_tolerances(const variables *x, const double *atol, double *out) {
     memcpy(out, atol, x->n * sizeof *out);
 }
 
-static const variables_table velocities = {
+const variables_table variables_plain = {
     .open = velocities_open,
     .velocities = velocities_velocities,
     .from_velocities = velocities_from_velocities,
     .rates = velocities_rates,
-    .velocity_change = velocities_change,
+    .velocity_change = velocities_velocity_change,
     .change = velocities_change,
     .tolerances = velocities_tolerances,
 };
 
 static const variables_table *const tables[] = {
-    [VARIABLES_VELOCITIES] = &velocities,
+    [VARIABLES_VELOCITIES] = &variables_plain,
     [VARIABLES_MOMENTA] = &variables_momenta,
     [VARIABLES_NONCYCLIC] = &variables_noncyclic,
 };
@@ -100,23 +105,7 @@ hamel_status variables_restart(variables *x, double t, const double *q, const do
 
 hamel_status variables_change_kind(variables *x, bool plain, double t, const double *q, const double *v,
                                    hamel_error *error) {
-    return open_kind(x, plain ? &velocities : tables[x->dynamics->model->formulation->variables], t, q, v, error);
-}
-
-size_t variables_count(const variables *x) {
-    return x->count;
-}
-
-bool variables_are_velocities(const variables *x) {
-    return x->table == &velocities;
-}
-
-bool variables_meet_constraints(const variables *x) {
-    return x->table->meet_constraints;
-}
-
-bool variables_need_multipliers(const variables *x) {
-    return x->table->need_multipliers;
+    return open_kind(x, plain ? &variables_plain : tables[x->dynamics->model->formulation->variables], t, q, v, error);
 }
 
 hamel_status variables_velocities(variables *x, double t, const double *q, const double *w, double *v,
@@ -130,26 +119,4 @@ hamel_status variables_velocities(variables *x, double t, const double *q, const
 hamel_status variables_from_velocities(variables *x, double t, const double *q, const double *v, double *w) {
     keep_state(x, t, q, v);
     return x->table->from_velocities(x, w);
-}
-
-hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
-    assert(x->count <= x->n && dw != a);
-    return x->table->rates(x, a, lambda, dw);
-}
-
-hamel_status variables_accelerations(variables *x, const double *dw, double *a) {
-    return x->table->accelerations ? x->table->accelerations(x, dw, a) : HAMEL_OK;
-}
-
-hamel_status variables_velocity_change(variables *x, const double *dq, const double *dw, double *dv) {
-    return x->table->velocity_change(x, dq, dw, dv);
-}
-
-hamel_status variables_change(variables *x, const double *dq, const double *dv, double *dw) {
-    assert(x->count <= x->n);
-    return x->table->change(x, dq, dv, dw);
-}
-
-void variables_tolerances(const variables *x, const double *atol, double *out) {
-    x->table->tolerances(x, atol, out);
 }

@@ -2,13 +2,39 @@
  *
  *     y = (q, w),     q' = q'(t, q, w),     w = w(t, q, q')
  *
- * All other modules use (q, q'); these functions convert between q' and w. Each kind of variables is a table of
- * functions (variables_int.h); a formulation selects its kind (engine/mechanics/formulation.h). */
+ * All other modules use (q, q'); these functions convert between q' and w. A formulation selects the kind of variables
+ * (engine/mechanics/formulation.h); each kind is a table of functions and a workspace. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
 
 typedef struct variables variables;
+
+/* The functions of a kind; each implements the function of the same name below at the state x->t, x->q, x->v. */
+typedef struct variables_table {
+    bool meet_constraints, need_multipliers;
+    /* Sets x->count and x->own for the consistent state in x; allocates from x->memory. */
+    hamel_status (*open)(variables *x, hamel_error *error);
+    /* Replaces x->v, on entry the guess, by the result. */
+    hamel_status (*velocities)(variables *x, const double *w, hamel_error *error);
+    hamel_status (*from_velocities)(variables *x, double *w);
+    hamel_status (*rates)(variables *x, const double *a, const double *lambda, double *dw);
+    /* Sets dv to the differential of q'(t, q, w) for dt, dq and dw. */
+    hamel_status (*velocity_change)(variables *x, double dt, const double *dq, const double *dw, double *dv);
+    hamel_status (*change)(variables *x, const double *dq, const double *dv, double *dw);
+    void (*tolerances)(const variables *x, const double *atol, double *out);
+} variables_table;
+
+extern const variables_table variables_plain, variables_momenta, variables_noncyclic; /* variables_plain: w = q' */
+
+struct variables {
+    const variables_table *table;
+    dynamics *dynamics;
+    size_t n, count;  /* numbers of coordinates and of entries of w */
+    double t, *q, *v; /* state of the last conversion; q, v: n each */
+    arena memory;     /* holds q, v and the workspace */
+    void *own;        /* workspace of the kind */
+};
 
 /* Creates the variables of a run that starts at the consistent state (q, v). `k` is borrowed. Returns NULL, with an
  * error, on failure. */
@@ -25,17 +51,26 @@ hamel_status variables_restart(variables *x, double t, const double *q, const do
 hamel_status variables_change_kind(variables *x, bool plain, double t, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 
-size_t variables_count(const variables *x); /* number of entries of w; changes only at a restart */
+/* Returns the number of entries of w, which changes only at a restart. */
+static inline size_t variables_count(const variables *x) {
+    return x->count;
+}
 
 /* Returns true if w = q', so that the conversions only copy. */
-bool variables_are_velocities(const variables *x);
+static inline bool variables_are_velocities(const variables *x) {
+    return x->table == &variables_plain;
+}
 
 /* Returns true if q'(t, q, w) satisfies every velocity constraint for any w, so that only positions can violate
  * constraints. */
-bool variables_meet_constraints(const variables *x);
+static inline bool variables_meet_constraints(const variables *x) {
+    return x->table->meet_constraints;
+}
 
 /* Returns true if variables_rates reads the multipliers. */
-bool variables_need_multipliers(const variables *x);
+static inline bool variables_need_multipliers(const variables *x) {
+    return x->table->need_multipliers;
+}
 
 /* Sets v to q'(t, q, w). On entry, v[n] is a guess, used only if w is not linear in q'. `error` may be NULL. Returns
  * HAMEL_OK, HAMEL_SINGULAR or HAMEL_NOT_FINITE. */
@@ -48,16 +83,26 @@ hamel_status variables_from_velocities(variables *x, double t, const double *q, 
 
 /* Sets dw to w' at the state that `k` evaluated last, for its accelerations a[n] and, if needed, multipliers
  * lambda[m]. */
-hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) HAMEL_CHECKED;
+static inline hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
+    return x->table->rates(x, a, lambda, dw);
+}
 
 /* Replaces the accelerations a[n] of `k`, from which dw was computed, by d/dt q'(t, q, w) for the rates dw: the
  * accelerations of the integrated motion. Uses the state of the last call of variables_velocities or
  * variables_from_velocities. */
-hamel_status variables_accelerations(variables *x, const double *dw, double *a) HAMEL_CHECKED;
+static inline hamel_status variables_accelerations(variables *x, const double *dw, double *a) {
+    return variables_are_velocities(x) ? HAMEL_OK : x->table->velocity_change(x, 1, x->v, dw, a);
+}
 
 /* Differentials at the state of the last conversion: dv = ∂q'/∂q dq + ∂q'/∂w dw, and dw = ∂w/∂q dq + ∂w/∂q' dv. */
-hamel_status variables_velocity_change(variables *x, const double *dq, const double *dw, double *dv) HAMEL_CHECKED;
-hamel_status variables_change(variables *x, const double *dq, const double *dv, double *dw) HAMEL_CHECKED;
+static inline hamel_status variables_velocity_change(variables *x, const double *dq, const double *dw, double *dv) {
+    return x->table->velocity_change(x, 0, dq, dw, dv);
+}
+static inline hamel_status variables_change(variables *x, const double *dq, const double *dv, double *dw) {
+    return x->table->change(x, dq, dv, dw);
+}
 
 /* Computes absolute tolerances of w from those of the velocities, atol[n], at the state of the last conversion. */
-void variables_tolerances(const variables *x, const double *atol, double *out);
+static inline void variables_tolerances(const variables *x, const double *atol, double *out) {
+    x->table->tolerances(x, atol, out);
+}

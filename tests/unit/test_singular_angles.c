@@ -1,4 +1,4 @@
-/* test_singular_angles.c — engine/dynamics/singular_angles.c: the message names singular angles and does not mention a missing inertia. */
+/* test_singular_angles.c — engine/dynamics/dynamics_explain.c: the message names singular angles and does not mention a missing inertia. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 
