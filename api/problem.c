@@ -196,9 +196,8 @@ char *api_error_text(const hamel_error *error, const char *file) {
     text_buffer_init(&b, TEXT_MAX);
     for (size_t k = 0; k < error->count; k++) add_fault_text(&b, &error->faults[k], file);
     if (error->count == 0) text_buffer_printf(&b, "hamel: %s: %s\n", file, hamel_status_meaning(error->status));
-    if (error->count > 0 && error->omitted > 0) {
+    if (error->count > 0 && error->omitted > 0)
         text_buffer_printf(&b, "hamel: %s: and %zu more errors\n", file, error->omitted);
-    }
     char *text = text_buffer_take(&b, NULL);
     text_buffer_free(&b);
     return text;

@@ -125,9 +125,8 @@ static int shown_length(const char *text) {
 }
 
 static const json_key *find_key(const json_kind *kind, const char *name) {
-    for (size_t k = 0; k < kind->count; k++) {
+    for (size_t k = 0; k < kind->count; k++)
         if (strcmp(kind->keys[k].name, name) == 0) return &kind->keys[k];
-    }
     return NULL;
 }
 
@@ -327,9 +326,8 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
         json_expected(r, value, pointer, list);
         return -1;
     }
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++)
         if (strcmp(names[k], value->valuestring) == 0) return (int)k;
-    }
     json_fault_at(r, pointer, "expected %s, found `%.*s`", list, shown_length(value->valuestring), value->valuestring);
     (void)suggest_nearest(r, names, count, value->valuestring);
     return -1;

@@ -95,9 +95,8 @@ static size_t utf8_sequence(const unsigned char *p, size_t left) {
         if (p[0] < forms[k].first || p[0] > forms[k].last) continue;
         if (forms[k].length > left) return 0;
         if (forms[k].length > 1 && (p[1] < forms[k].low || p[1] > forms[k].high)) return 0;
-        for (size_t i = 2; i < forms[k].length; i++) {
+        for (size_t i = 2; i < forms[k].length; i++)
             if ((p[i] & 0xC0) != 0x80) return 0;
-        }
         return forms[k].length;
     }
     return 0;
@@ -115,13 +114,12 @@ static found what_is_at(const scanner *s, size_t at) {
         return f;
     }
     size_t length = utf8_sequence(s->text + at, s->length - at);
-    if (length == 0) {
+    if (length == 0)
         snprintf(f.text, sizeof f.text, "the byte 0x%02X", (unsigned)s->text[at]);
-    } else if (s->text[at] < 0x20 || s->text[at] == 0x7F) {
+    else if (s->text[at] < 0x20 || s->text[at] == 0x7F)
         snprintf(f.text, sizeof f.text, "the control character 0x%02X", (unsigned)s->text[at]);
-    } else {
+    else
         snprintf(f.text, sizeof f.text, "`%.*s`", (int)length, (const char *)s->text + at);
-    }
     return f;
 }
 
@@ -131,9 +129,8 @@ static int peek(const scanner *s) {
 
 static void skip_space(scanner *s) {
     while (s->at < s->length &&
-           (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\n' || s->text[s->at] == '\r')) {
+           (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\n' || s->text[s->at] == '\r'))
         s->at++;
-    }
 }
 
 static bool is_digit(int c) {
@@ -214,9 +211,8 @@ static bool scan_string(scanner *s, bool keep) {
     for (;;) {
         size_t plain = s->at;
         while (s->at < s->length && s->text[s->at] >= 0x20 && s->text[s->at] < 0x80 && s->text[s->at] != '"' &&
-               s->text[s->at] != '\\') {
+               s->text[s->at] != '\\')
             s->at++;
-        }
         if (keep) text_buffer_add(&s->key, (const char *)s->text + plain, s->at - plain);
         int c = peek(s);
         if (c < 0) return scan_fail(s, start, "a text is not closed");
@@ -345,9 +341,8 @@ static bool scan_comma_or_end(scanner *s, expect *next) {
     bool object = s->stack[s->depth - 1].object;
     int c = peek(s);
     if (c == (object ? '}' : ']')) return close_frame(s, next);
-    if (c != ',') {
+    if (c != ',')
         return scan_fail(s, s->at, "expected `,` or `%s`, found %s", object ? "}" : "]", what_is_at(s, s->at).text);
-    }
     s->at++;
     *next = object ? EXPECT_KEY : EXPECT_VALUE;
     return true;
@@ -371,9 +366,8 @@ static bool scan_step(scanner *s, expect *next) {
 
 static bool scan_document(scanner *s) {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
-    if (s->length >= 3 && memcmp(s->text, byte_order_mark, 3) == 0) {
+    if (s->length >= 3 && memcmp(s->text, byte_order_mark, 3) == 0)
         return scan_fail(s, 0, "the document begins with a byte order mark");
-    }
     expect next = EXPECT_VALUE;
     skip_space(s);
     if (s->at == s->length) return scan_fail(s, s->at, "the document is empty");

@@ -22,24 +22,22 @@ void json_text_string(text_buffer *out, const char *text) {
         if (c >= 0x20 && c != '"' && c != '\\') continue;
         text_buffer_add(out, plain, (size_t)(p - plain));
         plain = p + 1;
-        if (c == '"' || c == '\\') {
+        if (c == '"' || c == '\\')
             text_buffer_printf(out, "\\%c", c);
-        } else if (c == '\n') {
+        else if (c == '\n')
             text_buffer_puts(out, "\\n");
-        } else {
+        else
             text_buffer_printf(out, "\\u%04x", (unsigned)c);
-        }
     }
     text_buffer_add(out, plain, (size_t)(p - plain));
     text_buffer_add(out, "\"", 1);
 }
 
 void json_text_number(text_buffer *out, double value) {
-    if (!isfinite(value)) {
+    if (!isfinite(value))
         text_buffer_puts(out, "null");
-    } else {
+    else
         text_buffer_number(out, value);
-    }
 }
 
 void json_text_numbers(text_buffer *out, const double *values, size_t count) {
@@ -87,17 +85,16 @@ static bool enter_list(walk *w, const cJSON *value) {
 
 static bool write_value(walk *w, const cJSON *value) {
     if (cJSON_IsObject(value) || cJSON_IsArray(value)) return enter_list(w, value);
-    if (cJSON_IsString(value)) {
+    if (cJSON_IsString(value))
         json_text_string(w->out, value->valuestring);
-    } else if (cJSON_IsNumber(value)) {
+    else if (cJSON_IsNumber(value))
         json_text_number(w->out, value->valuedouble);
-    } else if (cJSON_IsBool(value)) {
+    else if (cJSON_IsBool(value))
         text_buffer_puts(w->out, cJSON_IsTrue(value) ? "true" : "false");
-    } else if (cJSON_IsRaw(value)) {
+    else if (cJSON_IsRaw(value))
         text_buffer_puts(w->out, value->valuestring);
-    } else {
+    else
         text_buffer_puts(w->out, "null");
-    }
     return true;
 }
 

@@ -78,10 +78,9 @@ static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error
     bool times = false;
     for (size_t k = 0; k < 3; k++) times = times || strcmp(a->member, output_times[k]) == 0;
     /* The three keys exclude each other: the new one replaces the others. */
-    for (size_t k = 0; times && k < 3; k++) {
+    for (size_t k = 0; times && k < 3; k++)
         if (strcmp(a->member, output_times[k]) != 0)
             cJSON_DeleteItemFromObjectCaseSensitive(simulation, output_times[k]);
-    }
     return set_key(simulation, a->member, value_of_member(a), error);
 }
 
@@ -168,9 +167,8 @@ static bool split_assignment(const char *text, assignment *a) {
 
 hamel_status api_override(cJSON *tree, const char *text, hamel_error *error) {
     assignment a;
-    if (!split_assignment(text, &a)) {
+    if (!split_assignment(text, &a))
         return hamel_fail(error, HAMEL_INVALID, "", 0, "expected NAME=VALUE, found `%.100s`", text);
-    }
     if (!cJSON_IsObject(tree)) return HAMEL_OK; /* the reader reports it */
     if (a.member == NULL) return set_parameter(tree, &a, error);
     if (strcmp(a.name, "simulation") == 0) return set_simulation(tree, &a, error);

@@ -14,13 +14,12 @@ static void read_parameter(json_reader *r, const cJSON *value, const char *point
     hamel_parameter *p = field;
     p->pointer = pointer;
     p->name = json_copy(r, value->string);
-    if (cJSON_IsObject(value)) {
+    if (cJSON_IsObject(value))
         json_read_object(r, value, pointer, &parameter_kind, p);
-    } else if (cJSON_IsNumber(value) || cJSON_IsString(value)) {
+    else if (cJSON_IsNumber(value) || cJSON_IsString(value))
         json_read_expression(r, value, pointer, &p->value);
-    } else {
+    else
         json_expected(r, value, pointer, "a number, an expression or an object with `value`");
-    }
 }
 
 void read_parameters(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -65,13 +64,12 @@ const json_kind coordinate_kind =
 static void read_coordinate(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_coordinate *c = field;
     c->pointer = pointer;
-    if (cJSON_IsString(value)) {
+    if (cJSON_IsString(value))
         json_read_name(r, value, pointer, &c->name);
-    } else if (cJSON_IsObject(value)) {
+    else if (cJSON_IsObject(value))
         json_read_object(r, value, pointer, &coordinate_kind, c);
-    } else {
+    else
         json_expected(r, value, pointer, "a name or an object with `name`");
-    }
 }
 
 READ_SECTION(coordinate, coordinates, "a list of coordinates")
@@ -161,13 +159,12 @@ const json_kind invariant_kind =
 static void read_invariant(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_invariant *invariant = field;
     invariant->pointer = pointer;
-    if (cJSON_IsObject(value)) {
+    if (cJSON_IsObject(value))
         json_read_object(r, value, pointer, &invariant_kind, invariant);
-    } else if (cJSON_IsString(value) || cJSON_IsNumber(value)) {
+    else if (cJSON_IsString(value) || cJSON_IsNumber(value))
         json_read_expression(r, value, pointer, &invariant->expression);
-    } else {
+    else
         json_expected(r, value, pointer, "an expression or an object with `expression`");
-    }
 }
 
 READ_SECTION(invariant, invariants, "a list of invariants")

@@ -15,13 +15,12 @@ static void read_times(json_reader *r, const cJSON *value, const char *pointer, 
 
 static void read_atol(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
-    if (cJSON_IsObject(value)) {
+    if (cJSON_IsObject(value))
         read_named(r, value, pointer, &s->atol_by_name);
-    } else if (cJSON_IsNumber(value) || cJSON_IsString(value)) {
+    else if (cJSON_IsNumber(value) || cJSON_IsString(value))
         json_read_expression(r, value, pointer, &s->atol);
-    } else {
+    else
         json_expected(r, value, pointer, "a number, or an object of coordinates and numbers");
-    }
 }
 
 static void read_formulation(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -46,13 +45,12 @@ const json_kind projection_kind = JSON_KIND("a projection", {"baumgarte", read_b
 
 static void read_projection(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_simulation *s = field;
-    if (cJSON_IsBool(value)) {
+    if (cJSON_IsBool(value))
         s->projection = cJSON_IsTrue(value) ? HAMEL_PROJECTION_ON : HAMEL_PROJECTION_OFF;
-    } else if (cJSON_IsObject(value)) {
+    else if (cJSON_IsObject(value))
         json_read_object(r, value, pointer, &projection_kind, s);
-    } else {
+    else
         json_expected(r, value, pointer, "true, false or {\"baumgarte\": [alpha, beta]}");
-    }
 }
 
 static void read_record(json_reader *r, const cJSON *value, const char *pointer, void *field) {

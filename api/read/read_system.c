@@ -14,11 +14,10 @@
 
 static void read_format_version(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     (void)field;
-    if (!cJSON_IsNumber(value)) {
+    if (!cJSON_IsNumber(value))
         json_expected(r, value, pointer, "the format version 1");
-    } else if (value->valuedouble < 1 || value->valuedouble > 1) {
+    else if (value->valuedouble < 1 || value->valuedouble > 1)
         json_fault_at(r, pointer, "this release reads format version 1, found %g", value->valuedouble);
-    }
 }
 
 #define FIELD(name) offsetof(hamel_description, name)

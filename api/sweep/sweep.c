@@ -94,17 +94,15 @@ static void read_over(json_reader *r, const cJSON *value, const char *pointer, v
     }
     out->axes = json_alloc(r, json_child_count(value), sizeof *out->axes);
     if (!out->axes) return;
-    for (const cJSON *item = value->child; item; item = item->next) {
+    for (const cJSON *item = value->child; item; item = item->next)
         read_axis(r, item, json_pointer_of_key(r, pointer, item->string), &out->axes[out->axis_count++]);
-    }
 }
 
 static void read_collected_expression(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsString(value) && value->valuestring[0]) {
+    if (cJSON_IsString(value) && value->valuestring[0])
         *(const char **)field = json_copy(r, value->valuestring);
-    } else {
+    else
         json_expected(r, value, pointer, "an expression");
-    }
 }
 
 const json_kind sweep_collect_kind =
@@ -114,11 +112,10 @@ const json_kind sweep_collect_kind =
 
 static void read_collected(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0) return; /* a struct of zeros means this */
-    if (cJSON_IsObject(value)) {
+    if (cJSON_IsObject(value))
         json_read_object(r, value, pointer, &sweep_collect_kind, field);
-    } else {
+    else
         json_expected(r, value, pointer, "\"final\", or an object {name, reduce, expression}");
-    }
 }
 
 static void read_collect(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -225,9 +222,8 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
                    .collect = text.collect,
                    .collect_count = text.collect_count};
     double count = count_members(r, out, text.count, pointer);
-    if (members_max > 0 && count > (double)members_max) {
+    if (members_max > 0 && count > (double)members_max)
         json_fault_at(r, pointer, "the sweep has %.0f members; the limit is %zu", count, members_max);
-    }
     if (faults_of(r) > before) return;
     out->count = (size_t)count;
     if (!out->collect) { /* the last value of every column */
@@ -283,9 +279,8 @@ static double range_value(const sweep *s, size_t k, size_t member, size_t point)
     const sweep_axis *axis = &s->axes[k];
     double fraction = axis->count > 1 ? (double)point / (double)(axis->count - 1) : 0;
     if (s->mode == SWEEP_RANDOM) fraction = random_fraction(s, k, member);
-    if (s->mode == SWEEP_LATIN_HYPERCUBE) {
+    if (s->mode == SWEEP_LATIN_HYPERCUBE)
         fraction = ((double)axis->order[member] + random_fraction(s, k, member)) / (double)s->count;
-    }
     /* both ends of the range are exact */
     return fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to;
 }

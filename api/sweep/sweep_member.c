@@ -16,9 +16,8 @@ static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error)
     json_reader reader = {.memory = &out->memory, .error = error};
     sweep_read(&reader, value, "/sweep", members_max, &out->sweep);
     if (error->status != HAMEL_OK) return error->status;
-    if (reader.no_memory || out->sweep.count == 0) {
+    if (reader.no_memory || out->sweep.count == 0)
         return hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory could not be allocated for the sweep");
-    }
     return HAMEL_OK;
 }
 

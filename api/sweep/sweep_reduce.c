@@ -31,16 +31,14 @@ static size_t find_column(const char *const *columns, size_t count, const char *
 
 /* Returns whether the sweep has added the column. */
 static bool is_added(const sweep *s, const char *column) {
-    for (size_t k = 0; k < s->collect_count; k++) {
+    for (size_t k = 0; k < s->collect_count; k++)
         if (s->collect[k].expression && strcmp(s->collect[k].name, column) == 0) return true;
-    }
     return false;
 }
 
 static void add_last_values(sweep_reducer *c, const sweep *s, const char *const *columns, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (!is_added(s, columns[i])) c->quantities[c->count++] = (quantity){.name = columns[i], .column = i};
-    }
 }
 
 static bool add_quantities(sweep_reducer *c, const sweep *s, const char *const *columns, size_t count,

@@ -22,9 +22,8 @@ const row_format *row_format_at(size_t index) {
 }
 
 const row_format *row_format_named(const char *name) {
-    for (size_t k = 0; k < FORMAT_COUNT; k++) {
+    for (size_t k = 0; k < FORMAT_COUNT; k++)
         if (strcasecmp(formats[k]->name, name) == 0 || strcasecmp(formats[k]->media_type, name) == 0) return formats[k];
-    }
     return NULL;
 }
 

@@ -28,11 +28,10 @@ static int unknown_command(const char *name) {
     const char *names[COMMAND_COUNT];
     for (size_t k = 0; k < COMMAND_COUNT; k++) names[k] = commands[k]->name;
     const char *nearest = nearest_name(names, COMMAND_COUNT, name, strlen(name));
-    if (nearest != NULL) {
+    if (nearest != NULL)
         cli_say("unknown command `%s`; did you mean `%s`?", name, nearest);
-    } else {
+    else
         cli_say("unknown command `%s`", name);
-    }
     fprintf(stderr, "usage: hamel COMMAND [OPTIONS] ...   with COMMAND one of");
     for (size_t k = 0; k < COMMAND_COUNT; k++) fprintf(stderr, "%s %s", k > 0 ? "," : "", names[k]);
     fprintf(stderr, "\n");
@@ -40,9 +39,8 @@ static int unknown_command(const char *name) {
 }
 
 static const cli_command *find_command(const char *name) {
-    for (size_t k = 0; k < COMMAND_COUNT; k++) {
+    for (size_t k = 0; k < COMMAND_COUNT; k++)
         if (strcmp(commands[k]->name, name) == 0) return commands[k];
-    }
     return NULL;
 }
 

@@ -28,11 +28,10 @@ static int unknown_option(const cli_command *command, const char *name, size_t l
     size_t count = option_count(command);
     for (size_t k = 0; k < count && k < OPTIONS_MAX; k++) names[k] = command->options[k].name;
     const char *nearest = nearest_name(names, count < OPTIONS_MAX ? count : OPTIONS_MAX, name, length);
-    if (nearest != NULL) {
+    if (nearest != NULL)
         cli_say("unknown option --%.*s; did you mean --%s?", (int)length, name, nearest);
-    } else {
+    else
         cli_say("unknown option --%.*s", (int)length, name);
-    }
     return usage(command);
 }
 
@@ -64,9 +63,8 @@ static size_t choices(const cli_option *option, const char *names[OPTIONS_MAX]) 
 static int check_choice(const cli_command *command, const cli_option *option, const char *value) {
     const char *names[OPTIONS_MAX];
     size_t count = choices(option, names);
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++)
         if (strcmp(names[k], value) == 0) return CLI_OK;
-    }
     if (count == 0) return CLI_OK;
     const char *nearest = nearest_name(names, count, value, strlen(value));
     cli_say("--%s: unknown %s `%s`%s%s%s", option->name, option->name, value, nearest ? "; did you mean `" : "",
@@ -99,9 +97,8 @@ static int parse_option(cli_arguments *a, int count, char **argv, int *at) {
     const cli_option *options = a->command->options;
     size_t index = 0;
     while (options[index].name != NULL &&
-           (strlen(options[index].name) != length || memcmp(options[index].name, name, length) != 0)) {
+           (strlen(options[index].name) != length || memcmp(options[index].name, name, length) != 0))
         index++;
-    }
     if (options[index].name == NULL) return unknown_option(a->command, name, length);
     if (options[index].value == NULL) {
         if (value == NULL) return keep_option(a, index, "");
@@ -119,11 +116,10 @@ static int parse_option(cli_arguments *a, int count, char **argv, int *at) {
 static int check_operands(const cli_arguments *a) {
     const cli_command *command = a->command;
     if (a->operand_count < command->operands.least) {
-        if (strncmp(command->synopsis, "FILE", 4) == 0) {
+        if (strncmp(command->synopsis, "FILE", 4) == 0)
             cli_say("%s: FILE is missing; use - for standard input", command->name);
-        } else {
+        else
             cli_say("%s: %.*s is missing", command->name, (int)strcspn(command->synopsis, " ."), command->synopsis);
-        }
         return usage(command);
     }
     if (a->operand_count <= command->operands.most) return CLI_OK;
@@ -167,9 +163,8 @@ void cli_arguments_free(cli_arguments *a) {
 }
 
 const char *cli_option_value(const cli_arguments *a, const char *name) {
-    for (size_t k = 0; a->command->options[k].name != NULL; k++) {
+    for (size_t k = 0; a->command->options[k].name != NULL; k++)
         if (strcmp(a->command->options[k].name, name) == 0) return a->values[k];
-    }
     return NULL;
 }
 

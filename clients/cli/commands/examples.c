@@ -22,11 +22,10 @@ static int unknown_example(const char *name) {
     const char **names = calloc(count + 1, sizeof *names);
     for (size_t k = 0; names != NULL && k < count; k++) names[k] = api_example_at(k)->name;
     const char *nearest = names != NULL ? nearest_name(names, count, name, strlen(name)) : NULL;
-    if (nearest != NULL) {
+    if (nearest != NULL)
         cli_say("no example `%s`; did you mean `%s`?", name, nearest);
-    } else {
+    else
         cli_say("no example `%s`; hamel examples lists them", name);
-    }
     free(names);
     return CLI_USAGE;
 }

@@ -48,16 +48,14 @@ static int ask_page(const job_client *c, size_t count, const char *cursor, cJSON
     text_buffer_init(&query, QUERY_MAX_BYTES);
     snprintf(limit, sizeof limit, "%zu", count < PAGE ? count : PAGE);
     job_query_add(&query, "limit", limit);
-    for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
+    for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++)
         job_query_add(&query, filters[k], cli_option_value(c->arguments, filters[k]));
-    }
     job_query_add(&query, "cursor", cursor[0] != '\0' ? cursor : NULL);
     int status = CLI_USAGE;
-    if (query.failed) {
+    if (query.failed)
         cli_say("the request is too long");
-    } else {
+    else
         status = job_ask(c, "GET", query.bytes, page);
-    }
     text_buffer_free(&query);
     return status;
 }

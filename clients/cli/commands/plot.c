@@ -153,9 +153,8 @@ static int read_options(drawing *d) {
     if (size == NULL) return CLI_OK;
     size_t least = d->path != NULL ? PIXELS_LEAST : CHARACTERS_LEAST;
     const char *at = size;
-    if (read_length(&at, least, &d->width) && *at++ == 'x' && read_length(&at, least, &d->height) && *at == '\0') {
+    if (read_length(&at, least, &d->width) && *at++ == 'x' && read_length(&at, least, &d->height) && *at == '\0')
         return CLI_OK;
-    }
     cli_say("--size is WIDTHxHEIGHT, each from %zu to %d, not `%s`", least, SIZE_MOST, size);
     return CLI_USAGE;
 }

@@ -47,9 +47,8 @@ static void add_query(text_buffer *path, const cli_arguments *arguments) {
     static const char *const filters[] = {"columns", "from", "to", "every"};
     text_buffer query;
     text_buffer_init(&query, PATH_MAX_BYTES);
-    for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++) {
+    for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++)
         job_query_add(&query, filters[k], cli_option_value(arguments, filters[k]));
-    }
     if (cli_option_value(arguments, "follow") != NULL) job_query_add(&query, "follow", "true");
     if (query.bytes != NULL) text_buffer_puts(path, query.bytes);
     path->failed |= query.failed;

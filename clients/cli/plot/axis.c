@@ -22,9 +22,8 @@ static double half_span(double low, double high) {
 static double round_step(double rough) {
     double power = pow(10, floor(log10(rough)));
     static const double factors[] = {1, 2, 5};
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < 3; k++)
         if (factors[k] * power >= rough * (1 - 1e-9)) return factors[k] * power;
-    }
     return 10 * power;
 }
 

@@ -13,9 +13,8 @@
 enum { VALUES_MAX = 1 << 26, FIRST_ROWS = 256, LABEL_MAX_BYTES = 512, USUAL_MOST = 6, LOOKED_AT = 64 };
 
 static size_t find_header_column(const row_header *header, const char *name, size_t length) {
-    for (size_t k = 0; k < header->column_count; k++) {
+    for (size_t k = 0; k < header->column_count; k++)
         if (strlen(header->columns[k]) == length && memcmp(header->columns[k], name, length) == 0) return k;
-    }
     return header->column_count;
 }
 
@@ -50,20 +49,18 @@ static bool add_named(plot_table *t, const row_header *header, const cJSON *tree
     size_t at = find_header_column(header, name, strlen(name));
     if (at < header->column_count) return add_column(t, header, tree, at);
     const char *nearest = nearest_name(header->columns, header->column_count, name, strlen(name));
-    if (nearest != NULL) {
+    if (nearest != NULL)
         cli_say("the result has no column `%s`; did you mean `%s`?", name, nearest);
-    } else {
+    else
         cli_say("the result has no column `%s`", name);
-    }
     return false;
 }
 
 static bool add_list(plot_table *t, const row_header *header, const cJSON *tree, const char *columns) {
     cJSON *names = api_names(columns);
     bool good = is_allocated(names);
-    for (const cJSON *n = good ? names->child : NULL; n != NULL && good; n = n->next) {
+    for (const cJSON *n = good ? names->child : NULL; n != NULL && good; n = n->next)
         good = add_named(t, header, tree, n->valuestring);
-    }
     cJSON_Delete(names);
     return good;
 }
@@ -82,9 +79,8 @@ static bool add_usual(plot_table *t, const row_header *header, const cJSON *tree
     size_t count = header->column_count < LOOKED_AT ? header->column_count : LOOKED_AT;
     bool is_one[LOOKED_AT], any = false, good = true;
     for (size_t k = 0; k < count; k++) any |= is_one[k] = is_coordinate(header, k);
-    for (size_t k = 0; k < count && t->column_count <= USUAL_MOST && good; k++) {
+    for (size_t k = 0; k < count && t->column_count <= USUAL_MOST && good; k++)
         if (k != t->columns[0].at && (is_one[k] || !any)) good = add_column(t, header, tree, k);
-    }
     if (good && t->column_count == 1) {
         cli_say("the result has no column to draw over `%s`", header->columns[t->columns[0].at]);
         good = false;
@@ -144,9 +140,8 @@ static size_t add_extremes(plot_point *points, size_t count, const plot_point *r
         if (run[i].y > run[most].y) most = i;
     }
     size_t kept[] = {0, least < most ? least : most, least < most ? most : least, length - 1};
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++)
         if (i == 0 || kept[i] != kept[i - 1]) points[count++] = run[kept[i]];
-    }
     return count;
 }
 

@@ -45,9 +45,8 @@ static void set_dot(sheet *s, double x, double y, unsigned char series) {
 /* Draws a line, one dot for each unit along its longer side. */
 static void set_line(sheet *s, plot_point from, plot_point to, unsigned char series) {
     double steps = ceil(fmax(fabs(to.x - from.x), fabs(to.y - from.y)));
-    for (double k = 1; k <= steps; k++) {
+    for (double k = 1; k <= steps; k++)
         set_dot(s, from.x + (to.x - from.x) * k / steps, from.y + (to.y - from.y) * k / steps, series);
-    }
 }
 
 static bool set_lines(sheet *s) {
@@ -74,19 +73,17 @@ static void put_cell(const sheet *s, const cell *c) {
         return;
     }
     put_colour(s, c->series);
-    if (s->terminal->dots) {
+    if (s->terminal->dots)
         fprintf(s->out, "\xe2%c%c", 0xa0 | c->dots >> 6, 0x80 | (c->dots & 0x3f)); /* UTF-8 of U+2800 + dots */
-    } else {
+    else
         fputc(letters[c->series - 1], s->out);
-    }
     put_colour(s, 0);
 }
 
 /* Writes text, omitting control characters. */
 static void put_text(const sheet *s, const char *text) {
-    for (const char *p = text; *p != '\0'; p++) {
+    for (const char *p = text; *p != '\0'; p++)
         if ((unsigned char)*p >= 0x20 && *p != 0x7f) fputc(*p, s->out);
-    }
 }
 
 static void put_heading(const sheet *s) {
@@ -147,9 +144,8 @@ static void put_foot(const sheet *s) {
         }
         labels[free_from > 0 ? free_from - 1 : 0] = '\0';
         fprintf(s->out, "%*s %s", (int)s->left, "", s->terminal->dots ? "└" : "+");
-        for (size_t k = 0; k < s->width; k++) {
+        for (size_t k = 0; k < s->width; k++)
             fputs(s->terminal->dots ? marks[k] ? "┬" : "─" : marks[k] ? "+" : "-", s->out);
-        }
         fprintf(s->out, "\n%*s  %s\n", (int)s->left, "", labels);
     }
     free(marks);

@@ -10,9 +10,8 @@ enum { PATH_MAX_BYTES = 2048, ID_MAX_BYTES = 64 };
 /* Accepts only letters, digits, - and _, so that an id cannot change the path of the request. */
 static bool names_a_job(const char *id) {
     size_t length = strlen(id);
-    for (size_t k = 0; k < length; k++) {
+    for (size_t k = 0; k < length; k++)
         if (!isalnum((unsigned char)id[k]) && id[k] != '-' && id[k] != '_') return false;
-    }
     return length > 0 && length <= ID_MAX_BYTES;
 }
 
@@ -72,11 +71,10 @@ bool job_has_ended(const cJSON *job) {
 static void add_escaped(text_buffer *out, const char *text) {
     for (const char *p = text; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;
-        if ((c < 0x80 && isalnum(c)) || strchr("-._~", c) != NULL) {
+        if ((c < 0x80 && isalnum(c)) || strchr("-._~", c) != NULL)
             text_buffer_add(out, p, 1);
-        } else {
+        else
             text_buffer_printf(out, "%%%02X", c);
-        }
     }
 }
 

@@ -54,11 +54,10 @@ int remote_refusal(const exchange *x, const cli_server *server, const api_observ
 /* Requests rows and forwards them. */
 static int take_rows(remote_stream *s, exchange *x, const cli_server *server) {
     int status = CLI_OK;
-    if (!remote_stream_run(s, x, server)) {
+    if (!remote_stream_run(s, x, server))
         status = CLI_SERVER;
-    } else if (!s->ended && !s->refused) {
+    else if (!s->ended && !s->refused)
         status = take_answer(s, x, server, "");
-    }
     remote_stream_clear(s);
     exchange_clear(x);
     return status;
@@ -89,11 +88,10 @@ static int analyze_tree(const cli_server *server, const char *file, const cJSON 
     int status = CLI_OK;
     bool whole = exchange_run(&x, server);
     cJSON *answer = whole && x.status == 200 ? exchange_json(&x) : NULL;
-    if (cJSON_IsObject(answer)) {
+    if (cJSON_IsObject(answer))
         remote_stream_summary(&s, answer);
-    } else {
+    else
         status = take_answer(&s, &x, server, "/system");
-    }
     cJSON_Delete(answer);
     exchange_clear(&x);
     return status;

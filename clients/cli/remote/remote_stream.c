@@ -24,9 +24,8 @@ static void take_stream_header(remote_stream *s, const cJSON *header) {
     double *row = calloc(count + 1, sizeof *row);
     char *json = json_text(header);
     size_t k = 0;
-    for (const cJSON *c = columns != NULL ? columns->child : NULL; c != NULL && names != NULL; c = c->next) {
+    for (const cJSON *c = columns != NULL ? columns->child : NULL; c != NULL && names != NULL; c = c->next)
         if (cJSON_IsString(c)) names[k++] = c->valuestring;
-    }
     if (names == NULL || row == NULL || json == NULL || s->row != NULL || k != count || count == 0) {
         s->broken = "the header of the stream cannot be read";
         free(row);
@@ -90,21 +89,20 @@ static bool take_stream_line(void *context, const char *bytes, size_t length) {
     cJSON *object = json_parse(bytes, length, NULL, NULL);
     const cJSON *member = cJSON_IsObject(object) ? object->child : NULL;
     const char *kind = member != NULL ? member->string : "";
-    if (member == NULL) {
+    if (member == NULL)
         s->broken = "a line of the stream is not a JSON object";
-    } else if (strcmp(kind, "row") == 0) {
+    else if (strcmp(kind, "row") == 0)
         take_stream_row(s, member);
-    } else if (strcmp(kind, "header") == 0) {
+    else if (strcmp(kind, "header") == 0)
         take_stream_header(s, member);
-    } else if (strcmp(kind, "event") == 0) {
+    else if (strcmp(kind, "event") == 0)
         take_event(s, member);
-    } else if (strcmp(kind, "progress") == 0) {
+    else if (strcmp(kind, "progress") == 0)
         take_progress(s, member);
-    } else if (strcmp(kind, "summary") == 0) {
+    else if (strcmp(kind, "summary") == 0)
         remote_stream_summary(s, member);
-    } else if (strcmp(kind, "problem") == 0) {
+    else if (strcmp(kind, "problem") == 0)
         remote_stream_problem(s, member);
-    }
     cJSON_Delete(object);
     return !s->refused && s->broken == NULL;
 }
@@ -115,15 +113,14 @@ bool remote_stream_run(remote_stream *s, exchange *x, const cli_server *server) 
     x->context = s;
     bool whole = exchange_run(x, server);
     if (s->refused || s->ended) return true;
-    if (s->broken != NULL) {
+    if (s->broken != NULL)
         cli_say("%.200s: %s", server->url, s->broken);
-    } else if (!whole) {
+    else if (!whole)
         (void)exchange_failed(x, server);
-    } else if (x->streamed) {
+    else if (x->streamed)
         cli_say("%.200s: the stream ended before the run did", server->url);
-    } else {
+    else
         return true;
-    }
     return false;
 }
 

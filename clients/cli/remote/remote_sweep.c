@@ -60,9 +60,8 @@ static void write_line(remote_table *t) {
 }
 
 static bool names_are(const char *const *names, const char *const *expected, size_t count) {
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++)
         if (strcmp(names[k], expected[k]) != 0) return false;
-    }
     return true;
 }
 
@@ -71,9 +70,8 @@ static bool columns_fit(const remote_table *t) {
     static const char *const first[BEFORE_INPUTS] = {"member", "job", "name"};
     const sweep *s = t->sweep;
     if (t->name_count < BESIDE_OTHERS + s->axis_count || !names_are(t->names, first, BEFORE_INPUTS)) return false;
-    for (size_t k = 0; k < s->axis_count; k++) {
+    for (size_t k = 0; k < s->axis_count; k++)
         if (strcmp(t->names[BEFORE_INPUTS + k], s->axes[k].target) != 0) return false;
-    }
     return strcmp(t->names[BEFORE_INPUTS + s->axis_count], "status") == 0 &&
            strcmp(t->names[t->name_count - 1], "problem") == 0;
 }
@@ -93,9 +91,8 @@ static void take_header(remote_table *t, cJSON *header) {
         t->status = cli_say_no_memory();
         return;
     }
-    for (const cJSON *c = columns != NULL ? columns->child : NULL; cJSON_IsString(c); c = c->next) {
+    for (const cJSON *c = columns != NULL ? columns->child : NULL; cJSON_IsString(c); c = c->next)
         t->names[t->name_count++] = c->valuestring;
-    }
     if (t->next > 0 || !columns_fit(t)) {
         t->broken = "the columns of the batch's table differ from those of the sweep";
         return;
@@ -176,15 +173,14 @@ static bool take_table_line(void *context, const char *bytes, size_t length) {
     cJSON *object = length > 0 ? json_parse(bytes, length, NULL, NULL) : NULL;
     const char *kind = cJSON_IsObject(object) && object->child != NULL ? object->child->string : "";
     bool last = strcmp(kind, "summary") == 0;
-    if (strcmp(kind, "row") == 0) {
+    if (strcmp(kind, "row") == 0)
         take_table_row(t, object->child);
-    } else if (strcmp(kind, "header") == 0) {
+    else if (strcmp(kind, "header") == 0)
         take_header(t, cJSON_DetachItemFromObjectCaseSensitive(object, "header"));
-    } else if (last) {
+    else if (last)
         take_end(t);
-    } else {
+    else
         t->broken = "a line of the batch's table cannot be read";
-    }
     cJSON_Delete(object);
     return t->broken == NULL && t->status == CLI_OK && !last;
 }
