@@ -293,16 +293,6 @@ static bool add_row(const block *b, size_t i, const cJSON *assignments, table_fo
     return true;
 }
 
-static void report_problem(const member_result *r, size_t member, const cJSON *assignments,
-                           sweep_member_listener *listener, void *context) {
-    text_buffer inputs;
-    if (!r->problem || !listener) return;
-    text_buffer_init(&inputs, TEXT_MOST);
-    sweep_inputs_text(assignments, &inputs);
-    listener(context, member, inputs.bytes ? inputs.bytes : "", r->problem);
-    text_buffer_free(&inputs);
-}
-
 /* Runs the member if it has its own model, adds its row, and frees its results. */
 static hamel_status finish_member(block *b, size_t i, table_form form, text_buffer *out, sweep_counts *counts,
                                   sweep_member_listener *listener, void *context) {
@@ -321,7 +311,7 @@ static hamel_status finish_member(block *b, size_t i, table_form form, text_buff
     if (assignments && status != HAMEL_NO_MEMORY) status = HAMEL_OK;
     if (status == HAMEL_OK && !add_row(b, i, assignments, form, out)) status = HAMEL_NO_MEMORY;
     if (status == HAMEL_OK) {
-        report_problem(r, b->first + i, assignments, listener, context);
+        if (r->problem && listener) listener(context, b->first + i, assignments, r->problem);
         counts->outcomes[r->outcome]++;
     }
     sweep_reduce_close(r->reducer);

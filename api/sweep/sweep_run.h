@@ -38,8 +38,8 @@ void sweep_run_close(sweep_run *run);
 void sweep_run_begin(const sweep_run *run, table_form form, text_buffer *out);
 void sweep_run_end(const sweep_counts *counts, table_form form, text_buffer *out);
 
-/* Called for each member that is incomplete or failed. */
-typedef void sweep_member_listener(void *context, size_t member, const char *inputs, const char *problem);
+/* Called for each member that is incomplete or failed. `assignments` is the JSON list of its overrides. */
+typedef void sweep_member_listener(void *context, size_t member, const cJSON *assignments, const char *problem);
 
 /* Runs members first..first + count - 1, adds their rows to `out` and their outcomes to *counts. Returns HAMEL_OK,
  * also if members failed, or HAMEL_NO_MEMORY. */

@@ -84,8 +84,3 @@ void sweep_table_row(const sweep_columns *columns, table_form form, const sweep_
     add_text(&row, cells->problem);
     text_buffer_puts(out, after[form]);
 }
-
-void sweep_inputs_text(const cJSON *assignments, text_buffer *out) {
-    for (const cJSON *c = assignments->child; c; c = c->next)
-        text_buffer_printf(out, "%s%s", c == assignments->child ? "" : ", ", c->valuestring);
-}

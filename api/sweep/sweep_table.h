@@ -33,6 +33,3 @@ void sweep_table_begin(const sweep_columns *columns, table_form form, const char
 
 /* Adds one row. In JSON, the caller adds a comma between rows. */
 void sweep_table_row(const sweep_columns *columns, table_form form, const sweep_cells *cells, text_buffer *out);
-
-/* Adds the assignments for a message: "l=1, a.initial=0.5". */
-void sweep_inputs_text(const cJSON *assignments, text_buffer *out);

@@ -6,6 +6,7 @@
 
 #include "api/simulate.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,10 +25,9 @@ enum {
 typedef struct cli_arguments cli_arguments;
 
 typedef struct cli_option {
-    const char *name;  /* name without the dashes; NULL ends the list */
-    const char *value; /* placeholder of the value in the help; NULL if the option has no value */
-    const char
-        *assigns; /* key of the description that the option sets; "" if the value names the key; NULL if it sets none */
+    const char *name;    /* name without the dashes; NULL ends the list */
+    const char *value;   /* placeholder of the value in the help; NULL if the option has no value */
+    const char *assigns; /* key of the description to set; "" if the value names the key; NULL if none is set */
     const char *help;
 } cli_option;
 
@@ -50,7 +50,12 @@ extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_plo
 /* Prints "hamel: MESSAGE" to stderr. */
 void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);
 
-/* cli_say_errno prints `name`, a file or stream, and the text of errno; cli_say_no_memory reports that memory could not
+/* Reports name[length], which is none of `names`, and suggests the nearest of them. `what` begins the message, up to the
+ * opening quote; `dashes` is "--" for an option, otherwise "". Returns CLI_USAGE. */
+int cli_say_unknown(const char *what, const char *dashes, const char *name, size_t length, const char *const *names,
+                    size_t count);
+
+/* cli_say_errno prints the name of a file or stream and the text of errno. cli_say_no_memory reports that memory could not
  * be allocated. Both return CLI_IO. */
 int cli_say_errno(const char *name);
 int cli_say_no_memory(void);
@@ -70,11 +75,35 @@ int cli_flush_stdout(void);
 int cli_finish_stdout(int status);
 
 /* The output of a command: a file, or standard output if the path is NULL or "-". Opening returns CLI_OK, or CLI_IO
- * after reporting an error. Closing flushes the file and returns `status` if it is a failure, otherwise CLI_OK or
- * CLI_IO. */
+ * after reporting an error. Closing flushes the file. It returns `status`, or CLI_IO if that fails although
+ * `status` is CLI_OK or CLI_RUN_FAILED. A draft is written to PATH.draft. Closing renames it to PATH if `status` is one of
+ * these two, and otherwise deletes it. */
 typedef struct cli_output {
     FILE *file;
-    const char *name; /* for messages */
+    const char *name;     /* name in messages */
+    char draft[PATH_MAX]; /* "" if the output is not a draft */
 } cli_output;
-int cli_output_open(cli_output *output, const char *path);
+int cli_output_open(cli_output *output, const char *path, bool draft);
 int cli_output_close(cli_output *output, int status);
+
+/* The bytes of a file or of standard input. */
+typedef struct cli_input {
+    const char *file; /* name in messages */
+    char *bytes;
+    size_t length;
+} cli_input;
+
+/* Reads the file `path` ("-": standard input) up to the size limit of descriptions. Returns CLI_OK, or CLI_IO after
+ * reporting an error. Call cli_input_free in both cases. */
+int cli_input_read(cli_input *input, const char *path);
+void cli_input_free(cli_input *input);
+
+/* A progress bar on stderr, which is shown only if stderr is a terminal. */
+typedef struct progress_bar {
+    bool wanted, drawn;
+} progress_bar;
+
+/* If `rows_on_stdout` is set and stdout is a terminal, no bar is shown. */
+void progress_bar_init(progress_bar *b, bool rows_on_stdout);
+void progress_bar_show(progress_bar *b, double fraction); /* fraction: 0 to 1 */
+void progress_bar_erase(progress_bar *b);                 /* call before other output to the terminal */

@@ -1,6 +1,5 @@
 /* main.c — hamel COMMAND: table of commands and dispatch. */
 #include "clients/cli/options.h"
-#include "engine/base/symbol_table.h"
 #include "engine/hamel.h"
 
 #include <stdio.h>
@@ -27,15 +26,11 @@ static void print_usage(FILE *out) {
 static int unknown_command(const char *name) {
     const char *names[COMMAND_COUNT];
     for (size_t k = 0; k < COMMAND_COUNT; k++) names[k] = commands[k]->name;
-    const char *nearest = nearest_name(names, COMMAND_COUNT, name, strlen(name));
-    if (nearest != NULL)
-        cli_say("unknown command `%s`; did you mean `%s`?", name, nearest);
-    else
-        cli_say("unknown command `%s`", name);
+    int status = cli_say_unknown("unknown command", "", name, strlen(name), names, COMMAND_COUNT);
     fprintf(stderr, "usage: hamel COMMAND [OPTIONS] ...   with COMMAND one of");
     for (size_t k = 0; k < COMMAND_COUNT; k++) fprintf(stderr, "%s %s", k > 0 ? "," : "", names[k]);
     fprintf(stderr, "\n");
-    return CLI_USAGE;
+    return status;
 }
 
 static const cli_command *find_command(const char *name) {

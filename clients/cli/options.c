@@ -2,7 +2,6 @@
  * unknown options, and the keys that options set in a description. */
 #include "clients/cli/options.h"
 
-#include "engine/base/symbol_table.h"
 #include "engine/hamel.h"
 
 #include <assert.h>
@@ -26,12 +25,9 @@ static int usage(const cli_command *command) {
 static int unknown_option(const cli_command *command, const char *name, size_t length) {
     const char *names[OPTIONS_MAX];
     size_t count = option_count(command);
-    for (size_t k = 0; k < count && k < OPTIONS_MAX; k++) names[k] = command->options[k].name;
-    const char *nearest = nearest_name(names, count < OPTIONS_MAX ? count : OPTIONS_MAX, name, length);
-    if (nearest != NULL)
-        cli_say("unknown option --%.*s; did you mean --%s?", (int)length, name, nearest);
-    else
-        cli_say("unknown option --%.*s", (int)length, name);
+    assert(count <= OPTIONS_MAX);
+    for (size_t k = 0; k < count; k++) names[k] = command->options[k].name;
+    (void)cli_say_unknown("unknown option", "--", name, length, names, count);
     return usage(command);
 }
 
@@ -66,9 +62,9 @@ static int check_choice(const cli_command *command, const cli_option *option, co
     for (size_t k = 0; k < count; k++)
         if (strcmp(names[k], value) == 0) return CLI_OK;
     if (count == 0) return CLI_OK;
-    const char *nearest = nearest_name(names, count, value, strlen(value));
-    cli_say("--%s: unknown %s `%s`%s%s%s", option->name, option->name, value, nearest ? "; did you mean `" : "",
-            nearest ? nearest : "", nearest ? "`?" : "");
+    char what[60];
+    snprintf(what, sizeof what, "--%s: unknown %s", option->name, option->name);
+    (void)cli_say_unknown(what, "", value, strlen(value), names, count);
     return usage(command);
 }
 

@@ -32,7 +32,7 @@ call worker --store sqlite:x; code_is 2 && grep -q 'a shared store is required' 
 report $? "a worker needs a shared store"
 call worker --store mysql://me:secret@db/x; code_is 2 && grep -q 'mysql://\.\.\.' err && ! grep -q secret err
 report $? "a message about a store does not show its password"
-call run system.json --forma csv; code_is 2 && grep -q 'did you mean --format' err && [ ! -s out ]
+call run system.json --forma csv; code_is 2 && grep -q 'did you mean `--format`' err && [ ! -s out ]
 report $? "the nearest option is suggested for an unknown one"
 call run system.json --format xml; code_is 2 && grep -q 'csv' err
 report $? "a wrong format lists the formats"

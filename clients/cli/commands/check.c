@@ -2,7 +2,6 @@
  *
  * Local and remote runs both take the results from the JSON of the summary. A file that does not run counts as failed
  * with its own exit code; the other files are still checked. */
-#include "clients/cli/commands/check_result.h"
 #include "clients/cli/commands/simulation.h"
 
 #include "api/write/junit.h"
@@ -30,7 +29,7 @@ static bool check_on_summary(void *context, const char *json, const hamel_summar
     (void)unused;
     cJSON *summary = json_parse_trusted(json);
     j->failed = !api_check_results(summary, print_result, j);
-    j->ended = check_result_print(summary, j->file);
+    j->ended = cli_say_warnings(summary, j->file);
     cJSON_Delete(summary);
     return true;
 }

@@ -2,7 +2,6 @@
 #include "clients/cli/options.h"
 
 #include "api/simulate.h"
-#include "engine/base/symbol_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +10,7 @@
 /* Prints the name of the example and the name of its system. */
 static void print_line(const api_example *example) {
     cJSON *tree = json_parse_trusted(example->json);
-    const cJSON *name = json_at(tree, "name");
-    printf("%-40s %s\n", example->name, cJSON_IsString(name) ? name->valuestring : "");
+    printf("%-40s %s\n", example->name, json_text_at(tree, "name"));
     cJSON_Delete(tree);
 }
 
@@ -21,13 +19,9 @@ static int unknown_example(const char *name) {
     while (api_example_at(count) != NULL) count++;
     const char **names = calloc(count + 1, sizeof *names);
     for (size_t k = 0; names != NULL && k < count; k++) names[k] = api_example_at(k)->name;
-    const char *nearest = names != NULL ? nearest_name(names, count, name, strlen(name)) : NULL;
-    if (nearest != NULL)
-        cli_say("no example `%s`; did you mean `%s`?", name, nearest);
-    else
-        cli_say("no example `%s`; hamel examples lists them", name);
+    int status = cli_say_unknown("unknown example", "", name, strlen(name), names, names != NULL ? count : 0);
     free(names);
-    return CLI_USAGE;
+    return status;
 }
 
 static int print_examples(const cli_arguments *arguments) {

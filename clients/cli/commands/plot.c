@@ -1,8 +1,6 @@
 /* plot.c — hamel plot: runs a description and draws its columns to a file or the terminal. */
-#include "clients/cli/commands/check_result.h"
 #include "clients/cli/commands/simulation.h"
 #include "clients/cli/plot/figure.h"
-#include "clients/cli/progress_bar.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -62,7 +60,7 @@ static bool plot_on_summary(void *context, const char *json, const hamel_summary
     drawing *d = context;
     (void)summary;
     progress_bar_erase(&d->bar);
-    d->exit_code = check_result_print_text(json, d->file);
+    d->exit_code = cli_say_warnings_of(json, d->file);
     return true;
 }
 

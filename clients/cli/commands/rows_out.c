@@ -1,7 +1,7 @@
 /* rows_out.c — see rows_out.h. */
 #include "clients/cli/commands/rows_out.h"
 
-#include "clients/cli/commands/check_result.h"
+#include "clients/cli/commands/simulation.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static bool rows_out_on_summary(void *context, const char *json, const hamel_sum
     rows_out *o = rows_out_of(context);
     (void)summary;
     progress_bar_erase(&o->bar);
-    o->exit_code = check_result_print_text(json, o->file);
+    o->exit_code = cli_say_warnings_of(json, o->file);
     return row_writer_object(context, ROW_SUMMARY, json) && write_summary_file(o, json);
 }
 
@@ -62,7 +62,7 @@ int rows_out_open(rows_out *o, const cli_arguments *a, const char *file) {
         cli_say("unknown format `%s`: csv, ndjson, json, npy or sse", name);
         return CLI_USAGE;
     }
-    int status = cli_output_open(&o->rows, cli_option_value(a, "output"));
+    int status = cli_output_open(&o->rows, cli_option_value(a, "output"), false);
     if (status != CLI_OK) return status;
     o->writer = row_writer_open(format, (byte_sink){o, write_bytes});
     if (o->writer == NULL) return cli_output_close(&o->rows, cli_say_no_memory());

@@ -4,7 +4,6 @@
 
 #include "api/simulate.h"
 #include "clients/cli/options.h"
-#include "clients/cli/progress_bar.h"
 
 typedef struct rows_out {
     row_writer *writer;

@@ -6,7 +6,7 @@
 
 #include "clients/cli/remote/remote.h"
 
-#include <stdio.h>
+#include <string.h>
 
 typedef struct listener {
     const api_observer *next;
@@ -109,4 +109,21 @@ int cli_simulate(const cli_server *server, const cli_input *input, const cli_arg
         return CLI_USAGE;
     }
     return cli_observe(observer, server->url != NULL ? simulate_there : simulate_here, &s);
+}
+
+int cli_say_warnings(const cJSON *summary, const char *file) {
+    const cJSON *warnings = json_at(summary, "warnings");
+    bool incomplete = strcmp(json_text_at(summary, "status"), "incomplete") == 0;
+    for (const cJSON *w = warnings != NULL ? warnings->child : NULL; w != NULL; w = w->next) {
+        bool reason = incomplete && w->next == NULL; /* the last warning is the reason why the run ended early */
+        if (cJSON_IsString(w)) cli_say("%s: %s: %s", file, reason ? "incomplete" : "warning", w->valuestring);
+    }
+    return incomplete ? CLI_RUN_FAILED : CLI_OK;
+}
+
+int cli_say_warnings_of(const char *json, const char *file) {
+    cJSON *summary = json_parse_trusted(json);
+    int status = cli_say_warnings(summary, file);
+    cJSON_Delete(summary);
+    return status;
 }

@@ -4,10 +4,8 @@
  * does not depend on the number of threads and shards. The rows of the blocks are written to standard output in the
  * order of members, or to parts in a directory (sweep_parts.h), from which an interrupted sweep can be resumed.
  * remote_sweep.c runs sweeps on a server. */
-#include "clients/cli/commands/member_problems.h"
 #include "clients/cli/commands/simulation.h"
 #include "clients/cli/commands/sweep_parts.h"
-#include "clients/cli/input.h"
 #include "clients/cli/options.h"
 #include "clients/cli/remote/remote_sweep.h"
 
@@ -112,10 +110,10 @@ static int read_plan(sweep_plan *p, const cli_arguments *a) {
 
 /* ---- blocks -------------------------------------------------------------------------------------------------------- */
 
-static void report_member(void *context, size_t member, const char *inputs, const char *problem) {
+static void report_member(void *context, size_t member, const cJSON *assignments, const char *problem) {
     local_sweep *r = context;
     pthread_mutex_lock(&r->lock);
-    member_problems_say(&r->problems, member, inputs, problem);
+    member_problems_say(&r->problems, member, assignments, problem);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -132,9 +130,7 @@ static int write_ready(local_sweep *r) {
         text_buffer *rows = &r->ready[r->written++];
         bool good = rows->length == 0 || fwrite(rows->bytes, 1, rows->length, stdout) == rows->length;
         text_buffer_free(rows);
-        if (good) continue;
-        cli_say("standard output: %s", strerror(errno));
-        return CLI_IO;
+        if (!good) return cli_say_errno("standard output");
     }
     return CLI_OK;
 }
@@ -236,30 +232,20 @@ static int run_to_standard_output(local_sweep *r) {
     return status == CLI_OK && !sweep_counts_all_ended(&r->counts) ? CLI_RUN_FAILED : status;
 }
 
-static int make_directory(const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return CLI_OK;
-    return cli_say_errno(path);
-}
-
 static int run_to_parts(local_sweep *r) {
-    int status = make_directory(r->plan->directory);
-    if (status == CLI_OK) status = run_threads(r);
+    if (mkdir(r->plan->directory, 0777) != 0 && errno != EEXIST) return cli_say_errno(r->plan->directory);
+    int status = run_threads(r);
     return status == CLI_OK && !sweep_counts_all_ended(&r->counts) ? CLI_RUN_FAILED : status;
 }
 
 /* Joins the parts into the output file, then deletes them. Until then --resume finds them in OUTPUT.parts. */
 static int join_into(const local_sweep *r, const char *output) {
-    char draft[PATH_MAX];
-    snprintf(draft, sizeof draft, "%s/table", r->plan->directory);
-    FILE *out = fopen(draft, "wb");
-    int status = out ? sweep_parts_join(r->plan->directory, &r->span, out, draft) : CLI_IO;
-    bool good = status == CLI_OK || status == CLI_RUN_FAILED;
-    if (out && fclose(out) != 0 && good) good = false;
-    if (good && rename(draft, output) == 0) {
-        sweep_parts_remove(r->plan->directory, &r->span);
-        return status;
-    }
-    return cli_say_errno(output);
+    cli_output out;
+    int status = cli_output_open(&out, output, true);
+    if (status != CLI_OK) return status;
+    status = cli_output_close(&out, sweep_parts_join(r->plan->directory, &r->span, &out));
+    if (status == CLI_OK || status == CLI_RUN_FAILED) sweep_parts_remove(r->plan->directory, &r->span);
+    return status;
 }
 
 static int run_plan(sweep_plan *p, const sweep_run *e, const char *file) {

@@ -1,4 +1,4 @@
-/* sweep_parts.c — see sweep_parts.h. The lines of a part:
+/* sweep_parts.c — see sweep_parts.h; hamel merge. The lines of a part:
  *
  *     {"hamel": VERSION, "sweep": HASH, "members": N, "first": I, "count": K, "form": "csv", "rows": BYTES}
  *     the header of the table
@@ -7,6 +7,7 @@
 #include "clients/cli/commands/sweep_parts.h"
 
 #include "api/json/strict_json.h"
+#include "clients/cli/options.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -18,9 +19,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_HEX = 16, PART_BYTES_MAX = 1024 * 1024 * 1024 };
+enum { NAME_HEX = 16, PART_BYTES_MAX = 1024 * 1024 * 1024, INPUTS_MAX = 16 * 1024 * 1024, REPORTED_MOST = 20 };
 static const char *const form_names[TABLE_FORMS] = {"ndjson", "csv", "json"};
 static const char SUFFIX[] = ".part";
+
+void member_problems_say(member_problems *p, size_t member, const cJSON *assignments, const char *problem) {
+    text_buffer inputs;
+    text_buffer_init(&inputs, INPUTS_MAX);
+    for (const cJSON *c = assignments->child; c; c = c->next)
+        text_buffer_printf(&inputs, "%s%s", c == assignments->child ? "" : ", ", c->valuestring);
+    if (p->reported++ < REPORTED_MOST)
+        cli_say("%s: member %zu (%s): %s", p->file, member, inputs.bytes ? inputs.bytes : "", problem);
+    else if (p->reported == REPORTED_MOST + 1)
+        cli_say("%s: see the column `problem` for the problems of the other members", p->file);
+    text_buffer_free(&inputs);
+}
 
 static void path_of(const char *directory, const sweep_part_span *s, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%s/%.*s-%07zu-%07zu%s", directory, NAME_HEX, s->hash, s->first, s->count, SUFFIX);
@@ -51,13 +64,13 @@ static int write_file(const char *directory, const char *path, const text_buffer
     int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (file < 0) return cli_say_errno(draft);
     bool good = write_all(file, bytes->bytes, bytes->length) && fsync(file) == 0;
-    int why = errno;
-    if (close(file) != 0 && good) good = false, why = errno;
-    if (good && (rename(draft, path) != 0 || !flush_directory(directory))) good = false, why = errno;
+    int why = errno, closed = close(file);
+    if (!good) errno = why;
+    good = good && closed == 0 && rename(draft, path) == 0 && flush_directory(directory);
     if (good) return CLI_OK;
+    int status = cli_say_errno(path);
     (void)unlink(draft);
-    errno = why;
-    return cli_say_errno(path);
+    return status;
 }
 
 int sweep_part_write(const char *directory, const sweep_part_span *s, const char *begin, const text_buffer *rows,
@@ -98,7 +111,7 @@ static void part_clear(part *p) {
     free(p->begin);
 }
 
-/* Reads a file and appends NUL. Returns NULL if it cannot be read, is too large, or memory runs out. */
+/* Reads a file and appends NUL. Returns NULL if the file cannot be read or is too large, or if memory runs out. */
 static char *read_file(const char *path, size_t *length) {
     struct stat facts;
     FILE *in = fopen(path, "rb");
@@ -112,10 +125,6 @@ static char *read_file(const char *path, size_t *length) {
     return bytes;
 }
 
-static cJSON *parse_line(const char *line, size_t length) {
-    return json_parse(line, length, NULL, NULL);
-}
-
 static bool take_count(const cJSON *tree, const char *key, size_t *out) {
     const cJSON *value = json_at(tree, key);
     if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0 && value->valuedouble < 1e12)) return false;
@@ -125,8 +134,8 @@ static bool take_count(const cJSON *tree, const char *key, size_t *out) {
 
 static bool take_head(part *p, const cJSON *head) {
     sweep_part_span *s = &p->span;
-    if (strcmp(json_text_at(head, "hamel"), HAMEL_VERSION) != 0)
-        return false; /* another version may round differently */
+    /* another version may round differently */
+    if (strcmp(json_text_at(head, "hamel"), HAMEL_VERSION) != 0) return false;
     snprintf(s->hash, sizeof s->hash, "%s", json_text_at(head, "sweep"));
     while (s->form < TABLE_FORMS && strcmp(json_text_at(head, "form"), form_names[s->form]) != 0) s->form++;
     return s->form < TABLE_FORMS && take_count(head, "members", &s->members) && take_count(head, "first", &s->first) &&
@@ -141,12 +150,13 @@ static bool take_tail(part *p, const cJSON *tail, const char *bytes, size_t leng
     return strcmp(json_text_at(tail, "sha256"), seal) == 0;
 }
 
-/* Parses the part in bytes[length]. Returns false if it is damaged. */
+/* Parses the part in bytes[length]. Returns false if the part is damaged. */
 static bool part_parse(part *p, const char *bytes, size_t length) {
     const char *line = memchr(bytes, '\n', length), *last = length > 1 ? memrchr(bytes, '\n', length - 1) : NULL;
     if (!line || !last || last == line || bytes[length - 1] != '\n') return false;
     size_t head_length = (size_t)(line - bytes) + 1, body = (size_t)(last - bytes) + 1;
-    cJSON *head = parse_line(bytes, head_length), *tail = parse_line(bytes + body, length - body);
+    cJSON *head = json_parse(bytes, head_length, NULL, NULL);
+    cJSON *tail = json_parse(bytes + body, length - body, NULL, NULL);
     bool good = head && tail && take_head(p, head) && take_tail(p, tail, bytes, body);
     cJSON_Delete(head);
     cJSON_Delete(tail);
@@ -262,7 +272,7 @@ static int check_parts(const char *directory, const part_list *list) {
     return next < members ? say_missing(directory, next, members, members) : CLI_OK;
 }
 
-static int write_rows(const part *p, FILE *out, const char *out_name) {
+static int write_rows(const part *p, const cli_output *out) {
     size_t length = 0;
     char *bytes = read_file(p->path, &length);
     part again = {0};
@@ -271,35 +281,35 @@ static int write_rows(const part *p, FILE *out, const char *out_name) {
     if (!whole) {
         cli_say("%s: the part has changed while it was read", p->path);
         status = CLI_IO;
-    } else if (fwrite(bytes + again.rows_at, 1, again.rows_length, out) != again.rows_length) {
-        status = cli_say_errno(out_name);
+    } else if (fwrite(bytes + again.rows_at, 1, again.rows_length, out->file) != again.rows_length) {
+        status = cli_say_errno(out->name);
     }
     free(bytes);
     part_clear(&again);
     return status;
 }
 
-static int write_table(const part_list *list, FILE *out, const char *out_name) {
+static int write_table(const part_list *list, const cli_output *out) {
     sweep_counts counts = {{0}};
     text_buffer end;
     text_buffer_init(&end, 4096);
-    int status = fputs(list->items[0].begin, out) >= 0 ? CLI_OK : cli_say_errno(out_name);
+    int status = fputs(list->items[0].begin, out->file) >= 0 ? CLI_OK : cli_say_errno(out->name);
     for (size_t k = 0; k < list->count && status == CLI_OK; k++) {
-        status = write_rows(&list->items[k], out, out_name);
+        status = write_rows(&list->items[k], out);
         sweep_counts_add(&counts, &list->items[k].counts);
     }
     sweep_run_end(&counts, list->items[0].span.form, &end);
-    if (status == CLI_OK && end.length > 0 && fputs(end.bytes, out) < 0) status = cli_say_errno(out_name);
+    if (status == CLI_OK && end.length > 0 && fputs(end.bytes, out->file) < 0) status = cli_say_errno(out->name);
     text_buffer_free(&end);
     return status == CLI_OK && !sweep_counts_all_ended(&counts) ? CLI_RUN_FAILED : status;
 }
 
-int sweep_parts_join(const char *directory, const sweep_part_span *wanted, FILE *out, const char *out_name) {
+int sweep_parts_join(const char *directory, const sweep_part_span *wanted, const cli_output *out) {
     part_list list = {0};
     int status = list_parts(directory, wanted, &list);
     if (list.count > 1) qsort(list.items, list.count, sizeof *list.items, by_first);
     if (status == CLI_OK) status = check_parts(directory, &list);
-    if (status == CLI_OK) status = write_table(&list, out, out_name);
+    if (status == CLI_OK) status = write_table(&list, out);
     for (size_t k = 0; k < list.count; k++) part_clear(&list.items[k]);
     free(list.items);
     return status;
@@ -317,3 +327,32 @@ void sweep_parts_remove(const char *directory, const sweep_part_span *span) {
     closedir(folder);
     (void)rmdir(directory);
 }
+
+/* ---- the command --------------------------------------------------------------------------------------------------- */
+
+static int merge(const cli_arguments *arguments) {
+    cli_output out;
+    int status = cli_output_open(&out, cli_option_value(arguments, "output"), false);
+    if (status != CLI_OK) return status;
+    return cli_output_close(&out, sweep_parts_join(arguments->operands[0], NULL, &out));
+}
+
+const cli_command cli_merge = {
+    .name = "merge",
+    .synopsis = "DIR [OPTIONS]",
+    .summary = "join the parts of a sweep into its table",
+    .about = "DIR contains the parts that hamel sweep --out DIR has written, in any number of shards. The table is, "
+             "byte for byte,\n"
+             "that of a sweep without shards. Missing and duplicate members, damaged parts, and parts of different\n"
+             "sweeps are errors.\n\n"
+             "Example:\n"
+             "  hamel sweep study.json --shard 1/2 --out parts && hamel sweep study.json --shard 2/2 --out parts\n"
+             "  hamel merge parts > table.csv\n",
+    .options =
+        (const cli_option[]){
+            {"output", "FILE", NULL, "write the table to FILE (standard output)"},
+            {0},
+        },
+    .operands = {1, 1},
+    .run = merge,
+};

@@ -1,4 +1,5 @@
-/* sweep_parts.h — parts of a sweep's table: files in a directory, each with the rows of successive members.
+/* sweep_parts.h — messages about members, and parts of a sweep's table: files in a directory, each with the rows of
+ * successive members.
  *
  * The name of a part consists of the hash of the description, the first member and the number of members. A part is
  * written under a temporary name, flushed to the disk and renamed, so that every part with a final name is complete.
@@ -9,6 +10,16 @@
 #include "clients/cli/cli.h"
 
 #include <stdio.h>
+
+/* Messages about the first incomplete or failed members of a sweep. */
+typedef struct member_problems {
+    const char *file; /* name in messages */
+    size_t reported;  /* number of calls of member_problems_say */
+} member_problems;
+
+/* Prints the problem of a member and its assignments. After 20 problems, one message refers to the table; further problems
+ * are not printed. */
+void member_problems_say(member_problems *p, size_t member, const cJSON *assignments, const char *problem);
 
 /* Members of a part, and the sweep to which they belong. */
 typedef struct sweep_part_span {
@@ -28,7 +39,7 @@ bool sweep_part_exists(const char *directory, const sweep_part_span *span, sweep
 /* Joins the parts in the directory and writes the table. `wanted` selects the parts of one sweep; NULL selects
  * all parts. Returns CLI_OK, CLI_RUN_FAILED if a member failed or is incomplete, CLI_IO, or CLI_INVALID after reporting
  * missing members, duplicate members or parts of different sweeps. */
-int sweep_parts_join(const char *directory, const sweep_part_span *wanted, FILE *out, const char *out_name);
+int sweep_parts_join(const char *directory, const sweep_part_span *wanted, const cli_output *out);
 
 /* Deletes the parts of this sweep, and the directory if it is empty. */
 void sweep_parts_remove(const char *directory, const sweep_part_span *span);

@@ -2,8 +2,7 @@
  *
  * The server sends changes as server-sent events (HTML standard, 9.2). If the stream ends before the job has ended, it
  * is requested again. */
-#include "clients/cli/commands/check_result.h"
-#include "clients/cli/progress_bar.h"
+#include "clients/cli/commands/simulation.h"
 #include "clients/cli/remote/job_client.h"
 #include "clients/cli/remote/remote_problem.h"
 
@@ -44,7 +43,7 @@ static int judge_job(const cJSON *job) {
     printf("%s %s\n", id, json_text_at(job, "status"));
     fflush(stdout);
     if (strcmp(json_text_at(job, "status"), "canceled") == 0) return CLI_RUN_FAILED;
-    if (!cJSON_IsObject(problem)) return check_result_print(json_at(job, "summary"), id);
+    if (!cJSON_IsObject(problem)) return cli_say_warnings(json_at(job, "summary"), id);
     api_failure failure = {0};
     remote_failure(&failure, problem, NULL, id);
     int status = cli_say_failure(&failure);

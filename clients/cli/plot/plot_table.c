@@ -4,7 +4,6 @@
 #include "api/json/strict_json.h"
 #include "api/read/read_system.h"
 #include "clients/cli/cli.h"
-#include "engine/base/symbol_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +11,10 @@
 
 enum { VALUES_MAX = 1 << 26, FIRST_ROWS = 256, LABEL_MAX_BYTES = 512, USUAL_MOST = 6, LOOKED_AT = 64 };
 
-static size_t find_header_column(const row_header *header, const char *name, size_t length) {
-    for (size_t k = 0; k < header->column_count; k++)
-        if (strlen(header->columns[k]) == length && memcmp(header->columns[k], name, length) == 0) return k;
-    return header->column_count;
+static size_t find_header_column(const row_header *header, const char *name) {
+    size_t k = 0;
+    while (k < header->column_count && strcmp(header->columns[k], name) != 0) k++;
+    return k;
 }
 
 /* Returns true if `memory` is not NULL. Otherwise reports that memory could not be allocated. */
@@ -30,9 +29,7 @@ static char *label_of(const row_header *header, const cJSON *tree, size_t at) {
     text_buffer_init(&text, LABEL_MAX_BYTES);
     text_buffer_puts(&text, header->columns[at]);
     if (cJSON_IsString(unit) && unit->valuestring[0] != '\0') text_buffer_printf(&text, " in %s", unit->valuestring);
-    char *label = text_buffer_take(&text, NULL);
-    text_buffer_free(&text);
-    return label;
+    return text_buffer_take(&text, NULL);
 }
 
 static bool add_column(plot_table *t, const row_header *header, const cJSON *tree, size_t at) {
@@ -46,13 +43,9 @@ static bool add_column(plot_table *t, const row_header *header, const cJSON *tre
 }
 
 static bool add_named(plot_table *t, const row_header *header, const cJSON *tree, const char *name) {
-    size_t at = find_header_column(header, name, strlen(name));
+    size_t at = find_header_column(header, name);
     if (at < header->column_count) return add_column(t, header, tree, at);
-    const char *nearest = nearest_name(header->columns, header->column_count, name, strlen(name));
-    if (nearest != NULL)
-        cli_say("the result has no column `%s`; did you mean `%s`?", name, nearest);
-    else
-        cli_say("the result has no column `%s`", name);
+    (void)cli_say_unknown("the result has no column", "", name, strlen(name), header->columns, header->column_count);
     return false;
 }
 
@@ -65,14 +58,11 @@ static bool add_list(plot_table *t, const row_header *header, const cJSON *tree,
     return good;
 }
 
-/* Returns true if the column is a coordinate, i.e. if the header also has a column for its velocity. */
+/* Returns true if the header also has a column for the velocity, so that the column is a coordinate. */
 static bool is_coordinate(const row_header *header, size_t at) {
     char name[LABEL_MAX_BYTES];
-    size_t length = strlen(header->columns[at]);
-    if (length + 1 >= sizeof name) return false;
-    memcpy(name, header->columns[at], length);
-    name[length] = '\'';
-    return find_header_column(header, name, length + 1) < header->column_count;
+    int length = snprintf(name, sizeof name, "%s'", header->columns[at]);
+    return length < (int)sizeof name && find_header_column(header, name) < header->column_count;
 }
 
 static bool add_usual(plot_table *t, const row_header *header, const cJSON *tree) {
@@ -90,8 +80,7 @@ static bool add_usual(plot_table *t, const row_header *header, const cJSON *tree
 
 bool plot_table_begin(plot_table *t, const row_header *header, const char *columns, const char *over) {
     cJSON *tree = json_parse_trusted(header->json);
-    const cJSON *name = json_at(tree, "name");
-    t->title = strdup(cJSON_IsString(name) ? name->valuestring : "");
+    t->title = strdup(json_text_at(tree, "name"));
     bool good = is_allocated(t->title);
     if (good) good = over != NULL ? add_named(t, header, tree, over) : add_column(t, header, tree, 0);
     if (good) good = columns != NULL ? add_list(t, header, tree, columns) : add_usual(t, header, tree);

@@ -5,7 +5,6 @@
 
 #include "api/analyze.h"
 #include "api/simulate.h"
-#include "clients/cli/input.h"
 #include "clients/cli/remote/exchange.h"
 
 /* Runs a description on the server. */

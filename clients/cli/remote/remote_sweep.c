@@ -3,15 +3,11 @@
 #include "clients/cli/remote/remote_sweep.h"
 
 #include "api/json/text.h"
-#include "api/sweep/sweep_run.h"
-#include "clients/cli/commands/member_problems.h"
 #include "clients/cli/commands/simulation.h"
-#include "clients/cli/progress_bar.h"
+#include "clients/cli/commands/sweep_parts.h"
 #include "clients/cli/remote/job_client.h"
 #include "clients/cli/remote/remote.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,8 +28,7 @@ typedef struct remote_table {
     const cli_server *server;
     const sweep *sweep;
     table_form form;
-    FILE *out;
-    const char *out_name;
+    cli_output out;
     cJSON *header;
     const char **names; /* column names of the server's table; owned by `header` */
     size_t name_count;
@@ -51,28 +46,21 @@ typedef struct remote_table {
 /* ---- the table ----------------------------------------------------------------------------------------------------- */
 
 static void write_line(remote_table *t) {
-    bool made = !t->line.failed;
-    bool good = made && (t->line.length == 0 || fwrite(t->line.bytes, 1, t->line.length, t->out) == t->line.length);
+    if (t->line.failed)
+        t->status = cli_say_no_memory();
+    else if (t->line.length > 0 && fwrite(t->line.bytes, 1, t->line.length, t->out.file) != t->line.length)
+        t->status = cli_say_errno(t->out.name);
     text_buffer_reset(&t->line);
-    if (good) return;
-    if (made) cli_say("%s: %s", t->out_name, strerror(errno));
-    t->status = made ? CLI_IO : cli_say_no_memory();
-}
-
-static bool names_are(const char *const *names, const char *const *expected, size_t count) {
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(names[k], expected[k]) != 0) return false;
-    return true;
 }
 
 /* Returns true if the columns of the server's table match the sweep. */
 static bool columns_fit(const remote_table *t) {
     static const char *const first[BEFORE_INPUTS] = {"member", "job", "name"};
-    const sweep *s = t->sweep;
-    if (t->name_count < BESIDE_OTHERS + s->axis_count || !names_are(t->names, first, BEFORE_INPUTS)) return false;
-    for (size_t k = 0; k < s->axis_count; k++)
-        if (strcmp(t->names[BEFORE_INPUTS + k], s->axes[k].target) != 0) return false;
-    return strcmp(t->names[BEFORE_INPUTS + s->axis_count], "status") == 0 &&
+    size_t inputs = t->sweep->axis_count;
+    bool fit = t->name_count >= BESIDE_OTHERS + inputs;
+    for (size_t k = 0; k < BEFORE_INPUTS && fit; k++) fit = strcmp(t->names[k], first[k]) == 0;
+    for (size_t k = 0; k < inputs && fit; k++) fit = strcmp(t->names[BEFORE_INPUTS + k], t->sweep->axes[k].target) == 0;
+    return fit && strcmp(t->names[BEFORE_INPUTS + inputs], "status") == 0 &&
            strcmp(t->names[t->name_count - 1], "problem") == 0;
 }
 
@@ -117,15 +105,6 @@ static bool read_outcome(const char *status, hamel_outcome *outcome, const char 
     return false;
 }
 
-static void say_problem(remote_table *t, const sweep_cells *cells) {
-    text_buffer inputs;
-    if (cells->problem[0] == '\0') return;
-    text_buffer_init(&inputs, TEXT_MOST);
-    sweep_inputs_text(cells->assignments, &inputs);
-    member_problems_say(&t->problems, cells->member, inputs.bytes != NULL ? inputs.bytes : "", cells->problem);
-    text_buffer_free(&inputs);
-}
-
 static void write_table_row(remote_table *t, sweep_cells *cells) {
     cJSON *assignments = sweep_assignments_json(t->sweep, cells->member);
     cells->assignments = assignments;
@@ -135,7 +114,7 @@ static void write_table_row(remote_table *t, sweep_cells *cells) {
     }
     sweep_table_row(&t->columns, t->form, cells, &t->line);
     write_line(t);
-    say_problem(t, cells);
+    if (cells->problem[0] != '\0') member_problems_say(&t->problems, cells->member, assignments, cells->problem);
     cJSON_Delete(assignments);
 }
 
@@ -210,49 +189,13 @@ static int fetch_table(remote_table *t, const char *id) {
     return status == CLI_OK && !sweep_counts_all_ended(&t->counts) ? CLI_RUN_FAILED : status;
 }
 
-/* ---- the output ---------------------------------------------------------------------------------------------------- */
-
-static bool commit_draft(FILE *out, const char *draft, const char *output) {
-    if (fclose(out) == 0 && rename(draft, output) == 0) return true;
-    cli_say("%s: %s", output, strerror(errno));
-    return false;
-}
-
-/* Writes the table to a temporary file, which replaces the output when it is complete. */
-static int fetch_into(remote_table *t, const char *id, const char *output) {
-    char draft[PATH_MAX];
-    int length = snprintf(draft, sizeof draft, "%s.draft", output);
-    t->out = length > 0 && (size_t)length < sizeof draft ? fopen(draft, "wb") : NULL;
-    t->out_name = output;
-    if (t->out == NULL) return cli_say_errno(output);
-    int status = fetch_table(t, id);
-    bool whole = status == CLI_OK || status == CLI_RUN_FAILED;
-    if (!whole) (void)fclose(t->out);
-    if (whole && !commit_draft(t->out, draft, output)) status = CLI_IO;
-    if (status != CLI_OK && status != CLI_RUN_FAILED) (void)remove(draft);
-    return status;
-}
-
-static int fetch_out(remote_table *t, const char *id) {
-    t->out = stdout;
-    t->out_name = "standard output";
-    int status = fetch_table(t, id);
-    int written = status == CLI_IO ? CLI_IO : cli_flush_stdout();
-    return written == CLI_OK ? status : written;
-}
-
 /* ---- the batch ----------------------------------------------------------------------------------------------------- */
-
-static double count_of(const cJSON *batch, const char *status) {
-    const cJSON *counts = json_at(batch, "counts");
-    const cJSON *count = json_at(counts, status);
-    return cJSON_IsNumber(count) ? count->valuedouble : 0;
-}
 
 static bool look_at(const exchange *x, size_t members, progress_bar *shown) {
     cJSON *batch = exchange_json(x);
     bool ended = strcmp(json_text_at(batch, "status"), "ended") == 0;
-    double left = count_of(batch, "queued") + count_of(batch, "running"), all = (double)members;
+    const cJSON *counts = json_at(batch, "counts");
+    double left = json_number_at(counts, "queued") + json_number_at(counts, "running"), all = (double)members;
     if (left >= 0 && left <= all) progress_bar_show(shown, (all - left) / all);
     cJSON_Delete(batch);
     return ended;
@@ -312,7 +255,8 @@ static int run_batch(const cli_server *server, const api_sweep *s, const char *f
     progress_bar_init(&shown, output == NULL);
     status = wait_for_batch(server, sent.id, s->sweep.count, &shown);
     if (status != CLI_OK) return status;
-    return output != NULL ? fetch_into(&table, sent.id, output) : fetch_out(&table, sent.id);
+    status = cli_output_open(&table.out, output, output != NULL);
+    return status == CLI_OK ? cli_output_close(&table.out, fetch_table(&table, sent.id)) : status;
 }
 
 int cli_sweep_remote(const cli_server *server, const cli_input *input, const cli_arguments *arguments, table_form form,

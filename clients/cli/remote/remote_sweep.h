@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/sweep/sweep_table.h"
-#include "clients/cli/input.h"
 #include "clients/cli/remote/exchange.h"
 
 /* Submits the sweep (POST /v1/batches), waits for all members and writes the table to `output` (NULL: standard output).
