@@ -435,3 +435,8 @@ double json_number_at(const cJSON *object, const char *key) {
     const cJSON *item = json_at(object, key);
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
+
+const cJSON *json_first_at(const cJSON *object, const char *key) {
+    const cJSON *list = json_at(object, key);
+    return list != NULL ? list->child : NULL;
+}

@@ -29,11 +29,12 @@ cJSON *json_parse(const char *text, size_t length, const json_limits *limits, js
  * is NULL or damaged, or if memory could not be allocated. */
 cJSON *json_parse_trusted(const char *text);
 
-/* Return a member of an object, its text, or its number. Without such a member, or for another type, they return
- * NULL, "" or 0. The object may be NULL. */
+/* Return a member of an object, its text, its number, or the first item of its list. Return NULL, "", 0 or NULL if the
+ * member does not exist or has another type, or if the object is NULL. */
 cJSON *json_at(const cJSON *object, const char *key);
 const char *json_text_at(const cJSON *object, const char *key);
 double json_number_at(const cJSON *object, const char *key);
+const cJSON *json_first_at(const cJSON *object, const char *key);
 
 /* Writes the tree in canonical form, for hashing and caching: keys sorted by bytes, no white space, shortest
  * numbers. The caller frees the text. Returns NULL if memory could not be allocated. */

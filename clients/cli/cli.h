@@ -67,6 +67,9 @@ int cli_say_failure(const api_failure *failure);
 /* Writes the text and a newline to a file, or to stdout if `path` is "-". Returns false after reporting an error. */
 bool cli_write_file(const char *path, const char *text, size_t length);
 
+/* Prints a JSON document and a newline to stdout. Returns CLI_OK, or CLI_IO after reporting that memory ran out. */
+int cli_print_json(const cJSON *document);
+
 /* Flushes stdout. Returns CLI_OK, or CLI_IO after reporting an error. */
 int cli_flush_stdout(void);
 

@@ -1,5 +1,7 @@
 /* io.c — messages, inputs, outputs and the progress bar of commands. */
 #include "clients/cli/cli.h"
+
+#include "api/json/text.h"
 #include "engine/base/symbol_table.h"
 
 #include <errno.h>
@@ -56,6 +58,14 @@ bool cli_write_file(const char *path, const char *text, size_t length) {
     if (out != NULL) good = (standard ? fflush(out) : fclose(out)) == 0 && good;
     if (!good) cli_say_errno(standard ? "standard output" : path);
     return good;
+}
+
+int cli_print_json(const cJSON *document) {
+    char *text = json_text(document);
+    if (text == NULL) return cli_say_no_memory();
+    puts(text);
+    free(text);
+    return CLI_OK;
 }
 
 int cli_flush_stdout(void) {

@@ -3,9 +3,6 @@
  * The text is generated from the JSON, so that local and remote analyses print the same. */
 #include "clients/cli/commands/simulation.h"
 
-#include "api/analyze.h"
-#include "api/json/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,46 +17,40 @@ static void print_count(const char *what, const cJSON *object, const char *key) 
         printf("%-38s ?\n", what);
 }
 
-static void print_list(const char *what, const cJSON *list) {
-    printf("%-38s", what);
-    if (list == NULL || list->child == NULL) printf(" none");
-    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next)
-        printf(" %s%s", item->valuestring, item->next != NULL ? "," : "");
-    printf("\n");
+/* Prints texts with a separator between them. */
+static void print_texts(const cJSON *first, const char *separator) {
+    for (const cJSON *item = first; item != NULL; item = item->next)
+        printf("%s%s", item->valuestring, item->next != NULL ? separator : "");
 }
 
-/* Prints the names of a list, joined by ` and `. */
-static void print_conditions(const cJSON *list) {
-    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next)
-        printf("%s%s", item->valuestring, item->next != NULL ? " and " : "");
+static void print_list(const char *what, const cJSON *first) {
+    printf("%-38s %s", what, first == NULL ? "none" : "");
+    print_texts(first, ", ");
+    printf("\n");
 }
 
 /* Prints the quantities conserved only on the branches of the initial state, and the conditions that the analysis
  * assumes. */
 static void print_regional(const cJSON *answer) {
-    const cJSON *list = json_at(answer, "conserved_while"), *assumed = json_at(answer, "assumed");
-    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next) {
+    const cJSON *assumed = json_first_at(answer, "assumed");
+    for (const cJSON *item = json_first_at(answer, "conserved_while"); item != NULL; item = item->next) {
         printf("%-38s %s while ", "conserved near the initial state", json_text_at(item, "name"));
-        print_conditions(json_at(item, "while"));
+        print_texts(json_first_at(item, "while"), " and ");
         printf("\n");
     }
-    if (assumed == NULL || assumed->child == NULL) return;
+    if (assumed == NULL) return;
     printf("%-38s ", "the analysis holds only while");
-    print_conditions(assumed);
+    print_texts(assumed, " and ");
     printf("\n");
 }
 
 /* Prints the verdict from the initial state if it differs from the verdict on the system. */
 static void print_start(const cJSON *start) {
     if (!cJSON_IsObject(start)) return;
-    const cJSON *conditions = json_at(start, "while");
-    printf("%-38s %s", "  verdict from the initial state", json_text_at(start, "verdict"));
-    if (conditions != NULL && conditions->child != NULL) {
-        printf(", while ");
-        print_conditions(conditions);
-    } else {
-        printf(", a singular configuration");
-    }
+    const cJSON *conditions = json_first_at(start, "while");
+    printf("%-38s %s, %s", "  verdict from the initial state", json_text_at(start, "verdict"),
+           conditions != NULL ? "while " : "a singular configuration");
+    print_texts(conditions, " and ");
     printf("\n");
     print_count("    combinations that can be integrated", start, "integrable");
     print_count("    accessible dimension", start, "accessible_dimension");
@@ -87,19 +78,19 @@ static void print_constraint(const cJSON *c) {
 }
 
 static void print_sets(const cJSON *redundancy) {
-    const cJSON *sets = json_at(redundancy, "sets");
-    if (sets == NULL || sets->child == NULL) return;
-    printf("\ndependent at the initial state\n");
-    for (const cJSON *set = sets->child; set != NULL; set = set->next)
-        for (const cJSON *item = set->child; item != NULL; item = item->next)
-            printf("%s%s%s", item == set->child ? "  " : "", item->valuestring, item->next != NULL ? ", " : "\n");
+    const cJSON *sets = json_first_at(redundancy, "sets");
+    if (sets != NULL) printf("\ndependent at the initial state\n");
+    for (const cJSON *set = sets; set != NULL; set = set->next) {
+        printf("  ");
+        print_texts(set->child, ", ");
+        printf("\n");
+    }
 }
 
 /* Prints "q1^3*sin(q2) = const" and "from (q1)*c". */
 static void print_integral(const cJSON *integral) {
     printf("    %s = const\n      from", json_text_at(integral, "integral"));
-    const cJSON *terms = json_at(integral, "constraints");
-    const cJSON *first = terms != NULL ? terms->child : NULL;
+    const cJSON *first = json_first_at(integral, "constraints");
     for (const cJSON *term = first; term != NULL; term = term->next) {
         const char *factor = json_text_at(term, "factor"), *name = json_text_at(term, "name");
         bool plus = strcmp(factor, "1") == 0, minus = strcmp(factor, "-1") == 0;
@@ -110,12 +101,6 @@ static void print_integral(const cJSON *integral) {
             printf(" (%s)*%s", factor, name);
     }
     printf("\n");
-}
-
-static void print_integrals(const cJSON *list) {
-    if (list == NULL || list->child == NULL) return;
-    printf("  integrals found\n");
-    for (const cJSON *integral = list->child; integral != NULL; integral = integral->next) print_integral(integral);
 }
 
 static void print_dimensions(const char *what, const cJSON *list, const char *remark) {
@@ -174,48 +159,48 @@ static void print_transitivity(const cJSON *transitivity) {
     for (const cJSON *u = velocities->child; u != NULL; u = u->next) print_relation(coefficients, u->valuestring);
 }
 
-static void print_warnings(const cJSON *warnings) {
-    if (warnings == NULL || warnings->child == NULL) return;
-    for (const cJSON *w = warnings->child; w != NULL; w = w->next) printf("warning: %s\n", w->valuestring);
-    printf("\n");
-}
-
-static void print_text(const cJSON *answer) {
-    const cJSON *holonomy = json_at(answer, "holonomy"), *constraints = json_at(answer, "constraints");
-    const cJSON *left_out = json_at(holonomy, "left_out");
-    if (json_text_at(answer, "name")[0] != '\0') printf("%s\n\n", json_text_at(answer, "name"));
-    print_warnings(json_at(answer, "warnings"));
-    print_count("coordinates", answer, "coordinates");
-    print_count("degrees of freedom", answer, "degrees_of_freedom");
-    print_count("dimension of accessible configurations", holonomy, "accessible_dimension");
-    print_count("index of the equations", json_at(answer, "structure"), "index");
-    print_count("independent blocks", json_at(answer, "structure"), "blocks");
-    print_count("entries of M", json_at(answer, "structure"), "mass_entries");
-    print_count("entries of A", json_at(answer, "structure"), "constraint_entries");
-    printf("%-38s %s\n", "conservative",
-           cJSON_IsTrue(json_at(answer, "conservative")) ? "yes" : "not by the sufficient test");
-    print_list("cyclic coordinates", json_at(answer, "cyclic"));
-    print_list("conserved", json_at(answer, "conserved"));
-    print_regional(answer);
-    const cJSON *unfinished = json_at(answer, "unfinished");
-    if (unfinished != NULL && unfinished->child != NULL) print_list("unfinished within the work budget", unfinished);
-    if (constraints == NULL || constraints->child == NULL) {
-        printf("\nno constraints\n");
-        print_transitivity(json_at(answer, "transitivity"));
-        return;
-    }
+/* Prints the properties of the constraints. */
+static void print_holonomy(const cJSON *answer, const cJSON *constraints) {
+    const cJSON *holonomy = json_at(answer, "holonomy"), *left_out = json_first_at(holonomy, "left_out");
+    const cJSON *integrals = json_first_at(holonomy, "integrals");
     printf("\nconstraints\n");
-    for (const cJSON *c = constraints->child; c != NULL; c = c->next) print_constraint(c);
+    for (const cJSON *c = constraints; c != NULL; c = c->next) print_constraint(c);
     print_sets(json_at(answer, "redundancy"));
     printf("\nholonomy\n");
     print_count("  independent holonomic constraints", holonomy, "holonomic_constraints");
     print_count("  independent velocity constraints", holonomy, "velocity_constraints");
     print_count("  combinations that can be integrated", holonomy, "integrable");
-    print_verdict(json_text_at(holonomy, "verdict"), left_out != NULL && left_out->child != NULL);
+    print_verdict(json_text_at(holonomy, "verdict"), left_out != NULL);
     print_start(json_at(holonomy, "at_start"));
     print_flags(holonomy);
-    if (left_out != NULL && left_out->child != NULL) print_list("  not covered by the verdict", left_out);
-    print_integrals(json_at(holonomy, "integrals"));
+    if (left_out != NULL) print_list("  not covered by the verdict", left_out);
+    if (integrals != NULL) printf("  integrals found\n");
+    for (const cJSON *integral = integrals; integral != NULL; integral = integral->next) print_integral(integral);
+}
+
+static void print_structure(const cJSON *answer) {
+    const cJSON *structure = json_at(answer, "structure"), *constraints = json_first_at(answer, "constraints");
+    const cJSON *unfinished = json_first_at(answer, "unfinished"), *warnings = json_first_at(answer, "warnings");
+    if (json_text_at(answer, "name")[0] != '\0') printf("%s\n\n", json_text_at(answer, "name"));
+    for (const cJSON *w = warnings; w != NULL; w = w->next)
+        printf("warning: %s\n%s", w->valuestring, w->next == NULL ? "\n" : "");
+    print_count("coordinates", answer, "coordinates");
+    print_count("degrees of freedom", answer, "degrees_of_freedom");
+    print_count("dimension of accessible configurations", json_at(answer, "holonomy"), "accessible_dimension");
+    print_count("index of the equations", structure, "index");
+    print_count("independent blocks", structure, "blocks");
+    print_count("entries of M", structure, "mass_entries");
+    print_count("entries of A", structure, "constraint_entries");
+    printf("%-38s %s\n", "conservative",
+           cJSON_IsTrue(json_at(answer, "conservative")) ? "yes" : "not by the sufficient test");
+    print_list("cyclic coordinates", json_first_at(answer, "cyclic"));
+    print_list("conserved", json_first_at(answer, "conserved"));
+    print_regional(answer);
+    if (unfinished != NULL) print_list("unfinished within the work budget", unfinished);
+    if (constraints != NULL)
+        print_holonomy(answer, constraints);
+    else
+        printf("\nno constraints\n");
     print_transitivity(json_at(answer, "transitivity"));
 }
 
@@ -231,24 +216,22 @@ static void print_difference_check(const cJSON *d) {
 }
 
 static void print_verification(const cJSON *v) {
-    const cJSON *refused = json_at(v, "not_applicable");
     printf("\nverification\n");
-    print_list("  formulations", json_at(v, "formulations"));
+    print_list("  formulations", json_first_at(v, "formulations"));
     print_count("  states compared", v, "states");
     print_count("  singular states skipped", v, "singular");
     printf("%-38s %.2g\n", "  largest relative difference", json_number_at(v, "max_relative_difference"));
     print_difference_check(json_at(v, "finite_differences"));
     printf("%-38s %s\n", "  verdict", cJSON_IsTrue(json_at(v, "agree")) ? "they agree" : "THEY DISAGREE");
-    const cJSON *differences = json_at(v, "differences");
-    for (const cJSON *d = differences != NULL ? differences->child : NULL; d != NULL; d = d->next)
+    for (const cJSON *d = json_first_at(v, "differences"); d != NULL; d = d->next)
         printf("  %-18s accelerations %.2g, reactions %.2g\n", json_text_at(d, "formulation"),
                json_number_at(d, "accelerations"), json_number_at(d, "reactions"));
-    for (const cJSON *r = refused != NULL ? refused->child : NULL; r != NULL; r = r->next)
+    for (const cJSON *r = json_first_at(v, "not_applicable"); r != NULL; r = r->next)
         printf("  %-18s not applicable: %s\n", json_text_at(r, "formulation"), json_text_at(r, "reason"));
 }
 
-static void print_generalized(const cJSON *list) {
-    for (const cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = item->next)
+static void print_generalized(const cJSON *first) {
+    for (const cJSON *item = first; item != NULL; item = item->next)
         printf("    %-18s %.9g = %s\n", json_text_at(item, "coordinate"), json_number_at(item, "value"),
                json_text_at(item, "expression"));
 }
@@ -258,14 +241,14 @@ static void print_forces(const cJSON *forces) {
     if (forces->child == NULL) printf("  none\n");
     for (const cJSON *action = forces->child; action != NULL; action = action->next) {
         printf("  %s\n", json_text_at(action, "from"));
-        print_generalized(json_at(action, "on"));
+        print_generalized(json_first_at(action, "on"));
     }
 }
 
 static void print_relaxation(const cJSON *r) {
     printf("\nreaction of %s, relaxed\n", json_text_at(r, "constraint"));
     printf("  %-20s %.9g\n  on\n", "multiplier", json_number_at(r, "multiplier"));
-    print_generalized(json_at(r, "reactions"));
+    print_generalized(json_first_at(r, "reactions"));
 }
 
 /* Returns the exit code for an answer: CLI_CHECK_FAILED if the formulations disagree. */
@@ -274,23 +257,20 @@ static int verdict_of(const cJSON *answer) {
     return verification == NULL || cJSON_IsTrue(json_at(verification, "agree")) ? CLI_OK : CLI_CHECK_FAILED;
 }
 
+static void print_text(const cJSON *answer) {
+    const cJSON *equilibria = json_at(answer, "equilibria"), *linearization = json_at(answer, "linearization");
+    print_structure(answer);
+    if (equilibria != NULL) cli_print_equilibria(equilibria, json_at(answer, "equilibrium_search"));
+    if (linearization != NULL) cli_print_linearization(linearization);
+    if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
+    if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
+    if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
+}
+
 static int print_answer(void *context, const cJSON *answer) {
     const bool *as_json = context;
-    if (*as_json) {
-        char *json = json_text(answer);
-        if (json == NULL) return cli_say_no_memory();
-        printf("%s\n", json);
-        free(json);
-    } else {
-        print_text(answer);
-        if (json_at(answer, "equilibria") != NULL)
-            cli_print_equilibria(json_at(answer, "equilibria"), json_at(answer, "equilibrium_search"));
-        if (json_at(answer, "linearization") != NULL) cli_print_linearization(json_at(answer, "linearization"));
-        if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
-        if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
-        if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
-    }
-    int status = cli_flush_stdout();
+    if (!*as_json) print_text(answer);
+    int printed = *as_json ? cli_print_json(answer) : CLI_OK, status = cli_finish_stdout(printed);
     return status != CLI_OK ? status : verdict_of(answer);
 }
 
@@ -303,34 +283,36 @@ static size_t split_names(char *text, hamel_argument *names, size_t most) {
     return count;
 }
 
-static int print_analyses(const cli_arguments *arguments, api_analysis_options *options, bool as_json) {
-    hamel_argument inputs[API_MOST_INPUTS];
-    const char *given = cli_option_value(arguments, "inputs");
-    char *text = strdup(given != NULL ? given : "");
-    if (text == NULL) return cli_say_no_memory();
-    options->inputs = inputs;
-    options->input_count = split_names(text, inputs, API_MOST_INPUTS);
-    int status = cli_analyses(arguments, options, print_answer, &as_json);
-    free(text);
-    return status;
-}
-
 static int analyze_file(const cli_arguments *arguments) {
     static const char *const formats[] = {"text", "json"}, *const places[] = {"initial", "equilibrium"};
+    static const struct {
+        const char *option;
+        api_analyses bit;
+    } analyses[] = {{"verify", API_VERIFICATION},
+                    {"equilibrium", API_EQUILIBRIUM},
+                    {"linearize", API_LINEARIZATION},
+                    {"forces", API_FORCES},
+                    {"relax", API_RELAXATION}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
     if (status == CLI_OK) status = cli_option_choice(arguments, "about", places, 2, &about);
     if (status == CLI_OK) status = cli_option_whole(arguments, "starts", 0, API_MOST_STARTS, &options.starts);
     if (status != CLI_OK) return status;
-    if (cli_option_value(arguments, "verify") != NULL) options.analyses |= API_VERIFICATION;
-    if (cli_option_value(arguments, "equilibrium") != NULL) options.analyses |= API_EQUILIBRIUM;
-    if (cli_option_value(arguments, "linearize") != NULL) options.analyses |= API_LINEARIZATION;
-    if (cli_option_value(arguments, "forces") != NULL) options.analyses |= API_FORCES;
+    for (size_t k = 0; k < sizeof analyses / sizeof *analyses; k++)
+        if (cli_option_value(arguments, analyses[k].option) != NULL) options.analyses |= analyses[k].bit;
     options.relaxed = (hamel_argument){cli_option_value(arguments, "relax"), ""};
-    if (options.relaxed.name != NULL) options.analyses |= API_RELAXATION;
     options.about_equilibrium = about == 1;
-    return print_analyses(arguments, &options, format == 1);
+    hamel_argument inputs[API_MOST_INPUTS];
+    const char *given = cli_option_value(arguments, "inputs");
+    char *text = strdup(given != NULL ? given : "");
+    if (text == NULL) return cli_say_no_memory();
+    options.inputs = inputs;
+    options.input_count = split_names(text, inputs, API_MOST_INPUTS);
+    bool as_json = format == 1;
+    status = cli_analyses(arguments, &options, print_answer, &as_json);
+    free(text);
+    return status;
 }
 
 const cli_command cli_analyze = {

@@ -1,11 +1,8 @@
-/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs of a server. The text form prints one
- * or more lines for each job, the JSON form one document on a line. */
+/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs of a server. The text form has one or more lines for
+ * each job, the JSON form one document per line. */
 #include "clients/cli/remote/job_client.h"
 
-#include "api/json/text.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LISTED = 50, PAGE = 500, COUNT_MOST = 1000000000, QUERY_MAX_BYTES = 1024 };
@@ -16,14 +13,6 @@ static int read_format(const cli_arguments *arguments, bool *json) {
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
     *json = format == 1;
     return status;
-}
-
-static int print_document(const cJSON *job) {
-    char *text = json_text(job);
-    if (text == NULL) return cli_say_no_memory();
-    puts(text);
-    free(text);
-    return CLI_OK;
 }
 
 /* Returns the length of a server's text up to the first control character, which could alter the terminal. */
@@ -51,11 +40,8 @@ static int ask_page(const job_client *c, size_t count, const char *cursor, cJSON
     for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++)
         job_query_add(&query, filters[k], cli_option_value(c->arguments, filters[k]));
     job_query_add(&query, "cursor", cursor[0] != '\0' ? cursor : NULL);
-    int status = CLI_USAGE;
-    if (query.failed)
-        cli_say("the request is too long");
-    else
-        status = job_ask(c, "GET", query.bytes, page);
+    if (query.failed) cli_say("the request is too long");
+    int status = query.failed ? CLI_USAGE : job_ask(c, "GET", query.bytes, page);
     text_buffer_free(&query);
     return status;
 }
@@ -72,10 +58,9 @@ static int list_jobs(const cli_arguments *arguments) {
     while (status == CLI_OK && left > 0) {
         cJSON *page = NULL;
         status = ask_page(&c, left, cursor, &page);
-        const cJSON *items = json_at(page, "items");
-        const cJSON *job = items != NULL ? items->child : NULL;
+        const cJSON *job = json_first_at(page, "items");
         for (; job != NULL && left > 0 && status == CLI_OK; job = job->next, left--) {
-            if (json) status = print_document(job);
+            if (json) status = cli_print_json(job);
             if (!json) print_line(job);
         }
         snprintf(cursor, sizeof cursor, "%s", json_text_at(page, "next"));
@@ -99,7 +84,7 @@ const cli_command cli_jobs = {
             {"name", "TEXT", NULL, "list only jobs of systems with this name"},
             {"batch", "ID", NULL, "list only the members of this batch"},
             {"limit", "N", NULL, "list at most N jobs (50)"},
-            {"format", "NAME", NULL, "print text, or json with one document a line (text)"},
+            {"format", "NAME", NULL, "print text, or json with one document per line (text)"},
             JOB_OPTIONS,
             {0},
         },
@@ -113,6 +98,7 @@ static void print_field(const char *label, const char *text) {
 }
 
 static void print_job(const cJSON *job) {
+    static const char *const keys[] = {"created", "started", "finished", "batch"};
     const cJSON *problem = json_at(job, "problem");
     const cJSON *rows = json_at(json_at(job, "summary"), "rows");
     printf("%s\n", json_text_at(job, "id"));
@@ -120,10 +106,7 @@ static void print_job(const cJSON *job) {
     print_field("status", json_text_at(job, "status"));
     printf("  %-10s  %d %%\n", "progress", (int)(100 * job_progress(job)));
     if (cJSON_IsNumber(rows)) printf("  %-10s  %.0f\n", "rows", rows->valuedouble);
-    print_field("created", json_text_at(job, "created"));
-    print_field("started", json_text_at(job, "started"));
-    print_field("finished", json_text_at(job, "finished"));
-    print_field("batch", json_text_at(job, "batch"));
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) print_field(keys[k], json_text_at(job, keys[k]));
     print_field("problem", json_text_at(problem, json_text_at(problem, "detail")[0] != '\0' ? "detail" : "title"));
 }
 
@@ -138,7 +121,7 @@ static int for_each_job(const cli_arguments *arguments, const char *method, cons
     for (size_t k = 0; k < arguments->operand_count; k++) {
         cJSON *job = NULL;
         int one = job_ask_one(&c, method, arguments->operands[k], rest, &job);
-        if (one == CLI_OK && json && job != NULL) one = print_document(job);
+        if (one == CLI_OK && json && job != NULL) one = cli_print_json(job);
         if (one == CLI_OK && !json && job != NULL) print(job);
         cJSON_Delete(job);
         if (status == CLI_OK) status = one;
@@ -159,7 +142,7 @@ const cli_command cli_status = {
              "  hamel status $job --format json\n",
     .options =
         (const cli_option[]){
-            {"format", "NAME", NULL, "print text, or json with one document a line (text)"},
+            {"format", "NAME", NULL, "print text, or json with one document per line (text)"},
             JOB_OPTIONS,
             {0},
         },
@@ -189,7 +172,7 @@ const cli_command cli_cancel = {
     .options =
         (const cli_option[]){
             {"forget", NULL, NULL, "delete the jobs and their rows, also if they have ended"},
-            {"format", "NAME", NULL, "print text, or json with one document a line (text)"},
+            {"format", "NAME", NULL, "print text, or json with one document per line (text)"},
             JOB_OPTIONS,
             {0},
         },
