@@ -50,7 +50,7 @@ extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_plo
 /* Prints "hamel: MESSAGE" to stderr. */
 void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);
 
-/* Reports name[length], which is none of `names`, and suggests the nearest of them. `what` begins the message, up to the
+/* Reports that name[length] is not one of `names`, and suggests the nearest name. `what` begins the message, up to the
  * opening quote; `dashes` is "--" for an option, otherwise "". Returns CLI_USAGE. */
 int cli_say_unknown(const char *what, const char *dashes, const char *name, size_t length, const char *const *names,
                     size_t count);
