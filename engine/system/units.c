@@ -36,10 +36,10 @@ struct system_units {
     int32_t *constraint;             /* units of the constraints after expansion of families */
     size_t constraint_count;
     unit_note *notes;
-    size_t note_count, note_capacity, checked;
-    int32_t energy;
+    size_t note_count, note_capacity, checked; /* notes [0, checked) are checked */
+    int32_t energy;                            /* unit of energy, from the expression at energy_pointer */
     const char *energy_pointer;
-    const char *told; /* pointer of the expression reported last */
+    const char *reported; /* pointer of the last error */
 };
 
 /* --- the list of units ----------------------------------------------------------------------------------------------- */
@@ -54,8 +54,8 @@ static uint64_t unit_hash(const unit *u) {
 static bool grow_slots(hamel_system *s) {
     system_units *u = s->units;
     size_t count = u->slot_count ? 2 * u->slot_count : 64;
-    int32_t *slots = arena_alloc(s->memory, count, sizeof *slots);
-    if (!slots) return binder_graph_fault(s, "");
+    int32_t *slots = binder_alloc(s, count, sizeof *slots, "");
+    if (!slots) return false;
     for (size_t i = FIRST_OWN; i < u->count; i++) {
         size_t k = (size_t)unit_hash(&u->list[i]) & (count - 1);
         while (slots[k]) k = (k + 1) & (count - 1);
@@ -66,7 +66,8 @@ static bool grow_slots(hamel_system *s) {
     return true;
 }
 
-/* Returns the index of a unit, adding it if it is new; UNKNOWN if it is out of range or memory ran out. */
+/* Returns the index of a unit in the list, to which a new unit is added. Returns UNKNOWN if the value is out of range or
+ * memory runs out. */
 static int32_t intern(hamel_system *s, unit value) {
     system_units *u = s->units;
     if (!isnormal(value.scale)) return UNKNOWN;
@@ -77,12 +78,8 @@ static int32_t intern(hamel_system *s, unit value) {
     size_t k = (size_t)unit_hash(&value) & (u->slot_count - 1);
     for (; u->slots[k]; k = (k + 1) & (u->slot_count - 1))
         if (unit_same(&u->list[u->slots[k]], &value)) return u->slots[k];
-    unit *grown = binder_grow(s, u->list, &u->capacity, u->count, sizeof *grown, "");
-    if (!grown) return UNKNOWN;
-    u->list = grown;
-    grown[u->count] = value;
-    u->slots[k] = (int32_t)u->count;
-    return (int32_t)u->count++;
+    if (!binder_append(s, &u->list, &u->count, &u->capacity, &value, sizeof value, "")) return UNKNOWN;
+    return u->slots[k] = (int32_t)u->count - 1;
 }
 
 /* Returns a · b^power; UNKNOWN if a or b is unknown. */
@@ -129,16 +126,12 @@ static bool any_unit(const hamel_description *d) {
 void units_declare(hamel_system *s) {
     const hamel_description *d = s->description;
     if (!any_unit(d)) return;
-    system_units *u = arena_alloc(s->memory, 1, sizeof *u);
-    if (u) {
-        u->list = arena_grow(s->memory, NULL, &u->capacity, FIRST_OWN, sizeof *u->list);
-        u->parameter = arena_alloc(s->memory, d->parameter_count, sizeof *u->parameter);
-        u->coordinate = arena_alloc(s->memory, d->coordinate_count, sizeof *u->coordinate);
-    }
-    if (!u || !u->list || !u->parameter || !u->coordinate) {
-        binder_graph_fault(s, "");
-        return;
-    }
+    system_units *u = binder_alloc(s, 1, sizeof *u, "");
+    if (!u) return;
+    u->list = binder_grow(s, NULL, &u->capacity, FIRST_OWN - 1, sizeof *u->list, "");
+    u->parameter = binder_alloc(s, d->parameter_count, sizeof *u->parameter, "");
+    u->coordinate = binder_alloc(s, d->coordinate_count, sizeof *u->coordinate, "");
+    if (!u->list || !u->parameter || !u->coordinate) return;
     u->list[ONE] = unit_one;
     u->count = FIRST_OWN;
     u->energy = UNKNOWN;
@@ -152,10 +145,8 @@ void units_declare(hamel_system *s) {
 void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule rule, size_t index) {
     system_units *u = s->units;
     if (!u || node < 0) return;
-    unit_note *notes = binder_grow(s, u->notes, &u->note_capacity, u->note_count, sizeof *notes, pointer);
-    if (!notes) return;
-    u->notes = notes;
-    notes[u->note_count++] = (unit_note){node, pointer, rule, index};
+    binder_append(s, &u->notes, &u->note_count, &u->note_capacity, &(unit_note){node, pointer, rule, index},
+                  sizeof *u->notes, pointer);
 }
 
 void units_note_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
@@ -166,29 +157,38 @@ void units_note_number(hamel_system *s, const hamel_expression *e, const loop_sc
 
 /* --- errors ---------------------------------------------------------------------------------------------------------- */
 
-static void print_node(hamel_system *s, graph_node node, text_buffer *out) {
-    text_buffer_puts(out, "`");
+static const char *node_text(hamel_system *s, graph_node node) {
     text_buffer text;
     text_buffer_init(&text, 200);
     graph_print(s->graph, node, system_name_symbol, s, &text);
-    text_buffer_printf(out, "%.*s%s`", (int)text.length, text.bytes ? text.bytes : "", text.failed ? "..." : "");
+    const char *kept =
+        arena_format(s->memory, "`%.*s%s`", (int)text.length, text.bytes ? text.bytes : "", text.failed ? "..." : "");
     text_buffer_free(&text);
+    return kept ? kept : "";
 }
 
-static void print_unit(const hamel_system *s, int32_t u, text_buffer *out) {
-    text_buffer_puts(out, u == ONE ? " has no unit" : " is in ");
-    if (u != ONE) unit_print(&s->units->list[u], out);
+static const char *unit_text(hamel_system *s, int32_t u) {
+    text_buffer text;
+    text_buffer_init(&text, 1000);
+    unit_print(&s->units->list[u], &text);
+    const char *kept = text.bytes ? arena_text(s->memory, text.bytes, text.length) : NULL;
+    text_buffer_free(&text);
+    return kept ? kept : "";
 }
 
-/* Reports at most one error for each pointer; the members of a family share one. */
-static void report_units(hamel_system *s, const char *pointer, text_buffer *message, const char *suggestion) {
+/* Returns " is in m/s" or " has no unit". */
+static const char *unit_phrase(hamel_system *s, int32_t u) {
+    const char *text = u == ONE ? " has no unit" : arena_format(s->memory, " is in %s", unit_text(s, u));
+    return text ? text : "";
+}
+
+/* Reports at most one error for each pointer; the members of a family share one. `message` is NULL if out of memory. */
+static void report_units(hamel_system *s, const char *pointer, const char *message, const char *suggestion) {
     system_units *u = s->units;
-    if (message->bytes && !(u->told && strcmp(u->told, pointer) == 0)) {
-        system_fail(s, pointer, "%s", message->bytes);
-        if (suggestion) hamel_suggest(s->error, "%s", suggestion);
-        u->told = pointer;
-    }
-    text_buffer_free(message);
+    if (!message || (u->reported && strcmp(u->reported, pointer) == 0)) return;
+    system_fail(s, pointer, "%s", message);
+    if (suggestion) hamel_suggest(s->error, "%s", suggestion);
+    u->reported = pointer;
 }
 
 static const char BARE[] =
@@ -200,18 +200,6 @@ static const char *advice(const hamel_system *s, graph_node x, int32_t a, graph_
     return graph_is_number(s->graph, x, NULL) || graph_is_number(s->graph, y, NULL) ? BARE : NULL;
 }
 
-static int32_t terms_differ(hamel_system *s, const char *pointer, graph_node x, int32_t a, graph_node y, int32_t b) {
-    text_buffer m;
-    text_buffer_init(&m, 2000);
-    print_node(s, x, &m);
-    print_unit(s, a, &m);
-    text_buffer_puts(&m, ", and ");
-    print_node(s, y, &m);
-    print_unit(s, b, &m);
-    report_units(s, pointer, &m, advice(s, x, a, y, b));
-    return UNKNOWN;
-}
-
 static const char *angle_advice(const unit *u) {
     if (!unit_same_dimension(u, &unit_one)) return NULL;
     return unit_is_degree(u) ? "angles are in radians (rad): multiply by a parameter such as "
@@ -219,36 +207,25 @@ static const char *angle_advice(const unit *u) {
                              : "angles are in radians (rad), and ratios are plain numbers";
 }
 
-static void not_as_expected(hamel_system *s, const char *pointer, const char *what, int32_t found, const char *expected,
-                            int32_t wanted) {
-    text_buffer m;
-    text_buffer_init(&m, 2000);
-    text_buffer_puts(&m, what);
-    print_unit(s, found, &m);
-    text_buffer_printf(&m, ", and %s", expected);
-    print_unit(s, wanted, &m);
-    bool scale = unit_same_dimension(&s->units->list[found], &s->units->list[wanted]);
-    bool degrees = wanted == ONE && unit_is_degree(&s->units->list[found]);
-    report_units(s, pointer, &m, degrees ? angle_advice(&s->units->list[found]) : scale ? SCALE : NULL);
-}
-
 /* --- units of nodes ---------------------------------------------------------------------------------------------------- */
 
 /* Returns the common unit of two operands; reports an error if their units differ. */
 static int32_t merged(hamel_system *s, const char *pointer, graph_node x, int32_t a, graph_node y, int32_t b) {
-    if (!agree(s, a, b)) return terms_differ(s, pointer, x, a, y, b);
-    return a > b ? a : b; /* UNKNOWN < ANY < units: the more specific one */
+    if (agree(s, a, b)) return a > b ? a : b; /* UNKNOWN < ANY < units: the more specific one */
+    report_units(s, pointer,
+                 arena_format(s->memory, "%s%s, and %s%s", node_text(s, x), unit_phrase(s, a), node_text(s, y),
+                              unit_phrase(s, b)),
+                 advice(s, x, a, y, b));
+    return UNKNOWN;
 }
 
 static int32_t need_number(hamel_system *s, const char *pointer, const char *function, const char *call, graph_node x,
                            int32_t a) {
-    if (agree(s, a, ONE)) return ONE;
-    text_buffer m;
-    text_buffer_init(&m, 2000);
-    text_buffer_printf(&m, "%s%s needs a number without unit, but ", function, call);
-    print_node(s, x, &m);
-    print_unit(s, a, &m);
-    report_units(s, pointer, &m, angle_advice(&s->units->list[a]));
+    if (!agree(s, a, ONE))
+        report_units(s, pointer,
+                     arena_format(s->memory, "%s%s needs a number without unit, but %s%s", function, call,
+                                  node_text(s, x), unit_phrase(s, a)),
+                     angle_advice(&s->units->list[a]));
     return ONE;
 }
 
@@ -257,8 +234,7 @@ static int32_t power_unit(hamel_system *s, const char *pointer, const graph_node
     (void)need_number(s, pointer, "an exponent", "", o[1], b);
     if (a <= ONE) return a;
     binder_note_judged(s, o[1]);
-    if (!(graph_depends(s->graph, o[1]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) && binder_number(s, o[1], &exponent))
-        return units_times(s, ONE, a, exponent);
+    if (binder_is_constant(s, o[1]) && binder_number(s, o[1], &exponent)) return units_times(s, ONE, a, exponent);
     return need_number(s, pointer, "a power with a variable exponent", "", o[0], a);
 }
 
@@ -298,7 +274,7 @@ static int32_t combine_units(hamel_system *s, const char *pointer, graph_node no
     }
 }
 
-/* Returns the unit of λ: λ ∂f/∂q is a force; for velocity constraints λ ∂f/∂q', for acceleration constraints λ ∂f/∂q''. */
+/* Returns the unit of λ. The force is λ ∂f/∂q, for velocity constraints λ ∂f/∂q', for acceleration constraints λ ∂f/∂q''. */
 static int32_t multiplier_unit(hamel_system *s, size_t c) {
     const system_units *u = s->units;
     if (c >= u->constraint_count) return UNKNOWN;
@@ -309,7 +285,9 @@ static int32_t coordinate_unit(const hamel_system *s, size_t i) {
     return s->units->coordinate[s->coordinates[i].described];
 }
 
-static int32_t symbol_unit(hamel_system *s, const graph_cell *cell) {
+static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
+    /* 0 and DBL_MIN (which avoids 0/0 in quotients) agree with any unit */
+    if (cell->op == GRAPH_IS_NUMBER) return fabs(cell->as.number) <= DBL_MIN ? ANY : ONE;
     size_t i = (size_t)cell->as.index;
     switch (cell->kind) {
     case SYMBOL_PARAMETER: return s->units->parameter[i];
@@ -325,12 +303,6 @@ static int32_t symbol_unit(hamel_system *s, const graph_cell *cell) {
     }
 }
 
-static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
-    /* 0 and DBL_MIN (which avoids 0/0 in quotients) agree with any unit */
-    if (cell->op == GRAPH_IS_NUMBER) return fabs(cell->as.number) <= DBL_MIN ? ANY : ONE;
-    return symbol_unit(s, cell);
-}
-
 /* Returns the expression that determines the unit of a parameter without `unit`; a bare number determines none. */
 static graph_node expression_behind(const hamel_system *s, const graph_cell *cell) {
     if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) return GRAPH_NONE;
@@ -340,15 +312,10 @@ static graph_node expression_behind(const hamel_system *s, const graph_cell *cel
 }
 
 static bool push_node(hamel_system *s, size_t *depth, graph_node node) {
-    system_units *u = s->units;
-    graph_node *stack = binder_grow(s, u->stack, &u->stack_capacity, *depth, sizeof *stack, "");
-    if (!stack) return false;
-    u->stack = stack;
-    stack[(*depth)++] = node;
-    return true;
+    return binder_append(s, &s->units->stack, depth, &s->units->stack_capacity, &node, sizeof node, "");
 }
 
-/* Finds the units of the operands of a cell. Returns false if some are not known yet, and pushes these. */
+/* Finds the units of the operands of a cell. Pushes operands whose units are not known yet, and returns false if any. */
 static bool operands_ready(hamel_system *s, const graph_cell *cell, graph_node behind, size_t *depth, int32_t of[3]) {
     size_t before = *depth;
     int arity = cell->op < GRAPH_OP_COUNT ? graph_op_get((graph_op)cell->op)->arity : behind != GRAPH_NONE;
@@ -360,7 +327,7 @@ static bool operands_ready(hamel_system *s, const graph_cell *cell, graph_node b
     return *depth == before;
 }
 
-/* Finds the unit of a node. Reports inconsistencies below it that are not reported yet, at `pointer`. */
+/* Finds the unit of a node. Reports new inconsistencies in the node's operands at `pointer`. */
 static int32_t unit_of(hamel_system *s, graph_node root, const char *pointer) {
     system_units *u = s->units;
     size_t depth = 0;
@@ -395,7 +362,7 @@ static bool needs_energy(const hamel_system *s, graph_node node) {
     return (graph_depends(s->graph, node) & bits) != 0;
 }
 
-/* Sets the unit of energy: that of the first energy with a known unit. Given energies precede those of elements. */
+/* Sets the unit of energy to that of the first energy with a known unit. Given energies precede those of elements. */
 static void find_energy(hamel_system *s) {
     system_units *u = s->units;
     for (size_t i = u->checked; i < u->note_count && u->energy < ONE; i++) {
@@ -410,125 +377,85 @@ static void find_energy(hamel_system *s) {
 static void find_constraints(hamel_system *s) {
     system_units *u = s->units;
     if (u->constraint) return;
-    u->constraint = arena_alloc(s->memory, s->constraint_count, sizeof *u->constraint);
-    if (!u->constraint) {
-        binder_graph_fault(s, "");
-        return;
-    }
+    u->constraint = binder_alloc(s, s->constraint_count, sizeof *u->constraint, "");
+    if (!u->constraint) return;
     for (size_t c = 0; c < s->constraint_count; c++)
         u->constraint[c] = unit_of(s, s->constraints[c].equation, s->constraints[c].pointer);
     u->constraint_count = s->constraint_count;
 }
 
-static void check_energy(hamel_system *s, const unit_note *note, int32_t own) {
-    const system_units *u = s->units;
-    if (agree(s, own, u->energy)) return;
-    const char *that = arena_format(s->memory, "that at %s", u->energy_pointer);
-    not_as_expected(s, note->pointer, "this energy", own, that ? that : "another", u->energy);
-}
-
-/* Checks units that are derived from energy and time. */
-static void check_work(hamel_system *s, const unit_note *note, int32_t own) {
-    static const struct {
-        unit_rule rule;
-        const char *what, *expected;
-        int seconds;
-    } kinds[] = {{UNIT_WORK, "the work of this", "energy", 0},
-                 {UNIT_POWER, "the power of this", "energy over time", 1},
-                 {UNIT_ACCELERATED, "this", "energy over time squared", 2}};
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        if (kinds[k].rule != note->rule) continue;
-        int32_t wanted = per_second(s, s->units->energy, kinds[k].seconds);
-        if (!agree(s, own, wanted)) not_as_expected(s, note->pointer, kinds[k].what, own, kinds[k].expected, wanted);
-    }
-}
-
-static void check_force(hamel_system *s, const unit_note *note, int32_t own) {
-    bool quasi = note->rule == UNIT_QUASI_FORCE;
-    int32_t energy = quasi ? per_second(s, s->units->energy, 1) : s->units->energy;
-    int32_t over =
-        quasi ? unit_of(s, s->quasi[note->index].definition, note->pointer) : coordinate_unit(s, note->index);
-    int32_t wanted = units_times(s, energy, over, -1);
-    if (agree(s, own, wanted)) return;
-    const char *expected = arena_format(s->memory, "%s over `%s`", quasi ? "power" : "energy",
-                                        quasi ? s->quasi[note->index].name : s->coordinates[note->index].name);
-    not_as_expected(s, note->pointer, "the force", own, expected ? expected : "expected", wanted);
-}
-
-/* Checks that the angle of an orientation is a plain number, since its sine and cosine are computed. */
-static void check_angle(hamel_system *s, const unit_note *note, int32_t own) {
-    if (agree(s, own, ONE)) return;
-    text_buffer m;
-    text_buffer_init(&m, 2000);
-    text_buffer_puts(&m, "the angle");
-    print_unit(s, own, &m);
-    text_buffer_puts(&m, ", and angles are in radians");
-    report_units(s, note->pointer, &m, angle_advice(&s->units->list[own]));
-}
-
-static int32_t unit_given_for(hamel_system *s, const unit_note *note) {
+/* Returns the required unit of a note. */
+static int32_t required_unit(hamel_system *s, const unit_note *note) {
+    int32_t energy = s->units->energy;
     switch (note->rule) {
+    case UNIT_ANY_ONE: return UNKNOWN;
+    case UNIT_ENERGY:
+    case UNIT_WORK: return energy;
+    case UNIT_POWER: return per_second(s, energy, 1);
+    case UNIT_ACCELERATED: return per_second(s, energy, 2);
+    case UNIT_FORCE: return units_times(s, energy, coordinate_unit(s, note->index), -1);
+    case UNIT_QUASI_FORCE:
+        return units_times(s, per_second(s, energy, 1), unit_of(s, s->quasi[note->index].definition, note->pointer),
+                           -1);
     case UNIT_PARAMETER: return s->units->parameter[note->index];
     case UNIT_INITIAL: return coordinate_unit(s, note->index);
     case UNIT_VELOCITY: return per_second(s, coordinate_unit(s, note->index), 1);
     case UNIT_TIME: return per_second(s, ONE, -1);
-    case UNIT_NUMBER: return ONE;
-    default: return unit_of(s, (graph_node)note->index, note->pointer);
-    }
-}
-
-/* Checks a given value. A bare number has the unit of the quantity that it sets. */
-static void check_value(hamel_system *s, const unit_note *note, int32_t own) {
-    int32_t wanted = unit_given_for(s, note);
-    if (own == ONE || agree(s, own, wanted)) return;
-    not_as_expected(s, note->pointer, "the value", own, "the quantity that it sets", wanted);
-}
-
-static void check_note(hamel_system *s, const unit_note *note) {
-    int32_t own = unit_of(s, note->node, note->pointer);
-    switch (note->rule) {
-    case UNIT_ANY_ONE: return;
-    case UNIT_ENERGY: check_energy(s, note, own); return;
-    case UNIT_WORK:
-    case UNIT_POWER:
-    case UNIT_ACCELERATED: check_work(s, note, own); return;
-    case UNIT_FORCE:
-    case UNIT_QUASI_FORCE: check_force(s, note, own); return;
-    case UNIT_ANGLE: check_angle(s, note, own); return;
-    case UNIT_PARAMETER:
-    case UNIT_INITIAL:
-    case UNIT_VELOCITY:
-    case UNIT_TIME:
     case UNIT_NUMBER:
-    case UNIT_LIKE: check_value(s, note, own); return;
+    case UNIT_ANGLE: return ONE;
+    case UNIT_LIKE: return unit_of(s, (graph_node)note->index, note->pointer);
     }
+    return UNKNOWN;
+}
+
+/* Reports that the unit `own` of a note is not the required unit. */
+static void report_note(hamel_system *s, const unit_note *note, int32_t own, int32_t required) {
+    static const struct {
+        const char *what, *expected;
+    } texts[] = {[UNIT_ENERGY] = {"this energy", NULL},
+                 [UNIT_WORK] = {"the work of this", "energy"},
+                 [UNIT_POWER] = {"the power of this", "energy over time"},
+                 [UNIT_ACCELERATED] = {"this", "energy over time squared"},
+                 [UNIT_FORCE] = {"the force", NULL},
+                 [UNIT_QUASI_FORCE] = {"the force", NULL},
+                 [UNIT_ANGLE] = {"the angle", "angles are in radians"}};
+    const unit *found = &s->units->list[own];
+    bool known = note->rule <= UNIT_QUASI_FORCE || note->rule == UNIT_ANGLE, angle = note->rule == UNIT_ANGLE;
+    const char *what = known ? texts[note->rule].what : "the value";
+    const char *expected = known ? texts[note->rule].expected : "the quantity that it sets";
+    if (note->rule == UNIT_ENERGY) expected = arena_format(s->memory, "that at %s", s->units->energy_pointer);
+    if (note->rule == UNIT_FORCE)
+        expected = arena_format(s->memory, "energy over `%s`", s->coordinates[note->index].name);
+    if (note->rule == UNIT_QUASI_FORCE)
+        expected = arena_format(s->memory, "power over `%s`", s->quasi[note->index].name);
+    const char *message = arena_format(s->memory, "%s%s, and %s%s", what, unit_phrase(s, own), expected ? expected : "",
+                                       angle ? "" : unit_phrase(s, required));
+    bool scale = unit_same_dimension(found, &s->units->list[required]);
+    bool degrees = required == ONE && unit_is_degree(found);
+    report_units(s, note->pointer, message, angle || degrees ? angle_advice(found) : scale ? SCALE : NULL);
+}
+
+/* Checks the unit of a note. A bare number has the unit of the quantity that it sets. */
+static void check_note(hamel_system *s, const unit_note *note) {
+    int32_t own = unit_of(s, note->node, note->pointer), required = required_unit(s, note);
+    bool sets = note->rule >= UNIT_PARAMETER && note->rule != UNIT_ANGLE;
+    if (!agree(s, own, required) && !(sets && own == ONE)) report_note(s, note, own, required);
 }
 
 void units_check(hamel_system *s) {
     system_units *u = s->units;
     if (!u) return;
-    for (size_t i = u->checked; i < u->note_count;
-         i++) { /* first each expression at its own pointer, before sums of them */
-        const unit_note note = u->notes[i];
-        if (!needs_energy(s, note.node)) (void)unit_of(s, note.node, note.pointer);
-    }
+    /* First check each expression at its own pointer, before sums of several expressions. */
+    for (size_t i = u->checked; i < u->note_count; i++)
+        if (!needs_energy(s, u->notes[i].node)) (void)unit_of(s, u->notes[i].node, u->notes[i].pointer);
     find_energy(s);
     find_constraints(s);
-    for (size_t i = u->checked; i < u->note_count; i++) {
-        const unit_note note = u->notes[i];
-        check_note(s, &note);
-    }
+    for (size_t i = u->checked; i < u->note_count; i++) check_note(s, &u->notes[i]);
     u->checked = u->note_count;
 }
 
 const char *units_text(hamel_system *s, graph_node node) {
     if (!s->units) return "";
     int32_t u = unit_of(s, node, "");
-    if (u < ONE) return "";
-    text_buffer text;
-    text_buffer_init(&text, 1000);
-    unit_print(&s->units->list[u], &text);
-    const char *kept = text.bytes ? arena_text(s->memory, text.bytes, text.length) : NULL;
-    text_buffer_free(&text);
-    return kept ? kept : "";
+    return u < ONE ? "" : unit_text(s, u);
 }
