@@ -44,14 +44,8 @@ void system_warn(hamel_system *s, const char *pointer, const char *format, ...) 
 void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node node, const char *what,
                           const char *effect) {
     double value;
-    if (node < 0 || graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return;
-    if (!binder_number(s, node, &value) || value >= 0) return;
-    system_warn(s, e->pointer, "%s is %.9g: %s", what, value, effect);
-}
-
-void system_warn_in_plane(hamel_system *s, const char *pointer, const char *quantity) {
-    if (s->dimension == 2)
-        system_warn(s, pointer, "%s() has only component 3 in the plane; the others are 0", quantity);
+    if (node >= 0 && binder_is_constant(s, node) && binder_number(s, node, &value) && value < 0)
+        system_warn(s, e->pointer, "%s is %.9g: %s", what, value, effect);
 }
 
 /* --- dissipation ------------------------------------------------------------------------------------------------------ */
@@ -63,8 +57,8 @@ static int32_t only_velocity(hamel_system *s, graph_node term) {
     return graph_support(s->graph, term, SYMBOL_VELOCITY, &found) == 1 ? found[0] : -1;
 }
 
-/* Warns if D is negative when only one coordinate moves. With constant coefficients it then adds energy: −q'·∂D/∂q' > 0. The
- * value of D is the sum of its terms in that velocity alone. */
+/* Warns if the Rayleigh function D is negative when only one coordinate moves: a D with constant coefficients then adds
+ * energy, −q'·∂D/∂q' > 0. The value of D is the sum of the terms that contain only that velocity. */
 static void check_dissipation(hamel_system *s) {
     graph_node *terms;
     signed char *signs;
@@ -77,12 +71,10 @@ static void check_dissipation(hamel_system *s) {
     }
     size_t count = graph_terms(s->graph, s->dissipation, s->memory, &terms, &signs);
     size_t nodes = graph_count(s->graph);
-    double *v = arena_alloc(s->memory, n, sizeof *v), *sum = arena_alloc(s->memory, n, sizeof *sum);
-    double *value = arena_alloc(s->memory, nodes, sizeof *value), *error = arena_alloc(s->memory, nodes, sizeof *error);
-    if (!v || !sum || !value || !error) {
-        binder_graph_fault(s, pointer);
-        return;
-    }
+    double *v = binder_alloc(s, n, sizeof *v, pointer), *sum = binder_alloc(s, n, sizeof *sum, pointer);
+    double *value = binder_alloc(s, nodes, sizeof *value, pointer);
+    double *error = binder_alloc(s, nodes, sizeof *error, pointer);
+    if (!v || !sum || !value || !error) return;
     graph_point at = {.values = {[SYMBOL_PARAMETER] = s->parameter_values, [SYMBOL_VELOCITY] = v}};
     for (int way = 1; way >= -1; way -= 2) {
         for (size_t i = 0; i < n; i++) v[i] = way, sum[i] = 0;
@@ -104,11 +96,8 @@ static void check_dissipation(hamel_system *s) {
 static void check_twice(hamel_system *s, const graph_node *terms, size_t given, size_t count, const char *pointer,
                         const char *what) {
     if (given == 0 || given == count) return;
-    bool *is_given = arena_alloc(s->memory, graph_count(s->graph), sizeof *is_given);
-    if (!is_given) {
-        binder_graph_fault(s, pointer);
-        return;
-    }
+    bool *is_given = binder_alloc(s, graph_count(s->graph), sizeof *is_given, pointer);
+    if (!is_given) return;
     for (size_t i = 0; i < given; i++)
         if (!graph_is_number(s->graph, terms[i], NULL)) is_given[terms[i]] = true;
     for (size_t i = given; i < count; i++)
@@ -118,7 +107,7 @@ static void check_twice(hamel_system *s, const graph_node *terms, size_t given, 
         }
 }
 
-/* Does the same for a Lagrangian, in which potential terms have the opposite sign. */
+/* Warns if elements add a term that the Lagrangian already contains; potential terms have the opposite sign there. */
 static void check_lagrangian(hamel_system *s) {
     const char *pointer = s->description->lagrangian.pointer;
     graph_node *terms;
@@ -141,7 +130,7 @@ static void check_lagrangian(hamel_system *s) {
 
 /* --- constraints that never act, or act too early ----------------------------------------------------------------------- */
 
-/* Flags of a constraint: some event activates or deactivates it. */
+/* Flags of a constraint that an event activates or deactivates. */
 enum { EVENT_ACTIVATES = 1, EVENT_DEACTIVATES = 2 };
 
 static void mark_events(const hamel_system *s, unsigned char *marks) {
@@ -154,11 +143,8 @@ static void mark_events(const hamel_system *s, unsigned char *marks) {
 }
 
 static void check_activation(hamel_system *s) {
-    unsigned char *marks = arena_alloc(s->memory, s->constraint_count, sizeof *marks);
-    if (!marks) {
-        binder_graph_fault(s, "/constraints");
-        return;
-    }
+    unsigned char *marks = binder_alloc(s, s->constraint_count, sizeof *marks, "/constraints");
+    if (!marks) return;
     mark_events(s, marks);
     for (size_t c = s->standing_count; c < s->named_count; c++)
         if (!(marks[c] & EVENT_ACTIVATES))
@@ -178,23 +164,15 @@ static void check_activation(hamel_system *s) {
 
 /* --- angles in degrees -------------------------------------------------------------------------------------------------- */
 
-/* Returns true if |x| is a multiple of 1/2 and more than two turns in radians: probably a number of degrees. */
-static bool looks_like_degrees(double x) {
-    return fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x;
-}
-
+/* A multiple of 1/2 above two turns in radians (12.6) is probably a number of degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x) {
-    if (looks_like_degrees(x))
+    if (fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x)
         system_warn(s, pointer, "%s is %.9g radians (%.3g turns); if degrees are meant, write %.9g*pi/180", what, x,
                     x / (2 * 3.14159265358979323846), x);
 }
 
-typedef struct angle_marks {
-    bool *coordinates, *parameters;
-} angle_marks;
-
 /* Marks angles: coordinates in arguments x, x + y or x − y of a sine, cosine or tangent, and parameters in arguments x. */
-static void mark_angles(const hamel_system *s, const angle_marks *marks) {
+static void mark_angles(const hamel_system *s, bool *coordinates, bool *parameters) {
     size_t count = graph_count(s->graph);
     for (graph_node i = 0; (size_t)i < count; i++) {
         const graph_cell *cell = graph_at(s->graph, i);
@@ -204,38 +182,29 @@ static void mark_angles(const hamel_system *s, const angle_marks *marks) {
         for (int k = 0; k < (sum ? 2 : 1); k++) {
             const graph_cell *x = sum ? graph_at(s->graph, of->as.operand[k]) : of;
             if (x->op != GRAPH_IS_SYMBOL) continue;
-            if (x->kind == SYMBOL_COORDINATE) marks->coordinates[x->as.index] = true;
-            if (x->kind == SYMBOL_PARAMETER && !sum) marks->parameters[x->as.index] = true;
+            if (x->kind == SYMBOL_COORDINATE) coordinates[x->as.index] = true;
+            if (x->kind == SYMBOL_PARAMETER && !sum) parameters[x->as.index] = true;
         }
     }
+}
+
+static void check_angle(hamel_system *s, const hamel_expression *e, const char *name) {
+    const char *what = e->is_number ? arena_format(s->memory, "the angle `%s`", name) : NULL;
+    if (what) system_warn_degrees(s, e->pointer, what, e->number);
 }
 
 /* Warns about initial values and parameters in degrees. Checks plain numbers only; expressions are assumed deliberate. */
 static void check_degrees(hamel_system *s) {
     const hamel_description *d = s->description;
-    bool any = false;
-    for (size_t i = 0; i < d->coordinate_count; i++) any = any || looks_like_degrees(d->coordinates[i].initial.number);
-    for (size_t i = 0; i < d->parameter_count; i++) any = any || looks_like_degrees(d->parameters[i].value.number);
-    if (!any) return;
-    angle_marks marks = {arena_alloc(s->memory, s->coordinate_count, sizeof(bool)),
-                         arena_alloc(s->memory, s->parameter_count, sizeof(bool))};
-    if (!marks.coordinates || !marks.parameters) {
-        binder_graph_fault(s, "/coordinates");
-        return;
-    }
-    mark_angles(s, &marks);
-    for (size_t i = 0; i < s->coordinate_count; i++) {
-        const hamel_expression *e = &d->coordinates[s->coordinates[i].described].initial;
-        if (marks.coordinates[i] && e->is_number)
-            system_warn_degrees(s, e->pointer, arena_format(s->memory, "the angle `%s`", s->coordinates[i].name),
-                                e->number);
-    }
-    for (size_t i = 0; i < s->parameter_count; i++) {
-        const hamel_expression *e = &d->parameters[i].value;
-        if (marks.parameters[i] && e->is_number)
-            system_warn_degrees(s, e->pointer, arena_format(s->memory, "the angle `%s`", s->parameter_names[i]),
-                                e->number);
-    }
+    bool *coordinates = binder_alloc(s, s->coordinate_count, sizeof *coordinates, "/coordinates");
+    bool *parameters = binder_alloc(s, s->parameter_count, sizeof *parameters, "/parameters");
+    if (!coordinates || !parameters) return;
+    mark_angles(s, coordinates, parameters);
+    for (size_t i = 0; i < s->coordinate_count; i++)
+        if (coordinates[i])
+            check_angle(s, &d->coordinates[s->coordinates[i].described].initial, s->coordinates[i].name);
+    for (size_t i = 0; i < s->parameter_count; i++)
+        if (parameters[i]) check_angle(s, &d->parameters[i].value, s->parameter_names[i]);
 }
 
 /* --- families of identical elements --------------------------------------------------------------------------------------- */
@@ -254,13 +223,12 @@ typedef struct texts {
     size_t count;
 } texts;
 
-static void add_texts(texts *t, const hamel_expressions *list) {
-    for (size_t i = 0; i < list->count && t->count < sizeof t->items / sizeof *t->items; i++)
-        if (list->items[i].text) t->items[t->count++] = list->items[i].text;
-}
-
 static void add_text(texts *t, const char *text) {
     if (text && t->count < sizeof t->items / sizeof *t->items) t->items[t->count++] = text;
+}
+
+static void add_texts(texts *t, const hamel_expressions *list) {
+    for (size_t i = 0; i < list->count; i++) add_text(t, list->items[i].text);
 }
 
 /* Warns if an unnamed element does not contain its index: the family then only repeats the element. */
@@ -278,8 +246,7 @@ static void check_index(hamel_system *s, const hamel_family *family, const texts
 }
 
 static void check_links(hamel_system *s, const hamel_link *links, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const hamel_link *l = &links[i];
+    for (const hamel_link *l = links; l < links + count; l++) {
         texts t = {.count = 0};
         add_text(&t, l->name);
         add_text(&t, l->strength.text);

@@ -8,6 +8,7 @@
  * unknown name. */
 #include "engine/text/lexer.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,9 +24,9 @@ static const struct {
     {0x0080, 0x009F, "a control character"},
     {0x00A0, 0x00A0, "a no-break space; use an ordinary space"},
     {0x00AD, 0x00AD, "an invisible character (soft hyphen)"},
-    {0x00B2, 0x00B3, "superscripts are not understood; write x^2"},
+    {0x00B2, 0x00B3, "superscripts are not supported; write x^2"},
     {0x00B7, 0x00B7, "a typographic multiplication sign; write *"},
-    {0x00B9, 0x00B9, "superscripts are not understood; write x^2"},
+    {0x00B9, 0x00B9, "superscripts are not supported; write x^2"},
     {0x00D7, 0x00D7, "a typographic multiplication sign; write *"},
     {0x00F7, 0x00F7, "a typographic division sign; write /"},
     {0x2000, 0x200A, "a typographic space; use an ordinary space"},
@@ -88,7 +89,7 @@ static size_t decode(const lexer *l, uint32_t *code) {
     return *code < LEAST[length] || *code > 0x10FFFF ? 0 : length;
 }
 
-/* The length of the letter outside ASCII at the current byte; 0 with *message if it is not a letter. */
+/* Returns the length of the letter outside ASCII at the current byte. Returns 0 and sets *message for other characters. */
 static size_t letter_length(const lexer *l, const char **message) {
     uint32_t code = 0;
     size_t length = decode(l, &code);
@@ -120,7 +121,7 @@ static void skip_digits(lexer *l) {
     while (is_digit(peek(l, 0))) skip(l, 1);
 }
 
-/* A point begins a fraction unless it begins "..", as in 1..N. */
+/* Skips a number. A point begins a fraction, unless it begins "..", as in 1..N. */
 static void skip_number(lexer *l) {
     skip_digits(l);
     if (peek(l, 0) == '.' && peek(l, 1) != '.') {
@@ -136,34 +137,27 @@ static void skip_number(lexer *l) {
     skip_digits(l);
 }
 
-static bool is_hexadecimal(int c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static token read_number(lexer *l) {
-    if (peek(l, 0) == '0' && (peek(l, 1) == 'x' || peek(l, 1) == 'X') && is_hexadecimal(peek(l, 2)))
-        return make_error(l, "hexadecimal numbers are not understood", 2);
+    if (peek(l, 0) == '0' && (peek(l, 1) == 'x' || peek(l, 1) == 'X') && isxdigit(peek(l, 2)))
+        return make_error(l, "hexadecimal numbers are not supported", 2);
     token t = {.kind = TOKEN_NUMBER, .text = l->at, .column = l->column};
     skip_number(l);
     t.length = (uint32_t)(l->at - t.text);
     if (t.length > NUMBER_LENGTH_MAX) {
-        t.kind = TOKEN_ERROR;
         t.message = "a number of more than 300 characters";
-        return t;
+    } else {
+        char digits[NUMBER_LENGTH_MAX + 1]; /* the source has no NUL after the number */
+        memcpy(digits, t.text, t.length);
+        digits[t.length] = '\0';
+        t.number = strtod(digits, NULL);
+        if (!isfinite(t.number)) t.message = "a number too large for double precision (1.8e308)";
     }
-    char digits[NUMBER_LENGTH_MAX + 1]; /* the source has no NUL after the number */
-    memcpy(digits, t.text, t.length);
-    digits[t.length] = '\0';
-    t.number = strtod(digits, NULL);
-    if (!isfinite(t.number)) {
-        t.kind = TOKEN_ERROR;
-        t.message = "a number too large for double precision (1.8e308)";
-    }
+    if (t.message) t.kind = TOKEN_ERROR;
     return t;
 }
 
-/* Length in bytes of the name character at the current byte, 0 for another character. An invalid sequence ends the
- * name; the next token reports it. */
+/* Returns the length in bytes of the name character at the current byte; 0 for another character. An invalid sequence
+ * ends the name, and the next token reports it. */
 static size_t name_character(const lexer *l) {
     int c = peek(l, 0);
     if (is_ascii_letter(c) || is_digit(c)) return 1;
@@ -171,7 +165,7 @@ static size_t name_character(const lexer *l) {
     return c >= 0x80 ? letter_length(l, &message) : 0;
 }
 
-/* A point belongs to a dotted name if a name character follows. */
+/* Skips a point of a dotted name. Returns false if the current byte is not a point before a name character. */
 static bool skip_point(lexer *l) {
     if (peek(l, 0) != '.') return false;
     lexer after = *l;
@@ -181,39 +175,28 @@ static bool skip_point(lexer *l) {
     return true;
 }
 
-/* Called on the first letter. */
+/* Reads a name whose first letter is the current byte. */
 static token read_name(lexer *l, bool dotted) {
     token t = {.kind = TOKEN_NAME, .text = l->at, .column = l->column};
-    for (;;) {
-        size_t bytes = name_character(l);
-        if (bytes > 0) {
-            l->at += bytes;
-            l->column++;
-            continue;
-        }
-        if (!dotted || !skip_point(l)) break;
-    }
+    do
+        for (size_t bytes; (bytes = name_character(l)) > 0; l->column++) l->at += bytes;
+    while (dotted && skip_point(l));
     t.length = (uint32_t)(l->at - t.text);
     return t;
 }
 
-/* A token of one character, or of two when `second` follows. */
+/* Returns a token of two characters if `second` follows, otherwise a token of one character. */
 static token one_or_two(lexer *l, token_kind one, int second, token_kind two) {
     return peek(l, 1) == second ? make_token(l, two, 2) : make_token(l, one, 1);
 }
 
 static token read_symbol(lexer *l) {
+    static const char single[] = "+-/^()[],'";
+    static const token_kind kinds[] = {TOKEN_PLUS,  TOKEN_MINUS,      TOKEN_DIVIDE,      TOKEN_POWER, TOKEN_OPEN,
+                                       TOKEN_CLOSE, TOKEN_INDEX_OPEN, TOKEN_INDEX_CLOSE, TOKEN_COMMA, TOKEN_PRIME};
+    const char *found = strchr(single, peek(l, 0));
+    if (found) return make_token(l, kinds[found - single], 1);
     switch (peek(l, 0)) {
-    case '+': return make_token(l, TOKEN_PLUS, 1);
-    case '-': return make_token(l, TOKEN_MINUS, 1);
-    case '/': return make_token(l, TOKEN_DIVIDE, 1);
-    case '^': return make_token(l, TOKEN_POWER, 1);
-    case '(': return make_token(l, TOKEN_OPEN, 1);
-    case ')': return make_token(l, TOKEN_CLOSE, 1);
-    case '[': return make_token(l, TOKEN_INDEX_OPEN, 1);
-    case ']': return make_token(l, TOKEN_INDEX_CLOSE, 1);
-    case ',': return make_token(l, TOKEN_COMMA, 1);
-    case '\'': return make_token(l, TOKEN_PRIME, 1);
     case '<': return one_or_two(l, TOKEN_LESS, '=', TOKEN_LESS_EQUAL);
     case '>': return one_or_two(l, TOKEN_GREATER, '=', TOKEN_GREATER_EQUAL);
     case '=': return one_or_two(l, TOKEN_ASSIGN, '=', TOKEN_EQUAL);
@@ -225,7 +208,7 @@ static token read_symbol(lexer *l) {
         return make_error(l, "the negation of a condition is written 'not'", 1);
     case '.':
         if (peek(l, 1) == '.') return make_token(l, TOKEN_RANGE, 2);
-        return make_error(l, "a point that belongs to no number", 1);
+        return make_error(l, "a point that is not part of a number", 1);
     case '&': return make_error(l, "conditions are joined with 'and'", 1);
     case '|': return make_error(l, "conditions are joined with 'or'; a magnitude is written abs(x)", 1);
     case '%': return make_error(l, "the remainder is written mod(x, y)", 1);
@@ -234,13 +217,9 @@ static token read_symbol(lexer *l) {
     }
 }
 
-static bool is_space(int c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static token next_token(lexer *l, bool dotted) {
-    while (is_space(peek(l, 0))) skip(l, 1);
     int c = peek(l, 0);
+    for (; c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = peek(l, 0)) skip(l, 1);
     if (c < 0) return make_token(l, TOKEN_END, 0);
     if (is_digit(c) || (c == '.' && is_digit(peek(l, 1)))) return read_number(l);
     if (is_ascii_letter(c)) return read_name(l, dotted);

@@ -1,9 +1,9 @@
 /* lexer.h — expression text to tokens, one at a time, without copying.
  *
- * Names are letters (ASCII, or UTF-8 outside ASCII except spaces, invisible characters and typographic operators),
- * digits and '_', not starting with a digit; after the first letter a name may contain dots if lexer_next_dotted
- * reads it (arguments such as lambda(B.norm)). Columns count code points from 1. Invalid UTF-8 and control characters
- * are errors with their column. */
+ * A name consists of letters (ASCII, or other code points except spaces, invisible characters and typographic operators),
+ * digits and '_', and does not start with a digit. lexer_next_dotted reads names that may contain dots after the first
+ * letter (arguments such as lambda(B.norm)). Columns count code points from 1. Invalid UTF-8 and control characters are
+ * errors with their column. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -28,9 +28,9 @@ typedef struct token {
     token_kind kind;
     const char *text;    /* into the source; not NUL-terminated */
     uint32_t length;     /* bytes */
-    int32_t column;      /* of its first character */
-    double number;       /* TOKEN_NUMBER */
-    const char *message; /* TOKEN_ERROR: a static text */
+    int32_t column;      /* column of the first character */
+    double number;       /* value of a TOKEN_NUMBER */
+    const char *message; /* static text of a TOKEN_ERROR; otherwise NULL */
 } token;
 
 typedef struct lexer {
@@ -42,6 +42,6 @@ void lexer_init(lexer *l, const char *text, size_t length);
 token lexer_next(lexer *l);        /* returns TOKEN_END again at the end */
 token lexer_next_dotted(lexer *l); /* the same, but names may contain dots */
 
-/* The rest of a dotted name whose index has just been read: ".1" of J[2].1, without its point. Length 0 without such
- * a rest. */
+/* Reads the rest of a dotted name whose index has just been read: "1" of J[2].1. Returns a name of length 0 if there is
+ * no rest. */
 token lexer_next_suffix(lexer *l);
