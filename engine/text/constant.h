@@ -4,6 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Evaluates text[length] if it is an expression of numbers, pi and functions of numbers with a finite value:
- * "pi/6", "2*sqrt(3)", "1e-3". False for everything else, also without memory. */
+/* Evaluates text[length] if it is an expression of numbers, pi and functions of numbers: "pi/6", "2*sqrt(3)", "1e-3".
+ * Returns false for other texts, if the value is not finite, or if out of memory. */
 bool syntax_constant(const char *text, size_t length, double *value);

@@ -1,7 +1,5 @@
 /* hints.c — suggestions for expressions in the notation of other languages. */
-#include "engine/text/hints.h"
-
-#include "engine/text/names_int.h"
+#include "engine/text/parser_int.h"
 
 const char *hint_for_condition(syntax_goal goal) {
     switch (goal) {
@@ -46,24 +44,21 @@ static const char *written_here(const char *text, size_t length) {
 
 void hint_for_function(hamel_error *error, const char *text, size_t length) {
     const char *here = written_here(text, length), *nearest = function_nearest(text, length);
-    if (here != NULL)
+    if (here)
         hamel_suggest(error, "write %s", here);
-    else if (nearest != NULL)
+    else if (nearest)
         hamel_suggest(error, "did you mean %s?", nearest);
     else
         hamel_suggest(error, "a product is written %.*s*(...)", hamel_shown(text, length), text);
 }
 
-static bool is_degree(const token *t) {
-    return word_is(t->text, t->length, "°") || word_is(t->text, t->length, "deg") ||
-           word_is(t->text, t->length, "degrees");
-}
-
 void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range) {
     bool measured = last->kind == SYNTAX_NUMBER && next->kind == TOKEN_NAME;
+    bool degrees = word_is(next->text, next->length, "°") || word_is(next->text, next->length, "deg") ||
+                   word_is(next->text, next->length, "degrees");
     if (range && next->kind == TOKEN_NAME)
         hamel_suggest(error, "a range is written i = 1..N");
-    else if (measured && is_degree(next))
+    else if (measured && degrees)
         hamel_suggest(error, "angles are in radians: %.15g*pi/180", last->as.number);
     else if (measured)
         hamel_suggest(error, "a product is written %.15g*%.*s; write a value without its unit", last->as.number,

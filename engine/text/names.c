@@ -1,11 +1,9 @@
-/* names.c — the reserved words and the names of functions.
+/* names.c — reserved words and names of functions.
  *
- * The list of function names is expanded from the tables that define them; the position of a name in it determines
- * its meaning. It has some fifty entries, so a scan that compares mostly first letters needs no hash. */
-#include "engine/text/names_int.h"
-
+ * The list of function names is expanded from the tables that define the functions. The position of a name in the list
+ * determines its meaning. The list has about fifty names, so a scan that compares mostly first letters needs no hash. */
 #include "engine/base/symbol_table.h"
-#include "engine/text/lexer.h"
+#include "engine/text/parser_int.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -33,7 +31,7 @@ enum {
     FUNCTION_COUNT = QUANTITIES_END + 2
 };
 /* clang-format on */
-_Static_assert(sizeof FUNCTION_NAMES / sizeof *FUNCTION_NAMES == FUNCTION_COUNT + 1, "one name a function");
+_Static_assert(sizeof FUNCTION_NAMES / sizeof *FUNCTION_NAMES == FUNCTION_COUNT + 1, "one name for each function");
 _Static_assert(OPERATOR_FIRST + OPERATOR_FUNCTIONS - 1 == GRAPH_MOD, "functions are contiguous in graph_op");
 
 bool word_is(const char *text, size_t length, const char *word) {
@@ -48,9 +46,8 @@ static function_name function_at(int index) {
 }
 
 function_name function_find(const char *text, size_t length) {
-    for (int i = 0; i < FUNCTION_COUNT; i++) {
+    for (int i = 0; i < FUNCTION_COUNT; i++)
         if (FUNCTION_NAMES[i][0] == text[0] && word_is(text, length, FUNCTION_NAMES[i])) return function_at(i);
-    }
     return (function_name){FUNCTION_NONE, 0};
 }
 
@@ -58,11 +55,9 @@ const char *function_nearest(const char *text, size_t length) {
     return nearest_name(FUNCTION_NAMES, FUNCTION_COUNT, text, length);
 }
 
-typedef struct quantity_row {
+static const struct {
     const char *text, *signature;
-} quantity_row;
-
-static const quantity_row QUANTITIES[QUANTITY_COUNT] = {
+} QUANTITIES[QUANTITY_COUNT] = {
 #define X(name, text, signature) [QUANTITY_##name] = {text, signature},
     SYNTAX_QUANTITY_LIST(X)
 #undef X
@@ -88,11 +83,9 @@ bool syntax_is_name(const char *text, size_t length) {
 
 bool syntax_is_reserved(const char *text, size_t length) {
     static const char *const WORDS[] = {"t", "pi", "and", "or", "not"};
-    if (length == 0) return false;
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (word_is(text, length, WORDS[i])) return true;
-    }
-    return function_find(text, length).kind != FUNCTION_NONE;
+    return length > 0 && function_find(text, length).kind != FUNCTION_NONE;
 }
 
 const char *const *syntax_function_names(void) {

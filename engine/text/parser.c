@@ -1,17 +1,14 @@
 /* parser.c — parses expressions by precedence climbing with explicit stacks.
  *
  * The parser alternates between two states: expecting a value, or expecting an operator or an end. Open constructs
- * (operators waiting for their right side, parentheses, calls, indices) are frames on a stack. A finished value
- * leaves an entry on the value stack: its type, number or condition, and its column for messages. An operator is
- * written to the postfix code when its frame is popped, so the code comes out in the order of evaluation.
+ * (operators without their right side, parentheses, calls, indices) are frames on a stack. The value stack contains the
+ * type of each finished value, number or condition, and its column for messages. An operator is written to the postfix
+ * code when its frame is popped, so that the items are in the order of evaluation.
  *
- * Every item of the code has a token of its own (the two items of a sum have its name and parenthesis), so the number
- * of tokens bounds the size of the code. The code is built in a scratch arena and copied to the caller's arena at its
- * exact size. There is no recursion in C: depth costs scratch memory only. Functions return false after adding an
- * error; `status` is its status. */
+ * Each item of the code corresponds to a different token (the two items of a sum to its name and its parenthesis), so the
+ * number of tokens bounds the size of the code. The code is built in a scratch arena and copied to the caller's arena.
+ * Functions return false after adding an error, whose status is then in `status`. */
 #include "engine/text/parser_int.h"
-
-#include "engine/text/names_int.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -41,9 +38,8 @@ static bool finish_operator(parser *p) {
 
 /* Writes the operators on top that bind at least as tightly as `level`. */
 static bool finish_operators(parser *p, int level) {
-    for (frame *f = parser_top(p); f != NULL && frame_is_operator(f) && f->level >= level; f = parser_top(p)) {
+    for (frame *f = parser_top(p); f && frame_is_operator(f) && f->level >= level; f = parser_top(p))
         if (!finish_operator(p)) return false;
-    }
     return true;
 }
 
@@ -53,29 +49,25 @@ typedef struct binary {
 } binary;
 
 static binary binary_of(const token *t) {
-    switch (t->kind) {
-    case TOKEN_PLUS: return (binary){GRAPH_ADD, SUM_LEVEL};
-    case TOKEN_MINUS: return (binary){GRAPH_SUB, SUM_LEVEL};
-    case TOKEN_TIMES: return (binary){GRAPH_MUL, PRODUCT_LEVEL};
-    case TOKEN_DIVIDE: return (binary){GRAPH_DIV, PRODUCT_LEVEL};
-    case TOKEN_POWER: return (binary){GRAPH_POW, POWER_LEVEL};
-    case TOKEN_LESS: return (binary){GRAPH_LT, COMPARISON_LEVEL};
-    case TOKEN_LESS_EQUAL: return (binary){GRAPH_LE, COMPARISON_LEVEL};
-    case TOKEN_GREATER: return (binary){GRAPH_GT, COMPARISON_LEVEL};
-    case TOKEN_GREATER_EQUAL: return (binary){GRAPH_GE, COMPARISON_LEVEL};
-    case TOKEN_EQUAL: return (binary){GRAPH_EQ, COMPARISON_LEVEL};
-    case TOKEN_NOT_EQUAL: return (binary){GRAPH_NE, COMPARISON_LEVEL};
-    case TOKEN_NAME:
-        if (word_is(t->text, t->length, "and")) return (binary){GRAPH_AND, AND_LEVEL};
-        if (word_is(t->text, t->length, "or")) return (binary){GRAPH_OR, OR_LEVEL};
-        return (binary){0};
-    default: return (binary){0};
-    }
+    static const binary binaries[TOKEN_ERROR + 1] = {[TOKEN_PLUS] = {GRAPH_ADD, SUM_LEVEL},
+                                                     [TOKEN_MINUS] = {GRAPH_SUB, SUM_LEVEL},
+                                                     [TOKEN_TIMES] = {GRAPH_MUL, PRODUCT_LEVEL},
+                                                     [TOKEN_DIVIDE] = {GRAPH_DIV, PRODUCT_LEVEL},
+                                                     [TOKEN_POWER] = {GRAPH_POW, POWER_LEVEL},
+                                                     [TOKEN_LESS] = {GRAPH_LT, COMPARISON_LEVEL},
+                                                     [TOKEN_LESS_EQUAL] = {GRAPH_LE, COMPARISON_LEVEL},
+                                                     [TOKEN_GREATER] = {GRAPH_GT, COMPARISON_LEVEL},
+                                                     [TOKEN_GREATER_EQUAL] = {GRAPH_GE, COMPARISON_LEVEL},
+                                                     [TOKEN_EQUAL] = {GRAPH_EQ, COMPARISON_LEVEL},
+                                                     [TOKEN_NOT_EQUAL] = {GRAPH_NE, COMPARISON_LEVEL}};
+    if (t->kind == TOKEN_NAME && word_is(t->text, t->length, "and")) return (binary){GRAPH_AND, AND_LEVEL};
+    if (t->kind == TOKEN_NAME && word_is(t->text, t->length, "or")) return (binary){GRAPH_OR, OR_LEVEL};
+    return binaries[t->kind];
 }
 
 static bool parse_binary(parser *p, binary b) {
     int32_t column = p->token.column;
-    /* Powers group to the right, so an open power waits; everything else groups to the left. */
+    /* Powers associate to the right, so an open power stays open; other operators associate to the left. */
     if (!finish_operators(p, b.level == POWER_LEVEL || b.level == COMPARISON_LEVEL ? b.level + 1 : b.level))
         return false;
     const frame *before = parser_top(p);
@@ -95,16 +87,15 @@ static bool parse_prefix(parser *p, uint16_t operation, uint8_t level) {
     return parser_push(p, f);
 }
 
-/* The '=' of an equation: the second expression that follows is subtracted at the end. */
+/* Parses the '=' of an equation. The expression after '=' is subtracted at the end. */
 static bool parse_equal_sign(parser *p) {
     int32_t column = p->token.column;
     if (!finish_operators(p, OR_LEVEL)) return false;
     const frame *open = parser_top(p);
     bool condition = open != NULL && open->kind == FRAME_CALL && open->operation == GRAPH_IF;
-    if (open != NULL && p->equation && p->equal_column == 0 && !condition) {
+    if (open != NULL && p->equation && p->equal_column == 0 && !condition)
         return parser_fail(p, open->open, "this \"%s\" is not closed before \"=\"",
                            open->kind == FRAME_INDEX ? "[" : "(");
-    }
     if (open != NULL || !p->equation) {
         parser_fail(p, column, p->equal_column > 0 ? "an equation has one \"=\"" : "\"=\" is not allowed here");
         return parser_suggest(p, hint_for_equal_sign(p->goal));
@@ -119,20 +110,17 @@ static bool parse_equal_sign(parser *p) {
 
 /* --- names and their indices ------------------------------------------------------------------------------------- */
 
-/* `suffix`: what follows the index of a bare name, as in J[i].1; of length 0 elsewhere. */
+/* Writes a name with its indices and primes. `suffix` is the text after the index of a bare name, such as 1 in J[i].1;
+ * otherwise its length is 0. */
 static bool emit_name(parser *p, const frame *f, token suffix) {
-    syntax_item item = {.kind = f->is_name ? SYNTAX_ARGUMENT : SYNTAX_NAME,
-                        .count = f->count,
-                        .column = f->column,
-                        .length = f->length,
-                        .as.name = f->name};
-    if (suffix.length > 0) {
-        item.suffix = (uint32_t)(suffix.text - f->name);
-        item.suffix_length = suffix.length;
-    }
+    syntax_item item = {.kind = f->is_name ? SYNTAX_ARGUMENT : SYNTAX_NAME, .count = f->count, .column = f->column};
+    item.length = f->length;
+    item.as.name = f->name;
+    item.suffix = suffix.length > 0 ? (uint32_t)(suffix.text - f->name) : 0;
+    item.suffix_length = suffix.length;
     for (; !f->is_name && p->token.kind == TOKEN_PRIME; parser_advance(p)) {
         if (++item.primes <= 2) continue;
-        parser_fail(p, p->token.column, "a name is differentiated no more than twice");
+        parser_fail(p, p->token.column, "a name may be differentiated at most twice");
         return parser_suggest(p, "der(x'') is the rate of an acceleration, where rates are allowed");
     }
     p->want_value = false;
@@ -141,12 +129,9 @@ static bool emit_name(parser *p, const frame *f, token suffix) {
 
 /* Parses the index of a name, if any. The current token is the one after the name. */
 static bool parse_indexed(parser *p, const token *name, bool is_name) {
-    frame f = {.kind = FRAME_INDEX,
-               .is_name = is_name,
-               .column = name->column,
-               .open = p->token.column,
-               .length = name->length,
-               .name = name->text};
+    frame f = {.kind = FRAME_INDEX, .is_name = is_name, .column = name->column, .open = p->token.column};
+    f.length = name->length;
+    f.name = name->text;
     if (p->token.kind != TOKEN_INDEX_OPEN) return emit_name(p, &f, (token){0});
     parser_advance(p);
     p->want_value = true;
@@ -183,10 +168,10 @@ static int call_least(const frame *f) {
     return (int)strcspn(quantity_signature((syntax_quantity)f->operation), "o");
 }
 
-/* `found` < 0: more arguments than the call takes. */
+/* Adds an error about the number of arguments. `found` is their number, or −1 if there are more than the call takes. */
 static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     const char *text = call_text(f);
-    int variable = f->kind == FRAME_SUM ? 1 : 0; /* the loop variable counts for the user */
+    int variable = f->kind == FRAME_SUM ? 1 : 0; /* the message counts the loop variable as an argument */
     int takes = call_arity(f) + variable;
     char count[32] = "more";
     if (found >= 0) snprintf(count, sizeof count, "%d", found + variable);
@@ -239,7 +224,7 @@ static bool begin_quantity_argument(parser *p) {
     return parse_indexed(p, &name, true);
 }
 
-/* sum(i, : the variable is read here, so that it is not parsed as a value. */
+/* Reads "i," of sum(i, so that the variable is not parsed as a value. */
 static bool begin_sum(parser *p, frame f) {
     if (++p->sums > SYNTAX_SUMS_MAX)
         return parser_fail(p, f.column, "sums nested deeper than %d levels", SYNTAX_SUMS_MAX);
@@ -288,14 +273,14 @@ static bool finish_argument(parser *p, frame *f) {
     return parser_check_number(p, parser_last_value(p));
 }
 
-/* After both ends of a sum: its head, which leaves the total on the value stack. */
+/* Writes the head of a sum, which leaves the total on the value stack. Both ends of the sum have been parsed. */
 static bool emit_sum(parser *p, frame *f) {
     syntax_item item = {.kind = SYNTAX_SUM, .column = f->column, .length = f->length, .as.name = f->name};
     f->item = (int32_t)p->count;
     return parser_emit(p, item, 2, false);
 }
 
-/* After both arguments: min, max and hypot take more, f(a, b, c) = f(f(a, b), c). */
+/* Allows more than two arguments of min, max and hypot: f(a, b, c) = f(f(a, b), c). */
 static bool fold_arguments(parser *p, frame *f, int32_t column) {
     bool takes_more = f->operation == GRAPH_MIN || f->operation == GRAPH_MAX || f->operation == GRAPH_HYPOT;
     if (f->kind != FRAME_CALL || !takes_more) return fail_arity(p, f, column, -1);
@@ -405,7 +390,7 @@ static bool parse_end(parser *p) {
     return true;
 }
 
-/* An unexpected token after a value: most often a product without its sign. */
+/* Adds an error for an unexpected token after a value; most often the sign of a product is missing. */
 static bool fail_no_operator(parser *p) {
     const token *t = &p->token;
     if (t->kind == TOKEN_PRIME) {
@@ -416,17 +401,16 @@ static bool fail_no_operator(parser *p) {
     if (t->kind == TOKEN_RANGE) return parser_fail(p, t->column, "\"..\" is allowed only in a range such as i = 1..N");
     if (t->kind != TOKEN_NAME && t->kind != TOKEN_NUMBER && t->kind != TOKEN_OPEN)
         return parser_fail_expected(p, "an operator");
-    const syntax_item *last = &p->items[p->count - 1];
     parser_fail_expected(p, "an operator");
-    hint_before(p->error, last, t, p->stop == TOKEN_RANGE);
+    hint_before(p->error, &p->items[p->count - 1], t, p->stop == TOKEN_RANGE);
     return false;
 }
 
-/* A bare name is an argument of its own: an operator after it would make it an expression. */
+/* Returns true if an operator follows an argument that must be a bare name. */
 static bool after_bare_name(parser *p) {
     const frame *f = parser_top(p);
-    if (f == NULL || f->kind != FRAME_QUANTITY) return false;
-    if (quantity_signature((syntax_quantity)f->operation)[f->count] != 'n') return false;
+    if (!f || f->kind != FRAME_QUANTITY || quantity_signature((syntax_quantity)f->operation)[f->count] != 'n')
+        return false;
     return p->token.kind != TOKEN_COMMA && p->token.kind != TOKEN_CLOSE && p->token.kind != TOKEN_END;
 }
 
@@ -455,7 +439,7 @@ static bool parser_start(parser *p, const char *text, size_t length, const char 
     *p = (parser){.text = text, .length = length, .pointer = pointer, .error = error};
     arena_init(&p->scratch, 0); /* its size is bounded by the length of the text */
     if (length > SYNTAX_TEXT_MAX) {
-        p->status = hamel_fail(error, HAMEL_LIMIT, pointer, 0, "an expression of %zu bytes; the limit is %d bytes",
+        p->status = hamel_fail(error, HAMEL_LIMIT, pointer, 0, "the expression has %zu bytes; the limit is %d bytes",
                                length, SYNTAX_TEXT_MAX);
         return false;
     }
@@ -476,9 +460,8 @@ static bool parse_expression(parser *p, token_kind stop, arena *memory, syntax *
     p->frame_count = p->value_count = p->depth = 0;
     p->want_value = true;
     p->done = false;
-    while (!p->done) {
+    while (!p->done)
         if (!(p->want_value ? parse_value(p) : parse_after_value(p))) return false;
-    }
     size_t count = p->count - p->first;
     syntax_item *items = arena_alloc(memory, count, sizeof *items);
     if (items == NULL) return parser_fail_arena(p, memory);

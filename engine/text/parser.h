@@ -1,12 +1,12 @@
-/* parser.h — expression text to postfix code (the syntax tree in the order in which it is evaluated).
+/* parser.h — translates expression text to postfix code (the syntax tree in the order of evaluation).
  *
- * Precedence climbing with explicit stacks in the arena: no recursion, so a text of a million nested parentheses
- * needs no deep C stack. Postfix code lets every later pass run as one loop over an array with a value stack.
+ * The parser climbs precedences with explicit stacks in the arena instead of recursion, so a text of a million nested
+ * parentheses needs no deep C stack. Later passes run postfix code in one loop over an array with a value stack.
  *
  *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right side may carry a sign)
  *
- * Conditions (comparisons, and, or, not) are distinguished from numbers here and allowed only as the first argument
- * of if(). Function names are checked here, with the number of their arguments; the binder checks other names. */
+ * The parser distinguishes conditions (comparisons, and, or, not) from numbers and allows conditions only as the first
+ * argument of if(). It checks the names of functions and the number of arguments; the binder checks other names. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -24,8 +24,8 @@ typedef enum syntax_kind {
     SYNTAX_SUM_END   /* the item `count` places before this one is its SYNTAX_SUM (`count` is the body's length + 1) */
 } syntax_kind;
 
-/* Functions that do not map numbers to numbers. Signature: n a name, e an expression, k a literal or
- * index expression that must be an integer, o an optional one at the end. The parser handles sum separately. */
+/* Functions that do not map numbers to numbers. Signature: n is a name, e an expression, k an expression that must be an
+ * integer, o an optional integer at the end. The parser handles sum separately. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
@@ -64,9 +64,9 @@ typedef struct syntax_item {
     uint8_t primes;                 /* SYNTAX_NAME: 0, 1 or 2 */
     uint16_t op;                    /* graph_op, or syntax_quantity */
     int32_t count;                  /* see syntax_kind */
-    int32_t column;                 /* of the item, for messages */
-    uint32_t length;                /* of name */
-    uint32_t suffix, suffix_length; /* SYNTAX_ARGUMENT: J[i].1 has the suffix 1, that many bytes after `name`; or 0 */
+    int32_t column;                 /* column of the item, for messages */
+    uint32_t length;                /* length of `name` */
+    uint32_t suffix, suffix_length; /* SYNTAX_ARGUMENT: offset from `name` and length of the suffix 1 of J[i].1; or 0 */
     union {
         double number;
         const char *name; /* into the source text */
@@ -76,22 +76,22 @@ typedef struct syntax_item {
 typedef struct syntax {
     const syntax_item *items;
     size_t count;
-    size_t depth;     /* the size of the value stack, with one value for the total of each open sum */
-    const char *text; /* the source, for messages; borrowed */
+    size_t depth;     /* size of the value stack, including one value for the total of each open sum */
+    const char *text; /* source, for messages; borrowed */
     size_t length;
 } syntax;
 
 enum {
-    SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text; longer ones are HAMEL_LIMIT */
+    SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text; a longer text is an error HAMEL_LIMIT */
     SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls */
-    SYNTAX_SUMS_MAX = 16,       /* sums within sums, since their cost multiplies */
+    SYNTAX_SUMS_MAX = 16,       /* sums within sums; the costs of nested sums multiply */
     SYNTAX_INDICES_MAX = 4
 };
 
 /* The kind of text to parse. */
 typedef enum syntax_goal {
     SYNTAX_EXPRESSION,
-    SYNTAX_EQUATION, /* `lhs = rhs` (becomes lhs - rhs) or an expression meaning = 0 */
+    SYNTAX_EQUATION, /* `lhs = rhs`, which becomes lhs - rhs, or an expression that is 0 */
     SYNTAX_CROSSING  /* an expression whose zero crossings are events */
 } syntax_goal;
 
@@ -100,23 +100,25 @@ typedef enum syntax_goal {
 hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t length, syntax_goal goal,
                           const char *pointer, hamel_error *error) HAMEL_CHECKED;
 
-/* Parses a family's range "i = 1..N": the variable, and postfix code for both ends. Same errors. */
+/* A family's range "i = 1..N": the variable, and postfix code for both ends. */
 typedef struct syntax_range {
     const char *variable;
     size_t variable_length;
     syntax first, last;
 } syntax_range;
+
+/* Parses a range; the errors are those of syntax_parse. */
 hamel_status syntax_parse_range(syntax_range *out, arena *memory, const char *text, size_t length, const char *pointer,
                                 hamel_error *error) HAMEL_CHECKED;
 
-/* Whether a text is a valid name (no index, no prime), as for a coordinate. */
+/* Returns true if a text is a valid name without index or prime, such as a coordinate's. */
 bool syntax_is_name(const char *text, size_t length);
 
-/* True for names that expressions reserve: functions of either kind, t, pi, and, or, not, if, sum. */
+/* Returns true for reserved names: all functions, t, pi, and, or, not, if, sum. */
 bool syntax_is_reserved(const char *text, size_t length);
 
 /* Returns the name of a quantity: "der", "energy", ... */
 const char *quantity_text(syntax_quantity quantity);
 
-/* The names of all functions, for suggestions and --help; NULL-terminated, static. */
+/* Returns the names of all functions, for suggestions and --help: a static, NULL-terminated list. */
 const char *const *syntax_function_names(void);

@@ -1,9 +1,43 @@
-/* parser_int.h — the state of the parser: its stacks, the code that it writes, its errors. */
+/* parser_int.h — private declarations of engine/text: names, suggestions, and the parser's stacks, code and errors. */
 #pragma once
 
-#include "engine/text/hints.h"
 #include "engine/text/lexer.h"
 #include "engine/text/parser.h"
+
+/* --- names.c ----------------------------------------------------------------------------------------------------- */
+
+/* Function of a name. `code` is a graph_op for FUNCTION_OPERATOR, and a syntax_quantity for FUNCTION_QUANTITY. */
+typedef enum function_kind { FUNCTION_NONE, FUNCTION_OPERATOR, FUNCTION_QUANTITY, FUNCTION_SUM } function_kind;
+typedef struct function_name {
+    function_kind kind;
+    uint16_t code;
+} function_name;
+
+function_name function_find(const char *text, size_t length);
+
+/* Returns the name of a function that is nearest to the text, or NULL. */
+const char *function_nearest(const char *text, size_t length);
+
+/* Returns one letter for each argument: n for a name, e for an expression, k for an integer, o for an optional integer. */
+const char *quantity_signature(syntax_quantity quantity);
+
+bool word_is(const char *text, size_t length, const char *word);
+
+/* Writes the list of arguments of a quantity, for messages: "name, expression". */
+void quantity_arguments(syntax_quantity quantity, char *text, size_t size);
+
+/* --- hints.c: suggestions for expressions in the notation of other languages ------------------------------------- */
+
+/* Return a suggestion for a condition where a number is expected, and for "=" where it is not allowed. */
+const char *hint_for_condition(syntax_goal goal);
+const char *hint_for_equal_sign(syntax_goal goal);
+
+/* Add a suggestion for an unknown function, and for a missing operator between `last` and `next`, to the last error.
+ * `range` is true in a range. */
+void hint_for_function(hamel_error *error, const char *text, size_t length);
+void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range);
+
+/* --- parser.c, parser_state.c ------------------------------------------------------------------------------------ */
 
 typedef enum frame_kind {
     FRAME_PREFIX,
@@ -22,13 +56,13 @@ enum { NO_OPERATION = GRAPH_OP_COUNT }; /* the operator of a unary plus */
 typedef struct frame {
     uint8_t kind;       /* frame_kind */
     uint8_t level;      /* precedence of an operator */
-    uint8_t is_name;    /* FRAME_INDEX: of a bare name */
+    uint8_t is_name;    /* FRAME_INDEX: true for the index of a bare name */
     uint16_t operation; /* graph_op or syntax_quantity */
-    int32_t count;      /* arguments finished; of a sum: first, last and then its term */
-    int32_t column;     /* of the operator, or of the name before the bracket */
-    int32_t open;       /* of the bracket */
-    int32_t item;       /* FRAME_SUM: the index of its SYNTAX_SUM */
-    uint32_t length;    /* of name */
+    int32_t count;      /* number of finished arguments; those of a sum are first, last and term */
+    int32_t column;     /* column of the operator, or of the name before the bracket */
+    int32_t open;       /* column of the bracket */
+    int32_t item;       /* FRAME_SUM: index of the item SYNTAX_SUM */
+    uint32_t length;    /* length of `name` */
     const char *name;   /* FRAME_INDEX: the indexed name; FRAME_SUM: the loop variable */
 } frame;
 
@@ -40,18 +74,18 @@ typedef struct value {
 typedef struct parser {
     arena scratch;
     lexer lexer;
-    token token; /* the current one */
+    token token; /* current token */
     syntax_item *items;
-    size_t count, items_capacity, first; /* `first`: of the current expression */
+    size_t count, items_capacity, first; /* `first`: index of the first item of the current expression */
     frame *frames;
     size_t frame_count, frames_capacity;
     value *values;
     size_t value_count, values_capacity, depth;
     int32_t levels, sums;
-    token_kind stop; /* the end of the current expression: TOKEN_END or TOKEN_RANGE */
+    token_kind stop; /* token that ends the current expression: TOKEN_END or TOKEN_RANGE */
     syntax_goal goal;
-    bool equation;        /* a single '=' may still follow */
-    int32_t equal_column; /* of the '=', or 0 */
+    bool equation;        /* true if a single '=' may still follow */
+    int32_t equal_column; /* column of the '=', or 0 */
     bool want_value, done;
     const char *text, *pointer;
     size_t length;
@@ -59,22 +93,21 @@ typedef struct parser {
     hamel_status status;
 } parser;
 
-/* --- errors: each returns false ---------------------------------------------------------------------------------- */
-
+/* Add an error and return false. parser_fail_arena: the arena of the caller is full. parser_fail_expected: `expected` was
+ * expected instead of the current token. parser_suggest only adds a suggestion to the last error. */
 bool parser_fail(parser *p, int32_t column, const char *format, ...) HAMEL_PRINTF(3, 4);
 bool parser_fail_memory(parser *p);
-bool parser_fail_arena(parser *p, const arena *memory);     /* the arena of the caller is full */
-bool parser_fail_expected(parser *p, const char *expected); /* instead of the current token */
+bool parser_fail_arena(parser *p, const arena *memory);
+bool parser_fail_expected(parser *p, const char *expected);
 bool parser_fail_expected_try(parser *p, const char *expected, const char *hint);
-bool parser_suggest(parser *p, const char *hint); /* how to correct the error just added */
+bool parser_suggest(parser *p, const char *hint);
 
-/* The length and text of a name or token, for "%.*s". */
+/* Arguments for "%.*s": length and text of a name or token. */
 #define SHOWN(item) hamel_shown((item)->text, (item)->length), (item)->text
 
-/* --- stacks: false after an error -------------------------------------------------------------------------------- */
-
-void parser_advance(parser *p);
-frame *parser_top(parser *p); /* NULL if no frame is open */
+/* Functions below that return a bool return false after adding an error. */
+void parser_advance(parser *p); /* reads the next token */
+frame *parser_top(parser *p);   /* NULL if no frame is open */
 bool parser_push(parser *p, frame f);
 frame parser_pop(parser *p);
 
