@@ -1,5 +1,5 @@
-/* angles.c — writes arguments of sines and cosines as sums of terms, and pairs angles whose sum or difference is an
- * angle. */
+/* angles.c — writes arguments of sines and cosines as sums of terms, and lists the pairs of angles whose sum or
+ * difference is an angle of the ring. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
@@ -48,9 +48,8 @@ static bool same_product(const ring *r, graph_node x, graph_node y) {
     return count > 0 && count == factors_of(r, y, right) && memcmp(left, right, count * sizeof *left) == 0;
 }
 
-/* Returns the first form found of a term: other angles may contain the same product with its factors in another
- * order. */
-static graph_node as_met(const ring *r, const ring_angle *angle, graph_node term) {
+/* Returns the first product found that equals the term: other angles may contain the factors in another order. */
+static graph_node first_form(const ring *r, const ring_angle *angle, graph_node term) {
     for (size_t i = 0; i < angle->count; i++)
         if (same_product(r, angle->term[i], term)) return angle->term[i];
     for (int k = 0; k < r->angle_count; k++)
@@ -80,7 +79,7 @@ static void add_term(ring_angle *angle, graph_node term, double factor) {
     angle->factor[at] = factor;
 }
 
-/* Makes the first factor positive; returns the sign removed. */
+/* Makes the first factor positive and returns the sign removed. */
 static int take_sign(ring_angle *angle) {
     if (angle->count == 0 || angle->factor[0] > 0) return 1;
     for (size_t i = 0; i < angle->count; i++) angle->factor[i] = -angle->factor[i];
@@ -103,7 +102,7 @@ static int find_angle(const ring *r, const ring_angle *angle) {
 static int find_or_add(ring *r, const ring_angle *angle) {
     assert(r->angle_count <= RING_ANGLES);
     int at = find_angle(r, angle);
-    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* no variables can be added to an open ring */
+    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* an open ring gets no further variables */
     r->angles[r->angle_count] = *angle;
     return r->angle_count++;
 }
@@ -115,7 +114,7 @@ int ring_angle_of(ring *r, graph_node argument, int *sign) {
     size_t count = graph_terms(r->graph, argument, r->memory, &terms, &signs);
     for (size_t k = 0; k < count && count <= ANGLE_TERMS; k++) {
         double factor;
-        graph_node term = as_met(r, &angle, split_factor(r, terms[k], &factor));
+        graph_node term = first_form(r, &angle, split_factor(r, terms[k], &factor));
         add_term(&angle, term, signs[k] * factor);
     }
     for (size_t k = 0; k < angle.count; k++) r->failed |= !isfinite(angle.factor[k]);
@@ -154,16 +153,15 @@ static ring_angle combine_angles(const ring_angle *a, const ring_angle *b, int s
     return sum;
 }
 
-/* Adds each term of a sum as an angle. */
-static void add_parts(ring *r, const ring_angle *angle) {
+static void add_terms_as_angles(ring *r, const ring_angle *angle) {
     for (size_t i = 0; i < angle->count && angle->count > 1; i++) {
         ring_angle part = {.count = 1, .term = {angle->term[i]}, .factor = {fabs(angle->factor[i])}};
         (void)find_or_add(r, &part);
     }
 }
 
-/* True if the sum or difference z of two angles in the expressions is no longer than either, such as b − c for a + b and
- * a + c. Such a z becomes an angle. */
+/* Returns true if the sum or difference z of two angles x and y should become an angle, because it has at most as many
+ * terms as each of them, such as b − c for a + b and a + c. */
 static bool is_worth(const ring_angle *x, const ring_angle *y, const ring_angle *z) {
     return z->count <= x->count && z->count <= y->count;
 }
@@ -195,7 +193,7 @@ static void add_angle_pair(ring *r, int a, int b, size_t *capacity) {
 void ring_angles_finish(ring *r) {
     size_t capacity = 0;
     int written = r->angle_count;
-    for (int i = 0; i < written; i++) add_parts(r, &r->angles[i]);
+    for (int i = 0; i < written; i++) add_terms_as_angles(r, &r->angles[i]);
     r->angle_given = r->angle_count;
     for (int a = 0; a < r->angle_given; a++)
         for (int b = a; b < r->angle_given; b++) add_angle_pair(r, a, b, &capacity);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Writes the shortest decimal of the value and returns the number of its digits. */
+/* Writes the shortest decimal of the value and returns the number of digits. */
 static size_t shortest(double value, decimal *out) {
     text_buffer text;
     text_buffer_init(&text, DECIMAL_DIGITS);
@@ -30,8 +30,8 @@ static size_t shortest(double value, decimal *out) {
     return length;
 }
 
-/* Replaces a long decimal by a simple fraction if the value is the double nearest to it. Such a value, 1/3 for example,
- * is the result of an earlier constant folding. */
+/* Replaces a long decimal by a simple fraction if the value is the double nearest to that fraction. Such a value, for
+ * example 1/3, is the result of an earlier constant folding. */
 static void find_fraction(double value, decimal *out) {
     enum { DENOMINATORS = 1000 };
     if (fabs(value) > 1e9) return;
@@ -44,10 +44,9 @@ static void find_fraction(double value, decimal *out) {
     }
 }
 
+/* Decimals with more than WRITTEN_DIGITS digits are not from a description, but computed. */
 decimal decimal_of(double value) {
-    enum {
-        WRITTEN_DIGITS = 14
-    }; /* upper bound of the digits that a description contains; longer decimals are taken for computed values */
+    enum { WRITTEN_DIGITS = 14 };
     decimal out = {.exponent = 0};
     if (shortest(value, &out) > WRITTEN_DIGITS) find_fraction(value, &out);
     return out;

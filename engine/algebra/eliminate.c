@@ -4,10 +4,11 @@
 #include "engine/algebra/arrange.h"
 #include "engine/linear/dense.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Returns the cost of a pivot (lower is better), or −1 if x is 0. */
-static int reluctance(const graph *g, graph_node x) {
+static int cost_of(const graph *g, graph_node x) {
     double value;
     if (graph_is_number(g, x, &value)) return value == 0 ? -1 : fabs(value) == 1 ? 0 : 1;
     unsigned depends = graph_depends(g, x);
@@ -33,14 +34,15 @@ static bool table_open(table_view *t, arena *memory) {
 }
 
 static bool table_evaluate(const graph *g, table_view *t, const graph_point *near) {
+    assert(t->nodes && t->value);
     size_t width = t->columns + 1, count = t->rows * width;
     for (size_t k = 0; k < count; k++) t->nodes[k] = k % width < t->columns ? t->entries[k] : GRAPH_NONE;
     return graph_values(g, t->nodes, count, near, t->value, NULL);
 }
 
-static const double VANISHING =
-    1e-6; /* pivots below this count as 0. Entries are of order 1 (direction cosines, lever arms); a larger pivot costs
-           * at most six digits */
+/* Pivots below this count as 0. Entries are of order 1 (direction cosines, lever arms), so larger pivots cost at most six
+ * digits. */
+static const double VANISHING = 1e-6;
 
 static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_t *column) {
     int best = -1;
@@ -48,11 +50,10 @@ static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_
     for (size_t i = 0; i < t->rows; i++) {
         for (size_t j = 0; j < t->columns && t->pivot_column[i] < 0; j++) {
             graph_node entry = t->entries[i * (t->columns + 1) + j];
-            int price = reluctance(g, entry);
+            int price = cost_of(g, entry);
             double size = price < 0 ? 0 : fabs(t->value[i * (t->columns + 1) + j]);
-            bool vanishes = !(size > VANISHING);
-            if (price < 0 || (vanishes && t->work_budget && t->work_budget->spent))
-                continue; /* the entry may be identically 0 */
+            bool vanishes = !(size > VANISHING), spent = t->work_budget && t->work_budget->spent;
+            if (price < 0 || (vanishes && spent)) continue; /* the entry may be identically 0 */
             if (vanishes) price += 10;
             if (best >= 0 && (price > best || (price == best && !(size > largest)))) continue;
             best = price;
@@ -82,6 +83,7 @@ static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t 
 
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, work_budget *e, arena *memory) {
+    assert(rows == 0 || (table && pivot_column));
     size_t width = columns + 1, found = 0, row, column;
     table_view view = {
         .entries = table, .rows = rows, .columns = columns, .pivot_column = pivot_column, .work_budget = e};

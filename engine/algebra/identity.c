@@ -9,20 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* POINTS: defined points tested. A root has a random sign at each point, so √(x²) equals x at all of them with
- * probability 2^-16. MOST_POINTS: upper bound of all points tried. An expression with several different roots is defined
- * at few points, because each radicand is a square at half of the points. */
-enum { POINTS = 16, MOST_POINTS = 512 };
+/* POINTS: number of points at which an expression is defined and 0. A root has a random sign at each point, so √(x²)
+ * equals x at all points with probability 2^-16. MOST_POINTS: upper bound of all points tried. An expression with several
+ * different roots is defined at few points, because each radicand is a square at half of the points. MOST_POWER: larger
+ * exponents count as unknown functions. */
+enum { POINTS = 16, MOST_POINTS = 512, MOST_POWER = 1 << 20 };
 
-enum { MOST_POWER = 1 << 20 };
-
-/* Factors of angles are multiples of 1/720720: 720720 is the least common multiple of 1 to 16. */
+/* Factors of angles are multiples of 1/720720, where 720720 is the least common multiple of 1 to 16. */
 #define ANGLE_UNITS 720720.0
 
 typedef uint64_t residue;
 static const residue PRIME = ((residue)1 << 61) - 1, UNDEFINED = UINT64_MAX;
-
-/* ---- arithmetic modulo 2^61 − 1 ---- */
 
 static residue residue_plus(residue a, residue b) {
     assert(a <= PRIME && b <= PRIME);
@@ -75,8 +72,6 @@ static residue number_value(double value) {
     return negative ? residue_minus(0, digits) : digits;
 }
 
-/* ---- angles ---- */
-
 typedef struct turn {
     residue cosine, sine;
 } turn;
@@ -86,14 +81,14 @@ static turn turn_by(turn a, turn b) {
                   residue_plus(residue_times(a.sine, b.cosine), residue_times(a.cosine, b.sine))};
 }
 
-/* Returns the rotation by units/720720 of an angle. `value` selects the point of the circle for 1/720720 of the angle;
- * −value selects the opposite rotation. */
+/* Returns the rotation by units/720720 of an angle. `value` is the angle and selects the point of the circle for 1/720720
+ * of the angle; −value selects the opposite rotation. */
 static turn turn_of(residue value, double units, uint64_t seed) {
     turn out = {1, 0};
     if (value == 0) return out;
     bool negative = (value > PRIME / 2) != (units < 0);
     residue t = mix(seed, value > PRIME / 2 ? PRIME - value : value) % PRIME, square = residue_times(t, t);
-    residue below = residue_over(1, residue_plus(1, square)); /* −1 is no square modulo this prime */
+    residue below = residue_over(1, residue_plus(1, square)); /* not 0: no square is −1 modulo this prime */
     turn base = {residue_times(residue_minus(1, square), below), residue_times(residue_plus(t, t), below)};
     for (uint64_t n = (uint64_t)fabs(units); n; n >>= 1, base = turn_by(base, base))
         if (n & 1) out = turn_by(out, base);
@@ -131,15 +126,12 @@ static turn turn_at(const point *p, const angle *a) {
     return out;
 }
 
-/* ---- evaluation ---- */
-
 typedef struct plan {
     graph *graph;
     arena *memory;
-    graph_node
-        *order;    /* nodes in order of evaluation: operands before results, terms of angles before sines and cosines */
-    angle *angles; /* angles of the sines, cosines and tangents, in the order of those nodes */
-    bool *placed;  /* placed[node]: the node is in `order` */
+    graph_node *order; /* nodes in the order of evaluation; terms of angles precede sines and cosines */
+    angle *angles;     /* angles of the sines, cosines and tangents in `order` */
+    bool *placed;      /* placed[node]: the node is in `order` */
     size_t count, angle_count, room, angle_room, placed_room;
 } plan;
 
@@ -181,17 +173,10 @@ static bool place_node(plan *p, graph_node node) {
     return true;
 }
 
-static bool place_all_below(plan *p, graph_node root) {
-    graph_node *below;
-    size_t count = graph_below(p->graph, &root, 1, p->memory, &below);
-    for (size_t k = 0; k < count; k++)
-        if (!place_node(p, below[k])) return false;
-    return count > 0;
-}
-
 static bool place_angle(plan *p, graph_node node) {
     signed char *signs;
     angle a = {0};
+    graph_node *below;
     a.count = graph_terms(p->graph, graph_at(p->graph, node)->as.operand[0], p->memory, &a.terms, &signs);
     a.factors = arena_alloc(p->memory, a.count, sizeof *a.factors);
     angle *angles = arena_grow(p->memory, p->angles, &p->angle_room, p->angle_count + 1, sizeof *angles);
@@ -199,11 +184,13 @@ static bool place_angle(plan *p, graph_node node) {
     for (size_t k = 0; k < a.count; k++) {
         a.terms[k] = split_term(p->graph, a.terms[k], &a.factors[k]);
         a.factors[k] *= signs[k];
-        if (!place_all_below(p, a.terms[k])) return false;
     }
+    size_t count = graph_below(p->graph, a.terms, a.count, p->memory, &below);
+    for (size_t k = 0; k < count; k++)
+        if (!place_node(p, below[k])) return false;
     p->angles = angles;
     p->angles[p->angle_count++] = a;
-    return true;
+    return count > 0;
 }
 
 static bool make_plan(plan *p, const graph_node *expressions, size_t count) {
@@ -220,7 +207,7 @@ static residue residue_root(residue u, uint64_t seed) {
     return mix(seed, u) & 1 ? residue_minus(0, r) : r;
 }
 
-/* Returns the value of an operator about which only one rule is used: equal operands give equal results. */
+/* Returns the value of an operator for which only one rule is used: equal operands give equal results. */
 static residue unknown(const point *p, const graph_cell *cell, const residue *x) {
     uint64_t key = mix(p->seed, cell->op);
     for (int k = 0; k < 3 && cell->as.operand[k] >= 0; k++) key = mix(key, x[k]);

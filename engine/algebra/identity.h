@@ -1,11 +1,11 @@
 /* identity.h — tests whether expressions are identically 0.
  *
- * Polynomials over the integers modulo a large prime are evaluated at random points (Schwartz, J. ACM 27 (1980) 701;
- * Zippel, EUROSAM 1979). If the value is 0 at each point, the expression counts as 0; the error probability is
- * degree / 2^61 for each point. A sine and cosine are a point of the circle c² + s² = 1 modulo that prime. Points are
- * multiplied where angles are added, so all relations between angles with rational factors hold. √u is a root of u.
- * Other functions count as unknown functions of their operands, so a zero that follows only from their rules, such as
- * log(exp(x)) − x, is not found.
+ * The expressions are evaluated at random points modulo a large prime (Schwartz, J. ACM 27 (1980) 701; Zippel, EUROSAM
+ * 1979). An expression counts as 0 if the value at each point is 0. The error probability of a point is degree / 2^61.
+ * The sine and cosine of an angle are a point of the circle c² + s² = 1 modulo the prime. The point of a sum of angles is
+ * the product of their points, so all relations between angles with rational factors hold. √u is a root of u. Other
+ * functions count as unknown functions of their operands, so a zero that follows only from a rule of such a function,
+ * such as log(exp(x)) − x, is not found.
  *
  * Unlike arrange(), this test costs only a few evaluations of the expressions, and does not use FLINT. */
 #pragma once

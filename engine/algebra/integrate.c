@@ -1,9 +1,9 @@
 /* integrate.c — see integrate.h.
  *
- * A sum is integrated term by term. A term is integrated by substitution: it must be K f(u) ∂u/∂x with K free of x. If
- * that fails, products of sums are multiplied out. The integrating factor μ(x_k) of a form Σ a_i dx_i is from Ince,
- * Ordinary Differential Equations, 2.5: (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j must depend on x_k only, and then equals
- * d log μ/dx_k. A separable form has such a factor after division by one of its coefficients. */
+ * A sum is integrated term by term. A term of the form K f(u) ∂u/∂x with K free of x is integrated by substitution; in
+ * other terms, products of sums are multiplied out. The integrating factor μ(x_k) of a form Σ a_i dx_i is from Ince,
+ * Ordinary Differential Equations, 2.5: if (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j depends on x_k only, it equals d log μ/dx_k. A
+ * separable form has such a factor after division by one of its coefficients. */
 #include "engine/algebra/integrate.h"
 
 #include "engine/algebra/arrange.h"
@@ -61,18 +61,17 @@ static int split_base(graph *g, power_factor f, power_factor parts[2]) {
     graph_node x = cell.as.operand[0], y = cell.as.operand[1];
     double number;
     switch (cell.op) {
-    case GRAPH_MUL: parts[0] = (power_factor){x, f.power}, parts[1] = (power_factor){y, f.power}; return 2;
-    case GRAPH_DIV: parts[0] = (power_factor){x, f.power}, parts[1] = (power_factor){y, -f.power}; return 2;
-    case GRAPH_NEG:
-        parts[0] = (power_factor){graph_number(g, -1), f.power}, parts[1] = (power_factor){x, f.power};
-        return 2;
+    case GRAPH_MUL: parts[1] = (power_factor){y, f.power}; break;
+    case GRAPH_DIV: parts[1] = (power_factor){y, -f.power}; break;
+    case GRAPH_NEG: parts[1] = (power_factor){x, f.power}, x = graph_number(g, -1); break;
     case GRAPH_POW:
-        parts[0] = (power_factor){x, f.power};
         if (!graph_is_number(g, y, &number)) return 0;
-        parts[0].power *= number;
+        parts[0] = (power_factor){x, f.power * number};
         return 1;
     default: return 0;
     }
+    parts[0] = (power_factor){x, f.power};
+    return 2;
 }
 
 /* Splits a term into factors. Returns false if there are too many. */
@@ -152,8 +151,8 @@ static bool is_quadratic(graph *g, graph_node base, graph_node x, work_budget *e
            is_free_of(g, *c, x);
 }
 
-/* Returns √|k/c| and sets *negative if k/c is a negative number. Named constants are assumed to be positive. If they are
- * not, the root is NaN, and the check of the integral rejects it. */
+/* Returns √|k/c| and sets *negative if k/c is a negative number. Parameters are assumed to be positive. Otherwise the
+ * root is NaN, and the caller's check of the integral fails. */
 static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *negative) {
     graph_node ratio = graph_div(g, k, c);
     double value;
@@ -189,12 +188,10 @@ static graph_node arc_rule(graph *g, power_factor f, graph_node x, work_budget *
 
 static graph_node by_substitution(graph *g, const product *p, graph_node symbol, work_budget *e, arena *memory) {
     if (p->count == 0) return graph_mul(g, p->constant, symbol);
-    if (p->count == 1 && p->items[0].power == -1) {
-        graph_node angle = quadratic_rule(g, p->items[0].base, symbol, e, memory);
-        if (angle >= 0) return graph_mul(g, p->constant, angle);
-    }
     if (p->count == 1) {
-        graph_node arc = arc_rule(g, p->items[0], symbol, e, memory);
+        graph_node arc = GRAPH_NONE;
+        if (p->items[0].power == -1) arc = quadratic_rule(g, p->items[0].base, symbol, e, memory);
+        if (arc < 0) arc = arc_rule(g, p->items[0], symbol, e, memory);
         if (arc >= 0) return graph_mul(g, p->constant, arc);
     }
     for (size_t k = 0; k < p->count; k++) {
@@ -234,7 +231,7 @@ static graph_node multiply_out(graph *g, const product *p, arena *memory) {
     return GRAPH_NONE;
 }
 
-/* If no rule integrates a term, it is multiplied out, and the new terms are tried at the next level. */
+/* A term that no rule integrates is multiplied out, and the new terms are tried at the next level. */
 graph_node integrate(graph *g, graph_node node, graph_node symbol, work_budget *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (int level = 0; level <= EXPANSIONS; level++) {

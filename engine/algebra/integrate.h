@@ -1,15 +1,15 @@
 /* integrate.h — antiderivatives, potentials of one-forms and their integrating factors, by simple rules.
  *
- * Callers check results by differentiation. Functions return GRAPH_NONE or false if they find no result, although one
- * may exist. Simplification is charged to a work budget (NULL: no bound). Once the budget is spent, few results are
- * found. */
+ * Callers check results by differentiation. Functions return GRAPH_NONE or false if the rules find no result. A result
+ * may exist nevertheless. Simplification is charged to a work budget (NULL: no bound). Once the budget is spent, few
+ * results are found. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
 
-/* The form Σ coefficient[i] d variable[i]. The variables are different symbols; coefficients contain only these and
- * parameters. */
+/* The form Σ coefficient[i] d variable[i]. The variables are different symbols. Coefficients contain only these symbols
+ * and parameters. */
 typedef struct one_form {
     const graph_node *coefficient, *variable;
     size_t count;

@@ -2,14 +2,17 @@
 #include "engine/algebra/ring.h"
 
 #include "engine/algebra/decimal.h"
+#include "engine/hamel.h"
 
 #include <assert.h>
 #include <math.h>
+#include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Costs relative to reading and writing one term, measured on the examples. GCD_TERM: a term in a greatest common
- * divisor. FACTOR_TERM: a term in a factorization. PRODUCTS: products of two terms that cost one unit. */
+/* Costs relative to reading and writing one term, measured on the examples. GCD_TERM: cost of a term in a greatest common
+ * divisor. FACTOR_TERM: cost of a term in a factorization. PRODUCTS: number of products of two terms that cost one
+ * unit. */
 enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
 
 /* Points of a dense interpolation. GCD_FREE_POINTS: below this number, the points cost no more than the terms.
@@ -65,8 +68,6 @@ static bool is_angular(const ring *r, graph_node node) {
     uint8_t op = graph_at(r->graph, node)->op;
     return op == GRAPH_SIN || op == GRAPH_COS || op == GRAPH_TAN;
 }
-
-/* --- atoms --------------------------------------------------------------------------------------------------------- */
 
 /* Returns the rank of an atom in the order of significance. Moving variables have the first ranks, so that terms with the
  * same moving variables are consecutive. */
@@ -189,8 +190,6 @@ void ring_close(ring *r) {
     fmpq_mpoly_ctx_clear(r->context);
     r->open = false;
 }
-
-/* --- arithmetic ---------------------------------------------------------------------------------------------------- */
 
 static void decimal_fraction(const char *digits, long exponent, fmpq_t number) {
     fmpz_t mantissa, power;
@@ -387,6 +386,12 @@ static void evaluate_node(ring *r, quotient *out, graph_node node) {
         set_variable(r, &out->numerator, variable_of(r, node), 1);
     else
         evaluate_operation(r, out, node);
+}
+
+/* FLINT and MPFR keep reusable numbers and constants for each thread. */
+void hamel_release_thread(void) {
+    flint_cleanup(); /* calls mpfr_free_cache only if FLINT has used MPFR; the second call is harmless */
+    mpfr_free_cache();
 }
 
 const quotient *ring_value(ring *r, graph_node expression) {

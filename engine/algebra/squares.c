@@ -53,8 +53,6 @@ bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q) 
     return shorter(cost_of(r, p), cost_of(r, q));
 }
 
-/* --- one polynomial P(cos²) ------------------------------------------------------------------------------------------ */
-
 /* The terms being rewritten: rest · sin^s cos^c · P(cos²). */
 typedef struct group {
     ring *r;
@@ -137,8 +135,6 @@ static void choose_form(group *g, const fmpq_poly_t in_cosines) {
     fmpq_poly_clear(in_sines);
     fmpq_poly_clear(other);
 }
-
-/* --- the whole polynomial ------------------------------------------------------------------------------------------ */
 
 static void swap_exponents(ulong *exponents, slong x, slong y) {
     ulong kept = exponents[x];

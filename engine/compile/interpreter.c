@@ -61,8 +61,6 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
     for (size_t i = 0; i < p->output_count; i++) outputs[i] = workspace[p->output_slots[i]];
 }
 
-/* --- the first operation that is not finite ----------------------------------------------------------------------- */
-
 int program_operands(uint32_t op) {
     static const unsigned char reads[PROGRAM_OP_COUNT] = {
 #define OP(name, arity, value, dx, dy, dz) [PROGRAM_##name] = arity,

@@ -24,8 +24,6 @@
  * tangent lanes, 64 bytes per slot, fit into 32 bits. */
 enum { LONGEST_CODE = 64 << 20, MOST_SLOTS = INT32_MAX / 128 };
 
-/* --- constants and functions that the code uses -------------------------------------------------------------------- */
-
 #define OP(name, ...)                                         \
     static double call_##name(double x, double y, double z) { \
         return value_##name(x, y, z);                         \
@@ -43,8 +41,6 @@ static const native_environment surroundings = {
         .sincos = sincos,
     .table = table_value,
 };
-
-/* --- decoding the tape ------------------------------------------------------------------------------------------- */
 
 static void read_tape(native_translation *t) {
     const program_instruction *i = t->p->instructions;
@@ -111,8 +107,6 @@ static void find_outputs(native_translation *t) {
     for (size_t i = 0; i < p->slot_count; i++)
         if (t->output[i] == UNSETTLED) t->output[i] = NONE;
 }
-
-/* --- registers and memory ----------------------------------------------------------------------------------------- */
 
 static int32_t bytes_to(size_t index) {
     return (int32_t)(index * sizeof(double));
@@ -185,8 +179,6 @@ static void keep_result(native_translation *t, const native_reading *r, int reg)
     if (t->output[slot] != NONE) store(t, reg, slot);
     if (r->result_next[0] != NONE) hold(t, reg, slot, r->result_next[0]);
 }
-
-/* --- operations --------------------------------------------------------------------------------------------------- */
 
 static bool has_first(uint8_t op) {
     return op != ASM_LOAD_SD && op != ASM_BROADCAST;
@@ -309,8 +301,6 @@ static void write_operation(native_translation *t, const native_reading *r) {
     else
         write_call(t, r);
 }
-
-/* --- a function --------------------------------------------------------------------------------------------------- */
 
 /* Copies inputs to their slots, and to registers while registers are free. */
 static void write_inputs(native_translation *t) {

@@ -18,8 +18,6 @@ vec8 *vec8_alloc(size_t count) {
     return x;
 }
 
-/* --- sine and cosine ---------------------------------------------------------------------------------------------- */
-
 /* Upper bound of |x| for the reduction: multiples n of π/2 then have at most 20 bits, so their products with the parts of
  * π/2 are exact. */
 static const double REDUCIBLE = 0x1p19;
@@ -75,8 +73,6 @@ VEC8_INLINE void vec8_sincos(const vec8 *x, vec8 *sine, vec8 *cosine) {
     *sine = of_sine;
     *cosine = of_cosine;
 }
-
-/* --- the tape ----------------------------------------------------------------------------------------------------- */
 
 VEC8_INLINE void run(const program_run *run, const program_run *end, const program_instruction *i, vec8 *w,
                      const graph_table *const *tables) {

@@ -7,6 +7,7 @@
 #include "engine/equations/written.h"
 
 #include <assert.h>
+#include <string.h>
 
 typedef struct legendre {
     graph_node *velocity;     /* velocity[n]: q'_i in terms of momenta and the other q'; GRAPH_NONE: not solved for */
@@ -81,8 +82,6 @@ static void append_constraints(written *w, const legendre *l, size_t at) {
         if (w->acts[c]) w->residuals[at++] = in_momenta(w, l, w->equations.residual[w->n + c]);
 }
 
-/* --- Hamilton ------------------------------------------------------------------------------------------------------ */
-
 static graph_node momentum_rate(written *w, const legendre *l, size_t i) {
     graph *g = w->system->graph;
     graph_node rate = graph_add(g, w->equations.momentum_rate[i], written_reaction(w, i));
@@ -100,32 +99,6 @@ static bool canonical_equations(written *w, const legendre *l) {
     }
     return true;
 }
-
-static bool hamilton_machine(written *w, const legendre *l) {
-    graph *g = w->system->graph;
-    if (!written_machine(w, w->n, w->n + w->acting)) return false;
-    for (size_t i = 0; i < w->n; i++) {
-        w->rates[i] = l->velocity[i];
-        w->w[i] = l->p[i];
-        w->w_given[i] = w->equations.momentum[i];
-        w->unknowns[i] = graph_symbol(g, SYMBOL_ACCELERATION, (int32_t)(w->n + i));
-        w->residuals[i] = graph_sub(g, w->unknowns[i], momentum_rate(w, l, i));
-    }
-    append_constraints(w, l, w->n);
-    return true;
-}
-
-bool write_hamilton(written *w, const char *as) {
-    legendre l = {0};
-    (void)as;
-    if (!allocate_legendre(w, &l)) return false;
-    for (size_t i = 0; i < w->n; i++)
-        if (!name_momentum(w, &l, i)) return false;
-    return solve_momenta(w, &l) && momenta(w, &l, "momenta") && canonical_equations(w, &l) && written_constraints(w) &&
-           hamilton_machine(w, &l);
-}
-
-/* --- Routh --------------------------------------------------------------------------------------------------------- */
 
 /* Writes R = L − Σ β_c q'_c = −h + Σ p_i q'_i, where i runs over the coordinates that are not cyclic. */
 static bool routhian(written *w, const legendre *l) {
@@ -151,18 +124,20 @@ static bool routh_motion(written *w, const legendre *l) {
     return written_velocities(w, l->velocity);
 }
 
-/* Fills the form for machines: w contains the velocities of the other coordinates, then the constants β with β' = 0. */
-static bool routh_machine(written *w, const legendre *l) {
+/* Fills the form for machines: w contains the velocities of the coordinates without a momentum symbol, then the momenta.
+ * `constant`: the rates of the momenta are 0. */
+static bool machine(written *w, const legendre *l, bool constant) {
     graph *g = w->system->graph;
     size_t at = 0;
     if (!written_machine(w, w->n, w->n + w->acting)) return false;
-    for (int cyclic = 0; cyclic < 2; cyclic++)
+    for (int momentum = 0; momentum < 2; momentum++)
         for (size_t i = 0; i < w->n; i++) {
-            if ((l->p[i] >= 0) != cyclic) continue;
-            w->w[at] = cyclic ? l->p[i] : w->system->v[i];
-            w->w_given[at] = cyclic ? w->equations.momentum[i] : w->system->v[i];
+            if ((l->p[i] >= 0) != momentum) continue;
+            w->w[at] = momentum ? l->p[i] : w->system->v[i];
+            w->w_given[at] = momentum ? w->equations.momentum[i] : w->system->v[i];
             w->unknowns[at] = graph_symbol(g, SYMBOL_ACCELERATION, graph_at(g, w->w[at])->as.index);
-            w->residuals[at] = cyclic ? w->unknowns[at] : in_momenta(w, l, w->equations.residual[i]);
+            w->residuals[at] = momentum ? w->unknowns[at] : in_momenta(w, l, w->equations.residual[i]);
+            if (momentum && !constant) w->residuals[at] = graph_sub(g, w->unknowns[at], momentum_rate(w, l, i));
             at++;
         }
     for (size_t i = 0; i < w->n; i++) w->rates[i] = l->velocity[i] >= 0 ? l->velocity[i] : w->system->v[i];
@@ -181,14 +156,15 @@ static void hold_momenta(written *w, legendre *l) {
             l->acceleration[i] = graph_substitute(g, l->acceleration[i], SYMBOL_ACCELERATION, to, most);
 }
 
-bool write_routh(written *w, const char *as) {
+bool write_canonical(written *w, const char *as) {
+    bool routh = strcmp(as, "routh") == 0;
     legendre l = {0};
-    (void)as;
     if (!allocate_legendre(w, &l)) return false;
     for (size_t i = 0; i < w->n; i++)
-        if (w->equations.cyclic[i] && !name_momentum(w, &l, i)) return false;
+        if ((!routh || w->equations.cyclic[i]) && !name_momentum(w, &l, i)) return false;
     if (!solve_momenta(w, &l)) return false;
-    hold_momenta(w, &l);
-    return momenta(w, &l, "constant momenta of the cyclic coordinates") && routhian(w, &l) && routh_motion(w, &l) &&
-           written_constraints(w) && routh_machine(w, &l);
+    if (routh) hold_momenta(w, &l);
+    return momenta(w, &l, routh ? "constant momenta of the cyclic coordinates" : "momenta") &&
+           (routh ? routhian(w, &l) && routh_motion(w, &l) : canonical_equations(w, &l)) && written_constraints(w) &&
+           machine(w, &l, routh);
 }

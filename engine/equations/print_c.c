@@ -206,8 +206,6 @@ static void heading(const written *w, text_buffer *out) {
                        w->w_count, w->unknown_count - w->w_count, w->unknown_count ? w->unknown_count : 1);
 }
 
-/* --- tables -------------------------------------------------------------------------------------------------------- */
-
 static const char table_function[] = "/* Returns the derivative of the given order of a table; outside the points, NAN "
                                      "or the value at the nearest one. */\n"
                                      "static double table(double x, double number, double order) {\n"
@@ -262,8 +260,6 @@ static void print_tables(const graph *g, text_buffer *out) {
     text_buffer_puts(out, "};\n\n");
     text_buffer_puts(out, table_function);
 }
-
-/* --- functions ----------------------------------------------------------------------------------------------------- */
 
 /* Prints the C function velocities(t, q, v, w), which computes w from v = q'. */
 static bool print_velocities(written *w, text_buffer *out) {

@@ -4,8 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* --- LaTeX --------------------------------------------------------------------------------------------------------- */
-
 static const char *const greek[][2] = {
     {"alpha", "α"}, {"beta", "β"},  {"gamma", "γ"}, {"delta", "δ"},  {"epsilon", "ε"}, {"zeta", "ζ"},   {"eta", "η"},
     {"theta", "θ"}, {"iota", "ι"},  {"kappa", "κ"}, {"lambda", "λ"}, {"mu", "μ"},      {"nu", "ν"},     {"xi", "ξ"},
@@ -100,8 +98,6 @@ static void latex_defined(const written_line *line, text_buffer *out) {
     latex_name(line->defines, out);
     if (prime) text_buffer_puts(out, "}");
 }
-
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
 
 static void text_defined(const written_line *line, text_buffer *out) {
     text_buffer_puts(out, line->defines);

@@ -211,8 +211,6 @@ const char *written_remark(const written *w) {
     return w->work_budget.spent ? "correct, but not fully simplified: the work budget was spent" : NULL;
 }
 
-/* --- names --------------------------------------------------------------------------------------------------------- */
-
 /* Returns the name of an extra symbol, or NULL for a symbol of the system. */
 static const char *extra_name(const written *w, graph_symbol_kind kind, int32_t index) {
     bool velocity = kind == SYMBOL_VELOCITY || kind == SYMBOL_ACCELERATION;
@@ -231,8 +229,6 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
         system_name_symbol(w->system, kind, index, out);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
-
 typedef struct writer_kind {
     const char *name;
     const formulation *from; /* formulation whose derivation is used */
@@ -248,8 +244,8 @@ static const writer_kind writers[] = {
     {"kane", &formulation_lagrange, write_quasi_velocities, true},
     {"gibbs-appell", &formulation_lagrange, write_quasi_velocities, true},
     {"boltzmann-hamel", &formulation_lagrange, write_quasi_velocities, true},
-    {"hamilton", &formulation_hamilton, write_hamilton, true},
-    {"routh", &formulation_routh, write_routh, true},
+    {"hamilton", &formulation_hamilton, write_canonical, true},
+    {"routh", &formulation_routh, write_canonical, true},
 };
 
 static bool write_as(written *w, const writer_kind *kind) {

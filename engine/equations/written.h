@@ -162,8 +162,7 @@ bool written_find_divisors(written *w, const graph_node *given, size_t given_cou
 
 bool write_multipliers(written *w, const char *as);      /* multipliers.c: lagrange, udwadia-kalaba, gauss */
 bool write_quasi_velocities(written *w, const char *as); /* quasi_velocities.c: maggi, kane, ... */
-bool write_hamilton(written *w, const char *as);         /* canonical.c */
-bool write_routh(written *w, const char *as);
+bool write_canonical(written *w, const char *as);        /* canonical.c: hamilton, routh */
 
 /* --- printers ------------------------------------------------------------------------------------------------------ */
 

@@ -131,8 +131,6 @@ static const char *looked_up(const graph *g, const graph_node *operand, size_t *
     return g->tables[(size_t)table]->name;
 }
 
-/* --- text --------------------------------------------------------------------------------------------------------- */
-
 /* Pushes table(NAME, x). Derivatives, which descriptions cannot contain, are printed as table'(NAME, x). */
 static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
     static const char *const calls[] = {"table(", "table'(", "table''(", "table'''("};
@@ -176,8 +174,6 @@ static void text_number(double value, int outer, text_buffer *out) {
     else
         plain_number(value, outer, false, out);
 }
-
-/* --- LaTeX -------------------------------------------------------------------------------------------------------- */
 
 static void push_latex_function(pieces *p, graph_op op, const graph_cell *cell) {
     const operator_style *s = &STYLES[op];
@@ -234,8 +230,6 @@ static void latex_number(double value, int outer, text_buffer *out) {
     text_buffer_free(&plain);
 }
 
-/* --- C ------------------------------------------------------------------------------------------------------------ */
-
 /* The generated program defines sign, mod and table(x, NUMBER, ORDER). */
 static void push_c(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = precedence_of(op);
@@ -263,8 +257,6 @@ static void push_c(pieces *p, graph_op op, const graph_cell *cell, int outer) {
 static void c_number(double value, int outer, text_buffer *out) {
     plain_number(value, outer, true, out);
 }
-
-/* --- all ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct notation {
     void (*push)(pieces *p, graph_op op, const graph_cell *cell, int outer);
