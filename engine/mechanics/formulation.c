@@ -20,7 +20,7 @@ enum { DENSE_MOST = 500 }; /* coordinates */
  *                                                                             Papastavridis A94
  *
  * The accelerations solve a least-squares problem (engine/linear/least_constraint.h) that allows redundant constraints and has
- * no multipliers. The principle covers constraints on accelerations. M, Q, A and b of both are those of Lagrange's equations. */
+ * no multipliers. The principle covers constraints on accelerations. Both use M, Q, A and b of Lagrange's equations. */
 
 /* clang-format off */
 const formulation formulation_lagrange = {

@@ -12,8 +12,7 @@ typedef struct generalized_force {
     int32_t coordinate;
     graph_node node;
     int32_t friction; /* index of the friction in the system, or −1 */
-    bool
-        prescribed; /* whether a nonideal constraint prescribes the force: its multipliers are those of ideal constraints */
+    bool prescribed;  /* by a nonideal constraint: multipliers in the node are those of ideal constraints */
 } generalized_force;
 
 /* Lists the forces of derived equations in `memory`, in the order of the description, without zero forces. Returns HAMEL_OK,

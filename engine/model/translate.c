@@ -51,7 +51,7 @@ void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRA
 }
 
 /* Returns the largest number of columns with a nonzero in the same row. A Newton matrix needs at least this many tangents;
- * they are evaluated PROGRAM_LANES at a time. */
+ * they are evaluated in groups of PROGRAM_LANES. */
 static size_t columns_apart(const hamel_model *model) {
     const sparse_block *p = &model->dynamics.residual_pattern;
     size_t most = 0, *in_row = calloc(model->n + model->m + 1, sizeof *in_row);

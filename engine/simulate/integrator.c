@@ -88,7 +88,7 @@ static bool start_method(integrator *w) {
                                    .attach_linear_solver = attach_newton_solver,
                                    .forward = w->forward,
                                    .forward_rates = integrator_forward_rates};
-    w->stepper = w->kind->open(&w->problem, w->t, w->y);
+    w->stepper = w->kind->open(w->kind, &w->problem, w->t, w->y);
     return w->stepper && integrator_limit_step(w, INFINITY);
 }
 
@@ -382,7 +382,7 @@ static bool is_at_end(integrator *w) {
     return true;
 }
 
-/* A step is also near a singularity if the margin, falling as fast as before, could have reached zero in it. */
+/* A step is also near a singularity if the margin, falling as fast as before, could have reached zero within the step. */
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
     if (w->dynamics->motion.basis) w->margin = dynamics_margin(w->dynamics); /* too slow for each right-hand side */

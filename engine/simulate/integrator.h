@@ -47,7 +47,7 @@ struct integrator {
     double safety;                              /* factor on tolerances */
     double rtol, atol_factor;                   /* tolerances with that factor */
     double alpha, beta;                         /* current stabilization constants */
-    double forward_rate;                        /* separate stabilization rate of the sensitivities; 0 if none */
+    double forward_rate;                        /* separate stabilization rate of the sensitivities, or 0 */
     long since_start, tiny_steps, shrunk_steps; /* steps since the method started; consecutive tiny and shrunk steps */
     double longest;                             /* longest step, decaying by DECAY each step */
     long window_steps, window_stiff, window_evaluations; /* counts at the start of a stiffness window */

@@ -364,7 +364,7 @@ static hamel_status output_last_row(run *r) {
     monitor_add(&r->monitor, &r->main, true, false);
     hamel_status status = output_row(r, r->main.t);
     if (status != HAMEL_OK || !r->summary->error_estimate) return status;
-    return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* to its own end */
+    return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* up to its own end */
 }
 
 static hamel_status check_here(run *r, size_t check) {
@@ -444,14 +444,6 @@ static hamel_status check_errors(run *r) {
     return monitor_is_unbalanced(&r->monitor) || monitor_has_drifted(&r->monitor) ? HAMEL_INTEGRATION : HAMEL_OK;
 }
 
-static void warn_of_gradient(run *r) {
-    if (r->monitor.reversed)
-        warn(r->summary,
-             "near t = %.6g the gradient of `%s` passes through 0: the velocity constraint does not determine the "
-             "motion afterwards; another tolerance may give a different one",
-             r->monitor.reversed_at, r->monitor.reversed);
-}
-
 static void warn_of_tolerance(run *r) {
     double least = integrator_least_rtol(r->main.integrator), asked = r->model->settings.rtol;
     if (asked < least)
@@ -459,17 +451,19 @@ static void warn_of_tolerance(run *r) {
              integrator_method(r->main.integrator), least);
 }
 
-static void warn_of_gain(run *r) {
-    const events *e = &r->main.events;
-    if (e->gains)
-        warn(r->summary, "at t = %.9g the event `%s` adds energy, as its restitution is greater than 1", e->gained_at,
-             e->gains->name);
-}
-
-static void warn_of_order(run *r) {
+/* Adds the warnings of a run that has reached its end. */
+static void warn_of_motion(run *r) {
     const trajectory *l = &r->main;
     const model_event *all = r->model->events.list;
     char more[60] = "";
+    if (r->monitor.reversed)
+        warn(r->summary,
+             "near t = %.6g the gradient of `%s` passes through 0: the velocity constraint does not determine the "
+             "motion afterwards; another tolerance may give a different one",
+             r->monitor.reversed_at, r->monitor.reversed);
+    if (l->events.gains)
+        warn(r->summary, "at t = %.9g the event `%s` adds energy, as its restitution is greater than 1",
+             l->events.gained_at, l->events.gains->name);
     if (l->unordered > 1) snprintf(more, sizeof more, "; there are %ld such instants", l->unordered);
     if (l->unordered > 0)
         warn(r->summary,
@@ -481,7 +475,7 @@ static void warn_of_order(run *r) {
 static hamel_status finish_run(run *r, hamel_status status) {
     hamel_summary *s = r->summary;
     const hamel_model *model = r->model;
-    bool ended = status == HAMEL_OK; /* the stop was reached, whatever the checks report */
+    bool ended = status == HAMEL_OK; /* the run has reached its end, whether or not its checks pass */
     if (ended) status = check_errors(r);
     s->outcome = status == HAMEL_OK ? HAMEL_COMPLETED : status == HAMEL_LIMIT ? HAMEL_INCOMPLETE : HAMEL_FAILED;
     s->t = time_reached(r);
@@ -502,11 +496,7 @@ static hamel_status finish_run(run *r, hamel_status status) {
     else if (status == HAMEL_LIMIT)
         warn(s, "the run ended at t = %.9g at its limit of %s", s->t,
              hamel_ask(r->options->poll) == HAMEL_LIMIT ? r->options->poll->spent : "wall time");
-    if (ended) {
-        warn_of_gradient(r);
-        warn_of_gain(r);
-        warn_of_order(r);
-    }
+    if (ended) warn_of_motion(r);
     if (s->invariants && r->main.observed) monitor_finish(&r->monitor, model, ended);
     s->passed = s->passed && status == HAMEL_OK;
     return status == HAMEL_LIMIT ? HAMEL_OK : status;

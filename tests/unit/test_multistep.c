@@ -40,7 +40,7 @@ static stepper_counts integrate(const stepper_kind *kind, double fast) {
                          .rates = decay,
                          .weights = tolerances,
                          .attach_linear_solver = attach_diagonal};
-    stepper *s = kind->open(&p, t, y);
+    stepper *s = kind->open(kind, &p, t, y);
     assert_non_null(s);
     while (t < 2) {
         double before = t;
@@ -79,7 +79,7 @@ static void counts_continue_after_a_restart(void **state) {
     double fast = 2, t = 0, y[2] = {0.8, 1};
     stepper_problem p = {
         .length = 2, .stop = 2, .memory = &memory, .user = &fast, .rates = decay, .weights = tolerances};
-    stepper *s = stepper_adams.open(&p, t, y);
+    stepper *s = stepper_adams.open(&stepper_adams, &p, t, y);
     for (int i = 0; i < 7; i++) assert_int_equal(stepper_adams.step(s, &t, y), STEP_TAKEN);
     assert_true(stepper_adams.restart(s, t, y, 0));
     assert_int_equal(s->counts.steps, 7);

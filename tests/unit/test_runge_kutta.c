@@ -100,7 +100,7 @@ static void errors_of_a_step(double h, double *end, double *middle) {
     world w = {.tolerance = 1e30, .wall = INFINITY};
     double t = 0.3, y[2] = {sin(t), cos(t)};
     stepper_problem p = problem(&w, 10);
-    stepper *s = stepper_erk.open(&p, t, y);
+    stepper *s = stepper_erk.open(&stepper_erk, &p, t, y);
     assert_true(stepper_erk.restart(s, t, y, h));
     assert_int_equal(stepper_erk.step(s, &t, y), STEP_TAKEN);
     assert_near("end", t, 0.3 + h, 1e-15);
@@ -126,7 +126,7 @@ static void errors_follow_the_tolerance_and_the_stop_time_is_exact(void **state)
         world w = {.tolerance = tolerance, .wall = INFINITY};
         double t = 0, y[2] = {0, 1}, before = 0;
         stepper_problem p = problem(&w, 20);
-        stepper *s = stepper_erk.open(&p, t, y);
+        stepper *s = stepper_erk.open(&stepper_erk, &p, t, y);
         while (t < 20) {
             assert_int_equal(stepper_erk.step(s, &t, y), STEP_TAKEN);
             assert_true(t > before);
@@ -146,7 +146,7 @@ static void steps_respect_their_maximum(void **state) {
     world w = {.tolerance = 1e-3, .wall = INFINITY};
     double t = 0, y[2] = {0, 1};
     stepper_problem p = problem(&w, 3);
-    stepper *s = stepper_erk.open(&p, t, y);
+    stepper *s = stepper_erk.open(&stepper_erk, &p, t, y);
     s->most = 0.07;
     while (t < 3) {
         assert_int_equal(stepper_erk.step(s, &t, y), STEP_TAKEN);
@@ -162,7 +162,7 @@ static void each_step_ends_on_the_projection_and_is_continuous_there(void **stat
     stepper_problem p = problem(&w, 30);
     p.rates = turn;
     p.project = to_circle;
-    stepper *s = stepper_erk.open(&p, t, y);
+    stepper *s = stepper_erk.open(&stepper_erk, &p, t, y);
     while (t < 30) {
         assert_int_equal(stepper_erk.step(s, &t, y), STEP_TAKEN);
         assert_near("radius", hypot(y[0], y[1]), 1, 2e-16);
@@ -180,7 +180,7 @@ static void a_failure_of_the_right_hand_side_is_approached_and_reported(void **s
     double t = 0, y[2] = {0, 1};
     step_result result = STEP_TAKEN;
     stepper_problem p = problem(&w, 3);
-    stepper *s = stepper_erk.open(&p, t, y);
+    stepper *s = stepper_erk.open(&stepper_erk, &p, t, y);
     while (result == STEP_TAKEN) result = stepper_erk.step(s, &t, y);
     assert_int_equal(result, STEP_NOT_EVALUATED);
     assert_near("wall", t, 1, 1e-12);
@@ -194,7 +194,7 @@ static long signs(int (*rates)(void *, double, const double *, double *), double
     double t = 0;
     stepper_problem p = problem(&w, 1e6);
     p.rates = rates;
-    stepper *s = stepper_erk.open(&p, t, y);
+    stepper *s = stepper_erk.open(&stepper_erk, &p, t, y);
     for (int i = 0; i < 100; i++) assert_int_equal(stepper_erk.step(s, &t, y), STEP_TAKEN);
     long found = s->counts.stiff;
     arena_free(p.memory);

@@ -113,10 +113,10 @@ static bool collocation_restart(stepper *s, double t, const double *y, double st
     return true;
 }
 
-static stepper *collocation_open(const stepper_problem *p, double t, const double *y) {
+static stepper *collocation_open(const stepper_kind *kind, const stepper_problem *p, double t, const double *y) {
     collocation *w = arena_alloc(p->memory, 1, sizeof *w);
     if (!w) return NULL;
-    w->base = (stepper){.kind = &stepper_collocation, .problem = p, .most = INFINITY, .message = ""};
+    w->base = (stepper){.kind = kind, .problem = p, .most = INFINITY, .message = ""};
     double **vectors[] = {&w->y, &w->start, &w->weights, &w->scratch, &w->correction, &w->first, &w->second};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = arena_doubles(p->memory, p->length);
     double **points[] = {&w->states, &w->rates, &w->series};

@@ -4,7 +4,7 @@
  * step is twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner) takes forty times
  * the evaluations on a double pendulum at an error of 1e-8. With these coefficients, whose second error estimate it does
  * not support, it takes 1.8 times as many, and five times the time (Adams: nine times). Its dense output has order 5 at
- * most; this one has order 7 and costs three evaluations a step, made on demand. */
+ * most; this one has order 7 and costs three evaluations per step, which are made on demand. */
 #include "engine/simulate/methods/stepper.h"
 
 #include <assert.h>
@@ -68,11 +68,11 @@ static bool runge_kutta_restart(stepper *s, double t, const double *y, double st
     return true;
 }
 
-static stepper *runge_kutta_open(const stepper_problem *p, double t, const double *y) {
+static stepper *runge_kutta_open(const stepper_kind *kind, const stepper_problem *p, double t, const double *y) {
     runge_kutta *w = arena_alloc(p->memory, 1, sizeof *w);
     double *vectors = arena_alloc(p->memory, (DOP853_VECTORS + 1) * p->length, sizeof *vectors);
     if (!w || !vectors) return NULL;
-    w->base = (stepper){.kind = &stepper_erk, .problem = p, .most = INFINITY, .message = ""};
+    w->base = (stepper){.kind = kind, .problem = p, .most = INFINITY, .message = ""};
     w->steps.rates = count_rates;
     w->steps.context = w;
     dop853_scalar_init(&w->steps, p->length, vectors);

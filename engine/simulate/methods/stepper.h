@@ -44,7 +44,7 @@ typedef enum step_result {
 
 typedef struct stepper_counts {
     long steps, rhs, jacobians, projections;
-    long stiff; /* indications of stiffness; each method defines its own */
+    long stiff; /* number of indications of stiffness, which each method defines */
 } stepper_counts;
 
 static inline stepper_counts stepper_add_counts(stepper_counts a, stepper_counts b) {
@@ -62,8 +62,8 @@ typedef struct stepper_kind {
     bool projects;      /* whether each step is projected if problem->project is set */
     bool rough_stages;  /* whether rates are evaluated at states that are far less accurate than the steps */
     long stiff_of_many; /* number of `stiff` counts in fifty steps from which the system counts as stiff */
-    /* Starts from y at t. Returns NULL if out of memory or if the library fails. */
-    stepper *(*open)(const stepper_problem *p, double t, const double *y);
+    /* Starts a stepper of this kind from y at t. Returns NULL if out of memory or if the library fails. */
+    stepper *(*open)(const struct stepper_kind *kind, const stepper_problem *p, double t, const double *y);
     void (*close)(stepper *s); /* destroys handles of libraries; NULL if there are none */
     /* Restarts from y at t and keeps the counts. `step` is the first step to try; 0 lets the stepper choose it. */
     bool (*restart)(stepper *s, double t, const double *y, double step);
