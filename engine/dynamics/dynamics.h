@@ -15,7 +15,7 @@ typedef struct dynamics dynamics;
 
 struct dynamics {
     const hamel_model *model;
-    /* holds all parts except the saddle-point systems; stick_slip, branch_change and sensitivities allocate from it */
+    /* memory of all parts except the saddle-point systems, and of stick_slip, branch_change and sensitivities */
     arena memory;
     double *values;           /* outputs of the dynamics program at the state evaluated last */
     double *lambda;           /* m: multipliers used in the evaluation of the forces */
@@ -41,7 +41,7 @@ struct dynamics {
     double t;
     const double *q, *v;           /* state evaluated last, borrowed */
     discrete_state discrete_state; /* active constraints are changed by dynamics_select only */
-    bool held;                     /* whether branches are fixed; otherwise each evaluation chooses them */
+    bool held;                     /* whether branches are fixed; otherwise each evaluation chooses the branches */
     bool singular_mass;            /* whether M is singular at every state (mass_rank.h) */
     hamel_poll *poll;              /* cancellation callback of dynamics_limit; NULL: never cancelled */
     double deadline;
@@ -49,7 +49,7 @@ struct dynamics {
     size_t masked_count;
 };
 
-/* Returns NULL if out of memory. Free with dynamics_free. */
+/* Returns NULL if out of memory. */
 dynamics *dynamics_create(const hamel_model *model);
 
 /* Creates the saddle-point system of M and the rows of A whose constraint_order is at most `highest` (−1: no rows). W
@@ -57,15 +57,15 @@ dynamics *dynamics_create(const hamel_model *model);
 kkt *dynamics_create_system(const hamel_model *model, int highest);
 void dynamics_free(dynamics *k);
 
-/* Makes evaluations and solutions return HAMEL_CANCELED, without an error, once `poll` refuses or CLOCK_MONOTONIC has
- * passed the deadline (seconds; 0: no deadline). Loops that check the status therefore end. */
+/* Makes evaluations and solutions return HAMEL_CANCELED, without an error, once `poll` requests cancellation or
+ * CLOCK_MONOTONIC has passed the deadline (seconds; 0: no deadline). Loops that check the status therefore end. */
 void dynamics_limit(dynamics *k, hamel_poll *poll, double deadline);
 
 /* Makes exactly these constraints (m) active from the next evaluation on. `active` may be the array of the discrete
  * state. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status dynamics_select(dynamics *k, const bool *active) HAMEL_CHECKED;
 
-/* The history that affects later evaluations. It is restored around the evaluation of output rows, so that the
+/* The history that affects later evaluations. The evaluation of output rows restores it afterwards, so that the
  * integration does not depend on the number of rows. */
 typedef struct dynamics_memory {
     size_t rest;
@@ -98,14 +98,13 @@ static inline bool is_of_level(constraint_order order, bool position) {
     return position ? order == CONSTRAINT_HOLONOMIC : order != CONSTRAINT_ACCELERATION;
 }
 
-/* Returns true if any active constraint has the level. If none has, nothing needs to be factored and M may be
- * singular. */
+/* Returns true if any active constraint has the level. Otherwise nothing needs to be factored, and M may be singular. */
 bool dynamics_has_level(const dynamics *k, bool position);
 
 /* Computes a[n] and lambda[m] at the state evaluated last, with A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods
  * Appl. Mech. Eng. 1 (1972) 1); α = β = 0: no stabilization. lambda may be NULL unless dynamics_needs_multipliers. If
- * forces contain multipliers, Newton's method solves for both. If constraints are not ideal, it computes the ideal
- * reaction, the nonideal force C, then the motion for Q + C (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28),
+ * forces contain multipliers, Newton's method solves for both. If constraints are not ideal, the function computes
+ * the ideal reaction, the nonideal force C, then the motion for Q + C (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28),
  * including Coulomb friction (friction.h). Returns HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE or HAMEL_NOT_FINITE. */
 hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, double *a, double *lambda,
                                     hamel_error *error);
@@ -117,13 +116,13 @@ hamel_status dynamics_evaluate_again(dynamics *k, hamel_error *error) HAMEL_CHEC
 equation_residual dynamics_missed(dynamics *k, const double *a, const double *lambda);
 
 /* Checks a and lambda, results of dynamics_accelerations without stabilization, against the equations of motion. Sets
- * *missed to their residual. If it is too large, tries another solver; returns HAMEL_INTEGRATION if that fails as
- * well. */
+ * *missed to their residual. If the residual is too large, tries a second solver; returns HAMEL_INTEGRATION if that
+ * solver fails as well. */
 hamel_status dynamics_verify(dynamics *k, double *a, double *lambda, equation_residual *missed,
                              hamel_error *error) HAMEL_CHECKED;
 
 /* Evaluates and solves in one call, for right-hand sides: sets a, lambda (may be NULL) and k->margin. Other values in k
- * may afterwards belong to an earlier state. */
+ * may then belong to an earlier state. */
 hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double *v, double alpha, double beta,
                             double *a, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
@@ -160,7 +159,7 @@ double dynamics_energy_rate(dynamics *k, double t, const double *q, const double
 hamel_status dynamics_check_energy_rate(dynamics *k, double t, const double *q, const double *v, const double *lambda,
                                         hamel_error *error) HAMEL_CHECKED;
 
-/* A set of redundant constraints whose right sides disagree; a single constraint if its row vanishes. */
+/* A dependent set of constraints whose right sides disagree; the set is a single constraint if its row vanishes. */
 typedef struct dynamics_contradiction {
     char names[400];
     size_t count, last; /* number of constraints in the set; index of the last one */
@@ -168,7 +167,7 @@ typedef struct dynamics_contradiction {
 } dynamics_contradiction;
 
 /* Finds the set with the largest contradiction among the rows `taken` (m; NULL: all) at the state evaluated last;
- * out->count is 0 if none contradicts. Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_SINGULAR if rows are not finite. */
+ * sets out->count to 0 if no set contradicts itself. Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_SINGULAR if rows are not finite. */
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,
                                          dynamics_contradiction *out) HAMEL_CHECKED;
 
@@ -177,7 +176,7 @@ hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const d
 double dynamics_margin(dynamics *k);
 
 /* Writes the names of the constraints that become redundant at the state evaluated last, whose rank margin is `margin`.
- * Returns false if there are none or if out of memory. */
+ * Returns false if no constraint becomes redundant or if out of memory. */
 bool dynamics_dependent_names(const dynamics *k, double margin, char *names, size_t size);
 
 /* Adds an error that explains a failure at the state evaluated last, except for HAMEL_CANCELED. Returns the status of

@@ -72,7 +72,8 @@ static double reach_of(const double *values, const sparse_block *p, size_t coord
     return most;
 }
 
-/* Writes the names of coordinates that have neither inertia nor a constraint. Returns false if there are none. */
+/* Writes the names of coordinates that have neither inertia nor a constraint. Returns false if every coordinate has
+ * one of them. */
 static bool name_massless(const dynamics *k, text_buffer *text) {
     enum { SHOWN = 8 };
     const hamel_model *model = k->model;

@@ -13,14 +13,14 @@ typedef struct dynamics_vec8 {
     size_t *place, *empty, empty_count;  /* index in L of each entry of M; indices in L without an entry of M */
     vec8 *observed;                      /* outputs of the observation program */
     vec8 *dynamics_work, *observed_work; /* workspaces of these programs */
-    vec8 margin; /* smallest value of (pivot of M − tolerance) since last reset; > 0: M is positive definite */
+    vec8 margin; /* smallest (pivot of M − tolerance) since the last reset; > 0 if M is positive definite */
 } dynamics_vec8;
 
 /* Returns true if these functions support the model: no constraints, no forces with multipliers, a small mass
  * matrix. */
 bool dynamics_vec8_serves(const hamel_model *model);
 
-/* NULL if out of memory. */
+/* Returns NULL if out of memory. */
 dynamics_vec8 *dynamics_vec8_create(const hamel_model *model);
 void dynamics_vec8_free(dynamics_vec8 *k);
 

@@ -17,7 +17,7 @@ enum { OTHER_WAY_MOST = 600 };
 equation_residual dynamics_missed(dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
     double *R = k->project_step;
-    bool split = model->dynamics.nonideal || k->friction; /* the reaction is in two parts */
+    bool split = model->dynamics.nonideal || k->friction; /* the reaction consists of two parts */
     if (model->dynamics.W.count) {
         memcpy(k->lambda, lambda, model->m * sizeof *lambda);
         if (dynamics_evaluate_again(k, NULL) != HAMEL_OK) return (equation_residual){INFINITY, INFINITY};

@@ -37,7 +37,7 @@ static void rows_free(rows *w) {
     rank_qr_free(&w->space);
 }
 
-/* The values that fill the rows, or their tangents; array entries are `stride` apart. */
+/* The values that fill the rows, or the tangents of these values; array entries are `stride` apart. */
 typedef struct row_values {
     const double *dynamics, *quasi; /* outputs of the programs, or their tangents */
     const double *u0, *v0;          /* initial values of quasi-velocities and velocities */

@@ -8,6 +8,7 @@
 #include "engine/dynamics/null_space.h"
 #include "engine/linear/kkt.h"
 
+#include <assert.h>
 #include <math.h>
 
 typedef struct motion_solver {
@@ -26,6 +27,7 @@ static inline hamel_status motion_factor(motion_solver *s, double t, const doubl
 /* Solves for x[n] = q'' and lambda[m] (may be NULL) with right sides g[n] and r[m]. Returns a status of kkt_solve. */
 static inline hamel_status motion_solve(motion_solver *s, const double *g, const double *r, double tolerance, double *x,
                                         double *lambda) {
+    assert(!s->basis || s->null_space);
     return s->null_space ? null_space_solve(s->null_space, g, r, tolerance, x, lambda)
                          : kkt_solve(s->kkt, g, r, tolerance, x, lambda);
 }

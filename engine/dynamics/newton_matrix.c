@@ -114,13 +114,16 @@ static bool color_columns(newton_matrix *w) {
     size_t *start = arena_alloc(&scratch, n + 2, sizeof *start), *list = arena_alloc(&scratch, p->count, sizeof *list),
            *row_start = arena_alloc(&scratch, w->all + 2, sizeof *row_start);
     int *taken = arena_ints(&scratch, n); /* per color: 1 + the last column that cannot have it */
-    bool good = !scratch.failed;
-    for (size_t e = 0; good && e < p->count; e++) start[(size_t)p->column[e] + 1]++, row_start[(size_t)p->row[e] + 1]++;
-    for (size_t j = 0; good && j < n; j++) start[j + 1] += start[j];
-    for (size_t i = 0; good && i < w->all; i++) row_start[i + 1] += row_start[i];
-    for (size_t e = p->count; good && e-- > 0;)
-        list[--start[(size_t)p->column[e] + 1]] = e; /* start[j + 1] becomes the first entry of column j */
-    for (size_t j = 0; good && j < n; j++) {
+    if (scratch.failed) {
+        arena_free(&scratch);
+        return false;
+    }
+    for (size_t e = 0; e < p->count; e++) start[(size_t)p->column[e] + 1]++, row_start[(size_t)p->row[e] + 1]++;
+    for (size_t j = 0; j < n; j++) start[j + 1] += start[j];
+    for (size_t i = 0; i < w->all; i++) row_start[i + 1] += row_start[i];
+    /* afterwards start[j + 1] is the first entry of column j */
+    for (size_t e = p->count; e-- > 0;) list[--start[(size_t)p->column[e] + 1]] = e;
+    for (size_t j = 0; j < n; j++) {
         size_t first = start[j + 1], last = j + 1 < n ? start[j + 2] : p->count;
         for (size_t k = first; k < last; k++) {
             size_t row = (size_t)p->row[list[k]];
@@ -133,7 +136,7 @@ static bool color_columns(newton_matrix *w) {
         w->color[j] = color;
     }
     arena_free(&scratch);
-    return good;
+    return true;
 }
 
 static bool create_solver(newton_matrix *w) {

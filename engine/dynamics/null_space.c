@@ -3,7 +3,6 @@
 
 #include "engine/base/finite.h"
 #include "engine/base/tolerances.h"
-#include "engine/dynamics/transitivity.h"
 
 #include <assert.h>
 #include <math.h>
@@ -26,11 +25,13 @@ struct null_space {
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h); borrowed */
     bool has_rows;
     double *X, *L; /* with W: n × m, responses q'' to its columns; m × m, factors of 1 − (responses λ) */
-    double *lu_scale, *column;  /* with W: m; n, one column of W */
-    size_t *pivot;              /* with W: m */
-    transitivity *transitivity; /* NULL: projection */
-    double *covector;           /* n: terms with Hamel's coefficients on the left side */
-    double t;                   /* factored state; q and v are borrowed */
+    double *lu_scale, *column;              /* with W: m; n, one column of W */
+    size_t *pivot;                          /* with W: m */
+    const model_transitivity *transitivity; /* NULL: projection */
+    double *derivatives, *derivatives_work; /* outputs and workspace of its program: p and derivatives of Ψ */
+    double *weight, *P;                     /* P_j of each quasi-velocity and constraint; n: P_j of the basis rows */
+    double *covector;                       /* n: terms with Hamel's coefficients on the left side */
+    double t;                               /* factored state; q and v are borrowed */
     const double *q, *v;
     double *shift, *shift_work; /* n; workspace of model->dynamics.reaction_shift or NULL */
 };
@@ -45,12 +46,15 @@ null_space *null_space_create(const hamel_model *model, const discrete_state *st
     s->implied = arena_alloc(memory, m, sizeof *s->implied);
     s->pivot = arena_alloc(memory, w, sizeof *s->pivot);
     s->shift_work = model_workspace(model, model->dynamics.reaction_shift, memory);
-    if (model->transitivity) s->transitivity = transitivity_create(model, state, memory);
+    const model_transitivity *table = s->transitivity = model->transitivity;
+    s->derivatives_work = model_workspace(model, table ? table->program : NULL, memory);
     bool good = least_constraint_create(&s->least, n, m);
     good = rank_qr_create(&s->rows, n, m) && good;
     good = ARENA_DOUBLES(memory, {&s->M, n * n}, {&s->A, n * m}, {&s->MPhi, n * n}, {&s->H, n * n}, {&s->E, n * m},
                          {&s->phi, n}, {&s->y, n}, {&s->f, n}, {&s->right, m}, {&s->X, n * w}, {&s->L, w * w},
-                         {&s->lu_scale, w}, {&s->column, n}, {&s->covector, n}, {&s->shift, n}) &&
+                         {&s->lu_scale, w}, {&s->column, n}, {&s->covector, n}, {&s->shift, n},
+                         {&s->derivatives, table ? table->count : 0}, {&s->weight, table ? table->row_count : 0},
+                         {&s->P, n}) &&
            good;
     if (!good) {
         null_space_free(s);
@@ -129,6 +133,47 @@ static bool factor_rows(null_space *s) {
     return s->has_rows;
 }
 
+/* Adds Σ_j P_j Σ_k (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) q'_k to covector_i. */
+static void add_curl(null_space *s) {
+    const model_transitivity *table = s->transitivity;
+    for (size_t e = 0; e < table->curl.count; e++) {
+        double part = s->weight[table->curl.row[e]] * s->derivatives[table->curl.at + e];
+        int i = table->curl.column[e], k = table->curl_k[e];
+        s->covector[i] += part * s->v[k];
+        s->covector[k] -= part * s->v[i];
+    }
+}
+
+/* Computes the terms with Hamel's coefficients (engine/mechanics/boltzmann_hamel.c) as a covector to be multiplied by
+ * Φ. Let P_j = ∂ℓ/∂u_j = Σ_i p_i Φ_ij. Implicit differentiation gives Φ' = −Φ Ψ' Φ and (∂q'/∂q at fixed u) = −Φ (∂u/∂q
+ * at fixed q'), hence
+ *
+ *     d/dt ∂ℓ/∂u_r = Σ_i Φ_ir dp_i/dt − Σ_j P_j Σ_i dΨ_ji/dt Φ_ir
+ *     Σ_i Φ_ir ∂ℓ/∂q_i = Σ_i Φ_ir (∂L/∂q_i − Σ_j P_j ∂u_j/∂q_i)
+ *
+ * The terms − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t are therefore added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). The sum γ u is
+ * over all quasi-velocities, so that Φ u + φ = q'. The u of constraints vanish on the constraints. They are included
+ * because the stages of a step violate the constraints slightly; without them the result would depend on the choice of
+ * the basis. Rows that complete the basis are constant. If rows are redundant, their basis varies with the state; this
+ * adds only multiples of the rows, whose product with Φ is 0. */
+static hamel_status find_covector(null_space *s) {
+    const model_transitivity *table = s->transitivity;
+    program_inputs in = discrete_state_inputs(s->state, &s->t, s->q, s->v, NULL, NULL);
+    program_evaluate(table->program, &in, s->derivatives_work, s->derivatives);
+    if (!all_finite(s->derivatives, table->count)) return HAMEL_NOT_FINITE;
+    memcpy(s->P, s->derivatives + table->at_momentum, s->n * sizeof *s->P);
+    velocity_basis_solve_transposed(s->basis, s->P);
+    memset(s->weight, 0, table->row_count * sizeof *s->weight);
+    for (size_t j = 0; j < s->basis->user_count; j++) s->weight[s->basis->user[j]] = s->P[j];
+    velocity_basis_scatter(s->basis, s->P + s->basis->freedom, s->weight + s->model->system->quasi_count);
+    memset(s->covector, 0, s->n * sizeof *s->covector);
+    sparse_block_multiply_transposed(&table->rate, s->derivatives, -1, s->weight, s->covector);
+    sparse_block_multiply_transposed(&table->slope, s->derivatives, 1, s->weight, s->covector);
+    add_curl(s);
+    sparse_block_multiply_transposed(&table->time, s->derivatives, 1, s->weight, s->covector);
+    return HAMEL_OK;
+}
+
 static hamel_status factor_responses(null_space *s);
 
 hamel_status null_space_factor(null_space *s, double t, const double *q, const double *v, const double *values) {
@@ -145,9 +190,8 @@ hamel_status null_space_factor(null_space *s, double t, const double *q, const d
         if (status != HAMEL_OK) return status;
         s->freedom = s->basis->freedom;
         if (s->transitivity) {
-            status = transitivity_evaluate(s->transitivity, t, q, v);
+            status = find_covector(s);
             if (status != HAMEL_OK) return status;
-            transitivity_covector(s->transitivity, s->basis, v, s->covector);
         }
         project_mass(s, velocity_basis_directions(s->basis));
         status = least_constraint_factor(&s->least, s->freedom, s->H, s->acceleration_count, s->E, NULL);

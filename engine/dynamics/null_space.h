@@ -3,7 +3,7 @@
  *   least constraint   ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b (gauss)
  *   projection         Φᵀ(M q'' − g) = 0 with q'' = Φ u' + φ_2, Ψ φ_2 = [−(dC/dt q' + dd/dt); b] (maggi, kane,
  *                      gibbs-appell, which differ in the derivation of M and g)
- *   transitivity       the same unknowns with Hamel's coefficients (engine/dynamics/transitivity.h)
+ *   transitivity       the same unknowns, with Hamel's coefficients (boltzmann-hamel)
  *
  * Acceleration constraints restrict u' in the projected equations by Gauss's principle. Multipliers are computed from
  * the reaction M q'' − g = Aᵀλ and have least norm if the constraints are redundant. With W, the forces are g + W λ, as

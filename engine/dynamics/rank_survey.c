@@ -75,7 +75,8 @@ static hamel_status visit_near(dynamics *k, double t, const double *q, const dou
     return status;
 }
 
-/* Raises the rank of each level to its rank at the state evaluated last, if that is larger. Overwrites `taken`. */
+/* Sets the rank of each level to the maximum of its value and the rank at the state evaluated last. Overwrites
+ * `taken`. */
 static hamel_status note_ranks(dynamics *k, bool *taken, survey_ranks *ranks) {
     const hamel_model *model = k->model;
     hamel_status status = HAMEL_OK;

@@ -22,14 +22,14 @@ static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };
 typedef struct slip_state {
-    bool marked, acts; /* acts: whether any of its constraints is active */
-    bool rest;         /* whether it is at rest, so that the decision determines whether it sticks */
+    bool marked, acts; /* acts: whether any constraint of the slip is active */
+    bool rest;         /* whether the slip is at rest, so that the decision determines whether it sticks */
     bool sticks;
-    bool holds[PARTS];       /* whether the row is one of the independent ones, which act while it sticks */
+    bool holds[PARTS];       /* whether the row is one of the independent rows, which act while the slip sticks */
     double now[PARTS];       /* slip components, from stick_slip_set_speed or the decision */
     double slack;            /* uncertainty of |now| at the decision, computed from the tolerances */
-    double direction[PARTS]; /* unit vector; 0 if it does not slip */
-    double force[PARTS];     /* friction force in the last solution, while it sticks */
+    double direction[PARTS]; /* unit vector; 0 if the slip sticks or is idle */
+    double force[PARTS];     /* friction force in the last solution, while the slip sticks */
     double acceleration[PARTS], freely[PARTS]; /* rate of `now` in the last solution; without friction */
 } slip_state;
 
@@ -329,8 +329,8 @@ static bool release_driven(stick_slip *w) {
     return true;
 }
 
-/* Releases the slip that exceeds its limit most, opposite to its friction force. Returns false if none exceeds its
- * limit. */
+/* Releases the slip that exceeds its limit most, in the direction opposite to its friction force. Returns false if no
+ * slip exceeds its limit. */
 static bool release_overloaded(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 1;
@@ -345,7 +345,7 @@ static bool release_overloaded(stick_slip *w) {
     return true;
 }
 
-/* Makes one slip stick that would slip backwards. Returns false if there is none. */
+/* Makes one slip stick that would slip backwards. Returns false if no slip would. */
 static bool stick_reversed(stick_slip *w) {
     accelerate(w);
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {

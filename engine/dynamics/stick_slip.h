@@ -4,7 +4,7 @@
  *     slips    w ≠ 0, or w = 0 and |w| increases; its frictions are −μ|N| w/|w| with a fixed direction, which does not
  *              reverse when w passes 0 (mechanics/friction.c)
  *     sticks   w = 0 is a constraint, whose multiplier F is the friction force: |F| ≤ Σ μ_s |N| over its frictions
- *     idle     none of its constraints is active
+ *     idle     all its constraints are inactive
  *
  * The states of slips at rest are decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics with
  * Unilateral Contacts, 1996, ch. 5). At first all of them stick. Then the slip that exceeds its limit most is released

@@ -8,6 +8,8 @@
 
 #include "engine/dynamics/dynamics.h"
 
+#include <assert.h>
+
 typedef struct variables variables;
 
 /* The functions of a kind; each implements the function of the same name below at the state x->t, x->q, x->v. */
@@ -32,7 +34,7 @@ struct variables {
     dynamics *dynamics;
     size_t n, count;  /* numbers of coordinates and of entries of w */
     double t, *q, *v; /* state of the last conversion; q, v: n each */
-    arena memory;     /* holds q, v and the workspace */
+    arena memory;     /* memory of q, v and the workspace */
     void *own;        /* workspace of the kind */
 };
 
@@ -84,6 +86,7 @@ hamel_status variables_from_velocities(variables *x, double t, const double *q, 
 /* Sets dw to w' at the state that `k` evaluated last, for its accelerations a[n] and, if needed, multipliers
  * lambda[m]. */
 static inline hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
+    assert(x->count <= x->n && dw != a);
     return x->table->rates(x, a, lambda, dw);
 }
 
@@ -99,6 +102,7 @@ static inline hamel_status variables_velocity_change(variables *x, const double 
     return x->table->velocity_change(x, 0, dq, dw, dv);
 }
 static inline hamel_status variables_change(variables *x, const double *dq, const double *dv, double *dw) {
+    assert(x->count <= x->n);
     return x->table->change(x, dq, dv, dw);
 }
 

@@ -45,7 +45,7 @@ typedef struct velocity_basis {
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h) */
 } velocity_basis;
 
-/* NULL if out of memory. */
+/* Allocates from `memory`. Returns NULL if out of memory. */
 velocity_basis *velocity_basis_create(const hamel_model *model, arena *memory);
 void velocity_basis_free(velocity_basis *b);
 

@@ -19,8 +19,8 @@ static const newton_tolerances NEWTON_RESIDUAL = {4e-16, 1e-12};
  * one of 1e-16 unless terms cancel. */
 static const newton_tolerances NEWTON_STEP = {1e-13, 1e-8};
 
-/* Returns true if the iteration ends with an error or step of this relative size; false for NaN. *before holds the
- * previous size; set it to INFINITY before the first call. */
+/* Returns true if the iteration ends with an error or step of this relative size; false for NaN. *before is the
+ * previous size; set *before to INFINITY before the first call. */
 static inline bool newton_has_ended(double *before, double size, newton_tolerances t) {
     bool stalled = size <= t.stalled && size > 0.5 * *before;
     *before = size;

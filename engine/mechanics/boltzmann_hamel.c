@@ -7,8 +7,8 @@
  *
  * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, including those of the constraints. The latter are set to zero after
  * differentiation, so the sum over j has n terms, whereas the sum over l has p terms. Φ = Ψ⁻¹ and the derivatives of ℓ are
- * computed numerically, by implicit differentiation (engine/dynamics/transitivity.h). This file derives the derivatives of Ψ
- * that transitivity.h needs. The γ of an exact row, as of a holonomic constraint, vanish. Completing rows are constant. */
+ * computed numerically, by implicit differentiation (engine/dynamics/null_space.c). This file derives the derivatives of Ψ
+ * that null_space.c needs. The γ of an exact row, as of a holonomic constraint, vanish. Completing rows are constant. */
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"

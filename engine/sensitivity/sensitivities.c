@@ -28,7 +28,7 @@ static void set_parameters(sensitivities *w, long first, bool move) {
             w->parameter_seeds[(size_t)inputs->parameter[e] * LANES + k] = move ? inputs->rate[e] : 0;
 }
 
-/* Seeds the parameters of a group of inputs. Returns false if none of the inputs changes a parameter. */
+/* Seeds the parameters of a group of inputs. Returns false if no input of the group changes a parameter. */
 static bool seed_parameters(sensitivities *w, const directions *d) {
     if (d->first != w->seeded) {
         set_parameters(w, w->seeded, false);
@@ -39,6 +39,7 @@ static bool seed_parameters(sensitivities *w, const directions *d) {
 }
 
 sensitivities *sensitivities_create(dynamics *k) {
+    assert(k->model->sensitivities && k->model->sensitivities->count > 0);
     const hamel_model *model = k->model;
     arena *memory = &k->memory;
     size_t n = model->n, m = model->m, count = model->sensitivities->count;

@@ -45,7 +45,7 @@ hamel_status sensitivities_see(sensitivities *w, double t, const double *q, cons
 
 /* Derivatives across events (sensitivities_jump.c).
  *
- * The time τ of an event depends on the inputs. Between sensitivities_meet and sensitivities_part, s holds total
+ * The time τ of an event depends on the inputs. Between sensitivities_meet and sensitivities_part, s contains total
  * variations δ(q, q') = s + (q', q'') dτ/dp of the state at the event. Call sensitivities_see at the instant before. */
 
 /* Begins an instant at which roots are crossed: computes the derivatives of their times. `again`: the previous event at

@@ -38,7 +38,7 @@ typedef struct sensitivities_jump {
     double *along;                  /* 2n: direction of the motion */
     bool met;                       /* whether an event has begun at the instant, with dt */
     bool follows;                   /* whether the previous event causes the current crossings */
-    bool moving;                    /* whether s holds total variations */
+    bool moving;                    /* whether s contains total variations */
 } sensitivities_jump;
 
 sensitivities_jump *sensitivities_jump_create(const hamel_model *model, arena *memory) {
