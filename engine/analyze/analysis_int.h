@@ -7,7 +7,6 @@
 
 #include "engine/algebra/work_budget.h"
 #include "engine/analyze/groups.h"
-#include "engine/analyze/rank_rows.h"
 #include "engine/base/random.h"
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"

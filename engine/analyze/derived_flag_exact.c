@@ -33,30 +33,15 @@ typedef struct fields_of_group {
     size_t offered;
 } fields_of_group;
 
-/* Sets component r of the row to 0. Returns false if the graph failed. */
-static bool clear_component(const fields_of_group *f, graph_node *row, size_t r) {
-    row[r] = graph_number(f->g, 0);
-    return row[r] >= 0;
-}
-
-/* Adds ± x · ∂y/∂column to component r of the row; x = NULL means 1. */
-static bool add_partial(const fields_of_group *f, graph_node *row, size_t r, int sign, const graph_node *x,
-                        graph_node y, size_t column) {
-    graph_node term = graph_partial(f->g, y, forms_symbol(f->forms, column));
-    if (x) term = graph_mul(f->g, *x, term);
-    row[r] = sign > 0 ? graph_add(f->g, row[r], term) : graph_sub(f->g, row[r], term);
-    return row[r] >= 0;
-}
-
 static bool is_short(const fields_of_group *f, const graph_node *nodes, size_t count, size_t most) {
     graph_node *below;
     size_t found = graph_below(f->g, nodes, count, f->memory, &below);
     return found > 0 && found <= most;
 }
 
-/* Adds a row to the vertical fields if it is independent of them; all rows are then fully eliminated. Sets
- * *independent. Returns false if a limit is exceeded. */
-static bool keep_if_independent(fields_of_group *f, const graph_node *row, bool *independent) {
+/* Adds a row to the vertical fields if it is independent of them; all rows are then fully eliminated. Returns false if
+ * a limit is exceeded. */
+static bool keep_if_independent(fields_of_group *f, const graph_node *row) {
     assert(f->count <= f->rank);
     size_t rank = f->rank, rows = f->count + 1, pivots = 0;
     if (++f->offered > BRACKETS_MOST) return false;
@@ -69,78 +54,60 @@ static bool keep_if_independent(fields_of_group *f, const graph_node *row, bool 
     if (!eliminate_within(f->g, f->table, rows, rank, &f->near, f->pivots, rows, f->work, f->memory)) return false;
     if (f->work->spent) return false;
     for (size_t i = 0; i < rows; i++) pivots += f->pivots[i] >= 0;
-    *independent = pivots == rows;
-    for (size_t i = 0; *independent && i < rows; i++)
+    if (pivots < rows) return true;
+    for (size_t i = 0; i < rows; i++)
         memcpy(f->vertical + i * rank, f->table + i * (rank + 1), rank * sizeof *f->vertical);
+    f->count++;
     return true;
 }
 
 /* --- the steps ---------------------------------------------------------------------------------------------------- */
 
+/* The vertical field with these components, or X_j if `vertical` is NULL. */
+typedef struct field {
+    const graph_node *vertical;
+    size_t j;
+} field;
+
 static size_t free_count(const fields_of_group *f) {
     return f->width - f->rank;
 }
 
-static graph_node entry(const fields_of_group *f, size_t r, size_t j) {
-    return f->b[r * free_count(f) + j];
+/* Returns component r of a vertical field, or b_rj of X_j, whose component is −b_rj. */
+static graph_node component(const fields_of_group *f, field a, size_t r) {
+    return a.vertical ? a.vertical[r] : f->b[r * free_count(f) + a.j];
 }
 
-/* Adds ± X_j(y) to component r. */
-static bool add_slope(fields_of_group *f, graph_node *row, size_t r, int sign, size_t j, graph_node y) {
-    if (!add_partial(f, row, r, sign, NULL, y, f->other[j])) return false;
-    for (size_t s = 0; s < f->rank; s++) {
-        graph_node b = entry(f, s, j);
-        if (!add_partial(f, row, r, -sign, &b, y, f->pivot[s])) return false;
+/* Adds ± a(y) to *sum, where the field a acts as a derivative. Returns false if the graph failed. */
+static bool add_slope(const fields_of_group *f, graph_node *sum, int sign, field a, graph_node y) {
+    if (!a.vertical) {
+        graph_node partial = graph_partial(f->g, y, forms_symbol(f->forms, f->other[a.j]));
+        *sum = sign > 0 ? graph_add(f->g, *sum, partial) : graph_sub(f->g, *sum, partial);
+        sign = -sign;
     }
-    return true;
+    for (size_t s = 0; s < f->rank; s++) {
+        graph_node partial = graph_partial(f->g, y, forms_symbol(f->forms, f->pivot[s]));
+        graph_node term = graph_mul(f->g, component(f, a, s), partial);
+        *sum = sign > 0 ? graph_add(f->g, *sum, term) : graph_sub(f->g, *sum, term);
+    }
+    return *sum >= 0;
 }
 
-/* Adds ± Z(y) to component r. */
-static bool add_vertical_slope(fields_of_group *f, graph_node *row, size_t r, int sign, const graph_node *Z,
-                               graph_node y) {
-    for (size_t s = 0; s < f->rank; s++)
-        if (!add_partial(f, row, r, sign, &Z[s], y, f->pivot[s])) return false;
-    return true;
-}
-
-/* Sets `row` to [X_i, X_j]. */
-static bool bracket_of_free(fields_of_group *f, size_t i, size_t j, graph_node *row) {
-    for (size_t r = 0; r < f->rank; r++)
-        if (!clear_component(f, row, r) || !add_slope(f, row, r, -1, i, entry(f, r, j)) ||
-            !add_slope(f, row, r, 1, j, entry(f, r, i)))
+/* Adds the bracket [a, b] to the vertical fields if it is independent of them. Returns false if a limit is exceeded. */
+static bool offer_bracket(fields_of_group *f, graph_node *row, field a, field b) {
+    for (size_t r = 0; r < f->rank; r++) {
+        row[r] = graph_number(f->g, 0);
+        if (!add_slope(f, &row[r], b.vertical ? 1 : -1, a, component(f, b, r)) ||
+            !add_slope(f, &row[r], a.vertical ? -1 : 1, b, component(f, a, r)))
             return false;
-    return true;
-}
-
-/* Sets `row` to [X_j, Z]. */
-static bool bracket_with_vertical(fields_of_group *f, size_t j, const graph_node *Z, graph_node *row) {
-    for (size_t r = 0; r < f->rank; r++)
-        if (!clear_component(f, row, r) || !add_slope(f, row, r, 1, j, Z[r]) ||
-            !add_vertical_slope(f, row, r, 1, Z, entry(f, r, j)))
-            return false;
-    return true;
-}
-
-/* Sets `row` to [Y, Z]. */
-static bool bracket_of_verticals(fields_of_group *f, const graph_node *Y, const graph_node *Z, graph_node *row) {
-    for (size_t r = 0; r < f->rank; r++)
-        if (!clear_component(f, row, r) || !add_vertical_slope(f, row, r, 1, Y, Z[r]) ||
-            !add_vertical_slope(f, row, r, -1, Z, Y[r]))
-            return false;
-    return true;
-}
-
-static bool offer_bracket_row(fields_of_group *f, graph_node *row) {
-    bool independent;
-    if (!keep_if_independent(f, row, &independent)) return false;
-    if (independent) f->count++;
-    return true;
+    }
+    return keep_if_independent(f, row);
 }
 
 static bool add_first_brackets(fields_of_group *f, graph_node *row, size_t most) {
     for (size_t i = 1; i < free_count(f); i++)
         for (size_t j = 0; j < i && f->count < most; j++)
-            if (!bracket_of_free(f, i, j, row) || !offer_bracket_row(f, row)) return false;
+            if (!offer_bracket(f, row, (field){NULL, i}, (field){NULL, j})) return false;
     return true;
 }
 
@@ -152,11 +119,11 @@ static bool add_next_brackets(fields_of_group *f, graph_node *row, bool derived,
     if (!fields) return false;
     memcpy(fields, f->vertical, before * f->rank * sizeof *fields);
     for (size_t k = 0; k < before; k++) {
-        const graph_node *Z = fields + k * f->rank;
+        field last = {fields + k * f->rank, 0};
         for (size_t j = 0; j < free_count(f) && f->count < most; j++)
-            if (!bracket_with_vertical(f, j, Z, row) || !offer_bracket_row(f, row)) return false;
+            if (!offer_bracket(f, row, (field){NULL, j}, last)) return false;
         for (size_t i = 0; derived && i < k && f->count < most; i++)
-            if (!bracket_of_verticals(f, fields + i * f->rank, Z, row) || !offer_bracket_row(f, row)) return false;
+            if (!offer_bracket(f, row, (field){fields + i * f->rank, 0}, last)) return false;
     }
     return true;
 }
@@ -230,10 +197,13 @@ static bool allocate_fields(fields_of_group *f) {
 
 static bool solve_and_climb(forms *f, const sample *near, bool derived, size_t most, flag_dimensions *flag,
                             arena *memory) {
-    fields_of_group fields = {.forms = f, .g = f->a->system->graph, .work = &f->a->work, .memory = memory};
-    fields.near = sample_point(f->a, near, false);
-    fields.width = f->width;
-    fields.rank = f->rank;
+    fields_of_group fields = {.forms = f,
+                              .g = f->a->system->graph,
+                              .near = sample_point(f->a, near, false),
+                              .work = &f->a->work,
+                              .memory = memory,
+                              .width = f->width,
+                              .rank = f->rank};
     int *pivots = arena_alloc(memory, f->row_count, sizeof *pivots);
     bool *solved = arena_alloc(memory, f->width, sizeof *solved);
     graph_node *table = matrix_of(f, memory);

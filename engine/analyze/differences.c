@@ -97,16 +97,12 @@ static void sample_line(comparison *w, const line *l) {
     }
 }
 
-static double difference(const comparison *w, size_t output, size_t level, double h, int order) {
+/* Returns a central difference of an output, with a bound of its rounding error. */
+static estimate difference(const comparison *w, size_t output, size_t level, double h, int order) {
     double above = w->sides[0][level * w->at.count + output], below = w->sides[1][level * w->at.count + output];
-    return order == 1 ? (above - below) / (2 * h) : (above - 2 * w->here[output] + below) / (h * h);
-}
-
-/* Returns a bound of the rounding error of this difference. */
-static double rounding(const comparison *w, size_t output, size_t level, double h, int order) {
-    double above = w->sides[0][level * w->at.count + output], below = w->sides[1][level * w->at.count + output];
-    double size = fmax(fabs(above), fmax(fabs(below), fabs(w->here[output])));
-    return DBL_EPSILON * size / (order == 1 ? h : h * h);
+    double here = w->here[output], size = fmax(fabs(above), fmax(fabs(below), fabs(here)));
+    if (order == 1) return (estimate){(above - below) / (2 * h), DBL_EPSILON * size / h};
+    return (estimate){(above - 2 * here + below) / (h * h), DBL_EPSILON * size / (h * h)};
 }
 
 /* Returns the derivative of an output along the line sampled last: the entry of Neville's tableau in h² that differs
@@ -118,7 +114,8 @@ static estimate derivative(const comparison *w, size_t output, int order) {
     estimate best = {0, INFINITY};
     size_t used = 0;
     for (size_t k = 0; k < LEVELS; k++, h /= RATIO) {
-        row[0] = difference(w, output, k, h, order);
+        estimate raw = difference(w, output, k, h, order);
+        row[0] = raw.value;
         if (!isfinite(row[0])) {
             used = 0;
             continue;
@@ -127,7 +124,7 @@ static estimate derivative(const comparison *w, size_t output, int order) {
         for (size_t j = 1; j <= used; j++, factor *= RATIO * RATIO) {
             row[j] = (factor * row[j - 1] - before[j - 1]) / (factor - 1);
             double error = fmax(fabs(row[j] - row[j - 1]), fabs(row[j] - before[j - 1]));
-            error = fmax(error, rounding(w, output, k, h, order));
+            error = fmax(error, raw.error);
             if (error < best.error) best = (estimate){row[j], error};
         }
         memcpy(before, row, (used + 1) * sizeof *row);
@@ -158,6 +155,7 @@ static void compare_estimate(comparison *w, double *worst, const char *name, dou
 
 /* --- constraints -------------------------------------------------------------------------------------------------- */
 
+/* Copies column i of A. */
 static void read_column(comparison *w, size_t i) {
     const hamel_model *model = w->a->model;
     for (size_t c = 0; c < model->m; c++) w->column[c] = 0;
@@ -226,10 +224,10 @@ static void subtract_friction(comparison *w, balance *b) {
         size_t at = w->at.frictions + 7 * k;
         const double *slip = w->here + at, *g = slip + 3;
         double square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-        double across = square > 0 ? (slip[0] * g[0] + slip[1] * g[1] + slip[2] * g[2]) / square : 0, along[3],
-               speed = 0;
-        for (int j = 0; j < 3; j++) along[j] = slip[j] - across * g[j], speed += along[j] * along[j];
-        speed = sqrt(speed + f->regularization * f->regularization);
+        double across = square > 0 ? (slip[0] * g[0] + slip[1] * g[1] + slip[2] * g[2]) / square : 0;
+        double along[] = {slip[0] - across * g[0], slip[1] - across * g[1], slip[2] - across * g[2]};
+        double speed = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2] +
+                            f->regularization * f->regularization);
         if (speed == 0 || (f->regularization == 0 && f->along_count == 0)) continue;
         double force = w->here[at + 6] * sqrt(square) * fabs(w->state->lambda[f->constraint]) / speed;
         for (int j = 0; j < 3; j++) add_term(b, force * along[j], derivative(w, at + (size_t)j, 1));
@@ -312,9 +310,8 @@ static graph_node *list_nodes(comparison *w) {
     graph_node *nodes = arena_alloc(w->a->memory, at->count, sizeof *nodes);
     const graph_node *terms = energies_lagrangian_terms(s, &terms_count);
     if (!nodes || !terms) return NULL;
-    bool by_accelerations = s->acceleration_energy >= 0;
     nodes[at->energy] = sum_nodes(s->graph, terms, terms_count);
-    nodes[at->acceleration_energy] = by_accelerations ? s->acceleration_energy : graph_number(s->graph, 0);
+    nodes[at->acceleration_energy] = s->acceleration_energy >= 0 ? s->acceleration_energy : graph_number(s->graph, 0);
     nodes[at->dissipation] = s->dissipation;
     for (size_t c = 0; c < w->a->m; c++) nodes[at->constraints + c] = s->constraints[c].equation;
     for (size_t k = 0; k < s->work_count; k++) {

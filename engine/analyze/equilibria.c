@@ -4,7 +4,6 @@
  * when released there, and from random configurations. Two solutions are the same if they are close together. Two
  * families are the same if a path along one of them leads to the other. stability.c decides their stability. */
 #include "engine/analyze/analysis_int.h"
-#include "engine/analyze/families.h"
 #include "engine/analyze/stability.h"
 #include "engine/base/random.h"
 #include "engine/dynamics/initial_values.h"

@@ -10,16 +10,15 @@
 
 static const double FARTHEST = 0.05; /* first distance of the search, relative to values above 1 */
 static const double SHRINK = 5;      /* ratio of successive distances */
-static const double APART = 0.05;    /* a singular value of unit directions above this is a further dimension */
+static const double APART = 0.05;    /* smallest singular value of unit directions that counts as a dimension */
 /* Largest step along a family, and distance at which the target is reached, relative to values above 1. */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
-static const double FREELY = 1e3; /* factor by which multipliers may change more than coordinates */
-/* Distance from the solution at which an iteration is repeated to measure its accuracy. */
-static const double BESIDE = 5e-2;
+static const double FREELY = 1e3;   /* factor by which multipliers may change more than coordinates */
+static const double BESIDE = 5e-2;  /* distance from a solution at which an iteration starts to measure the accuracy */
 static const double BEARABLE = 10;  /* factor by which multipliers may grow along a family */
 static const double ALIGNED = 0.98; /* cosine of the largest angle between a curved family and its tangent */
-/* Random combinations of directions tried, distances at which equilibria are searched, and largest number of steps
- * along a family. */
+/* Numbers of random combinations of directions, of distances at which equilibria are searched, and of steps along a
+ * family. */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 
 /* --- detection of a family ---------------------------------------------------------------------------------------- */
@@ -66,11 +65,8 @@ static bool explore(exploration *e, const double *z) {
         bool found = statics_converge(s, e->z) && statics_is_rounding(s, e->z);
         statics_stay_at(s, NULL, 0);
         if (!found) return false;
-        /* search the next equilibrium along the direction to this one */
-        for (size_t j = 0; j < e->width; j++) {
-            size_t at = statics_place(s, j);
-            e->direction[j] = (e->z[at] - z[at]) / distance;
-        }
+        for (size_t j = 0; j < e->width; j++) /* search the next equilibrium along the direction to this one */
+            e->direction[j] = (e->z[statics_place(s, j)] - z[statics_place(s, j)]) / distance;
         if (k > 0) continue;
         size_t there = statics_kernel(s, e->z, kernel);
         if (there < e->least_flat || e->move_count == 0) {
@@ -85,11 +81,12 @@ static bool explore(exploration *e, const double *z) {
 }
 
 /* Finds the independent directions among the moves. The dimension of the smallest null space found is an upper bound of
- * the family's dimension. If there are more directions, families meet at z. */
+ * the dimension of the family. If there are more directions, families meet at z. */
 static void take_directions(exploration *e, family *f) {
     size_t count = 0;
+    if (e->move_count == 0) return;
     memcpy(e->s->work, e->moves, e->move_count * e->width * sizeof *e->moves);
-    if (e->move_count == 0 || !statics_decompose(e->s, e->move_count, e->width, e->s->work)) return;
+    if (!statics_decompose(e->s, e->move_count, e->width, e->s->work)) return;
     while (count < e->width && e->s->singular[count] > APART) count++;
     memcpy(f->directions, e->s->vectors, count * e->width * sizeof *f->directions);
     f->meet = count > e->least_flat;
@@ -131,8 +128,8 @@ void family_find(statics *s, const double *z, family *f) {
     assert(!s->centre);
     exploration e = {.s = s, .width = statics_width(s), .member = f->member};
     uint64_t seed = 17;
-    size_t most = e.width;
-    double *room = calloc(2 * most * most + most + statics_most(s) + 1, sizeof *room);
+    size_t most = e.width, most_trials = 3 * most + 2;
+    double *room = calloc((2 * most + 1 + most_trials) * most + statics_most(s) + 1, sizeof *room);
     f->dimension = f->flat = 0;
     f->meet = f->inexact = false;
     if (!room) {
@@ -141,19 +138,17 @@ void family_find(statics *s, const double *z, family *f) {
     }
     e.kernel = room;
     e.direction = room + 2 * most * most;
-    e.z = e.direction + most;
+    e.moves = e.direction + most;
+    e.z = e.moves + most_trials * most;
     f->flat = e.least_flat = e.flat = statics_kernel(s, z, e.kernel);
-    size_t trials = e.flat == 1 ? 2 : 3 * e.flat + 1;
-    e.moves = e.flat > 0 ? calloc(trials * most, sizeof *e.moves) : NULL;
-    if (e.flat > 0 && !e.moves) s->starved = true;
-    for (size_t trial = 0; trial < trials && e.moves; trial++) {
+    size_t trials = e.flat == 0 ? 0 : e.flat == 1 ? 2 : 3 * e.flat + 1;
+    for (size_t trial = 0; trial < trials; trial++) {
         choose_direction(&e, z, trial, &seed);
         if (!explore(&e, z) && trial > e.flat && e.move_count == 0) break;
     }
-    if (e.moves) take_directions(&e, f);
+    take_directions(&e, f);
     if (f->dimension > 0 && !fill_their_span(&e, z, f)) f->meet = true;
     f->inexact = f->flat > 0 && f->dimension == 0 && !statics_is_rounding(s, z);
-    free(e.moves);
     free(room);
 }
 
@@ -228,8 +223,8 @@ static double edge(statics *s, const double *z, const double *direction, double 
     return distance;
 }
 
-/* Starts Newton's method near z. Returns the distance from z at which it ends, or 0 if it does
- * not return to z. */
+/* Starts Newton's method near z. Returns the distance between z and the solution, or 0 if the iteration does not return
+ * to z. */
 static double iteration_spread(statics *s, const double *z, const double *direction, double sign, double *moved) {
     memcpy(moved, z, s->unknowns * sizeof *z);
     for (size_t j = 0; j < s->n; j++) moved[j] += sign * BESIDE * direction[j];
@@ -254,8 +249,7 @@ double family_uncertainty(statics *s, double *z) {
             largest = fmax(largest, fabs(direction[j]) / fmax(1, fabs(z[j])));
         }
         worst = fmax(worst, (up + down) / 2 * largest);
-        worst = fmax(worst,
-                     fmax(iteration_spread(s, z, direction, 1, moved), iteration_spread(s, z, direction, -1, moved)));
+        for (int sign = -1; sign <= 1; sign += 2) worst = fmax(worst, iteration_spread(s, z, direction, sign, moved));
         (void)statics_is_rounding(s, z);
     }
     free(kernel);

@@ -7,15 +7,16 @@
 #include "engine/analyze/statics.h"
 
 typedef struct family {
-    size_t dimension;   /* 0: isolated; without cyclic coordinates that move */
-    size_t flat;        /* dimension of J's null space */
+    size_t dimension;   /* 0 if the equilibrium is isolated; cyclic coordinates that move are not counted */
+    size_t flat;        /* dimension of the null space of J */
     bool inexact;       /* whether F is flat but above its rounding error, so z may only be near an equilibrium */
     bool meet;          /* whether several families meet at this point, so there is no tangent space */
-    double *directions; /* caller's array, width × width: orthonormal tangent vectors, directions[k][width] */
-    double *member;     /* caller's array, unknowns: the member found with the smallest null space of J */
+    double *directions; /* array of the caller, width × width: orthonormal tangent vectors directions[k][width] */
+    double *member;     /* array of the caller, unknowns: the member found with the smallest null space of J */
 } family;
 
-/* Examines the equilibrium z and fills *f. */ void family_find(statics *s, const double *z, family *f);
+/* Examines the equilibrium z and fills *f. */
+void family_find(statics *s, const double *z, family *f);
 
 /* Moves z along its family to the point nearest to `target` (n coordinates). */
 void family_approach(statics *s, double *z, const double *target);

@@ -91,3 +91,13 @@ void groups_row(const groups *g, size_t group, const matrix_pattern *A, const do
     memset(row, 0, groups_coordinates(g, group) * sizeof *row);
     for (size_t k = first; k < first + count; k++) row[g->local[A->entries[k].column]] = values[k];
 }
+
+size_t groups_rank(const groups *g, size_t group, const matrix_pattern *A, const double *values, rank_rows *basis,
+                   double *row, bool *independent) {
+    rank_rows_reset(basis, groups_coordinates(g, group));
+    for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
+        groups_row(g, group, A, values, g->constraints[k], row);
+        if (rank_rows_add(basis, row) && independent) independent[g->constraints[k]] = true;
+    }
+    return basis->rank;
+}

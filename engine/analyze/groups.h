@@ -1,6 +1,7 @@
 /* groups.h — groups of constraints connected by shared coordinates. Each group is analyzed separately. */
 #pragma once
 
+#include "engine/analyze/rank_rows.h"
 #include "engine/base/arena.h"
 #include "engine/mechanics/equations.h"
 
@@ -27,6 +28,11 @@ size_t groups_root(size_t *parent, size_t i);
 /* Writes row c of A as a dense row over the coordinates of its group. `values` contains the entries of A in the order
  * of the pattern of A. */
 void groups_row(const groups *g, size_t group, const matrix_pattern *A, const double *values, size_t c, double *row);
+
+/* Returns the rank of the rows of A of a group. `basis` and row[most_coordinates] are scratch. Marks the constraints with
+ * rows independent of those before them, unless `independent` is NULL. */
+size_t groups_rank(const groups *g, size_t group, const matrix_pattern *A, const double *values, rank_rows *basis,
+                   double *row, bool *independent);
 
 static inline size_t groups_constraints(const groups *g, size_t k) {
     assert(k < g->count);

@@ -140,13 +140,19 @@ static bool add_candidate_tests(finder *f, candidate *c) {
     return true;
 }
 
-/* Tries to integrate the current form. Returns false if out of memory. */
-static bool try_form(finder *f) {
-    graph_node coefficients[FORM_MOST], variables[FORM_MOST], factor, integral;
+/* Integrates the current form if the algebra can: dF = factor · (current form). */
+static bool integrate_current(finder *f, graph_node *factor, graph_node *F) {
+    graph_node coefficients[FORM_MOST], variables[FORM_MOST];
     one_form form = {coefficients, variables, 0};
-    if (f->a->work.spent || !gather_variables(f, coefficients, variables, &form)) return true;
-    if (!integrate_form(f->a->system->graph, &form, &factor, &integral, &f->a->work, f->a->memory)) return true;
-    return keep_candidate(f, factor, integral);
+    return gather_variables(f, coefficients, variables, &form) &&
+           integrate_form(f->a->system->graph, &form, factor, F, &f->a->work, f->a->memory);
+}
+
+/* Adds a candidate if the current form can be integrated. Returns false if out of memory. */
+static bool try_form(finder *f) {
+    graph_node factor, F;
+    if (f->a->work.spent || !integrate_current(f, &factor, &F)) return true;
+    return keep_candidate(f, factor, F);
 }
 
 /* Sets `factor` to those of constraint r alone. */
@@ -370,19 +376,16 @@ static bool keep_with_levels(finder *f, graph_node lambda, graph_node G) {
     return whole >= 0 && keep_candidate(f, graph_number(g, 1), whole);
 }
 
-/* Finds the first constraint that is integrable after substitution of all levels. */
+/* Finds the first constraint that is integrable after substitution of all levels. Returns false if out of memory. */
 static bool try_with_levels(finder *f, bool *done, bool *found) {
-    graph *g = f->a->system->graph;
-    graph_node coefficients[FORM_MOST], variables[FORM_MOST], factor, integral;
-    one_form form = {coefficients, variables, 0};
+    graph_node factor, integral;
     *found = false;
     for (size_t r = 0; r < f->rows; r++) {
         if (done[r] || !form_of(f, f->constraints[r], f->form)) continue;
         set_unit(f, f->factor, r);
         for (size_t k = 0; k < f->level_count; k++) apply(f, &f->levels[k]);
-        if (graph_status(g) != HAMEL_OK) return false;
-        if (!gather_variables(f, coefficients, variables, &form)) continue;
-        if (!integrate_form(g, &form, &factor, &integral, &f->a->work, f->a->memory)) continue;
+        if (graph_status(f->a->system->graph) != HAMEL_OK) return false;
+        if (!integrate_current(f, &factor, &integral)) continue;
         done[r] = *found = true;
         return keep_with_levels(f, factor, integral);
     }

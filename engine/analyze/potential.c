@@ -1,12 +1,19 @@
-/* potential.c — test for a minimum of the potential, by terms of any order; see potential.h.
+/* potential.c — test for a minimum of the potential, by terms of any order.
+ *
+ * U is the Jacobi integral h at rest: V plus the centrifugal potential of prescribed rotations. With cyclic velocities,
+ * U is the amended potential at constant momenta (Routh). If U has a strict minimum on the configurations that
+ * holonomic constraints allow, the equilibrium is stable, because damping can only reduce h (Lagrange, Dirichlet). If
+ * the terms of lowest order show that U has no minimum, and no gyroscopic force acts, it is unstable (Chetaev; Kozlov,
+ * J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math. Dokl. 25 (1982)
+ * 277).
  *
  * The forces at rest, with multipliers for the holonomic constraints, are the gradient of U on the allowed
  * configurations. The second derivatives of U decide along all directions except those of their null space K. Along K,
  * conditions of a minimum determine the other coordinates (Lyapunov–Schmidt reduction):
- *     F(q, λ) = W μ,   Φ(q) = 0,   Wᵀ(q − q0) = s,   W = M K,  Kᵀ M K = 1:   μ = dU/ds of the reduced potential,
+ *     F(q, λ) = W μ,   Φ(q) = 0,   Wᵀ(q − q0) = s,   W = M K,  Kᵀ M K = 1:   μ = dU/ds of the reduced potential.
  * The signs and orders of u·μ along rays s = ρ u, for a sequence of radii ρ, show whether U grows in every
  * direction. */
-#include "engine/analyze/potential.h"
+#include "engine/analyze/stability.h"
 
 #include "engine/base/random.h"
 #include "engine/base/tolerances.h"
@@ -31,7 +38,7 @@ enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRI
 typedef struct decision {
     statics *s;
     arena memory;
-    const double *z0;
+    double *z0;                     /* the equilibrium */
     size_t n, tangent, flat, count; /* dimensions: n, of T, of K, of the rays */
     double *T, *H, *M, *values;     /* n × tangent, row-major; tangent² each; tangent */
     double *K, *W;                  /* n × flat, column-major: K[k * n + i] */
@@ -57,7 +64,7 @@ static bool allocate_decision(decision *j) {
     } const lists[] = {{&j->T, n * n}, {&j->H, n * n},     {&j->M, n * n},    {&j->values, n},
                        {&j->K, n * n}, {&j->W, n * n},     {&j->C, n * n},    {&j->z, most},
                        {&j->mu, n},    {&j->s0, n},        {&j->right, most}, {&j->matrix, most * most},
-                       {&j->u, 4 * n}, {&j->P, 2 * n * n}, {&j->left, n}};
+                       {&j->u, 4 * n}, {&j->P, 2 * n * n}, {&j->left, n},     {&j->z0, statics_most(s)}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k].to = arena_doubles(&j->memory, lists[k].count);
     return !j->memory.failed;
 }
@@ -95,19 +102,7 @@ static bool find_tangent(decision *j, bool velocities, bool spinning) {
 /* Sets B to Tᵀ A T; A is n × n, scratch n × tangent. */
 static void project_on_tangent(const decision *j, const double *A, double *scratch, double *B) {
     assert(j->tangent <= j->n);
-    size_t n = j->n, d = j->tangent;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < d; k++) {
-            double sum = 0;
-            for (size_t r = 0; r < n; r++) sum += A[i * n + r] * j->T[r * d + k];
-            scratch[i * d + k] = sum;
-        }
-    for (size_t k = 0; k < d; k++)
-        for (size_t r = 0; r < d; r++) {
-            double sum = 0;
-            for (size_t i = 0; i < n; i++) sum += j->T[i * d + k] * scratch[i * d + r];
-            B[k * d + r] = sum;
-        }
+    statics_congruence(j->n, j->tangent, A, j->T, j->tangent, 1, scratch, B);
 }
 
 /* Fills A (n × n) with ∂F/∂q at the point evaluated last. Constant momenta determine the cyclic velocities. */
@@ -433,13 +428,14 @@ static potential_verdict decide_by_rays(decision *j) {
 
 /* Fills K and W = M K from the flat eigenvectors, beginning with number `first`, and C with the directions of K
  * orthogonal to the family. */
-static bool make_rays(decision *j, size_t first, const double *family, size_t family_count) {
-    size_t n = j->n, d = j->tangent, k = j->flat;
+static bool make_rays(decision *j, size_t first, const family *f) {
+    size_t n = j->n, tangent = j->tangent, k = j->flat;
     double *B = j->matrix, *sizes = j->right;
     for (size_t c = 0; c < k; c++)
         for (size_t i = 0; i < n; i++) {
             j->K[c * n + i] = 0;
-            for (size_t r = 0; r < d; r++) j->K[c * n + i] += j->T[i * d + r] * j->H[r * d + first + c];
+            for (size_t r = 0; r < tangent; r++)
+                j->K[c * n + i] += j->T[i * tangent + r] * j->H[r * tangent + first + c];
         }
     for (size_t c = 0; c < k; c++)
         for (size_t i = 0; i < n; i++) {
@@ -447,18 +443,18 @@ static bool make_rays(decision *j, size_t first, const double *family, size_t fa
             for (size_t r = 0; r < n; r++) j->W[c * n + i] += j->s->local.R_a[i * n + r] * j->K[c * n + r];
         }
     size_t rank = 0;
-    for (size_t f = 0; f < family_count; f++) {
-        const double *along = family + f * n;
+    for (size_t d = 0; d < f->dimension; d++) {
+        const double *along = f->directions + d * n;
         double mass = 0;
         for (size_t i = 0; i < n; i++)
             for (size_t r = 0; r < n; r++) mass += along[i] * j->s->local.R_a[i * n + r] * along[r];
         for (size_t c = 0; c < k; c++) {
-            B[f * k + c] = 0;
-            for (size_t i = 0; i < n && mass > 0; i++) B[f * k + c] += j->W[c * n + i] * along[i] / sqrt(mass);
+            B[d * k + c] = 0;
+            for (size_t i = 0; i < n && mass > 0; i++) B[d * k + c] += j->W[c * n + i] * along[i] / sqrt(mass);
         }
     }
-    if (!statics_right_vectors(j->s, family_count, k, B, sizes, j->M)) return false;
-    while (rank < k && rank < family_count && sizes[rank] > 1e-2) rank++;
+    if (!statics_right_vectors(j->s, f->dimension, k, B, sizes, j->M)) return false;
+    while (rank < k && rank < f->dimension && sizes[rank] > 1e-2) rank++;
     j->count = k - rank;
     memcpy(j->C, j->M + rank * k, j->count * k * sizeof *j->C);
     return true;
@@ -514,9 +510,9 @@ static bool balances_alone(decision *j, double *z) {
     return statics_evaluate(s, z) && statics_residual(s) < 1e-8;
 }
 
-static potential_verdict decide_potential(decision *j, double *z, const double *family, size_t family_count,
-                                          bool integrable, bool has_velocities) {
+static potential_verdict decide_potential(decision *j, const family *f, bool integrable, bool has_velocities) {
     statics *s = j->s;
+    double *z = j->z0;
     potential_verdict verdict = undecided("velocity constraints exert reactions");
     size_t first = 0;
     if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
@@ -536,7 +532,7 @@ static potential_verdict decide_potential(decision *j, double *z, const double *
     if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
         return undecided("with velocity constraints only a minimum of the potential decides");
     if (verdict.kind != POTENTIAL_UNDECIDED || verdict.reason) return verdict;
-    if (!make_rays(j, first, family, family_count)) return undecided("the family's directions were not found");
+    if (!make_rays(j, first, f)) return undecided("the family's directions were not found");
     if (j->count == 0) return (potential_verdict){POTENTIAL_LEAST, 2, verdict.gyroscopic, NULL};
     if (j->count > MOST_FLAT) return undecided("the potential is flat in more than 8 directions");
     bool gyroscopic = verdict.gyroscopic;
@@ -547,10 +543,9 @@ static potential_verdict decide_potential(decision *j, double *z, const double *
     return verdict;
 }
 
-potential_verdict potential_decide(statics *s, const double *z, const double *family, size_t family_count,
-                                   bool integrable, bool kinked) {
+potential_verdict potential_decide(statics *s, const double *z, const family *f, bool integrable, bool kinked) {
     const hamel_model *model = s->model;
-    decision j = {.s = s, .n = s->n};
+    decision j = {.s = s, .n = s->n, .kinked = kinked};
     size_t instants = s->instants;
     bool has_velocities = false;
     for (size_t c = 0; c < s->m; c++) {
@@ -568,20 +563,14 @@ potential_verdict potential_decide(statics *s, const double *z, const double *fa
     if (s->steady && (model->dynamics.energy_rate || has_velocities || !s->momenta))
         return undecided("energy and momenta are not conserved, or velocity constraints act");
     arena_init(&j.memory, model->limits.memory);
-    potential_verdict verdict = undecided("no memory");
+    potential_verdict verdict = undecided("out of memory");
     if (allocate_decision(&j)) {
         s->instants = 1;
         statics_take(s, s->steady ? STATICS_MOMENTA : STATICS_GIVEN, z);
         /* z with the multipliers of the first instant only, then cyclic velocities */
-        double *own = arena_alloc(&j.memory, statics_most(s), sizeof *own);
-        if (own) {
-            memcpy(own, z, (s->n + s->m) * sizeof *own);
-            for (size_t k = 0; k < s->spinning_count; k++) own[s->n + s->m + k] = s->v[s->spinning[k]];
-            j.z0 = own;
-            j.kinked = kinked;
-            verdict = decide_potential(&j, own, family, family_count, integrable, has_velocities);
-        } else
-            s->starved = true;
+        memcpy(j.z0, z, (s->n + s->m) * sizeof *z);
+        for (size_t k = 0; k < s->spinning_count; k++) j.z0[s->n + s->m + k] = s->v[s->spinning[k]];
+        verdict = decide_potential(&j, f, integrable, has_velocities);
     } else
         s->starved = true;
     s->holonomic_only = false;

@@ -10,21 +10,7 @@
 
 #include <string.h>
 
-/* Returns the rank of A from its values at one sample and marks the constraints that are independent there. */
-static size_t rank_at(const analysis *a, rank_rows *basis, const double *values, double *row, bool *independent) {
-    const groups *g = &a->groups;
-    size_t rank = 0;
-    for (size_t group = 0; group < g->count; group++) {
-        rank_rows_reset(basis, groups_coordinates(g, group));
-        for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
-            groups_row(g, group, &a->equations.A, values, g->constraints[k], row);
-            if (rank_rows_add(basis, row)) independent[g->constraints[k]] = true;
-        }
-        rank += basis->rank;
-    }
-    return rank;
-}
-
+/* Reports the largest rank at the samples, and the constraints that are redundant at every sample. */
 static hamel_status report_rank(analysis *a) {
     const matrix_pattern *A = &a->equations.A;
     graph_node *nodes = arena_alloc(a->memory, A->count, sizeof *nodes);
@@ -39,7 +25,9 @@ static hamel_status report_rank(analysis *a) {
     for (size_t k = 0; status == HAMEL_OK && k < A->count; k++) nodes[k] = A->entries[k].node;
     for (size_t s = 0; s < SAMPLE_COUNT && status == HAMEL_OK; s++) {
         status = zero_values(a, &a->samples[s], false, nodes, A->count, values);
-        size_t rank = status == HAMEL_OK ? rank_at(a, &basis, values, row, independent) : 0;
+        size_t rank = 0;
+        for (size_t k = 0; k < a->groups.count && status == HAMEL_OK; k++)
+            rank += groups_rank(&a->groups, k, A, values, &basis, row, independent);
         if (rank > largest) largest = rank;
     }
     rank_rows_free(&basis);

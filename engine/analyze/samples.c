@@ -109,15 +109,11 @@ static bool is_regular(sampler *p, const sample *s) {
 
 static size_t rank_of_group(sampler *p, size_t group, double tolerance) {
     assert(group < p->a->groups.count && tolerance > 0 && tolerance < 1);
-    const groups *g = &p->a->groups;
     p->basis.tolerance = tolerance;
-    rank_rows_reset(&p->basis, groups_coordinates(g, group));
-    for (size_t k = g->first_constraint[group]; k < g->first_constraint[group + 1]; k++) {
-        groups_row(g, group, &p->a->equations.A, p->values + p->a->model->dynamics.A.at, g->constraints[k], p->row);
-        (void)rank_rows_add(&p->basis, p->row);
-    }
+    size_t rank = groups_rank(&p->a->groups, group, &p->a->equations.A, p->values + p->a->model->dynamics.A.at,
+                              &p->basis, p->row, NULL);
     p->basis.tolerance = SAMPLED_RANK_TOLERANCE;
-    return p->basis.rank;
+    return rank;
 }
 
 /* Returns true if a row of A, at the values evaluated last, is less than VANISHING of its size when the state was

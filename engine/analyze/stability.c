@@ -1,8 +1,6 @@
 /* stability.c — stability of an equilibrium from eigenvalues, the potential and families; see stability.h. */
 #include "engine/analyze/stability.h"
 
-#include "engine/analyze/families.h"
-#include "engine/analyze/potential.h"
 #include "engine/base/random.h"
 
 #include <assert.h>
@@ -59,18 +57,7 @@ static size_t deflate(double *B, size_t size, double bound, double *room, bool *
     size_t rank = 0;
     while (rank < size && values[rank] > bound) rank++;
     if (rank == size) return size;
-    for (size_t i = 0; i < size; i++) /* A := B V1 */
-        for (size_t k = 0; k < rank; k++) {
-            double sum = 0;
-            for (size_t r = 0; r < size; r++) sum += B[i * size + r] * V[k * size + r];
-            A[i * rank + k] = sum;
-        }
-    for (size_t k = 0; k < rank; k++)
-        for (size_t r = 0; r < rank; r++) {
-            double sum = 0;
-            for (size_t i = 0; i < size; i++) sum += V[k * size + i] * A[i * rank + r];
-            B[k * rank + r] = sum;
-        }
+    statics_congruence(size, rank, B, V, 1, size, A, B);
     return rank;
 }
 
@@ -193,7 +180,7 @@ static potential_verdict ask_potential(statics *s, const double *z, const family
     if (f->inexact) return (potential_verdict){.reason = "stiff terms leave its position uncertain"};
     if (s->steady && !facts->momenta_conserved)
         return (potential_verdict){.reason = "the momenta of cyclic coordinates are not conserved"};
-    return potential_decide(s, z, f->directions, f->dimension, facts->integrable, kinked);
+    return potential_decide(s, z, f, facts->integrable, kinked);
 }
 
 /* Returns why neither eigenvalues nor the potential decide, or NULL if out of memory. */

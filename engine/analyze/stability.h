@@ -20,3 +20,18 @@ stability_facts stability_look_up(const hamel_report *report); /* NULL: all fals
  * `memory`. z is an equilibrium with the given velocities; f is its family. */
 hamel_status stability_decide(statics *s, const double *z, const family *f, const stability_facts *facts,
                               hamel_equilibrium *e, arena *memory, hamel_error *error) HAMEL_CHECKED;
+
+/* --- potential.c: test whether an equilibrium is a minimum of the potential ---------------------------------------- */
+
+typedef enum potential_kind { POTENTIAL_UNDECIDED, POTENTIAL_LEAST, POTENTIAL_NOT_LEAST } potential_kind;
+
+typedef struct potential_verdict {
+    potential_kind kind;
+    int order;          /* order of the terms that decide; 0: not an integer */
+    bool gyroscopic;    /* whether gyroscopic forces act, which may stabilize an equilibrium without a minimum */
+    const char *reason; /* why the verdict is undecided; a string literal */
+} potential_verdict;
+
+/* Examines the equilibrium z of the family f with the given velocities. `integrable` means that all velocity constraints
+ * are integrable. `kinked` means that second derivatives of U jump at z, so that only the growth along rays decides. */
+potential_verdict potential_decide(statics *s, const double *z, const family *f, bool integrable, bool kinked);

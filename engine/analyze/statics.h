@@ -129,6 +129,11 @@ bool statics_right_vectors(statics *s, size_t rows, size_t columns, double *A, d
 /* Calls statics_right_vectors with s->singular and s->vectors, and adds the work to s->spent. */
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A);
 
+/* Sets B (columns × columns) to Tᵀ A T. A is n × n and row-major, T is n × columns with the given steps between rows and
+ * columns. `scratch` has n × columns numbers; B may be A. */
+void statics_congruence(size_t n, size_t columns, const double *A, const double *T, size_t row_step, size_t column_step,
+                        double *scratch, double *B);
+
 /* --- moving.c ----------------------------------------------------------------------------------------------------- */
 
 /* Call it if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random

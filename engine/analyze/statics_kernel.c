@@ -64,6 +64,22 @@ bool statics_decompose(statics *s, size_t rows, size_t columns, double *A) {
     return statics_right_vectors(s, rows, columns, A, s->singular, s->vectors);
 }
 
+void statics_congruence(size_t n, size_t columns, const double *A, const double *T, size_t row_step, size_t column_step,
+                        double *scratch, double *B) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < columns; k++) {
+            double sum = 0;
+            for (size_t r = 0; r < n; r++) sum += A[i * n + r] * T[r * row_step + k * column_step];
+            scratch[i * columns + k] = sum;
+        }
+    for (size_t k = 0; k < columns; k++)
+        for (size_t r = 0; r < columns; r++) {
+            double sum = 0;
+            for (size_t i = 0; i < n; i++) sum += T[i * row_step + k * column_step] * scratch[i * columns + r];
+            B[k * columns + r] = sum;
+        }
+}
+
 /* Copies the entries of the null vectors that define a family to the rows of s->work. Returns the number of vectors. */
 static size_t take_null_vectors(statics *s, const double *z) {
     size_t found = 0, width = statics_width(s);
