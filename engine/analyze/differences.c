@@ -64,9 +64,9 @@ typedef struct comparison {
 typedef struct line {
     double t;
     const double *q, *v, *acc;
-    double curve;  /* q also changes by h² · curve · q'' */
-    size_t single; /* index of a coordinate that changes in addition, by the rates below; n: none */
-    double single_q, single_v, single_acc;
+    double curve;   /* q also changes by h² · curve · q'' */
+    size_t single;  /* index of a coordinate that changes in addition; n if there is none */
+    double rate[3]; /* rates of q, q' and q'' of that coordinate */
 } line;
 
 /* --- values near a state ------------------------------------------------------------------------------------------ */
@@ -81,9 +81,9 @@ static void evaluate_at(comparison *w, const line *l, double h, double *out) {
         w->acc[i] = s->a[i] + h * (l->acc ? l->acc[i] : 0);
     }
     if (l->single < w->a->n) {
-        w->q[l->single] += h * l->single_q;
-        w->v[l->single] += h * l->single_v;
-        w->acc[l->single] += h * l->single_acc;
+        w->q[l->single] += h * l->rate[0];
+        w->v[l->single] += h * l->rate[1];
+        w->acc[l->single] += h * l->rate[2];
     }
     const program_inputs in = discrete_state_inputs(&w->discrete_state, &w->t, w->q, w->v, w->acc, s->lambda);
     program_evaluate(w->program, &in, w->workspace, out);
@@ -258,33 +258,30 @@ static double model_side(const comparison *w, size_t i, double *size) {
 
 /* Adds D²L[x, y], where x = (1, q', q'') in (t, q, q') and y is the unit vector of q'_i. */
 static void add_momentum_rate(comparison *w, balance *b, size_t i) {
-    line forth = {.t = 1, .q = w->state->v, .v = w->state->a, .single = i, .single_v = 1}, back = forth;
-    back.single_v = -1;
-    sample_line(w, &forth);
-    add_term(b, 0.25, derivative(w, w->at.energy, 2));
-    sample_line(w, &back);
-    add_term(b, -0.25, derivative(w, w->at.energy, 2));
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        const line path = {.t = 1, .q = w->state->v, .v = w->state->a, .single = i, .rate = {0, sign, 0}};
+        sample_line(w, &path);
+        add_term(b, 0.25 * sign, derivative(w, w->at.energy, 2));
+    }
 }
 
+/* Compares the equation of coordinate i, and the derivatives of constraints with respect to q_i, q'_i and q''_i. */
 static void compare_coordinate(comparison *w, size_t i) {
     assert(i < w->a->n);
+    static const graph_symbol_kind kinds[] = {SYMBOL_COORDINATE, SYMBOL_VELOCITY, SYMBOL_ACCELERATION};
+    const size_t sources[] = {w->at.energy, w->at.dissipation, w->at.acceleration_energy};
     double size, expected = model_side(w, i, &size);
     balance b = {0};
-    line along_q = {.single = i, .single_q = 1}, along_v = {.single = i, .single_v = 1},
-         along_a = {.single = i, .single_acc = 1};
     read_column(w, i);
-    sample_line(w, &along_q);
-    compare_gradients(w, CONSTRAINT_HOLONOMIC);
-    add_works(w, &b, SYMBOL_COORDINATE);
-    add_term(&b, -1, derivative(w, w->at.energy, 1));
-    sample_line(w, &along_v);
-    compare_gradients(w, CONSTRAINT_VELOCITY);
-    add_works(w, &b, SYMBOL_VELOCITY);
-    add_term(&b, 1, derivative(w, w->at.dissipation, 1));
-    subtract_friction(w, &b);
-    sample_line(w, &along_a);
-    compare_gradients(w, CONSTRAINT_ACCELERATION);
-    add_term(&b, 1, derivative(w, w->at.acceleration_energy, 1));
+    for (int k = 0; k < 3; k++) { /* by constraint_order */
+        line along = {.single = i};
+        along.rate[k] = 1;
+        sample_line(w, &along);
+        compare_gradients(w, (constraint_order)k);
+        add_works(w, &b, kinds[k]);
+        add_term(&b, k == 0 ? -1 : 1, derivative(w, sources[k], 1));
+        if (kinds[k] == SYMBOL_VELOCITY) subtract_friction(w, &b);
+    }
     add_momentum_rate(w, &b, i);
     estimate found = {b.sum, b.error};
     compare_estimate(w, &w->out->motion, w->a->system->coordinates[i].name, expected, found, fmax(size, b.size));
@@ -292,12 +289,7 @@ static void compare_coordinate(comparison *w, size_t i) {
 
 /* --- all comparisons ---------------------------------------------------------------------------------------------- */
 
-static graph_node sum_nodes(graph *g, const graph_node *nodes, size_t count) {
-    graph_node sum = graph_number(g, 0);
-    for (size_t k = 0; k < count; k++) sum = graph_add(g, sum, nodes[k]);
-    return sum;
-}
-
+/* Lists the outputs of the program. Returns NULL if out of memory. */
 static graph_node *list_nodes(comparison *w) {
     hamel_system *s = w->a->system;
     places *at = &w->at;
@@ -310,7 +302,8 @@ static graph_node *list_nodes(comparison *w) {
     graph_node *nodes = arena_alloc(w->a->memory, at->count, sizeof *nodes);
     const graph_node *terms = energies_lagrangian_terms(s, &terms_count);
     if (!nodes || !terms) return NULL;
-    nodes[at->energy] = sum_nodes(s->graph, terms, terms_count);
+    nodes[at->energy] = graph_number(s->graph, 0);
+    for (size_t k = 0; k < terms_count; k++) nodes[at->energy] = graph_add(s->graph, nodes[at->energy], terms[k]);
     nodes[at->acceleration_energy] = s->acceleration_energy >= 0 ? s->acceleration_energy : graph_number(s->graph, 0);
     nodes[at->dissipation] = s->dissipation;
     for (size_t c = 0; c < w->a->m; c++) nodes[at->constraints + c] = s->constraints[c].equation;

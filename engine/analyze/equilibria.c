@@ -60,8 +60,9 @@ static double first_relaxation_step(const statics *s, const double *z) {
     return h;
 }
 
-/* Computes one implicit Euler step into s->step. Returns its size relative to values above 1, or NAN on failure. */
-static double relaxed(statics *s, const double *z, double h) {
+/* Computes one implicit Euler step into s->step. Returns the size of the step relative to values above 1, or NAN on
+ * failure. */
+static double relaxation_step(statics *s, const double *z, double h) {
     double most = 0;
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < s->n; j++) s->J[i * s->unknowns + j] += s->local.R_a[i * s->n + j] / h;
@@ -77,7 +78,7 @@ static bool relax(statics *s, double *z) {
     double h = first_relaxation_step(s, z);
     for (int k = 0; k < RELAXATION && h > 0 && isfinite(h) && s->spent < s->deadline; k++) {
         if (k > 0 && !statics_evaluate(s, z)) return false;
-        double move = relaxed(s, z, h);
+        double move = relaxation_step(s, z, h);
         if (!(move <= LARGEST_MOVE)) {
             h /= isnan(move) ? 4 : fmin(4, 2 * move / LARGEST_MOVE);
             continue;
@@ -205,16 +206,21 @@ static void draw_configuration(search *s, double *z) {
     }
 }
 
+/* Draws a configuration and multipliers at random. Returns false if the equations are not finite there. */
+static bool draw_point(search *s, double *z) {
+    draw_configuration(s, z);
+    for (size_t c = s->n; c < s->statics.unknowns; c++) z[c] = random_uniform(&s->seed, -1, 1);
+    return statics_evaluate(&s->statics, z);
+}
+
 /* Marks coordinates as angles if adding 2π changes no equation at two random configurations. */
 static void find_angles(search *s, double *z) {
     statics *p = &s->statics;
-    for (size_t i = 0; i < s->n; i++) s->periodic[i] = false; /* draw_configuration reads it */
+    memset(s->periodic, 0, s->n * sizeof *s->periodic); /* draw_configuration reads the array */
     for (size_t i = 0; i < s->n; i++) {
         bool same = true;
         for (int k = 0; k < 2 && same; k++) {
-            draw_configuration(s, z);
-            for (size_t c = s->n; c < p->unknowns; c++) z[c] = random_uniform(&s->seed, -1, 1);
-            if (!statics_evaluate(p, z)) continue;
+            if (!draw_point(s, z)) continue;
             memcpy(p->step, p->F, p->rows * sizeof *p->step);
             z[i] += 2 * M_PI;
             same = statics_evaluate(p, z);
@@ -230,9 +236,7 @@ static bool is_linear(search *s, double *z) {
     statics *p = &s->statics;
     size_t count = p->rows * p->unknowns;
     for (int k = 0; k < 4; k++) {
-        draw_configuration(s, z);
-        for (size_t c = s->n; c < p->unknowns; c++) z[c] = random_uniform(&s->seed, -1, 1);
-        if (!statics_evaluate(p, z)) return false;
+        if (!draw_point(s, z)) return false;
         for (size_t i = 0; i < count && k > 0; i++)
             if (fabs(p->J[i] - p->work[i]) > 1e-12 * fabs(p->J[i])) return false;
         memcpy(p->work, p->J, count * sizeof *p->work);
@@ -245,21 +249,19 @@ static bool is_linear(search *s, double *z) {
 static hamel_status try_start(search *s, double *z, bool initial, bool *solved) {
     statics *p = &s->statics;
     hamel_status status = HAMEL_OK;
-    if (initial)
-        memcpy(z, s->model->q0, s->n * sizeof *z);
-    else
-        draw_configuration(s, z);
-    p->deadline = MOST_WORK;
-    *solved = statics_balance(p, z) && statics_converge(p, z);
-    p->deadline = INFINITY;
-    if (*solved) status = keep_solution(s, z);
-    if (!initial || status != HAMEL_OK) return status;
-    memcpy(z, s->model->q0, s->n * sizeof *z);
-    p->deadline = 2 * MOST_WORK; /* twice, so that the first iteration cannot use up the relaxation's budget */
-    bool settled = statics_balance(p, z) && relax(p, z) && statics_converge(p, z);
-    p->deadline = INFINITY;
-    *solved = *solved || settled;
-    return settled ? keep_solution(s, z) : HAMEL_OK;
+    *solved = false;
+    for (int relaxed = 0; relaxed <= initial && status == HAMEL_OK; relaxed++) {
+        if (initial)
+            memcpy(z, s->model->q0, s->n * sizeof *z);
+        else
+            draw_configuration(s, z);
+        p->deadline = (1 + relaxed) * MOST_WORK; /* so that the first iteration cannot use up the work of the second */
+        bool reached = statics_balance(p, z) && (!relaxed || relax(p, z)) && statics_converge(p, z);
+        p->deadline = INFINITY;
+        if (reached) status = keep_solution(s, z);
+        *solved = *solved || reached;
+    }
+    return status;
 }
 
 static hamel_status search_starts(search *s, size_t starts) {

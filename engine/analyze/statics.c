@@ -25,14 +25,11 @@ static const double UNDERFLOW = 1e-100;
 static const double BOUNDED = 1e5;
 /* Largest difference of equal sums, relative to all terms: some thousand rounding units. */
 static const double SAME_SUM = 1e-12;
-enum {
-    AUTONOMOUS_TRIALS = 3,
-    MOST_ITERATIONS = 150,
-    PATIENCE = 20,
-    HALVINGS = 12,
-    NOISE_TRIALS = 3,
-    NEARBY_TRIALS = 4
-};
+/* Numbers of random points or displacements at which equations are compared. */
+enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
+/* Upper bounds of iterations, of iterations until the residual must have fallen by a tenth, and of halvings of a
+ * step. */
+enum { MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12 };
 
 size_t statics_most(const statics *s) {
     return s->n + STATICS_INSTANTS * s->m + s->spinning_count;
@@ -121,27 +118,20 @@ static hamel_status compile_momenta(statics *s, hamel_error *error) {
 }
 
 static bool allocate_statics(statics *s) {
-    size_t rows = s->instants * (s->n + s->m) + s->spinning_count + 1, most = statics_most(s);
+    size_t rows = s->instants * (s->n + s->m) + s->spinning_count + 1,
+           most = s->n + s->instants * s->m + s->spinning_count;
     size_t large = (rows > most ? rows : most) + s->n + 1; /* includes a border of n */
-    struct {
-        double **to;
-        size_t count;
-    } const lists[] = {{&s->F, rows},
-                       {&s->J, rows * most},
-                       {&s->scale, rows},
-                       {&s->noise, rows},
-                       {&s->weight, rows},
-                       {&s->work, large * large},
-                       {&s->right, large},
-                       {&s->step, large},
-                       {&s->trial, statics_most(s)},
-                       {&s->velocity, s->n},
-                       {&s->singular, large},
-                       {&s->vectors, large * large},
-                       {&s->start, statics_most(s)},
-                       {&s->kept, statics_most(s)},
-                       {&s->momentum, s->spinning_count}};
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k].to = arena_doubles(&s->memory, lists[k].count);
+    double **const by_rows[] = {&s->F, &s->scale, &s->noise, &s->weight},
+                   **const by_most[] = {&s->right, &s->step, &s->singular},
+                   **const by_z[] = {&s->trial, &s->start, &s->kept};
+    s->J = arena_doubles(&s->memory, rows * most);
+    s->work = arena_doubles(&s->memory, large * large);
+    s->vectors = arena_doubles(&s->memory, large * large);
+    s->velocity = arena_doubles(&s->memory, s->n);
+    s->momentum = arena_doubles(&s->memory, s->spinning_count);
+    for (size_t k = 0; k < 4; k++) *by_rows[k] = arena_doubles(&s->memory, rows);
+    for (size_t k = 0; k < 3; k++) *by_most[k] = arena_doubles(&s->memory, large);
+    for (size_t k = 0; k < 3; k++) *by_z[k] = arena_doubles(&s->memory, statics_most(s));
     s->pivot = arena_alloc(&s->memory, large, sizeof *s->pivot);
     return !s->memory.failed;
 }
