@@ -161,12 +161,10 @@ hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, co
 
 /* structure.c: kinds and properties of the constraints, cyclic coordinates and conserved quantities. */
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
+hamel_status structure_coupling(analysis *a) HAMEL_CHECKED; /* index, blocks, and entries of M and A */
 
 /* redundancy.c: the rank of A, the redundant constraints, and their sets in the initial state. */
 hamel_status redundancy_derive(analysis *a) HAMEL_CHECKED;
-
-/* coupling.c: index, blocks, and entries of M and A. */
-hamel_status coupling_derive(analysis *a) HAMEL_CHECKED;
 
 /* holonomy.c: integrable combinations of the velocity constraints. */
 hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;

@@ -199,11 +199,8 @@ static bool is_dissipative(decision *j) {
     const double slow = 0x1p-10, last_digits = 64 * 0x1p-52 / slow; /* rounding error of `rest` */
     double *work = model_workspace(j->s->model, p, &j->memory), *v = j->mu, *creep = j->s0;
     uint64_t seed = 5;
-    if (!work) {
-        j->s->starved = true;
-        return false;
-    }
-    for (int trial = 0; trial < POWER_TRIALS; trial++) {
+    if (!work) j->s->starved = true;
+    for (int trial = 0; trial < POWER_TRIALS && work; trial++) {
         double rest[2], rounding = 0;
         move_nearby(j, trial % 2 ? 1e-3 : 0, &seed);
         for (size_t i = 0; i < j->n; i++) v[i] = 0;
@@ -220,7 +217,7 @@ static bool is_dissipative(decision *j) {
         double odd = (rest[0] - rest[1]) / 2;
         if (!(whole - odd <= 1e-4 * (fabs(whole) + fabs(odd)) + rounding)) return false;
     }
-    return true;
+    return work != NULL;
 }
 
 /* --- the reduced potential ---------------------------------------------------------------------------------------- */
@@ -387,17 +384,16 @@ static double largest_radius(const decision *j) {
  * of U, or 0 if that is not an integer. */
 static bool shows_order(const double *values, size_t count, int *order) {
     assert(count <= RADII);
-    double slope[RADII], last = 0;
+    double power = 0; /* of the derivative of U */
     if (count < AGREE + 1) return false;
     for (size_t k = 0; k < AGREE; k++) {
-        double x = values[count - 2 - k], y = values[count - 1 - k];
-        if ((x > 0) != (y > 0)) return false;
-        slope[k] = log(fabs(x) / fabs(y)) / log(SHRINK);
-        if (k > 0 && fabs(slope[k] - slope[0]) > STEADY) return false;
+        double x = values[count - 2 - k], y = values[count - 1 - k], here = log(fabs(x) / fabs(y)) / log(SHRINK);
+        if (k == 0) power = here;
+        if ((x > 0) != (y > 0) || fabs(here - power) > STEADY) return false;
     }
-    last = slope[0] + 1;
-    *order = fabs(last - round(last)) < STEADY && round(last) > 1 ? (int)round(last) : 0;
-    return last > 0.5; /* U vanishes faster than under a force of constant size */
+    power++;
+    *order = fabs(power - round(power)) < STEADY && round(power) > 1 ? (int)round(power) : 0;
+    return power > 0.5; /* U vanishes faster than under a force of constant size */
 }
 
 static potential_verdict decide_by_rays(decision *j) {
@@ -487,17 +483,13 @@ static potential_verdict decide_by_curvatures(decision *j, size_t *first) {
     if (!conserved && fmax(skew, here) > 1e-7) return undecided("forces at rest have no potential");
     bool gyroscopic = is_gyroscopic(j);
     if (!find_curvatures(j)) return undecided("the kinetic energy is not positive definite");
-    double most = fabs(j->tangent ? j->values[j->tangent - 1] : 0);
-    if (j->tangent) most = fmax(most, fabs(j->values[0]));
-    /* nearby curvatures may be larger, like the entries of H */
-    if (own > 0) most *= fmax(1, largest / own);
-    size_t below = 0;
-    double bound = FLAT * most;
-    if (own < FLAT * largest || j->kinked) below = 0, bound = INFINITY; /* all directions are flat */
-    while (below < j->tangent && j->values[below] < -bound) below++;
-    *first = below;
+    double bound = j->tangent ? FLAT * fmax(fabs(j->values[0]), fabs(j->values[j->tangent - 1])) : 0;
+    if (own > 0) bound *= fmax(1, largest / own); /* nearby curvatures may be larger, like the entries of H */
+    if (own < FLAT * largest || j->kinked) bound = INFINITY; /* all directions are flat */
+    *first = 0;
+    while (*first < j->tangent && j->values[*first] < -bound) ++*first;
     while (*first + j->flat < j->tangent && j->values[*first + j->flat] <= bound) j->flat++;
-    if (below > 0) return (potential_verdict){POTENTIAL_NOT_LEAST, 2, gyroscopic, NULL};
+    if (*first > 0) return (potential_verdict){POTENTIAL_NOT_LEAST, 2, gyroscopic, NULL};
     if (j->flat == 0) return (potential_verdict){POTENTIAL_LEAST, 2, gyroscopic, NULL};
     return (potential_verdict){POTENTIAL_UNDECIDED, 0, gyroscopic, NULL};
 }

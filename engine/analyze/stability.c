@@ -26,10 +26,9 @@ stability_facts stability_look_up(const hamel_report *report) {
     for (size_t k = 0; k < report->cyclic.count; k++)
         for (size_t r = 0; r < report->conserved.count; r++) {
             const char *text = report->conserved.items[r], *name = report->cyclic.items[k];
-            size_t length = strlen(name), prefix = sizeof "momentum(" - 1;
-            if (strncmp(text, "momentum(", prefix) == 0 && strncmp(text + prefix, name, length) == 0 &&
-                strcmp(text + prefix + length, ")") == 0)
-                momenta++;
+            size_t open = strlen("momentum("), length = strlen(name);
+            momenta += strncmp(text, "momentum(", open) == 0 && strncmp(text + open, name, length) == 0 &&
+                       strcmp(text + open + length, ")") == 0;
         }
     facts.momenta_conserved = momenta == report->cyclic.count;
     return facts;
@@ -39,8 +38,8 @@ stability_facts stability_look_up(const hamel_report *report) {
 
 typedef struct spectrum {
     size_t zeros;
-    double right, left, largest; /* nonzero eigenvalues: largest and smallest real part, largest absolute value */
-    bool imaginary;              /* whether some nonzero eigenvalues are imaginary */
+    double right, largest; /* largest real part and largest absolute value of the nonzero eigenvalues */
+    bool imaginary;        /* whether some nonzero eigenvalues are imaginary */
     bool good;
 } spectrum;
 
@@ -72,11 +71,8 @@ static void measure_eigenvalues(spectrum *found, double *B, size_t size, double 
     double *re = room, *im = re + size;
     found->good = size == 0 || LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', (lapack_int)size, B, (lapack_int)size, re, im,
                                              NULL, (lapack_int)size, NULL, (lapack_int)size) == 0;
-    found->right = -INFINITY;
-    found->left = INFINITY;
     for (size_t k = 0; k < size && found->good; k++) {
         found->right = fmax(found->right, unit * re[k]);
-        found->left = fmin(found->left, unit * re[k]);
         found->largest = fmax(found->largest, unit * hypot(re[k], im[k]));
     }
     for (size_t k = 0; k < size && found->good; k++)
@@ -87,7 +83,7 @@ static void measure_eigenvalues(spectrum *found, double *B, size_t size, double 
  * the other eigenvalues. `unit` is the largest eigenvalue at this state or nearby. */
 static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool *starved) {
     size_t size = l->state_count, positions = 0, left = size;
-    spectrum found = {.right = -INFINITY, .left = INFINITY};
+    spectrum found = {.right = -INFINITY};
     double *B = calloc(4 * size * size + 4 * size + 1, sizeof *B), *room = B ? B + size * size : NULL;
     if (!B) {
         *starved = true;
@@ -114,10 +110,9 @@ static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool
 /* Returns the largest eigenvalue at z and nearby. If the potential is flat, the eigenvalues at z alone are not
  * representative. */
 static double typical_rate(statics *s, const double *z, const hamel_linearization *here, hamel_status *status) {
-    double largest = largest_eigenvalue(here), *q = calloc(s->n + 1, sizeof *q);
+    double largest = largest_eigenvalue(here), *q = s->trial;
     uint64_t seed = 23;
-    if (!q) *status = HAMEL_NO_MEMORY;
-    for (int trial = 0; trial < NEARBY_TRIALS && q; trial++) {
+    for (int trial = 0; trial < NEARBY_TRIALS; trial++) {
         hamel_linearization linear = {0};
         arena memory;
         arena_init(&memory, s->model->limits.memory);
@@ -129,7 +124,6 @@ static double typical_rate(statics *s, const double *z, const hamel_linearizatio
         if (own == HAMEL_NO_MEMORY) *status = own;
         arena_free(&memory);
     }
-    free(q);
     return largest;
 }
 
@@ -218,23 +212,20 @@ static hamel_status decide_determined(statics *s, const double *z, const family 
     else if (!decides && linear_decides && zeros_are_explained(s, z, &eigen))
         set_decision(e, true, "eigenvalues");
     if (!e->decided) e->reason = reason_of(&p, linear_decides, kinked, s->instants == 1, memory);
-    bool known = e->decided || e->reason;
-    return known ? HAMEL_OK : hamel_out_of_memory(error);
+    return e->decided || e->reason ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-/* Copies the eigenvalues to *e. Replaces those within rounding errors of 0 by 0. */
-static bool take_eigenvalues(const hamel_linearization *linear, double unit, hamel_equilibrium *e, arena *memory) {
-    double *list = arena_alloc(memory, 2 * linear->state_count, sizeof *list);
-    if (!list) return false;
-    for (size_t k = 0; k < linear->state_count; k++) {
-        double re = linear->eigenvalues[2 * k], im = linear->eigenvalues[2 * k + 1];
-        bool zero = hypot(re, im) < 1e-12 * unit;
-        list[2 * k] = zero ? 0 : re;
-        list[2 * k + 1] = zero ? 0 : im;
+/* Copies the eigenvalues to *e. Replaces values below 1e-12 by 0. Returns false if out of memory. */
+static bool take_eigenvalues(const hamel_linearization *linear, hamel_equilibrium *e, arena *memory) {
+    double *list = arena_doubles(memory, 2 * linear->state_count);
+    for (size_t k = 0; k < linear->state_count && list; k++) {
+        const double *value = linear->eigenvalues + 2 * k;
+        bool zero = hypot(value[0], value[1]) < 1e-12;
+        for (size_t part = 0; part < 2; part++) list[2 * k + part] = zero ? 0 : value[part];
     }
     e->eigenvalues = list;
     e->eigenvalue_count = linear->state_count;
-    return true;
+    return list != NULL;
 }
 
 hamel_status stability_decide(statics *s, const double *z, const family *f, const stability_facts *facts,
@@ -244,17 +235,14 @@ hamel_status stability_decide(statics *s, const double *z, const family *f, cons
     local_state state = {s->t[0], z, s->v, s->zero_a, z + s->n};
     hamel_status status = linear_evaluate(&linear, &s->local, &state, memory, error);
     e->determined = status != HAMEL_SINGULAR;
-    if (status == HAMEL_SINGULAR) {
+    e->reason = e->determined ? "eigenvalues were not found" : "accelerations are not determined there";
+    if (!e->determined) {
         hamel_error_clear(error);
-        e->reason = "accelerations are not determined there";
         return HAMEL_OK;
     }
-    if (status != HAMEL_OK) return status;
-    e->reason = "eigenvalues were not found";
-    status = decide_determined(s, z, f, facts, &linear, e, memory, error);
+    if (status == HAMEL_OK) status = decide_determined(s, z, f, facts, &linear, e, memory, error);
     if (status != HAMEL_OK) return status;
     if (e->decided) e->reason = NULL;
     if (s->instants > 1) return HAMEL_OK; /* eigenvalues at one instant have no meaning */
-    if (!take_eigenvalues(&linear, 1, e, memory)) return hamel_out_of_memory(error);
-    return HAMEL_OK;
+    return take_eigenvalues(&linear, e, memory) ? HAMEL_OK : hamel_out_of_memory(error);
 }

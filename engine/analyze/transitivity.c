@@ -28,7 +28,8 @@ typedef struct coefficient {
 
 typedef struct moving_frame {
     analysis *a;
-    size_t n, count;         /* count: velocities chosen so far */
+    size_t n;
+    hamel_names *names;      /* names of the velocities chosen so far */
     graph_node *Psi, *Psi_t; /* n × n, n */
     graph_node *Phi, *Phi_t; /* n × n: row i belongs to q'_i; n */
     graph_node *zeros;       /* n */
@@ -46,27 +47,26 @@ static bool allocate_frame(moving_frame *f) {
         *lists[k] = arena_alloc(m, k < 2 ? n * n : n, sizeof **lists[k]);
     f->zeros = node_array(f->a->system, n);
     f->values = arena_doubles(m, n);
-    f->a->report->frame.items = arena_alloc(m, n, sizeof *f->a->report->frame.items);
+    f->names = &f->a->report->frame;
+    f->names->items = arena_alloc(m, n, sizeof *f->names->items);
     return rank_rows_init(&f->basis, n, n, SAMPLED_RANK_TOLERANCE) && f->zeros && !m->failed;
 }
 
 /* Adds the velocity u if it is independent of the velocities chosen so far. */
 static hamel_status offer_velocity(moving_frame *f, graph_node u, const char *name, const char *after) {
-    assert(f->count <= f->n);
+    assert(f->names->count <= f->n);
     analysis *a = f->a;
     graph *g = a->system->graph;
-    if (f->count == f->n) return HAMEL_OK;
-    graph_node *row = f->Psi + f->count * f->n;
+    size_t k = f->names->count;
+    if (k == f->n) return HAMEL_OK;
+    graph_node *row = f->Psi + k * f->n;
     for (size_t i = 0; i < f->n; i++) row[i] = graph_partial(g, u, a->system->v[i]);
-    f->Psi_t[f->count] = graph_substitute(g, u, SYMBOL_VELOCITY, f->zeros, f->n);
+    f->Psi_t[k] = graph_substitute(g, u, SYMBOL_VELOCITY, f->zeros, f->n);
     if (graph_status(g) != HAMEL_OK) return equations_status(a->system);
     hamel_status status = zero_values(a, &a->samples[0], false, row, f->n, f->values);
     if (status != HAMEL_OK || !rank_rows_add(&f->basis, f->values)) return status;
-    hamel_names *frame = &a->report->frame;
-    frame->items[frame->count] = arena_format(a->memory, "%s%s", name, after);
-    if (!frame->items[frame->count++]) return analysis_no_memory(a);
-    f->count++;
-    return HAMEL_OK;
+    f->names->items[f->names->count++] = arena_format(a->memory, "%s%s", name, after);
+    return f->names->items[k] ? HAMEL_OK : analysis_no_memory(a);
 }
 
 static hamel_status choose_velocities(moving_frame *f) {
@@ -178,9 +178,9 @@ static hamel_status report_coefficients(moving_frame *f, bool *good) {
         const coefficient *c = &f->items[k];
         if (!c->present) continue;
         hamel_coefficient *to = &r->coefficients[r->coefficient_count++];
-        to->of = r->frame.items[c->of];
-        to->first = r->frame.items[c->first];
-        to->second = c->second < f->n ? r->frame.items[c->second] : "t";
+        to->of = f->names->items[c->of];
+        to->first = f->names->items[c->first];
+        to->second = c->second < f->n ? f->names->items[c->second] : "t";
         to->value = analysis_text(a, c->value, ANALYSIS_TEXT_MOST);
         *good = to->value != NULL;
     }
