@@ -16,7 +16,7 @@
  * run. */
 #pragma once
 
-#include "server/bucket.h"
+#include "server/clock.h"
 #include "server/cpu_slots.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* clock.c — clocks and random identifiers; see clock.h. All condition variables of the daemon use CLOCK_MONOTONIC, so
+/* clock.c — clocks, random identifiers and rate limits; see clock.h. All condition variables of the daemon use CLOCK_MONOTONIC, so
  * setting the wall clock does not change a deadline. */
 #include "server/clock.h"
 
@@ -71,4 +71,16 @@ bool random_id(char out[RANDOM_ID_BYTES]) {
     }
     out[32] = '\0';
     return true;
+}
+
+bool bucket_take(bucket *b, double rate, double most, double *seconds) {
+    double now = clock_seconds();
+    b->taken = fmax(0, b->taken - (now - b->at) * rate);
+    b->at = now;
+    if (b->taken + 1 <= most) {
+        b->taken += 1;
+        return true;
+    }
+    *seconds = (b->taken + 1 - most) / rate;
+    return false;
 }

@@ -1,4 +1,4 @@
-/* clock.h — monotonic time, wall time as text, and random identifiers. */
+/* clock.h — monotonic time, wall time as text, random identifiers, and rate limits. */
 #pragma once
 
 #include <pthread.h>
@@ -28,3 +28,13 @@ void clock_text(char out[CLOCK_TEXT_BYTES], int64_t wall_ms);
 
 /* Writes 128 random bits as 32 lower-case hexadecimal digits. Returns false if the kernel returns no random bytes. */
 bool random_id(char out[RANDOM_ID_BYTES]);
+
+/* Rate limit by a token bucket: an allowance that refills at a fixed rate up to a maximum. Zero-initialize: the bucket is
+ * then full. */
+typedef struct bucket {
+    double taken, at; /* amount not yet refilled at time `at`, by clock_seconds */
+} bucket;
+
+/* Takes 1 from a bucket of size `most` that refills at `rate` per second. If the bucket is empty, returns false and sets
+ * *seconds to the time until a retry can succeed. */
+bool bucket_take(bucket *b, double rate, double most, double *seconds);

@@ -19,7 +19,7 @@ static const char *const outcome_names[RUN_OUTCOMES] = {"completed", "incomplete
 static const char *const lease_names[LEASE_ENDS] = {"own", "swept"};
 static const char *const reject_names[REJECTIONS] = {"busy", "rate", "quota", "token", "address", "answers"};
 
-static void count_up(atomic_uint_fast64_t *counter, double amount) {
+void metrics_count(atomic_uint_fast64_t *counter, double amount) {
     if (amount > 0) atomic_fetch_add_explicit(counter, (uint_fast64_t)amount, memory_order_relaxed);
 }
 
@@ -30,22 +30,22 @@ static uint64_t counter_value(const atomic_uint_fast64_t *counter) {
 static void histogram_add(metric_histogram *h, double seconds) {
     size_t k = 0;
     while (k < METRIC_BUCKETS && seconds > bounds[k]) k++;
-    count_up(&h->buckets[k], 1);
-    count_up(&h->microseconds, seconds * 1e6);
+    metrics_count(&h->buckets[k], 1);
+    metrics_count(&h->microseconds, seconds * 1e6);
 }
 
 void metrics_request(metrics *m, size_t route, int status, double seconds) {
     size_t row = route < METRIC_ROUTES ? route : METRIC_ROUTES, column = 0;
     while (column < METRIC_STATUSES - 1 && statuses[column] != status) column++;
-    count_up(&m->requests[row][column], 1);
+    metrics_count(&m->requests[row][column], 1);
     histogram_add(&m->latency[row], seconds);
 }
 
 void metrics_run(metrics *m, run_kind kind, run_outcome outcome, long steps, size_t rows, double seconds) {
-    count_up(&m->runs[kind][outcome], 1);
-    count_up(&m->steps, (double)steps);
-    count_up(&m->rows, (double)rows);
-    count_up(&m->run_microseconds, seconds * 1e6);
+    metrics_count(&m->runs[kind][outcome], 1);
+    metrics_count(&m->steps, (double)steps);
+    metrics_count(&m->rows, (double)rows);
+    metrics_count(&m->run_microseconds, seconds * 1e6);
 }
 
 bool metrics_summary(metrics *m, run_kind kind, const hamel_summary *summary) {
@@ -57,23 +57,11 @@ bool metrics_summary(metrics *m, run_kind kind, const hamel_summary *summary) {
 
 void metrics_commit(metrics *m, size_t changes, double seconds) {
     histogram_add(&m->commit, seconds);
-    count_up(&m->changes, (double)changes);
+    metrics_count(&m->changes, (double)changes);
 }
 
 void metrics_reject(metrics *m, rejection reason) {
-    count_up(&m->rejected[reason], 1);
-}
-
-void metrics_cache(metrics *m, bool hit) {
-    count_up(hit ? &m->cache_hits : &m->cache_misses, 1);
-}
-
-void metrics_lease(metrics *m, lease_end end, double count) {
-    count_up(&m->leases[end], count);
-}
-
-void metrics_fenced(metrics *m) {
-    count_up(&m->fenced, 1);
+    metrics_count(&m->rejected[reason], 1);
 }
 
 static void family(text_buffer *out, const char *name, const char *type, const char *help) {

@@ -39,7 +39,8 @@ typedef struct metrics {
     metric_histogram commit;
     atomic_uint_fast64_t changes; /* changes in committed transactions */
     atomic_uint_fast64_t rejected[REJECTIONS];
-    atomic_uint_fast64_t leases[LEASE_ENDS], fenced;
+    atomic_uint_fast64_t leases[LEASE_ENDS]; /* leases that ended */
+    atomic_uint_fast64_t fenced;             /* runs whose writes the store refused */
     atomic_uint_fast64_t cache_hits, cache_misses;
 } metrics;
 
@@ -48,9 +49,7 @@ void metrics_run(metrics *m, run_kind kind, run_outcome outcome, long steps, siz
 bool metrics_summary(metrics *m, run_kind kind, const hamel_summary *summary); /* returns true if the run completed */
 void metrics_commit(metrics *m, size_t changes, double seconds);
 void metrics_reject(metrics *m, rejection reason);
-void metrics_cache(metrics *m, bool hit);
-void metrics_lease(metrics *m, lease_end end, double count); /* leases that ended */
-void metrics_fenced(metrics *m);                             /* counts a run whose writes the store refused */
+void metrics_count(atomic_uint_fast64_t *counter, double amount);
 
 /* Writes all counters. `route_name` returns a name such as "POST /v1/jobs" for a row; NULL past the end. */
 void metrics_write(const metrics *m, const char *(*route_name)(size_t route, char *out, size_t room), text_buffer *out);

@@ -339,7 +339,7 @@ bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b
         while (result ==
                FOUND_FAILURE); /* retry: the derivation of another request failed, perhaps by being canceled */
     }
-    metrics_cache(c->metrics, result == FOUND_MODEL);
+    metrics_count(result == FOUND_MODEL ? &c->metrics->cache_hits : &c->metrics->cache_misses, 1);
     if (result == FOUND_CANCELED) return fail_with(failure, HAMEL_CANCELED);
     if (!entry) return fail_with(failure, HAMEL_NO_MEMORY);
     if (result == FOUND_NOTHING && !derive_entry(c, entry, body, length, b, file, failure)) return false;

@@ -1,7 +1,6 @@
 /* address_limits.c — table of client addresses; see address_limits.h. */
 #include "server/http/address_limits.h"
 
-#include "server/bucket.h"
 #include "server/clock.h"
 
 #include <math.h>
@@ -39,10 +38,6 @@ address_limits *address_limits_open(double connections, double handshakes_per_se
     a->rates[ADDRESS_HANDSHAKE] = handshakes_per_second;
     a->most[ADDRESS_HANDSHAKE] = fmax(10, 2 * handshakes_per_second);
     return a;
-}
-
-void address_limits_close(address_limits *a) {
-    free(a);
 }
 
 static size_t row_of(const address_limits *a, const struct sockaddr *address) {

@@ -13,9 +13,9 @@ typedef enum address_cost { ADDRESS_WRONG_TOKEN, ADDRESS_HANDSHAKE, ADDRESS_COST
 typedef struct address_limits address_limits;
 typedef struct address_row address_row;
 
-/* 0 means no limit. Returns NULL if out of memory or random bytes. The functions below are not thread-safe. */
+/* 0 means no limit. Returns NULL if out of memory or random bytes. The caller frees the table after the last call of
+ * address_limits_leave. The functions below are not thread-safe. */
 address_limits *address_limits_open(double connections, double handshakes_per_second);
-void address_limits_close(address_limits *a); /* called after address_limits_leave for all connections */
 
 /* Takes one operation from the allowance of an address. If the allowance is used up, returns false and sets *seconds to
  * the time after which to retry. */

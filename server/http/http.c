@@ -248,9 +248,7 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
                                       const char *method, const char *version, const char *upload, size_t *upload_size,
                                       void **con_cls) {
     request *r = *con_cls;
-    (void)context;
-    (void)connection;
-    (void)url;
+    (void)context, (void)connection, (void)url;
     if (!r) return MHD_NO; /* begin_request ran out of memory */
     if (!r->headers_seen) {
         double seconds = request_read_headers(r, method, version);
@@ -376,7 +374,7 @@ static http_server *give_up(http_server *server, char *message, size_t room, con
     pool_close(server->streams);
     followers_close(server->followers);
     connections_close(server->connections);
-    address_limits_close(server->addresses);
+    free(server->addresses);
     free(server);
     return NULL;
 }
@@ -437,6 +435,6 @@ void http_stop(http_server *server, double seconds, double patience) {
     MHD_stop_daemon(server->daemon);
     if (listener != MHD_INVALID_SOCKET) close(listener);
     connections_close(server->connections);
-    address_limits_close(server->addresses);
+    free(server->addresses);
     free(server);
 }

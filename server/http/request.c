@@ -35,18 +35,12 @@ const char *request_owner_filter(const request *r) {
     return access_may(r->owner, SCOPE_ADMIN) ? NULL : r->owner->name;
 }
 
+const char *const http_method_names[METHODS] = {"", "GET", "HEAD", "POST", "DELETE", "OPTIONS"};
+
 static http_method method_named(const char *name) {
-    static const struct {
-        const char *name;
-        http_method method;
-    } known[] = {{"GET", METHOD_GET},
-                 {"HEAD", METHOD_HEAD},
-                 {"POST", METHOD_POST},
-                 {"DELETE", METHOD_DELETE},
-                 {"OPTIONS", METHOD_OPTIONS}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(known[i].name, name) == 0) return known[i].method;
-    return (http_method)0;
+    for (size_t k = 1; k < METHODS; k++)
+        if (strcmp(http_method_names[k], name) == 0) return (http_method)k;
+    return METHOD_NONE;
 }
 
 static bool is_json_type(const char *type) {

@@ -23,12 +23,15 @@
 typedef enum handled { REPLY_READY, REPLY_STREAMED } handled;
 typedef enum route_thread { RUN_INLINE, RUN_BRIEF, RUN_STREAM, RUN_FOLLOW } route_thread;
 typedef enum http_method {
-    METHOD_GET = 1,
-    METHOD_HEAD = 2,
-    METHOD_POST = 4,
-    METHOD_DELETE = 8,
-    METHOD_OPTIONS = 16
+    METHOD_NONE,
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_POST,
+    METHOD_DELETE,
+    METHOD_OPTIONS
 } http_method;
+enum { METHODS = METHOD_OPTIONS + 1 };
+extern const char *const http_method_names[METHODS];
 
 typedef struct request request;
 typedef handled route_handler(request *r);

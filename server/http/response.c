@@ -162,10 +162,7 @@ static struct MHD_Response *make_streamed(request *r) {
 }
 
 static ssize_t read_nothing(void *context, uint64_t at, char *out, size_t room) {
-    (void)context;
-    (void)at;
-    (void)out;
-    (void)room;
+    (void)context, (void)at, (void)out, (void)room;
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 

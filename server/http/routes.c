@@ -85,9 +85,7 @@ const route *route_find(http_method method, const char *path, char parameter[PAR
             allow[0] = '\0';
             return &routes[i];
         }
-        if (routes[i].method == METHOD_GET) add_method(allow, "GET, HEAD");
-        if (routes[i].method == METHOD_POST) add_method(allow, "POST");
-        if (routes[i].method == METHOD_DELETE) add_method(allow, "DELETE");
+        add_method(allow, routes[i].method == METHOD_GET ? "GET, HEAD" : http_method_names[routes[i].method]);
     }
     if (allow[0]) add_method(allow, "OPTIONS");
     return NULL;

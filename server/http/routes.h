@@ -19,15 +19,11 @@ route_handler examples_list, examples_get;
 route_handler service_index, service_document, service_metrics, service_healthz, service_readyz;
 
 /* Acquires the model of a description, derived on the calling thread if necessary. On failure returns false and fills
- * *failure (routes_simulations.c). */
+ * *failure (routes_runs.c). */
 bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure);
 
-/* Derives the system in the body of the request and runs it in a CPU slot; replies if it cannot be derived. An observer
- * that makes the reply a stream ends the stream (routes_simulations.c). */
-void request_run_system(request *r, api_observer *observer);
-
 /* Replies to an invalid description with its problem document, or with 503 during shutdown. Clears *failure
- * (routes_simulations.c). */
+ * (routes_runs.c). */
 handled reply_refusal(request *r, api_failure *failure);
 
 /* Read the job or batch with the id in the path. If there is none, or it belongs to another owner, reply and return
@@ -57,6 +53,3 @@ cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), co
 /* Returns the format of rows that the client accepts. If there is none, replies 406 and returns NULL
  * (routes_results.c). */
 const row_format *request_row_format(request *r);
-
-/* Replies to a run that failed before a byte was sent (routes_simulations.c). */
-handled reply_run_problem(request *r, const api_failure *failure);

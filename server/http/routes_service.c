@@ -84,8 +84,7 @@ handled service_readyz(request *r) {
 static const char *route_label(size_t index, char *out, size_t room) {
     const route *row = route_at(index);
     if (!row) return NULL;
-    const char *method = row->method == METHOD_GET ? "GET" : row->method == METHOD_POST ? "POST" : "DELETE";
-    snprintf(out, room, "%s %s", method, row->path);
+    snprintf(out, room, "%s %s", http_method_names[row->method], row->path);
     return out;
 }
 

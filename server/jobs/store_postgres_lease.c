@@ -61,7 +61,7 @@ bool pg_take_lease(postgres_store *s) {
 static void lose_lease(postgres_store *s) {
     int64_t node = atomic_exchange(&s->node, 0);
     if (node == 0) return;
-    metrics_lease(s->base.metrics, LEASE_LOST, 1);
+    metrics_count(&s->base.metrics->leases[LEASE_LOST], 1);
     log_write(s->base.log, LOG_WARNING, "lease", LOG_FIELDS(log_number("node", (double)node), log_text("end", "lost")));
     notify(s, true);
 }
@@ -128,7 +128,7 @@ static void sweep(postgres_store *s) {
         return;
     }
     if (nodes == 0) return;
-    metrics_lease(s->base.metrics, LEASE_SWEPT, (double)nodes);
+    metrics_count(&s->base.metrics->leases[LEASE_SWEPT], (double)nodes);
     log_write(
         s->base.log, LOG_WARNING, "lease",
         LOG_FIELDS(log_text("end", "swept"), log_number("nodes", (double)nodes), log_number("poison", (double)poison)));

@@ -202,8 +202,7 @@ int64_t sqlite_query(sqlite_connection *c, const char *sql) {
 }
 
 static void now(sqlite3_context *context, int count, sqlite3_value **values) {
-    (void)count;
-    (void)values;
+    (void)count, (void)values;
     sqlite3_result_int64(context, clock_wall_ms());
 }
 

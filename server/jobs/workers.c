@@ -158,7 +158,7 @@ static bool on_job_progress(void *context, const char *json, double fraction) {
 /* Logs the end of a run. STORE_ABSENT: the job has been deleted, or assigned to another daemon. */
 static void log_end(const job_run *run, store_status status, const char *what) {
     if (status == STORE_ABSENT) {
-        metrics_fenced(run->worker->workers->services.metrics);
+        metrics_count(&run->worker->workers->services.metrics->fenced, 1);
         what = "refused";
     }
     log_write(run->worker->workers->services.log, LOG_INFO, "job",

@@ -34,7 +34,7 @@ echo "lint: cppcheck"
 # nullPointerRedundantCheck: the request is read from the stream before the stream's other thread may release it.
 cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability -I. -Ibuild/generated -j "$jobs" \
     --suppress=missingIncludeSystem --suppress=legacyUninitvar --suppress=autoVariables:server/cpu_slots.c \
-    --suppress=nullPointerRedundantCheck:server/http/routes_simulations.c "${units[@]}"
+    --suppress=nullPointerRedundantCheck:server/http/routes_runs.c "${units[@]}"
 echo "lint: clang-tidy"
 printf '%s\n' "${units[@]}" | { grep -v '^tests/' || true; } | tr '\n' '\0' |
     xargs -0 -r -n 4 -P "$jobs" sh -c 'clang-tidy --quiet "$@" -- -std=c11 -D_GNU_SOURCE -I. -Ibuild/generated 2>/dev/null' clang-tidy

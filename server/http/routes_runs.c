@@ -1,14 +1,28 @@
-/* routes_simulations.c — POST /v1/simulations: runs a system and streams its rows.
+/* routes_runs.c — requests that compute while their client waits: POST /v1/simulations, /v1/checks, /v1/analyses.
  *
- * Nothing is sent until the run has begun or failed, so an error before the first row decides the status of the reply.
- * From then on the reply is a stream, and a failure is its last line. */
+ * A simulation streams its rows. Nothing is sent until the run has begun or failed, so an error before the first row
+ * decides the status of the reply. From then on the reply is a stream, and a failure is its last line. Checks discard the
+ * rows and report the checks and invariants of the summary, as JSON or JUnit XML. A run that a limit has ended has not
+ * passed.
+ *
+ * An analysis may take as long as a derivation. Therefore each request waits for a CPU slot, has a thread, and is canceled
+ * when its client disconnects. Unless --analysis-processes is 0, analyses run in separate processes
+ * (server/analysis_pool.h). */
+#include "api/analyze.h"
+#include "api/json/builder.h"
 #include "api/json/text.h"
+#include "api/write/junit.h"
+#include "server/analysis_process.h"
+#include "server/http/accept.h"
 #include "server/http/routes.h"
 
+#include <flint/flint.h>
 #include <stdlib.h>
 
 /* Longest interval without data on a stream whose format has heartbeats. */
 #define HEARTBEAT_SECONDS 5.0
+
+/* ---- simulations ------------------------------------------------------------------------------------------------- */
 
 typedef struct live_run {
     request *r; /* NULL after the answer has become a stream */
@@ -91,7 +105,7 @@ static handled reply_budget(request *r) {
     return problem ? reply_problem_tree(r, http, problem) : reply_no_memory(r);
 }
 
-handled reply_run_problem(request *r, const api_failure *failure) {
+static handled reply_run_problem(request *r, const api_failure *failure) {
     bool stopped = stream_stopped(r->stream);
     if (!stopped && budget_spent(stream_budget(r->stream))) return reply_budget(r);
     int status = stopped ? 503 : failure->http ? failure->http : 500;
@@ -148,7 +162,7 @@ bool request_model(request *r, const char *text, size_t length, model_lease *lea
     return model_cache_take(r->services->models, text, length, stream_budget(r->stream), "request", lease, failure);
 }
 
-void request_run_system(request *r, api_observer *observer) {
+static void run_system(request *r, api_observer *observer) {
     api_failure failure = {0};
     model_lease lease;
     model_cache *models = r->services->models; /* the observer may give the request back to the HTTP thread */
@@ -181,9 +195,145 @@ handled simulations_create(request *r) {
     run.writer = row_writer_open(format, (byte_sink){&run, write_live});
     if (!run.writer) return reply_no_memory(r);
     run.writer->keep = keep_rows;
-    request_run_system(r, &observer);
+    run_system(r, &observer);
     if (!run.r) stream_end(run.stream, run.whole);
     row_writer_close(run.writer);
     if (!run.r) return REPLY_STREAMED;
     return r->reply.status ? REPLY_READY : reply_no_memory(r);
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+enum { FORM_JSON, FORM_JUNIT, FORMS };
+static const char *const forms[FORMS] = {"application/json", "application/xml"};
+
+typedef struct check_run {
+    request *r;
+    size_t form;
+} check_run;
+
+static void note_nothing(void *context, const api_check_result *verdict) {
+    (void)context, (void)verdict;
+}
+
+static void note_case(void *context, const api_check_result *verdict) {
+    junit_case(context, "request", verdict);
+}
+
+static cJSON *list_of(json_builder *b, const cJSON *summary, const char *key) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(summary, key);
+    return json_kept(b, list ? cJSON_Duplicate(list, 1) : cJSON_CreateArray());
+}
+
+/* Replies {passed, checks, invariants, summary}; takes ownership of the summary. */
+static handled reply_verdicts(request *r, cJSON *summary) {
+    json_builder b = {0};
+    cJSON *answer = json_kept(&b, cJSON_CreateObject());
+    json_add_truth(&b, answer, "passed", api_check_results(summary, note_nothing, NULL));
+    if (!b.failed) cJSON_AddItemToObject(answer, "checks", list_of(&b, summary, "checks"));
+    if (!b.failed) cJSON_AddItemToObject(answer, "invariants", list_of(&b, summary, "invariants"));
+    if (b.failed || !cJSON_AddItemToObject(answer, "summary", summary)) {
+        cJSON_Delete(summary);
+        cJSON_Delete(answer);
+        return reply_no_memory(r);
+    }
+    return reply_json(r, 200, answer);
+}
+
+static handled reply_junit(request *r, const cJSON *summary) {
+    junit report;
+    size_t length = 0;
+    junit_init(&report);
+    api_check_results(summary, note_case, &report);
+    char *text = junit_take(&report, &length);
+    return reply_bytes(r, 200, forms[FORM_JUNIT], text, length);
+}
+
+static bool check_summary(void *context, const char *json, const hamel_summary *s) {
+    const check_run *run = context;
+    cJSON *summary = json_parse_trusted(json);
+    metrics_summary(run->r->services->metrics, RUN_KIND_CHECK, s);
+    if (!summary) {
+        reply_no_memory(run->r);
+    } else if (run->form == FORM_JUNIT) {
+        reply_junit(run->r, summary);
+        cJSON_Delete(summary);
+    } else {
+        reply_verdicts(run->r, summary);
+    }
+    return true;
+}
+
+static bool check_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    const check_run *run = context;
+    (void)json, (void)summary_json;
+    bool canceled = atomic_load(stream_cancel_flag(run->r->stream));
+    metrics_run(run->r->services->metrics, RUN_KIND_CHECK, canceled ? RUN_CANCELED : RUN_FAILED, 0, 0, 0);
+    reply_run_problem(run->r, failure);
+    return true;
+}
+
+handled checks_create(request *r) {
+    check_run run = {.r = r, .form = accept_choose(request_header(r, "Accept"), forms, FORMS, FORM_JSON)};
+    if (run.form == FORMS) {
+        return reply_problem(r, 406, "not-acceptable", "Not acceptable",
+                             "available formats: application/json, application/xml (JUnit)");
+    }
+    api_observer observer = {.context = &run, .summary = check_summary, .problem = check_problem};
+    run_system(r, &observer);
+    return r->reply.status ? REPLY_READY : reply_no_memory(r);
+}
+
+/* ---- analyses ---------------------------------------------------------------------------------------------------- */
+
+static handled reply_limit(request *r, const char *detail, double most) {
+    return reply_problem(r, 422, hamel_status_slug(HAMEL_LIMIT), hamel_status_meaning(HAMEL_LIMIT), detail, most);
+}
+
+static handled reply_refused(request *r, const analysis_result *result) {
+    api_failure failure = {.http = result->refused, .problem = json_parse(result->text, result->length, NULL, NULL)};
+    return reply_refusal(r, &failure);
+}
+
+static handled analyze_apart(request *r) {
+    analysis_result result;
+    api_failure nobody_waits = {.http = api_status_http(HAMEL_CANCELED)};
+    switch (analysis_pool_make(r->services->analyses, stream_budget(r->stream), r->id, r->body.bytes, r->body.length,
+                               &result)) {
+    case ANALYSIS_ANSWERED:
+        if (!result.refused) return reply_bytes(r, 200, "application/json", result.text, result.length);
+        reply_refused(r, &result);
+        free(result.text);
+        return REPLY_READY;
+    case ANALYSIS_ENDED: return reply_refusal(r, &nobody_waits); /* replies with the exceeded limit or the shutdown */
+    case ANALYSIS_OUT_OF_MEMORY:
+        return reply_limit(r,
+                           "the analysis needs more than its limit of %.0f bytes (--analysis-memory); request fewer "
+                           "analyses at once, or simplify the system",
+                           r->services->config->analysis_memory);
+    case ANALYSIS_LONG:
+        return reply_limit(r, "the report has more than %.0f bytes; request fewer analyses at once", ANALYSIS_TEXT_MAX);
+    case ANALYSIS_CRASHED:
+        return reply_problem(r, 500, "crashed", "The analysis crashed",
+                             "the process of this analysis ended unexpectedly; other requests are not affected; if it "
+                             "happens again, report the request");
+    case ANALYSIS_UNAVAILABLE: break;
+    }
+    r->reply.retry_after = 5;
+    return reply_problem(r, 503, "busy", "Busy", "no process is left for the analysis; retry shortly");
+}
+
+static handled analyze_here(request *r) {
+    api_failure failure = {0};
+    budget *b = stream_budget(r->stream);
+    budget_take_slot(b);
+    cJSON *answer = api_analyze_request(request_body(r), r->body.length, &r->services->limits, &b->poll, &failure);
+    budget_release_slot(b);
+    flint_cleanup(); /* frees FLINT's data of this thread */
+    return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);
+}
+
+handled analyses_create(request *r) {
+    stream_finish_first(r->stream);
+    return r->services->analyses ? analyze_apart(r) : analyze_here(r);
 }
