@@ -3,6 +3,8 @@
 
 #include "api/analyze.h"
 #include "api/json/text.h"
+#include "server/clock.h"
+#include "server/metrics.h"
 
 #include <errno.h>
 #include <flint/flint.h>
@@ -74,19 +76,6 @@ static void end_without_memory(void) {
     __flint_set_memory_functions(process_allocate, allocate_zeroed, reallocate, free);
 }
 
-/* Returns the data size of this process in bytes: the sixth number of /proc/self/statm, in pages. */
-static double data_bytes(void) {
-    enum { DATA = 6 };
-    char line[256] = "", *end = line;
-    double pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file) return 0;
-    if (!fgets(line, sizeof line, file)) line[0] = '\0';
-    fclose(file);
-    for (int k = 0; k < DATA; k++) pages = strtod(end, &end);
-    return pages * (double)sysconf(_SC_PAGESIZE);
-}
-
 /* Lowers a limit to `most`, or to the hard limit if that is lower. With `finally` it also lowers the hard limit. */
 static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     struct rlimit limit;
@@ -105,7 +94,7 @@ static void volunteer(void) {
 }
 
 static bool set_up(const analysis_setup *setup) {
-    double data = data_bytes() + setup->memory;
+    double data = metrics_memory_bytes(6) + setup->memory;
     volunteer();
     end_without_memory();
     bool limited = limit_to(RLIMIT_CORE, 0, true) && limit_to(RLIMIT_FSIZE, setup->memory, true) &&
@@ -133,15 +122,11 @@ static bool send_all(int channel, const void *from, size_t length) {
     return true;
 }
 
-static double seconds_of(struct timeval span) {
-    return (double)span.tv_sec + 1e-6 * (double)span.tv_usec;
-}
-
 /* Limits processor time; SIGXCPU ends the process. The limit is one second above the daemon's, which reports more. */
 static bool limit_next_analysis(const analysis_setup *setup) {
     struct rusage used;
     if (setup->cpu_seconds <= 0 || getrusage(RUSAGE_SELF, &used) != 0) return true;
-    double until = ceil(seconds_of(used.ru_utime) + seconds_of(used.ru_stime) + setup->cpu_seconds + 1);
+    double until = ceil(clock_used_seconds(&used) + setup->cpu_seconds + 1);
     return limit_to(RLIMIT_CPU, until, false);
 }
 

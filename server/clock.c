@@ -18,6 +18,11 @@ double clock_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double clock_used_seconds(const struct rusage *used) {
+    return (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
+           1e-6 * (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
+}
+
 struct timespec clock_deadline(double seconds) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);

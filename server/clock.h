@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { RANDOM_ID_BYTES = 33, CLOCK_TEXT_BYTES = 32 };
@@ -12,6 +13,8 @@ enum { RANDOM_ID_BYTES = 33, CLOCK_TEXT_BYTES = 32 };
 double clock_seconds(void); /* CLOCK_MONOTONIC: for intervals and deadlines */
 
 double clock_cpu_seconds(void); /* processor time of the calling thread */
+
+double clock_used_seconds(const struct rusage *used); /* user and system time */
 
 /* clock_deadline returns the time `seconds` from now, for pthread_cond_timedwait; clock_condition_init initializes a
  * condition variable. Deadlines and condition variables use CLOCK_MONOTONIC. */

@@ -1,6 +1,8 @@
 /* metrics.c — counters and their Prometheus text; see metrics.h. */
 #include "server/metrics.h"
 
+#include "server/clock.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,14 +162,15 @@ void metrics_write(const metrics *m, name_function *route_name, text_buffer *out
                         (double)counter_value(&m->cache_misses));
 }
 
-static double resident_bytes(void) {
-    char line[128] = ""; /* statm in pages: total size, then resident size */
+double metrics_memory_bytes(int field) {
+    char line[256] = "", *end = line;
+    double pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file) return 0;
-    bool got = fgets(line, sizeof line, file) != NULL;
+    if (!fgets(line, sizeof line, file)) line[0] = '\0';
     fclose(file);
-    const char *resident = got ? strchr(line, ' ') : NULL;
-    return resident ? strtod(resident, NULL) * (double)sysconf(_SC_PAGESIZE) : 0;
+    for (int k = 0; k < field; k++) pages = strtod(end, &end);
+    return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 static double open_descriptors(void) {
@@ -181,9 +184,8 @@ static double open_descriptors(void) {
 void metrics_write_process(text_buffer *out) {
     struct rusage used = {0};
     getrusage(RUSAGE_SELF, &used);
-    double cpu = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-    metrics_write_value(out, "process_cpu_seconds_total", "counter", "User and system time.", cpu);
-    metrics_write_value(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+    metrics_write_value(out, "process_cpu_seconds_total", "counter", "User and system time.",
+                        clock_used_seconds(&used));
+    metrics_write_value(out, "process_resident_memory_bytes", "gauge", "Resident memory.", metrics_memory_bytes(2));
     metrics_write_value(out, "process_open_fds", "gauge", "Open descriptors.", open_descriptors());
 }

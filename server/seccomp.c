@@ -59,77 +59,54 @@ static const int serving[] = {
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* Call that is allowed if (argument & mask) == value; arguments are numbered from 0. */
-typedef struct condition {
-    int call;
-    unsigned argument;
-    scmp_datum_t mask, value;
-} condition;
-
-static const scmp_datum_t whole = ~(scmp_datum_t)0, word = 0xffffffff;
-
-static int allow(scmp_filter_ctx filter, const condition *c) {
-    struct scmp_arg_cmp is = {c->argument, SCMP_CMP_MASKED_EQ, c->mask, c->value};
-    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, c->call, 1, &is);
-}
-
 static int allow_all(scmp_filter_ctx filter, const int *calls, size_t count) {
     int failed = 0;
     for (size_t k = 0; !failed && k < count; k++) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[k], 0);
     return failed;
 }
 
-static int allow_each(scmp_filter_ctx filter, const condition *conditions, size_t count) {
+enum { COMPUTES = 8, SERVES = 16 }; /* groups of rules in addition to KEEP_: a process that only computes; the daemon */
+
+/* Allows calls if (argument & mask) == value. Arguments are numbered from 0. */
+static int allow_arguments(scmp_filter_ctx filter, unsigned groups) {
+    const scmp_datum_t whole = ~(scmp_datum_t)0, word = 0xffffffff, both = PROT_WRITE | PROT_EXEC;
+    const struct rule {
+        unsigned groups;
+        int call;
+        struct scmp_arg_cmp is;
+    } rules[] = {
+        {COMPUTES | SERVES, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, both, 0)},
+        {COMPUTES | SERVES, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, both, PROT_WRITE)},
+        {COMPUTES | SERVES, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
+        {COMPUTES | SERVES, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_MASKED_EQ, word, PR_SET_VMA)},
+        {COMPUTES | SERVES, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_MASKED_EQ, whole, 0)}, /* only reads limits */
+        /* may change the limit of processor time (analysis_process.c), and no other limit */
+        {COMPUTES, SCMP_SYS(prlimit64), SCMP_A1(SCMP_CMP_MASKED_EQ, word, RLIMIT_CPU)},
+        {SERVES, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)}, /* threads, no processes */
+        {SERVES, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_MASKED_EQ, word, AF_INET)},
+        {SERVES, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_MASKED_EQ, word, AF_INET6)},
+        {SERVES, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_MASKED_EQ, word, AF_UNIX)},
+        {SERVES, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_MASKED_EQ, word, (scmp_datum_t)getpid())}, /* abort() and raise() */
+        {SERVES, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_MASKED_EQ, word, PR_SET_NAME)},
+        {SERVES, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, word, FIONBIO)},
+        {SERVES, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, word, FIONREAD)}, /* used by the host name resolver */
+        /* an executable mapping, as engine/compile/native.c makes it of a file in memory */
+        {KEEP_CODE, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, both, PROT_EXEC)},
+    };
     int failed = 0;
-    for (size_t k = 0; !failed && k < count; k++) failed = allow(filter, &conditions[k]);
+    for (size_t k = 0; !failed && k < COUNT(rules); k++)
+        if (rules[k].groups & groups)
+            failed = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rules[k].call, 1, &rules[k].is);
     return failed;
-}
-
-static int allow_computing(scmp_filter_ctx filter) {
-    const scmp_datum_t both = PROT_WRITE | PROT_EXEC;
-    const condition conditions[] = {
-        {SCMP_SYS(mmap), 2, both, 0},          {SCMP_SYS(mmap), 2, both, PROT_WRITE},
-        {SCMP_SYS(mprotect), 2, PROT_EXEC, 0}, {SCMP_SYS(prctl), 0, word, PR_SET_VMA},
-        {SCMP_SYS(prlimit64), 2, whole, 0}, /* new limit NULL: only reads limits */
-    };
-    int failed = allow_all(filter, computing, COUNT(computing));
-    return failed ? failed : allow_each(filter, conditions, COUNT(conditions));
-}
-
-static int allow_serving(scmp_filter_ctx filter) {
-    const condition conditions[] = {
-        {SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD}, /* may start threads but not processes */
-        {SCMP_SYS(socket), 0, word, AF_INET},
-        {SCMP_SYS(socket), 0, word, AF_INET6},
-        {SCMP_SYS(socket), 0, word, AF_UNIX},
-        {SCMP_SYS(tgkill), 0, word, (scmp_datum_t)getpid()}, /* for abort() and raise() */
-        {SCMP_SYS(prctl), 0, word, PR_SET_NAME},
-        {SCMP_SYS(ioctl), 1, word, FIONBIO},
-        {SCMP_SYS(ioctl), 1, word, FIONREAD}, /* used by the host name resolver */
-    };
-    int failed = allow_all(filter, serving, COUNT(serving));
-    return failed ? failed : allow_each(filter, conditions, COUNT(conditions));
-}
-
-/* Allows changing the limit of processor time (analysis_process.c), and no other limit. */
-static int allow_cpu_limit(scmp_filter_ctx filter) {
-    const condition limit = {SCMP_SYS(prlimit64), 1, word, RLIMIT_CPU};
-    return allow(filter, &limit);
-}
-
-/* Allows memfd_create and an executable mapping of such a file, as engine/compile/native.c needs them. */
-static int allow_code(scmp_filter_ctx filter) {
-    const condition executable = {SCMP_SYS(mmap), 2, PROT_WRITE | PROT_EXEC, PROT_EXEC};
-    int failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(memfd_create), 0);
-    return failed ? failed : allow(filter, &executable);
 }
 
 static int add_rules(scmp_filter_ctx filter, bool kills, bool serves, unsigned keeps) {
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree instead of a list */
-    if (!failed) failed = allow_computing(filter);
-    if (!failed) failed = serves ? allow_serving(filter) : allow_cpu_limit(filter);
-    if (!failed && (keeps & KEEP_CODE)) failed = allow_code(filter);
+    if (!failed) failed = allow_all(filter, computing, COUNT(computing));
+    if (!failed && serves) failed = allow_all(filter, serving, COUNT(serving));
+    if (!failed) failed = allow_arguments(filter, keeps | (serves ? SERVES : COMPUTES));
+    if (!failed && (keeps & KEEP_CODE)) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(memfd_create), 0);
     if (!failed && (keeps & KEEP_CONNECT)) failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(connect), 0);
     /* A filter cannot read the arguments of clone3, which are in memory. After ENOSYS the C library uses clone. */
     if (!failed && kills) failed = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

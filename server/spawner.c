@@ -2,6 +2,7 @@
  * over a socket that preserves message boundaries. */
 #include "server/spawner.h"
 
+#include "server/clock.h"
 #include "server/log.h"
 
 #include <errno.h>
@@ -96,8 +97,7 @@ static spawned_end end_one(pid_t pid) {
     kill(pid, SIGKILL);
     while (wait4(pid, &end.status, 0, &used) < 0 && errno == EINTR) {
     }
-    end.cpu_seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                      1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    end.cpu_seconds = clock_used_seconds(&used);
     return end;
 }
 

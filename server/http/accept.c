@@ -77,13 +77,12 @@ static int closeness(const accept_range *range, const char *offer) {
 
 /* Weight of one offer in a header, given by the range that matches it most closely. */
 typedef struct opinion {
-    int weight, closeness;
-    size_t position; /* position of that range in the header */
+    int weight, closeness, position; /* position of that range in the header */
 } opinion;
 
 static opinion opinion_of(const char *accept, const char *offer) {
     opinion best = {0};
-    size_t position = 0;
+    int position = 0;
     for (const char *p = accept; *p != '\0'; position++) {
         accept_range range;
         p = read_range(p, &range);
@@ -94,14 +93,11 @@ static opinion opinion_of(const char *accept, const char *offer) {
     return best;
 }
 
-static bool better(const opinion *a, const opinion *b) {
-    if (a->weight != b->weight) return a->weight > b->weight;
-    if (a->closeness != b->closeness) return a->closeness > b->closeness;
-    return a->position < b->position;
-}
-
-static bool same_opinion(const opinion *a, const opinion *b) {
-    return a->weight == b->weight && a->closeness == b->closeness && a->position == b->position;
+/* Returns a positive number if `a` is better than `b`, 0 if they are equal. */
+static int compare(const opinion *a, const opinion *b) {
+    if (a->weight != b->weight) return a->weight - b->weight;
+    if (a->closeness != b->closeness) return a->closeness - b->closeness;
+    return (a->position < b->position) - (a->position > b->position);
 }
 
 static bool says_nothing(const char *header) {
@@ -115,8 +111,8 @@ size_t accept_choose(const char *header, const char *const *offers, size_t count
     for (size_t k = 0; k < count; k++) {
         opinion o = opinion_of(header, offers[k]);
         if (o.closeness == 0 || o.weight == 0) continue;
-        bool taken = chosen == count || better(&o, &best) || (same_opinion(&o, &best) && k == preferred);
-        if (!taken) continue;
+        int order = chosen == count ? 1 : compare(&o, &best);
+        if (order < 0 || (order == 0 && k != preferred)) continue;
         chosen = k;
         best = o;
     }

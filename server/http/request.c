@@ -40,7 +40,7 @@ const char *const http_method_names[METHODS] = {"", "GET", "HEAD", "POST", "DELE
 static http_method method_named(const char *name) {
     for (size_t k = 1; k < METHODS; k++)
         if (strcmp(http_method_names[k], name) == 0) return (http_method)k;
-    return METHOD_NONE;
+    return (http_method)0;
 }
 
 static bool is_json_type(const char *type) {
@@ -68,11 +68,11 @@ static enum MHD_Result look_at_query(void *context, enum MHD_ValueKind kind, con
     }
     for (size_t i = 0; i < look->count; i++) {
         if (strcmp(look->names[i], name) != 0) continue;
-        reply_problem(look->r, 400, "invalid-parameter", "Invalid query parameter", "'%s' is given twice", name);
+        reply_parameter(look->r, "'%s' is given twice", name);
         return MHD_NO;
     }
     if (!value) {
-        reply_problem(look->r, 400, "invalid-parameter", "Invalid query parameter", "'%s' has no value", name);
+        reply_parameter(look->r, "'%s' has no value", name);
         return MHD_NO;
     }
     if (look->count < sizeof look->names / sizeof look->names[0]) look->names[look->count++] = name;

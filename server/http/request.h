@@ -23,14 +23,13 @@
 typedef enum handled { REPLY_READY, REPLY_STREAMED } handled;
 typedef enum route_thread { RUN_INLINE, RUN_BRIEF, RUN_STREAM, RUN_FOLLOW } route_thread;
 typedef enum http_method {
-    METHOD_NONE,
-    METHOD_GET,
+    METHOD_GET = 1,
     METHOD_HEAD,
     METHOD_POST,
     METHOD_DELETE,
-    METHOD_OPTIONS
+    METHOD_OPTIONS,
+    METHODS
 } http_method;
-enum { METHODS = METHOD_OPTIONS + 1 };
 extern const char *const http_method_names[METHODS];
 
 typedef struct request request;
@@ -135,6 +134,7 @@ const char *request_owner_filter(const request *r);
  * functions below. */
 handled reply_problem(request *r, int status, const char *slug, const char *title, const char *detail, ...)
     HAMEL_PRINTF(5, 6);
+#define reply_parameter(r, ...) reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", __VA_ARGS__)
 handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes ownership of the tree */
 handled reply_no_memory(request *r);
 handled reply_too_large(request *r);                     /* 413, the body exceeds --max-body */

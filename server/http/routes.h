@@ -36,15 +36,9 @@ bool job_reread(store *s, job *j);
 
 handled reply_job(request *r, int status, const job *j); /* with an ETag (routes_jobs.c) */
 
-/* Page of a list, newest items first. */
-typedef struct page {
-    size_t limit;
-    int64_t before; /* only items with smaller numbers; 0: start with the newest */
-} page;
-
-/* Reads the query parameters `limit` and `cursor`. If one is invalid, replies with the error and returns false
- * (routes_jobs.c). */
-bool page_read(request *r, page *out);
+/* Reads the query parameters `limit` and `cursor` of a list into query->limit and query->before. If one is invalid, replies
+ * with the error and returns false (routes_jobs.c). */
+bool page_read(request *r, job_query *query);
 
 /* Returns {items, next} with `count` items, each made by item(context, k); NULL if out of memory. `last` is the number
  * of the last item, or 0 if the list ends with this page (routes_jobs.c). */

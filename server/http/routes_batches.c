@@ -241,11 +241,10 @@ static cJSON *batch_at(const void *context, size_t k) {
 }
 
 handled batches_list(request *r) {
-    page asked;
     size_t count = 0;
     bool more;
-    if (!page_read(r, &asked)) return REPLY_READY;
-    job_query query = {.owner = request_owner_filter(r), .before = asked.before, .limit = asked.limit};
+    job_query query = {.owner = request_owner_filter(r)};
+    if (!page_read(r, &query)) return REPLY_READY;
     job_batch *all = calloc(query.limit, sizeof *all);
     if (!all) return reply_no_memory(r);
     bool listed = STORE_CALL(r->services->store, list_batches, &query, all, &count, &more) == STORE_OK;

@@ -78,18 +78,15 @@ static bool parse_number(const char *text, int64_t least, int64_t most, int64_t 
     return true;
 }
 
-bool page_read(request *r, page *out) {
+bool page_read(request *r, job_query *query) {
     int64_t limit = LIMIT_STANDARD;
-    out->before = 0;
     if (!parse_number(request_query(r, "limit"), 1, LIMIT_MOST, &limit)) {
-        reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "limit must be an integer from 1 to %d",
-                      LIMIT_MOST);
+        reply_parameter(r, "limit must be an integer from 1 to %d", LIMIT_MOST);
         return false;
     }
-    out->limit = (size_t)limit;
-    if (parse_number(request_query(r, "cursor"), 1, INT64_MAX, &out->before)) return true;
-    reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
-                  "cursor must be the `next` of an earlier list");
+    query->limit = (size_t)limit;
+    if (parse_number(request_query(r, "cursor"), 1, INT64_MAX, &query->before)) return true;
+    reply_parameter(r, "cursor must be the `next` of an earlier list");
     return false;
 }
 
@@ -108,33 +105,24 @@ static cJSON *job_at(const void *context, size_t k) {
     return job_json(&jobs[k]);
 }
 
-static handled reply_list(request *r, const job_query *query) {
+handled jobs_list(request *r) {
+    job_query query = {
+        .name = request_query(r, "name"), .batch = request_query(r, "batch"), .owner = request_owner_filter(r)};
+    const char *status = request_query(r, "status");
     size_t count = 0;
     bool more;
-    job *jobs = calloc(query->limit, sizeof *jobs);
+    query.by_status = status != NULL;
+    if (status && !job_status_named(status, &query.status))
+        return reply_parameter(r, "status must be queued, running, completed, incomplete, failed or canceled");
+    if (!page_read(r, &query)) return REPLY_READY;
+    job *jobs = calloc(query.limit, sizeof *jobs);
     if (!jobs) return reply_no_memory(r);
-    bool listed = STORE_CALL(r->services->store, list, query, jobs, &count, &more) == STORE_OK;
+    bool listed = STORE_CALL(r->services->store, list, &query, jobs, &count, &more) == STORE_OK;
     handled replied = listed ? reply_json(r, 200, page_json(count, job_at, jobs, more ? jobs[count - 1].number : 0))
                              : reply_store(r, STORE_FAILED, "job");
     for (size_t i = 0; i < count; i++) job_clear(&jobs[i]);
     free(jobs);
     return replied;
-}
-
-handled jobs_list(request *r) {
-    page asked;
-    job_query query = {
-        .name = request_query(r, "name"), .batch = request_query(r, "batch"), .owner = request_owner_filter(r)};
-    const char *status = request_query(r, "status");
-    query.by_status = status != NULL;
-    if (status && !job_status_named(status, &query.status)) {
-        return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter",
-                             "status must be queued, running, completed, incomplete, failed or canceled");
-    }
-    if (!page_read(r, &asked)) return REPLY_READY;
-    query.before = asked.before;
-    query.limit = asked.limit;
-    return reply_list(r, &query);
 }
 
 handled jobs_get(request *r) {

@@ -163,13 +163,11 @@ static handled prepare_columns(results *x) {
     if (!x->chosen || !x->names || !x->row) return reply_no_memory(x->r);
     const char *at_fault = "", *what = "unknown column";
     if (!choose_result_columns(x, columns, &at_fault, &what)) {
-        return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter", "columns: %s '%.*s'", what,
-                             (int)strcspn(at_fault, ","), at_fault);
+        return reply_parameter(x->r, "columns: %s '%.*s'", what, (int)strcspn(at_fault, ","), at_fault);
     }
     bool timed = strcmp(columns->child->valuestring, "t") == 0;
     if (!timed && (isfinite(x->filter.from) || isfinite(x->filter.to))) {
-        return reply_problem(x->r, 400, "invalid-parameter", "Invalid query parameter",
-                             "from and to require a column t in the result");
+        return reply_parameter(x->r, "from and to require a column t in the result");
     }
     if (!cut_list(x->header, "columns", x) || !cut_list(x->header, "units", x)) return reply_no_memory(x->r);
     size_t n = 0;
@@ -468,7 +466,7 @@ const row_format *request_row_format(request *r) {
 handled jobs_get_results(request *r) {
     row_filter filter;
     const char *fault = parse_filter(r, &filter);
-    if (fault) return reply_problem(r, 400, "invalid-parameter", "Invalid query parameter", "%s", fault);
+    if (fault) return reply_parameter(r, "%s", fault);
     const row_format *format = request_row_format(r);
     if (!format) return REPLY_READY;
     results *x = calloc(1, sizeof *x);

@@ -139,23 +139,9 @@ static bool live_problem(void *context, const char *json, const api_failure *fai
 }
 
 handled reply_refusal(request *r, api_failure *failure) {
-    if (r->stream && stream_stopped(r->stream)) {
-        r->reply.retry_after = 5;
-        reply_problem_tree(r, 503, shutdown_problem(r->path));
-    } else if (r->stream && budget_spent(stream_budget(r->stream))) {
-        reply_budget(r);
-    } else {
-        int status = failure->http ? failure->http : 500;
-        if (status == 503) r->reply.retry_after = 5;
-        if (failure->problem) {
-            reply_problem_tree(r, status, with_instance(failure->problem, r));
-            failure->problem = NULL;
-        } else {
-            reply_no_memory(r);
-        }
-    }
+    handled replied = reply_run_problem(r, failure);
     api_failure_clear(failure);
-    return REPLY_READY;
+    return replied;
 }
 
 bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure) {

@@ -139,10 +139,10 @@ static const char *trouble(store *base) {
     postgres_store *s = (postgres_store *)base;
     const char *refusal = atomic_load(&s->refusal);
     if (refusal) return refusal;
-    sql_connection *c = sql_reader(&s->base);
+    sql_connection *c = sql_reader(base);
     int64_t read_only = 0;
     store_status status = sql_one_int(c, sql_first(c, PG_READ_ONLY, NULL, 0), &read_only);
-    sql_reader_back(&s->base, c);
+    sql_reader_back(c);
     if (status == STORE_OK && read_only) return "the database is read-only";
     return sql_trouble(base);
 }

@@ -99,13 +99,10 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
         s->retry_at = clock_seconds() + s->backoff * (0.5 + 0.5 * pg_fraction());
     }
     pthread_mutex_unlock(&s->reach_lock);
-    if (!news) return;
-    if (reached) {
-        log_write(s->base.log, LOG_INFO, "store", LOG_FIELDS(log_text("message", "the database responds again")));
-    } else {
-        log_write(s->base.log, LOG_ERROR, "store",
-                  LOG_FIELDS(log_text("operation", "connect"), log_text("message", c->message)));
-    }
+    if (news)
+        log_write(s->base.log, reached ? LOG_INFO : LOG_ERROR, "store",
+                  LOG_FIELDS(log_text("operation", "connect"),
+                             log_text("message", reached ? "the database responds again" : c->message)));
 }
 
 /* Sets timeouts: a stopped node must not hold locks, and a node must not wait forever for the locks of others. */

@@ -176,16 +176,19 @@ void sql_wait(store *base, uint64_t *seen, double seconds) {
     pthread_mutex_unlock(&s->lock);
 }
 
-sql_connection *sql_reader(sql_store *s) {
+sql_connection *sql_reader(store *base) {
+    sql_store *s = (sql_store *)base;
     pthread_mutex_lock(&s->lock);
     while (!s->readers) pthread_cond_wait(&s->reader_free, &s->lock);
     sql_connection *c = s->readers;
     s->readers = c->next;
     pthread_mutex_unlock(&s->lock);
+    c->store = s;
     return c;
 }
 
-void sql_reader_back(sql_store *s, sql_connection *c) {
+void sql_reader_back(sql_connection *c) {
+    sql_store *s = c->store;
     c->driver->end(c); /* an open statement would hold its snapshot */
     pthread_mutex_lock(&s->lock);
     c->next = s->readers;

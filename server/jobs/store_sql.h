@@ -90,6 +90,7 @@ typedef struct sql_driver {
 struct sql_connection {
     const sql_driver *driver;
     sql_connection *next; /* next free reader */
+    sql_store *store;     /* set by sql_reader */
 };
 
 /* A change, executed on the writer's thread. If `run` returns STORE_FAILED, the change is rolled back and may be run
@@ -135,8 +136,8 @@ void sql_change_async(sql_store *s, sql_operation *operation); /* does not wait;
 /* Checks that this release can use a store with this schema. Otherwise returns false with a message that begins with
  * `where`. */
 bool sql_schema_accepted(int64_t version, const char *where, char *message, size_t room);
-sql_connection *sql_reader(sql_store *s);
-void sql_reader_back(sql_store *s, sql_connection *c);
+sql_connection *sql_reader(store *s); /* waits for a free reader; sets its store */
+void sql_reader_back(sql_connection *c);
 
 sql_step sql_first(sql_connection *c, unsigned name, const sql_value *values, size_t count);
 bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count); /* runs it to its end */

@@ -238,18 +238,16 @@ store_status sql_expire(store *s, int64_t age, double bytes, size_t most, size_t
 }
 
 store_status sql_find_batch(store *base, const char *id, const char *owner, job_batch *out) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     *out = (job_batch){0};
     store_status status = find_by_id(c, id, owner, out);
-    if (status == STORE_FAILED) s->driver->complain(s, c, "read");
-    sql_reader_back(s, c);
+    if (status == STORE_FAILED) c->driver->complain(c->store, c, "read");
+    sql_reader_back(c);
     return status;
 }
 
 store_status sql_list_batches(store *base, const job_query *query, job_batch *out, size_t *count, bool *more) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     const sql_value values[] = {sql_int(query->before ? query->before : INT64_MAX), sql_int((int64_t)query->limit + 1),
                                 sql_text(query->owner)};
     int64_t matched = 0;
@@ -258,15 +256,15 @@ store_status sql_list_batches(store *base, const job_query *query, job_batch *ou
     while (step == SQL_STEP_ROW && *count < query->limit && sql_read_batch(c, &out[*count])) {
         matched = c->driver->integer(c, SQL_BATCH_MATCHED);
         (*count)++;
-        step = s->driver->next(c);
+        step = c->driver->next(c);
     }
     bool good = step == SQL_STEP_END || (step == SQL_STEP_ROW && *count == query->limit);
     for (size_t k = 0; good && k < *count; k++) good = count_members(c, &out[k]) == STORE_OK;
     if (!good) {
-        s->driver->complain(s, c, "list");
+        c->driver->complain(c->store, c, "list");
         while (*count > 0) batch_clear(&out[--*count]);
     }
-    sql_reader_back(s, c);
+    sql_reader_back(c);
     *more = matched > (int64_t)*count;
     return good ? STORE_OK : STORE_FAILED;
 }

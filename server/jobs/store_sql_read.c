@@ -104,51 +104,48 @@ const char *sql_key(const job_submission *submission, char out[SQL_KEY_BYTES]) {
 }
 
 /* Ends a query; a failure is logged. */
-static store_status end_read(sql_store *s, sql_connection *c, store_status status) {
-    if (status == STORE_FAILED) s->driver->complain(s, c, "read");
-    sql_reader_back(s, c);
+static store_status end_read(sql_connection *c, store_status status) {
+    if (status == STORE_FAILED) c->driver->complain(c->store, c, "read");
+    sql_reader_back(c);
     return status;
 }
 
 store_status sql_find(store *base, const char *id, const char *owner, job *out) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     *out = (job){0};
-    return end_read(s, c, sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(id), sql_text(owner)), out));
+    return end_read(c, sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(id), sql_text(owner)), out));
 }
 
 store_status sql_revision(store *base, int64_t number, int64_t *revision) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
-    return end_read(s, c, sql_one_int(c, SQL_FIRST(c, SQL_REVISION, sql_int(number)), revision));
+    sql_connection *c = sql_reader(base);
+    return end_read(c, sql_one_int(c, SQL_FIRST(c, SQL_REVISION, sql_int(number)), revision));
 }
 
 store_status sql_known_key(store *base, const job_submission *submission, job *out) {
-    sql_store *s = (sql_store *)base;
     char key[SQL_KEY_BYTES];
     *out = (job){0};
     if (!submission->key) return STORE_ABSENT;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     store_status status = sql_one_job(c, SQL_FIRST(c, SQL_FIND_KEY, sql_text(sql_key(submission, key))), out);
     if (status == STORE_OK) status = sql_same_body(c, out->number, submission);
-    return end_read(s, c, status);
+    return end_read(c, status);
 }
 
 /* Reads at most `limit` jobs of a statement. Sets *matched to their number without the bound on bytes. */
-static store_status read_jobs(sql_store *s, unsigned name, const sql_value *values, size_t value_count, size_t limit,
+static store_status read_jobs(store *base, unsigned name, const sql_value *values, size_t value_count, size_t limit,
                               job *out, size_t *count, int64_t *matched) {
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     *count = 0;
     *matched = 0;
     sql_step step = sql_first(c, name, values, value_count);
     while (step == SQL_STEP_ROW && *count < limit && sql_read_job(c, &out[*count])) {
-        *matched = s->driver->integer(c, SQL_JOB_MATCHED);
+        *matched = c->driver->integer(c, SQL_JOB_MATCHED);
         (*count)++;
-        step = s->driver->next(c);
+        step = c->driver->next(c);
     }
     bool good = step == SQL_STEP_END || (step == SQL_STEP_ROW && *count == limit);
     while (!good && *count > 0) job_clear(&out[--*count]);
-    return end_read(s, c, good ? STORE_OK : STORE_FAILED);
+    return end_read(c, good ? STORE_OK : STORE_FAILED);
 }
 
 store_status sql_list(store *base, const job_query *query, job *out, size_t *count, bool *more) {
@@ -163,8 +160,8 @@ store_status sql_list(store *base, const job_query *query, job *out, size_t *cou
         sql_text(query->owner),
         sql_text(query->batch),
     };
-    store_status status = read_jobs((sql_store *)base, SQL_JOB_LISTS + filters, values,
-                                    sizeof values / sizeof values[0], query->limit, out, count, &matched);
+    store_status status = read_jobs(base, SQL_JOB_LISTS + filters, values, sizeof values / sizeof values[0],
+                                    query->limit, out, count, &matched);
     *more = matched > (int64_t)*count;
     return status;
 }
@@ -172,16 +169,14 @@ store_status sql_list(store *base, const job_query *query, job *out, size_t *cou
 store_status sql_members(store *base, int64_t number, int64_t first, size_t limit, job *out, size_t *count) {
     const sql_value values[] = {sql_int(number), sql_int((int64_t)limit), sql_int(first)};
     int64_t matched;
-    return read_jobs((sql_store *)base, SQL_MEMBERS, values, sizeof values / sizeof values[0], limit, out, count,
-                     &matched);
+    return read_jobs(base, SQL_MEMBERS, values, sizeof values / sizeof values[0], limit, out, count, &matched);
 }
 
 store_status sql_description(store *base, const job *j, char **body, size_t *length) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     *body = NULL;
     sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(j->number));
-    return end_read(s, c, sql_row_status(step, step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length)));
+    return end_read(c, sql_row_status(step, step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length)));
 }
 
 static bool read_chunk(sql_connection *c, row_chunk *out) {
@@ -201,49 +196,44 @@ static bool read_chunk(sql_connection *c, row_chunk *out) {
 }
 
 store_status sql_chunk_at(store *base, int64_t number, int64_t row, row_chunk *out) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     *out = (row_chunk){0};
     sql_step step = SQL_FIRST(c, SQL_CHUNK, sql_int(number), sql_int(row));
     /* If the last chunk ends before this row, its data is not checked. */
-    bool beyond = step == SQL_STEP_ROW && row - s->driver->integer(c, 0) >= s->driver->integer(c, 1);
-    return end_read(s, c, beyond ? STORE_ABSENT : sql_row_status(step, step == SQL_STEP_ROW && read_chunk(c, out)));
+    bool beyond = step == SQL_STEP_ROW && row - c->driver->integer(c, 0) >= c->driver->integer(c, 1);
+    return end_read(c, beyond ? STORE_ABSENT : sql_row_status(step, step == SQL_STEP_ROW && read_chunk(c, out)));
 }
 
 store_status sql_event_at(store *base, int64_t number, int64_t event, job_event *out) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     size_t length;
     *out = (job_event){0};
     sql_step step = SQL_FIRST(c, SQL_EVENT, sql_int(number), sql_int(event));
-    const char *json = step == SQL_STEP_ROW ? s->driver->bytes(c, 1, &length) : NULL;
-    if (json) *out = (job_event){.row = s->driver->integer(c, 0), .json = strdup(json)};
-    return end_read(s, c, sql_row_status(step, out->json != NULL));
+    const char *json = step == SQL_STEP_ROW ? c->driver->bytes(c, 1, &length) : NULL;
+    if (json) *out = (job_event){.row = c->driver->integer(c, 0), .json = strdup(json)};
+    return end_read(c, sql_row_status(step, out->json != NULL));
 }
 
 store_status sql_row_at_time(store *base, int64_t number, double t, int64_t *row) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
-    return end_read(s, c, sql_one_int(c, SQL_FIRST(c, SQL_CHUNK_AT_TIME, sql_int(number), sql_double(t)), row));
+    sql_connection *c = sql_reader(base);
+    return end_read(c, sql_one_int(c, SQL_FIRST(c, SQL_CHUNK_AT_TIME, sql_int(number), sql_double(t)), row));
 }
 
 store_status sql_counts(store *base, store_counts *out) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     *out = (store_counts){0};
     sql_step step = sql_first(c, SQL_COUNT_JOBS, NULL, 0);
-    if (step != SQL_STEP_ROW) return end_read(s, c, sql_row_status(step, false));
-    out->queued = s->driver->integer(c, 0);
-    out->running = s->driver->integer(c, 1);
-    out->bytes = s->driver->integer(c, 2);
+    if (step != SQL_STEP_ROW) return end_read(c, sql_row_status(step, false));
+    out->queued = c->driver->integer(c, 0);
+    out->running = c->driver->integer(c, 1);
+    out->bytes = c->driver->integer(c, 2);
     store_status waiting = sql_one_int(c, sql_first(c, SQL_FIRST_QUEUED, NULL, 0), &out->queue_age);
-    return end_read(s, c, waiting == STORE_FAILED ? STORE_FAILED : STORE_OK);
+    return end_read(c, waiting == STORE_FAILED ? STORE_FAILED : STORE_OK);
 }
 
 const char *sql_trouble(store *base) {
-    sql_store *s = (sql_store *)base;
-    sql_connection *c = sql_reader(s);
+    sql_connection *c = sql_reader(base);
     bool answers = sql_run(c, SQL_HEALTH);
-    sql_reader_back(s, c);
+    sql_reader_back(c);
     return answers ? NULL : "the job store does not respond";
 }
