@@ -1,4 +1,4 @@
-/* analyze.c — see analyze.h. The function that detects a failure fills all of it, as in simulate.c. */
+/* analyze.c — see analyze.h. The function that detects an error fills the whole api_failure, as in simulate.c. */
 #include "api/analyze.h"
 
 #include "api/json/builder.h"
@@ -130,7 +130,7 @@ cJSON *api_analyze(const char *body, size_t length, const char *const *assignmen
     return finish_analysis(answer, status, &error, file, failure);
 }
 
-/* --- requests ------------------------------------------------------------------------------------------------------ */
+/* --- requests ----------------------------------------------------------------------------------------------------- */
 
 static cJSON *options_of(json_builder *b, cJSON *request, const char *analysis) {
     cJSON *all = json_at(request, "options");
@@ -232,7 +232,7 @@ static const json_kind request_kind =
     JSON_KIND("a request", {"system", read_later, 0, true}, {"analyses", read_analyses, 0, false},
               {"options", read_options, 0, false});
 
-/* Reads which analyses are requested. Names and pointers of the options are in `memory`. */
+/* Reads the requested analyses and their options, whose texts are allocated in `memory`. */
 static hamel_status read_request(const cJSON *request, arena *memory, api_analysis_options *options,
                                  hamel_error *error) {
     json_reader reader = {.memory = memory, .error = error};
@@ -266,7 +266,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
         status = analyze(answer, system, NULL, 0, &options, limits, poll, &error);
     }
     answer = finish_analysis(answer, status, &error, "request", failure);
-    if (in_system) { /* a description has no key `options`: those pointers are of the request */
+    if (in_system) { /* pointers to /options point into the request, because a description has no such key */
         api_problem_rebase(failure->problem, "", "/system");
         api_problem_rebase(failure->problem, "/system/options/", "/options/");
     }

@@ -27,7 +27,7 @@ typedef struct api_analysis_options {
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
 
-/* The defaults of all options. */
+/* Returns the default options. */
 static inline api_analysis_options api_analysis_default(unsigned analyses) {
     return (api_analysis_options){.analyses = analyses, .starts = API_STARTS, .about_pointer = ""};
 }
@@ -46,20 +46,20 @@ bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified);
 
-/* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. Both lists are empty if `r` is
- * NULL. */
+/* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. Both lists are empty if `r`
+ * is NULL. */
 void api_add_redundancy(json_builder *b, cJSON *object, const hamel_redundancy *r);
 
-/* Analyses the description body[length] with the assignments, as api_prepare takes them. Returns the answer
+/* Applies the assignments to the description body[length], as api_prepare does, and analyses it. Returns the answer
  * (cJSON_Delete), or NULL with *failure filled. */
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
                    const api_analysis_options *options, const api_limits *limits, hamel_poll *poll, const char *file,
                    api_failure *failure);
 
-/* Builds a request: {"analyses": ["equations"], "options": {"equations": {"format": "latex"}}, "system": {...}}. It
- * borrows `system`. The caller deletes it. Returns NULL if memory could not be allocated. */
+/* Builds a request: {"analyses": ["equations"], "options": {"equations": {"format": "latex"}}, "system": {...}}. The
+ * request borrows `system`. The caller deletes the request. Returns NULL if memory could not be allocated. */
 cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system);
 
-/* Answers such a request. The pointers in failure->problem are pointers into the body. */
+/* Answers a request of this form. The pointers in failure->problem are pointers into the body. */
 cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
                            api_failure *failure);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes C that holds the given example systems (api/examples/*.json): the table behind api_example_at.
+# Writes the C table of example systems (api/examples/*.json) that api_example_at reads.
 # Usage: embed_examples.sh FILE.json... > examples.c
 set -eu
 LC_ALL=C

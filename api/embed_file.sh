@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes C that holds a file as bytes: embed_file.sh NAME FILE > file.c
+# Writes a C array with the bytes of a file: embed_file.sh NAME FILE > file.c
 # The C is `const unsigned char NAME[]` and `const size_t NAME_length`.
 set -eu
 LC_ALL=C

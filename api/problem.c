@@ -1,5 +1,5 @@
-/* problem.c — errors as problem documents (RFC 9457) and as text for a terminal, and the table that maps a status to
- * HTTP and to exit codes. */
+/* problem.c — writes errors as problem documents (RFC 9457) and as text for a terminal, and maps a status to HTTP and
+ * to exit codes. */
 #include "api/problem.h"
 
 #include "api/json/builder.h"
@@ -14,7 +14,7 @@
 enum {
     EXIT_INVALID = 3,
     EXIT_RUN = 4,
-    SHOWN_COLUMNS = 100, /* columns around the error that a message repeats of a long expression */
+    SHOWN_COLUMNS = 100, /* number of columns of a long expression that a message repeats */
     TEXT_MAX = 4 * 1024 * 1024
 };
 

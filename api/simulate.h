@@ -13,31 +13,31 @@
 typedef struct api_limits {
     json_limits json;
     hamel_limits engine;
-    hamel_jit jit; /* machine code for the models that api_prepare makes */
+    hamel_jit jit; /* use of machine code in the models that api_prepare derives */
 } api_limits;
-api_limits api_limits_default(void); /* the defaults of json_limits and hamel_limits; machine code AUTO */
+api_limits api_limits_default(void); /* returns the defaults of all limits, and HAMEL_JIT_AUTO */
 
-/* The reason of a failure, in all forms that are sent. Initialize with zeros; api_failure_clear. */
+/* The reason of a failure, in all forms that are sent. Initialize it with zeros, and free it by api_failure_clear. */
 typedef struct api_failure {
-    int http; /* status code; 0: no failure */
+    int http; /* HTTP status; 0 if there is no failure */
     int exit_code;
     cJSON *problem;
     char *text; /* text for a terminal: see api_error_text */
 } api_failure;
 void api_failure_clear(api_failure *failure);
 
-/* Reads body[length] and derives the model. `assignments` ("m=2") override values; may be NULL. `file` names the
- * input in failure->text. Returns the model (hamel_model_free) or NULL with *failure filled. */
+/* Reads body[length] and derives the model. `assignments` ("m=2") override values; may be NULL. `file` is the name of
+ * the input in failure->text. Returns the model (hamel_model_free) or NULL with *failure filled. */
 hamel_model *api_prepare(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
                          const api_limits *limits, hamel_poll *poll, const char *file, api_failure *failure);
 
-/* Receives a run. Any callback may be NULL. A callback that returns false cancels the run. The JSON texts are
- * objects of openapi.json, valid during the call only. The last call is either `summary` or `problem`. If the run
- * fails before it begins, `problem` is the only call. */
+/* Receives a run. Any callback may be NULL. A callback that returns false cancels the run. The JSON texts are objects
+ * of openapi.json, valid during the call only. The last call is either `summary` or `problem`. If the run fails before
+ * it begins, `problem` is the only call. */
 typedef struct api_observer {
     void *context;
     bool (*header)(void *context, const row_header *header);
-    bool (*row)(void *context, const double *values, size_t count); /* column_count of the header */
+    bool (*row)(void *context, const double *values, size_t count); /* count = column_count of the header */
     bool (*event)(void *context, const char *json);
     bool (*progress)(void *context, const char *json, double fraction); /* completed part of the time span, 0 to 1 */
     bool (*summary)(void *context, const char *json, const hamel_summary *summary);
@@ -45,7 +45,7 @@ typedef struct api_observer {
     bool model_known; /* the model was derived for an earlier run: derive_seconds is reported as 0 */
 } api_observer;
 
-/* Runs the model once. Returns the status of the engine; HAMEL_CANCELED if a callback or `poll` canceled the run. */
+/* Runs the model once. Returns the status of the engine, or HAMEL_CANCELED if a callback or `poll` canceled the run. */
 hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_observer *observer,
                      const char *file) HAMEL_CHECKED;
 
@@ -57,7 +57,7 @@ api_observer api_observer_of(row_writer *writer);
 cJSON *api_summary_json(const hamel_summary *summary);
 cJSON *api_header_json(const hamel_header *header);
 
-/* Adds an event as compact JSON: name, t, the columns before and after it, and the impulses if it has any. */
+/* Adds an event as compact JSON: name, t, the columns before and after the event, and its impulses, if any. */
 void api_event_text(text_buffer *out, const hamel_event_record *event);
 
 /* The shipped example systems (api/examples/), which are compiled into the library. */
@@ -66,4 +66,4 @@ typedef struct api_example {
     const char *json;
     size_t length;
 } api_example;
-const api_example *api_example_at(size_t index); /* NULL past the end */
+const api_example *api_example_at(size_t index); /* returns NULL past the end */

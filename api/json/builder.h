@@ -1,4 +1,5 @@
-/* builder.h — builds JSON trees. A failed allocation is recorded in the builder, so that callers check it once, at the end.
+/* builder.h — builds JSON trees. A failed allocation is recorded in the builder, so that callers check it once, at the
+ * end.
  *
  * After a failure every call does nothing, and a parent may be NULL. The caller owns the tree (cJSON_Delete). */
 #pragma once

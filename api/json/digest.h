@@ -1,4 +1,4 @@
-/* digest.h — SHA-256 in hexadecimal: names a description, and protects a part of a sweep against damage. */
+/* digest.h — SHA-256 in hexadecimal, which identifies descriptions and detects damaged parts of a sweep. */
 #pragma once
 
 #include <stddef.h>

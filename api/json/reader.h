@@ -4,7 +4,8 @@
  * json_read_object visits each member once, reads known keys, and reports unknown keys (with the nearest known key) and
  * missing keys. Reading continues after an error, so that all errors are reported together.
  *
- * A read function takes the value, its JSON Pointer, and the field to fill. It copies texts and lists into the arena. */
+ * A read function takes the value, its JSON Pointer, and the field to fill. It copies texts and lists into the
+ * arena. */
 #pragma once
 
 #include "api/json/strict_json.h"
@@ -60,8 +61,8 @@ size_t json_child_count(const cJSON *value);
 /* Reads an object of this kind into `out`. Adds an error if the value has another type. */
 void json_read_object(json_reader *r, const cJSON *value, const char *pointer, const json_kind *kind, void *out);
 
-/* Reads a list: `read` fills one struct of `size` bytes for each item. Returns the array and its length, or NULL and 0 if
- * the value is not a list or memory runs out. */
+/* Reads a list: `read` fills one struct of `size` bytes for each item. Returns the array and its length, or NULL and 0
+ * if the value is not a list or memory runs out. */
 void *json_read_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                      json_read_function *read, size_t *count);
 

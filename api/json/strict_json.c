@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* upper bound of the characters of a number; cJSON cuts longer numbers */
+/* maximum length of a number; cJSON truncates longer numbers */
 enum { NUMBER_MAX = 63 };
 
 typedef enum expect {
@@ -81,7 +81,8 @@ static bool fail_no_memory(scanner *s) {
     return scan_fail(s, s->at, "memory could not be allocated");
 }
 
-/* Length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF), or 0. */
+/* Returns the length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF),
+ * or 0. */
 static size_t utf8_sequence(const unsigned char *p, size_t left) {
     static const struct {
         unsigned char first, last, low, high; /* lead byte range, range of the second byte */
@@ -102,7 +103,7 @@ static size_t utf8_sequence(const unsigned char *p, size_t left) {
     return 0;
 }
 
-/* Describes the character at `at` for a message; a printable one in quotes. */
+/* Description of a character for a message. A printable character is quoted. */
 typedef struct found {
     char text[40];
 } found;
@@ -173,7 +174,7 @@ static void add_code_point(text_buffer *b, uint32_t c) {
     text_buffer_add(b, bytes, length);
 }
 
-/* Scans \uXXXX with `at` on the backslash, and both halves of a surrogate pair together. */
+/* Scans \uXXXX, or both halves of a surrogate pair. `at` is on the backslash. */
 static bool scan_unicode_escape(scanner *s, bool keep) {
     int32_t c = hex4(s, s->at + 2);
     if (c < 0) return scan_fail(s, s->at, "`\\u` needs four hexadecimal digits");
@@ -414,7 +415,7 @@ cJSON *json_parse(const char *text, size_t length, const json_limits *limits, js
     text_buffer_free(&s.key);
     if (!good) return NULL;
     cJSON *tree = build_tree(text, length);
-    if (tree == NULL) fail_no_memory(&s); /* the scan has accepted the text, so that only memory can be missing */
+    if (tree == NULL) fail_no_memory(&s); /* the scan has accepted the text, so memory must have run out */
     return tree;
 }
 

@@ -1,4 +1,4 @@
-/* strict_json.h — the only entry for JSON text. It accepts RFC 8259 with a few restrictions.
+/* strict_json.h — parses JSON text that other programs and users write. It accepts RFC 8259 with a few restrictions.
  *
  * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999, and cuts
  * strings at NUL. A scan rejects all of these first, with line and column and within the limits; then cJSON builds the
@@ -17,16 +17,16 @@ json_limits json_limits_default(void); /* 16 MiB, 64 deep, 1,000,000 nodes */
 typedef struct json_fault {
     size_t line, column; /* 1-based; column in code points */
     char message[200];
-    bool too_large; /* the text exceeds a limit; the grammar may be right */
-    bool no_memory; /* memory could not be allocated; the text may be right */
+    bool too_large; /* the text exceeds a limit; it may be well-formed */
+    bool no_memory; /* memory ran out; the text may be well-formed */
 } json_fault;
 
-/* Parses text[length] (need not be NUL-terminated) within `limits` (NULL: the default). Returns the tree (cJSON_Delete)
- * or NULL with `*fault` filled; `fault` may be NULL. */
+/* Parses text[length], which need not be NUL-terminated, within `limits` (NULL: the defaults). Returns the tree
+ * (cJSON_Delete) or NULL with `*fault` filled; `fault` may be NULL. */
 cJSON *json_parse(const char *text, size_t length, const json_limits *limits, json_fault *fault);
 
-/* Parses text written by hamel, such as stored jobs, without the scan and without limits. Returns NULL if the text
- * is NULL or damaged, or if memory could not be allocated. */
+/* Parses text written by hamel, such as stored jobs, without the scan and without limits. Returns NULL if the text is
+ * NULL or damaged, or if memory could not be allocated. */
 cJSON *json_parse_trusted(const char *text);
 
 /* Return a member of an object, its text, its number, or the first item of its list. Return NULL, "", 0 or NULL if the
@@ -36,6 +36,6 @@ const char *json_text_at(const cJSON *object, const char *key);
 double json_number_at(const cJSON *object, const char *key);
 const cJSON *json_first_at(const cJSON *object, const char *key);
 
-/* Writes the tree in canonical form, for hashing and caching: keys sorted by bytes, no white space, shortest
- * numbers. The caller frees the text. Returns NULL if memory could not be allocated. */
+/* Writes the tree in canonical form, for hashing and caching: keys sorted by bytes, no white space, shortest numbers.
+ * The caller frees the text. Returns NULL if memory could not be allocated. */
 char *json_canonical(const cJSON *tree);

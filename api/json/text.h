@@ -1,4 +1,4 @@
-/* text.h — writes JSON as compact text; each number reads back to the same double.
+/* text.h — writes JSON as compact text. Each number reads back to the same double.
  *
  * cJSON's printer is not used: it recurses, and writes 17 digits where fewer suffice. */
 #pragma once
@@ -10,12 +10,12 @@
 /* Adds `text` in quotes, escaped; UTF-8 is copied. */
 void json_text_string(text_buffer *out, const char *text);
 
-/* Adds the number; null if it is not finite, as JSON has no such values. */
+/* Adds the number, or null if it is not finite, because JSON has no such numbers. */
 void json_text_number(text_buffer *out, double value);
 
-/* Adds `count` numbers with commas between. */
+/* Adds `count` numbers, separated by commas. */
 void json_text_numbers(text_buffer *out, const double *values, size_t count);
 
-/* Writes the tree on one line, members in their order. The caller frees the text. Returns NULL if `tree` is NULL or
- * memory could not be allocated. */
+/* Writes the tree on one line and keeps the order of members. The caller frees the text. Returns NULL if `tree` is NULL
+ * or memory could not be allocated. */
 char *json_text(const cJSON *tree);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char unnamed[] = "description"; /* in place of a file name, if the caller gives none */
+static const char unnamed[] = "description"; /* used if the caller passes no file name */
 
 void api_failure_clear(api_failure *failure) {
     cJSON_Delete(failure->problem);
@@ -44,7 +44,7 @@ hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_
     return first;
 }
 
-/* Returns whether declarations of names have errors. Each use of such a name would then be reported as unknown. */
+/* Returns true if declarations of names have errors, so that each use of these names would be reported as unknown. */
 static bool names_are_missing(const hamel_error *error) {
     static const char *const declaring[] = {"/coordinates", "/parameters", "/definitions"};
     for (size_t k = 0; k < error->count; k++)
@@ -66,8 +66,8 @@ static bool lies_in_one_of(const char *pointer, const char *const *sections) {
     return *sections != NULL;
 }
 
-/* Returns whether a structural error may have caused the other error, because a section was not read or an element of it
- * is unknown. */
+/* Returns true if a structural error may have caused the other error, because a section was not read or an element of
+ * it is unknown. */
 static bool may_cause(const char *shape, const char *fault) {
     static const char *const of_numbers[] = {"/simulation", "/checks", "/tables", NULL};
     static const char *const of_elements[] = {"/frames", "/particles", "/bodies", "/points", NULL};
@@ -76,7 +76,7 @@ static bool may_cause(const char *shape, const char *fault) {
     return !lies_in_one_of(fault, of_numbers) && (whole || lies_in_one_of(shape, of_elements));
 }
 
-/* Returns whether the error may be a consequence of structural errors. Errors inside expressions never are. */
+/* Returns true if the error may be a consequence of structural errors. Errors inside expressions never are. */
 static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size_t shape_count) {
     bool consequence = f->column == 0 && f->pointer[0] == '\0';
     for (size_t k = 0; k < shape_count && f->column == 0 && !consequence; k++)

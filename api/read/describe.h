@@ -14,8 +14,8 @@ typedef struct api_description {
 hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_t count,
                               hamel_error *error) HAMEL_CHECKED;
 
-/* Applies the assignments to the tree (which may be deleted afterwards) and reads it; `timeless` as for
- * api_read_system. Returns HAMEL_OK, or adds all errors that can be found to `error`. api_description_free in both
+/* Applies the assignments to the tree (which may be deleted afterwards) and reads it; `timeless` is explained at
+ * api_read_system. Returns HAMEL_OK, or adds all errors that can be found to `error`. Call api_description_free in both
  * cases. */
 hamel_status api_describe(api_description *out, cJSON *tree, bool timeless, const char *const *assignments,
                           size_t assignment_count, const api_limits *limits, hamel_poll *poll,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* --- positions and orientations ------------------------------------------------------------------------------------- */
+/* --- positions and orientations ----------------------------------------------------------------------------------- */
 
 READ_LOCATED_NAME(read_frame_name, hamel_position, frame, frame_pointer)
 
@@ -96,7 +96,7 @@ static void read_inertia(json_reader *r, const cJSON *value, const char *pointer
         json_read_values(r, value, pointer, true, 3, 3, what, field);
 }
 
-/* --- particles, bodies, points, frames ---------------------------------------------------------------------------------- */
+/* --- particles, bodies, points, frames ---------------------------------------------------------------------------- */
 
 const json_kind particle_kind = JSON_KIND("a particle", {"name", json_read_name, offsetof(hamel_particle, name), true},
                                           {"mass", json_read_expression, offsetof(hamel_particle, mass), true},
@@ -151,7 +151,7 @@ static void read_frame(json_reader *r, const cJSON *value, const char *pointer, 
         json_fault_at(r, pointer, "`in` and the frame of `origin` exclude each other: remove one of them");
 }
 
-/* --- springs, dampers, loads, joints -------------------------------------------------------------------------------------- */
+/* --- springs, dampers, loads, joints ------------------------------------------------------------------------------ */
 
 void read_end(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_end *e = field;
@@ -263,7 +263,7 @@ static void read_joint(json_reader *r, const cJSON *value, const char *pointer, 
     }
 }
 
-/* --- the sections ----------------------------------------------------------------------------------------------------------- */
+/* --- the sections ------------------------------------------------------------------------------------------------- */
 
 READ_OBJECTS(particle, particles, "a list of particles")
 READ_OBJECTS(body, bodies, "a list of bodies")

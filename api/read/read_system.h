@@ -9,19 +9,20 @@
 
 #include <cjson/cJSON.h>
 
-/* Fills *out and its hash (api_hash). `timeless`: nothing will be integrated, so that `simulation` and its `stop`
+/* Fills *out and its hash (api_hash). If `timeless` is set, nothing will be integrated, and `simulation` and its `stop`
  * may be absent. Returns HAMEL_OK, or HAMEL_INVALID with all errors added to `error`. */
 hamel_status api_read_system(hamel_description *out, const cJSON *tree, bool timeless, arena *memory,
                              hamel_error *error) HAMEL_CHECKED;
 
-/* Hexadecimal SHA-256 of the canonical form, in `memory`; NULL if memory could not be allocated. */
+/* Returns the hexadecimal SHA-256 of the canonical form, allocated in `memory`, or NULL if memory could not be
+ * allocated. */
 const char *api_hash(const cJSON *tree, arena *memory);
 
-/* Applies "NAME=VALUE" to the tree, as `hamel run --set` does. NAME is a parameter, COORD.initial, COORD.velocity,
- * or a key of `simulation` ("simulation.rtol=1e-9"). VALUE is a number or an expression. Anything else is
- * HAMEL_INVALID. */
+/* Applies "NAME=VALUE" to the tree, as `hamel run --set` does. NAME is a parameter, COORD.initial, COORD.velocity, or a
+ * key of `simulation` ("simulation.rtol=1e-9"). VALUE is a number or an expression. Returns HAMEL_INVALID for any other
+ * text. */
 hamel_status api_override(cJSON *tree, const char *assignment, hamel_error *error) HAMEL_CHECKED;
 
-/* Splits "a, b[1,2]" at commas outside brackets into a list of texts (cJSON_Delete). Returns NULL if memory could
- * not be allocated. */
+/* Splits "a, b[1,2]" at commas outside brackets into a list of texts (cJSON_Delete). Returns NULL if memory could not
+ * be allocated. */
 cJSON *api_names(const char *text);

@@ -1,5 +1,5 @@
-/* sweep.c — see sweep.h. Random numbers are SplitMix64 (Steele, Lea, Flood 2014) of a counter, so that each value
- * can be computed without the others. */
+/* sweep.c — see sweep.h. Random numbers are SplitMix64 (Steele, Lea, Flood 2014) of a counter, so that each value can
+ * be computed without the others. */
 #include "api/sweep/sweep.h"
 
 #include "api/json/text.h"
@@ -13,10 +13,9 @@
 #include <string.h>
 
 enum { ASSIGNMENTS_MAX = 1024 * 1024, SWEEP_MEMBERS_MOST = 1000000, ORDERS_MOST = 10000000 };
-static const double seed_most =
-    9007199254740991.0; /* 2^53 - 1: a double represents every whole number up to this one */
+static const double seed_most = 9007199254740991.0; /* 2^53 - 1: doubles represent all whole numbers up to this limit */
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 typedef struct sweep_text {
     sweep_mode mode;
@@ -46,7 +45,7 @@ const json_kind sweep_range_kind = JSON_KIND("a range", {"from", json_read_real,
                                              {"to", json_read_real, offsetof(range_text, to), true},
                                              {"count", read_count, offsetof(range_text, count), false});
 
-/* Returns whether the item is a number or a constant expression, and its value: "pi/6" is constant, "2*m" is not. */
+/* Returns true and sets *value if the item is a number or a constant expression: "pi/6", but not "2*m". */
 static bool constant_of(const cJSON *item, double *value) {
     if (cJSON_IsNumber(item)) *value = item->valuedouble;
     return cJSON_IsNumber(item) ||
@@ -111,7 +110,8 @@ const json_kind sweep_collect_kind =
               {"expression", read_collected_expression, offsetof(sweep_collected, expression), false});
 
 static void read_collected(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0) return; /* a struct of zeros means this */
+    if (cJSON_IsString(value) && strcmp(value->valuestring, "final") == 0)
+        return; /* a struct of zeros selects the last values of all columns */
     if (cJSON_IsObject(value))
         json_read_object(r, value, pointer, &sweep_collect_kind, field);
     else
@@ -130,7 +130,7 @@ const json_kind sweep_kind = JSON_KIND("a sweep", {"mode", read_mode, offsetof(s
                                        {"over", read_over, offsetof(sweep_text, axes), true},
                                        {"collect", read_collect, offsetof(sweep_text, collect), false});
 
-/* ---- members ---------------------------------------------------------------------------------------------------- */
+/* --- members ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t mixed(uint64_t z) {
     z += 0x9e3779b97f4a7c15u;
@@ -139,7 +139,7 @@ static uint64_t mixed(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/* A hash of seed, target and member; `draw` distinguishes several values of one member. */
+/* Returns a hash of seed, target and member; `draw` distinguishes several values of one member. */
 static uint64_t random_bits(const sweep *s, size_t axis, size_t member, uint64_t draw) {
     return mixed(mixed(mixed(s->seed) + axis) + 2 * (uint64_t)member + draw);
 }
@@ -183,7 +183,7 @@ static double product_of_counts(const sweep *s) {
     return product;
 }
 
-/* Returns the number of members; 0 after an error. */
+/* Returns the number of members, or 0 after an error. */
 static double count_members(json_reader *r, const sweep *s, double count, const char *pointer) {
     const char *over = json_pointer_of_key(r, pointer, "over");
     bool drawn = s->mode == SWEEP_RANDOM || s->mode == SWEEP_LATIN_HYPERCUBE;
@@ -233,7 +233,7 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
     if (members_max > 0 && out->mode == SWEEP_LATIN_HYPERCUBE && !make_orders(r, out, pointer)) out->count = 0;
 }
 
-/* Returns whether values of the target depend on parameters only. Values of a family may contain its index, and values
+/* Returns true if values of the target depend on parameters only. Values of a family may contain its index, and values
  * of the simulation may be names. */
 static bool takes_parameters(const char *target) {
     return strchr(target, '[') == NULL && strncmp(target, "simulation.", 11) != 0;
@@ -269,7 +269,7 @@ void read_sweep(json_reader *r, const cJSON *value, const char *pointer, void *f
     read_alternatives(r, json_at(value, "over"), json_pointer_of_key(r, pointer, "over"), &d->alternatives);
 }
 
-/* The index of the point that a member of a grid has on the axis: the last target changes fastest. */
+/* Returns the index of the point that a member of a grid has on the axis. The last target changes fastest. */
 static size_t grid_point(const sweep *s, size_t axis, size_t member) {
     for (size_t k = s->axis_count - 1; k > axis; k--) member /= s->axes[k].count;
     return member % s->axes[axis].count;
@@ -285,7 +285,7 @@ static double range_value(const sweep *s, size_t k, size_t member, size_t point)
     return fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to;
 }
 
-/* The index of the point that the member has on the axis. A range that is sampled at random does not use it. */
+/* Returns the index of the point that the member has on the axis. Ranges that are sampled at random do not use it. */
 static size_t point_of(const sweep *s, size_t k, size_t member) {
     const sweep_axis *axis = &s->axes[k];
     if (s->mode == SWEEP_GRID) return grid_point(s, k, member);
@@ -343,7 +343,7 @@ cJSON *sweep_assignments_json(const sweep *s, size_t member) {
     return list;
 }
 
-/* ---- the description of a member -------------------------------------------------------------------------------- */
+/* --- the description of a member ---------------------------------------------------------------------------------- */
 
 static bool add_output(cJSON *outputs, const sweep_collected *c) {
     if (cJSON_IsObject(outputs)) return cJSON_AddStringToObject(outputs, c->name, c->expression) != NULL;

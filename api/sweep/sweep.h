@@ -25,8 +25,8 @@ typedef enum reduction { REDUCE_FINAL, REDUCE_MIN, REDUCE_MAX, REDUCE_MEAN } red
 
 /* One entry of `collect`: a number computed from the rows of each member. */
 typedef struct sweep_collected {
-    const char *name;       /* of a column or of the expression; NULL: the last value of every column */
-    const char *expression; /* added as an output of this name; NULL: the column exists */
+    const char *name;       /* name of a column or of the expression; NULL for the last values of all columns */
+    const char *expression; /* expression to add as an output; NULL if the column exists */
     reduction reduce;
 } sweep_collected;
 
@@ -40,24 +40,24 @@ typedef struct sweep {
     size_t collect_count;
 } sweep;
 
-/* Reads a sweep into `out`, with memory of the reader's arena. More than `members_max` members are an error; 0 only
- * checks the sweep. Errors are added to the reader. */
+/* Reads a sweep into `out`, with memory of the reader's arena. Adds an error if the sweep has more than `members_max`
+ * members. If `members_max` is 0, only checks the sweep. */
 void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t members_max, sweep *out);
 
-/* The overrides of a member as a JSON list of "TARGET=VALUE": as text, or as a tree (cJSON_Delete). Return false or
- * NULL if memory could not be allocated. */
+/* Write the overrides of a member as a JSON list of "TARGET=VALUE", as text or as a tree (cJSON_Delete). Return false
+ * or NULL if memory could not be allocated. */
 bool sweep_assignments(const sweep *s, size_t member, text_buffer *out);
 cJSON *sweep_assignments_json(const sweep *s, size_t member);
 
 /* Computes the number that the target has in a member. Returns false if the value is an expression. */
 bool sweep_number(const sweep *s, size_t target, size_t member, double *value);
 
-/* Converts the tree of a description to that of a member. Without assignments, only adds the collected outputs.
- * Errors have pointers into the description as it was sent. */
+/* Converts the tree of a description to that of a member. Without assignments, only adds the collected outputs. Errors
+ * have pointers into the description as it was sent. */
 hamel_status sweep_apply(cJSON *tree, const sweep *s, const cJSON *assignments, hamel_error *error) HAMEL_CHECKED;
 
-/* Converts the pointer of an output to the pointer of the collected expression that it was made from. Returns false
- * if the output was not made by the sweep. */
+/* Converts the pointer of an output to the pointer of the collected expression that it evaluates. Returns false if the
+ * sweep did not add the output. */
 bool sweep_collect_place(const sweep *s, const char *pointer, char *place, size_t size);
 
 /* The kinds of objects, for the test that compares them with system.schema.json. */

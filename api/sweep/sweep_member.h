@@ -1,4 +1,4 @@
-/* sweep_member.h — makes the description of one member of a sweep, so that the daemon can run the member as a job. */
+/* sweep_member.h — writes the description of one member of a sweep, so that the daemon can run the member as a job. */
 #pragma once
 
 #include "api/simulate.h"

@@ -5,8 +5,9 @@
 
 typedef struct sweep_reducer sweep_reducer;
 
-/* `columns` are the columns of the run; they and the sweep outlive the reducer. Returns NULL with *unknown = index
- * of the entry that names no column, or with *unknown = collect_count if memory could not be allocated. */
+/* `columns` are the columns of the run. They and the sweep must outlive the reducer. Returns NULL after setting
+ * *unknown to the index of the entry whose column does not exist, or to collect_count if memory could not be
+ * allocated. */
 sweep_reducer *sweep_reduce_open(const sweep *s, const char *const *columns, size_t count, size_t *unknown);
 void sweep_reduce_close(sweep_reducer *c);
 
@@ -14,11 +15,13 @@ void sweep_reduce_close(sweep_reducer *c);
 void sweep_reduce_reset(sweep_reducer *c);
 void sweep_reduce_row(sweep_reducer *c, const double *values);
 
-/* The number of results and their names in the table: the name of the column or of the entry of `collect`. */
+/* Return the number of results, and the name of a result in the table, which is that of its column or entry of
+ * `collect`. */
 size_t sweep_reduce_count(const sweep_reducer *c);
 const char *sweep_reduce_name(const sweep_reducer *c, size_t k);
 
-double sweep_reduce_value(const sweep_reducer *c, size_t k); /* NaN without rows */
+double sweep_reduce_value(const sweep_reducer *c, size_t k); /* NaN if there were no rows */
 
-/* Adds the results as a JSON object by name; null without rows. Returns false if memory could not be allocated. */
+/* Adds the results as a JSON object, by name. They are null if there were no rows. Returns false if memory could not be
+ * allocated. */
 bool sweep_reduce_text(const sweep_reducer *c, text_buffer *out);

@@ -13,7 +13,7 @@
 
 enum { MEMBERS_MOST = 1000000, TEXT_MOST = 1024 * 1024 };
 
-/* ---- the model ----------------------------------------------------------------------------------------------------- */
+/* --- the model ---------------------------------------------------------------------------------------------------- */
 
 /* Derives the model of the description with these overrides (or NULL) and the collected outputs. */
 static hamel_status derive_model(const sweep_run *run, const cJSON *assignments, hamel_model **model,
@@ -33,7 +33,7 @@ static hamel_status derive_model(const sweep_run *run, const cJSON *assignments,
     return status;
 }
 
-/* Returns whether all listed values are numbers. */
+/* Returns true if all listed values are numbers. */
 static bool has_numbers(const sweep *s) {
     for (size_t k = 0; k < s->axis_count; k++) {
         const sweep_axis *axis = &s->axes[k];
@@ -133,7 +133,7 @@ void sweep_run_close(sweep_run *run) {
     *run = (sweep_run){0};
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------- */
+/* --- the table ---------------------------------------------------------------------------------------------------- */
 
 static sweep_columns columns_of(const sweep_run *run) {
     return (sweep_columns){.inputs = run->inputs,
@@ -164,7 +164,7 @@ void sweep_run_end(const sweep_counts *counts, table_form form, text_buffer *out
     text_buffer_puts(out, "}}}\n");
 }
 
-/* ---- members ------------------------------------------------------------------------------------------------------- */
+/* --- members ------------------------------------------------------------------------------------------------------ */
 
 /* The result of one member. */
 typedef struct member_result {
@@ -193,7 +193,7 @@ static bool member_on_row(void *context, size_t member, const double *values, si
     return true;
 }
 
-/* The first error as one line. */
+/* Returns the first error as one line. */
 static char *problem_of(const hamel_error *error) {
     text_buffer text;
     text_buffer_init(&text, TEXT_MOST);
@@ -260,10 +260,10 @@ static hamel_status run_own(block *b, size_t i, hamel_model *model, hamel_error 
     return status;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* The collected number of a run that ended normally; NaN for other runs, whose number would depend on their last
- * row. */
+/* Returns the collected number of a run that ended normally, and NaN for other runs, whose number would depend on the
+ * row at which they ended. */
 static double collected(const member_result *r, const char *name, size_t guess) {
     bool whole = r->outcome == HAMEL_COMPLETED || r->outcome == HAMEL_TERMINATED;
     if (!r->reducer || !whole) return (double)NAN;

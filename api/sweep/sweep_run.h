@@ -13,7 +13,7 @@ typedef struct sweep_run {
     api_sweep sweep;
     api_limits limits;
     hamel_model *model;         /* model without overrides, with the collected outputs */
-    hamel_variation *variation; /* NULL: each member has its own model */
+    hamel_variation *variation; /* NULL if each member has its own model */
     const char **inputs;        /* the targets */
     char **collected;           /* names of the collected columns */
     size_t collected_count;
@@ -41,7 +41,7 @@ void sweep_run_end(const sweep_counts *counts, table_form form, text_buffer *out
 /* Called for each member that is incomplete or failed. `assignments` is the JSON list of its overrides. */
 typedef void sweep_member_listener(void *context, size_t member, const cJSON *assignments, const char *problem);
 
-/* Runs members first..first + count - 1, adds their rows to `out` and their outcomes to *counts. Returns HAMEL_OK,
- * also if members failed, or HAMEL_NO_MEMORY. */
+/* Runs members first..first + count - 1, adds their rows to `out` and their outcomes to *counts. Returns HAMEL_OK, also
+ * if members failed, or HAMEL_NO_MEMORY. */
 hamel_status sweep_run_members(const sweep_run *run, size_t first, size_t count, table_form form, text_buffer *out,
                                sweep_counts *counts, sweep_member_listener *listener, void *context) HAMEL_CHECKED;

@@ -1,5 +1,5 @@
-/* sweep_table.h — writes the table of a sweep, one row for each member, as CSV, NDJSON or JSON. Sweeps in this
- * process and batches of the daemon have the same format. */
+/* sweep_table.h — writes the table of a sweep, one row for each member, as CSV, NDJSON or JSON. Sweeps in this process
+ * and batches of the daemon have the same format. */
 #pragma once
 
 #include "engine/base/text_buffer.h"
@@ -9,8 +9,8 @@
 
 typedef enum table_form { TABLE_NDJSON, TABLE_CSV, TABLE_JSON, TABLE_FORMS } table_form;
 
-/* The columns: `member`; `job` and `name` if members are jobs; the targets; `status`; the collected numbers; `problem`.
- * Borrowed. */
+/* The columns are `member`; `job` and `name` if members are jobs; the targets; `status`; the collected numbers;
+ * `problem`. Borrowed. */
 typedef struct sweep_columns {
     bool jobs;
     const char *const *inputs, *const *collected;

@@ -24,7 +24,8 @@ typedef struct row_header {
 
 typedef struct row_writer row_writer;
 
-/* Objects between and after the rows. The summary ends a run that has not failed. A heartbeat keeps an idle stream open. */
+/* Objects between and after the rows. The summary ends a run that has not failed. A heartbeat keeps an idle stream
+ * open. */
 typedef enum row_object { ROW_EVENT, ROW_PROGRESS, ROW_SUMMARY, ROW_HEARTBEAT } row_object;
 
 typedef struct row_format {
@@ -35,8 +36,8 @@ typedef struct row_format {
     bool (*begin)(row_writer *w, const row_header *header);
     bool (*row)(row_writer *w, const double *values, size_t count);
     bool (*object)(row_writer *w, row_object kind, const char *json); /* NULL if the format has no objects */
-    /* Writes the failure of a run; `summary` may be NULL. The field is NULL if the format contains rows only: no events and
-     * no problem. The caller then reports the failure. */
+    /* Writes the failure of a run; `summary` may be NULL. The field is NULL if the format contains rows only: no events
+     * and no problem. The caller then reports the failure. */
     bool (*problem)(row_writer *w, const char *json, const char *summary);
     void (*close)(row_writer *w); /* frees the memory of the format; may be NULL */
 } row_format;
@@ -70,9 +71,9 @@ void csv_add_field(text_buffer *line, const char *text);
 row_writer *row_writer_open(const row_format *format, byte_sink sink); /* returns NULL if out of memory */
 void row_writer_close(row_writer *w);
 
-/* Return false if the sink refuses the bytes, if memory runs out, or if the result is too large for the format (json and
- * npy keep all rows: 64 MiB at most). In the last two cases w->reason is the reason. Objects that a format does not have
- * are ignored. json, and npy without expected_rows, send nothing before the summary or problem. */
+/* Return false if the sink refuses the bytes, if memory runs out, or if the result is too large for the format (json
+ * and npy keep all rows: 64 MiB at most). In the last two cases w->reason is the reason. Objects that a format does not
+ * have are ignored. json, and npy without expected_rows, send nothing before the summary or problem. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_object(row_writer *w, row_object kind, const char *json); /* `json` is NULL for a heartbeat */

@@ -181,7 +181,7 @@ bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text,
     return !b.failed;
 }
 
-/* --- equilibria and linearizations --------------------------------------------------------------------------------- */
+/* --- equilibria and linearizations -------------------------------------------------------------------------------- */
 
 static void add_named(json_builder *b, cJSON *to, const char *key, const char *const *items, const double *values,
                       size_t count) {

@@ -8,7 +8,8 @@ extern const row_format row_format_csv, row_format_ndjson, row_format_sse, row_f
 /* Sets w->reason and returns false. */
 bool row_writer_fail(row_writer *w, const char *reason);
 
-/* Sends w->line to the sink and clears it. Returns false if the sink refuses, or, with w->reason set, if out of memory. */
+/* Sends w->line to the sink and clears it. Returns false if the sink refuses, or, with w->reason set, if out of
+ * memory. */
 bool row_writer_flush(row_writer *w);
 
 /* Calls w->keep, if set. Returns false with w->reason set if it refuses. */

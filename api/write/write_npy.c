@@ -1,4 +1,5 @@
-/* write_npy.c — writes a NumPy file: a structured array of little-endian doubles with one field for each column (NEP 1).
+/* write_npy.c — writes a NumPy file: a structured array of little-endian doubles with one field for each column (NEP
+ * 1).
  *
  * The file begins with the number of rows. If the header contains this number (stored results), rows are sent
  * immediately; otherwise they are kept until the end. The format cannot contain a problem: a failed run leaves an empty

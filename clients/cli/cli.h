@@ -1,7 +1,7 @@
 /* cli.h — exit codes, messages and outputs of the commands of `hamel`, and the struct that describes a command.
  *
- * Each command is a cli_command in its own file, listed in main.c. It receives parsed arguments (options.h) and
- * returns an exit code. Rows and documents go to stdout, messages to stderr. */
+ * Each command is a cli_command in its own file, listed in main.c. It receives parsed arguments (options.h) and returns
+ * an exit code. Rows and documents go to stdout, messages to stderr. */
 #pragma once
 
 #include "api/simulate.h"
@@ -55,8 +55,8 @@ void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);
 int cli_say_unknown(const char *what, const char *dashes, const char *name, size_t length, const char *const *names,
                     size_t count);
 
-/* cli_say_errno prints the name of a file or stream and the text of errno. cli_say_no_memory reports that memory could not
- * be allocated. Both return CLI_IO. */
+/* cli_say_errno prints the name of a file or stream and the text of errno. cli_say_no_memory reports that memory could
+ * not be allocated. Both return CLI_IO. */
 int cli_say_errno(const char *name);
 int cli_say_no_memory(void);
 
@@ -78,9 +78,9 @@ int cli_flush_stdout(void);
 int cli_finish_stdout(int status);
 
 /* The output of a command: a file, or standard output if the path is NULL or "-". Opening returns CLI_OK, or CLI_IO
- * after reporting an error. Closing flushes the file. It returns `status`, or CLI_IO if that fails although
- * `status` is CLI_OK or CLI_RUN_FAILED. A draft is written to PATH.draft. Closing renames it to PATH if `status` is one of
- * these two, and otherwise deletes it. */
+ * after reporting an error. Closing flushes the file. It returns `status`, or CLI_IO if that fails although `status` is
+ * CLI_OK or CLI_RUN_FAILED. A draft is written to PATH.draft. Closing renames it to PATH if `status` is one of these
+ * two, and otherwise deletes it. */
 typedef struct cli_output {
     FILE *file;
     const char *name;     /* name in messages */

@@ -12,7 +12,7 @@
 
 enum { PIECE = 64 * 1024, BAR_WIDTH = 40 };
 
-/* --- messages -------------------------------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 void cli_say(const char *format, ...) {
     va_list values;
@@ -48,7 +48,7 @@ int cli_say_failure(const api_failure *failure) {
     return failure->exit_code;
 }
 
-/* --- outputs --------------------------------------------------------------------------------------------------------- */
+/* --- outputs ------------------------------------------------------------------------------------------------------ */
 
 bool cli_write_file(const char *path, const char *text, size_t length) {
     bool standard = strcmp(path, "-") == 0;
@@ -99,10 +99,10 @@ int cli_output_close(cli_output *output, int status) {
     return good || !whole ? status : CLI_IO;
 }
 
-/* --- inputs ---------------------------------------------------------------------------------------------------------- */
+/* --- inputs ------------------------------------------------------------------------------------------------------- */
 
-/* Reads in pieces, because the size of standard input is unknown. Stops one byte beyond the limit of the JSON scan, which
- * then reports that the input is too large. */
+/* Reads in pieces, because the size of standard input is unknown. Stops one byte beyond the limit of the JSON scan,
+ * which then reports that the input is too large. */
 static int read_all(cli_input *input, FILE *in) {
     size_t most = json_limits_default().bytes + 1;
     text_buffer bytes;
@@ -141,7 +141,7 @@ void cli_input_free(cli_input *input) {
     *input = (cli_input){0};
 }
 
-/* --- progress -------------------------------------------------------------------------------------------------------- */
+/* --- progress ----------------------------------------------------------------------------------------------------- */
 
 void progress_bar_init(progress_bar *b, bool rows_on_stdout) {
     *b = (progress_bar){.wanted = isatty(STDERR_FILENO) && !(rows_on_stdout && isatty(STDOUT_FILENO))};

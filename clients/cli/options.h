@@ -17,16 +17,16 @@ struct cli_arguments {
     bool help;
 };
 
-/* Parses argv[0..count). Returns CLI_OK, or CLI_USAGE after reporting an error. Call
- * cli_arguments_free in both cases. */
+/* Parses argv[0..count). Returns CLI_OK, or CLI_USAGE after reporting an error. Call cli_arguments_free in both
+ * cases. */
 int cli_arguments_parse(cli_arguments *arguments, const cli_command *command, int count, char **argv);
 void cli_arguments_free(cli_arguments *arguments);
 
 /* Returns the value of an option, "" for an option without value, or NULL if the option was not given. */
 const char *cli_option_value(const cli_arguments *arguments, const char *name);
 
-/* Sets *choice to the index of the option's value among `names`, or to 0 if the option was not given. Returns
- * CLI_OK, or CLI_USAGE after reporting an unknown value and the valid ones. */
+/* Sets *choice to the index of the option's value among `names`, or to 0 if the option was not given. Returns CLI_OK,
+ * or CLI_USAGE after reporting an unknown value and the valid ones. */
 int cli_option_choice(const cli_arguments *arguments, const char *name, const char *const *names, size_t count,
                       size_t *choice);
 

@@ -1,5 +1,5 @@
-/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs of a server. The text form has one or more lines for
- * each job, the JSON form one document per line. */
+/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs of a server. The text form has one or more
+ * lines for each job, the JSON form one document per line. */
 #include "clients/cli/remote/job_client.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static int printable(const char *text) {
     return length;
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------------------------- */
+/* --- jobs --------------------------------------------------------------------------------------------------------- */
 
 static void print_line(const cJSON *job) {
     const char *name = json_text_at(job, "name");
@@ -91,7 +91,7 @@ const cli_command cli_jobs = {
     .run = list_jobs,
 };
 
-/* ---- status ----------------------------------------------------------------------------------------------------- */
+/* --- status ------------------------------------------------------------------------------------------------------- */
 
 static void print_field(const char *label, const char *text) {
     if (text[0] != '\0') printf("  %-10s  %.*s\n", label, printable(text), text);
@@ -150,7 +150,7 @@ const cli_command cli_status = {
     .run = show_status,
 };
 
-/* ---- cancel ----------------------------------------------------------------------------------------------------- */
+/* --- cancel ------------------------------------------------------------------------------------------------------- */
 
 static void print_state(const cJSON *job) {
     printf("%s %s\n", json_text_at(job, "id"), json_text_at(job, "status"));

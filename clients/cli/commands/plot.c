@@ -24,7 +24,7 @@ enum {
 typedef struct drawing {
     const cli_arguments *arguments;
     const char *file;
-    const char *path; /* NULL: draw to the terminal */
+    const char *path; /* NULL to draw on the terminal */
     const plot_surface_kind *kind;
     size_t width, height; /* 0 without --size */
     plot_table table;
@@ -33,7 +33,7 @@ typedef struct drawing {
     int exit_code;
 } drawing;
 
-/* ---- the run ---------------------------------------------------------------------------------------------------- */
+/* --- the run ------------------------------------------------------------------------------------------------------ */
 
 static bool plot_on_header(void *context, const row_header *header) {
     drawing *d = context;
@@ -73,7 +73,7 @@ static bool plot_on_problem(void *context, const char *json, const api_failure *
     return true;
 }
 
-/* ---- the drawing ------------------------------------------------------------------------------------------------ */
+/* --- the drawing -------------------------------------------------------------------------------------------------- */
 
 static bool draw_on(const drawing *d, FILE *out) {
     size_t width = d->width > 0 ? d->width : WIDTH, height = d->height > 0 ? d->height : HEIGHT;
@@ -131,7 +131,7 @@ static int draw_result(const drawing *d) {
     return cli_say_no_memory();
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------ */
+/* --- the command -------------------------------------------------------------------------------------------------- */
 
 static bool read_length(const char **text, size_t least, size_t *length) {
     char *end = NULL;

@@ -39,13 +39,14 @@ bool rows_out_on_problem(void *context, const char *json, const api_failure *fai
     rows_out *o = rows_out_of(context);
     (void)failure;
     progress_bar_erase(&o->bar);
-    /* If rows have been written, end them as their format requires. If the run failed before its header, write nothing. */
+    /* If rows have been written, end them as their format requires. If the run failed before its header, write
+     * nothing. */
     bool good = o->writer->column_count == 0 || row_writer_problem(context, json, summary_json);
     return good && (summary_json == NULL || write_summary_file(o, summary_json));
 }
 
 int rows_out_finish(rows_out *o, int exit_code) {
-    if (o->writer->reason != NULL) { /* an error of the writer; errors of the sink have already been reported */
+    if (o->writer->reason != NULL) { /* an error of the writer; write_bytes has already reported errors of the file */
         progress_bar_erase(&o->bar);
         cli_say("%s: %s", o->file, o->writer->reason);
     }

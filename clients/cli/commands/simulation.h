@@ -13,11 +13,11 @@ int cli_simulate(const cli_server *server, const cli_input *input, const cli_arg
                  const api_observer *observer);
 
 /* Calls `source` with an observer that forwards to this one and prints errors, as in cli_simulate. `source` forwards a
- * run to it and returns an exit code. Returns the exit code of both. */
+ * run to that observer and returns an exit code. Returns the exit code of the source or of a printed error. */
 int cli_observe(const api_observer *observer, int (*source)(void *context, const api_observer *front), void *context);
 
-/* Print the warnings of a summary, each after the name `file`. The last warning of an incomplete run is the reason why it
- * ended early. Return CLI_RUN_FAILED for an incomplete run, otherwise CLI_OK. */
+/* Print the warnings of a summary, each after the name `file`. The last warning of an incomplete run is the reason why
+ * it ended early. Return CLI_RUN_FAILED for an incomplete run, otherwise CLI_OK. */
 int cli_say_warnings(const cJSON *summary, const char *file);
 int cli_say_warnings_of(const char *summary_json, const char *file);
 

@@ -29,7 +29,7 @@ enum {
 
 typedef struct sweep_plan {
     const char *directory; /* directory for parts; NULL if no parts are written */
-    const char *output;    /* file for the table; NULL: standard output, or parts only */
+    const char *output;    /* file for the table; NULL for standard output, or if only parts are written */
     bool resume;
     size_t jobs, shard, shards; /* jobs: number of threads; shard: 1..shards */
     table_form form;
@@ -53,7 +53,7 @@ typedef struct local_sweep {
     int status; /* first error that ends the sweep, or CLI_OK */
 } local_sweep;
 
-/* ---- arguments ----------------------------------------------------------------------------------------------------- */
+/* --- arguments ---------------------------------------------------------------------------------------------------- */
 
 /* Reads a whole number from 1 to `most` that is followed by the character `end`, and sets *rest to the text after
  * `end`. Returns 0 for any other text. */
@@ -108,7 +108,7 @@ static int read_plan(sweep_plan *p, const cli_arguments *a) {
     return shard ? read_shard(p, shard) : CLI_OK;
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------------------------- */
+/* --- blocks ------------------------------------------------------------------------------------------------------- */
 
 static void report_member(void *context, size_t member, const cJSON *assignments, const char *problem) {
     local_sweep *r = context;
@@ -186,7 +186,7 @@ static int run_threads(local_sweep *r) {
     return r->status;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static size_t block_size(const sweep_plan *p, size_t members) {
     size_t pieces = p->directory ? PARTS_PER_SHARD : 4 * p->jobs, most = p->directory ? PART_MOST : BLOCK_MOST;

@@ -39,7 +39,7 @@ static void path_of(const char *directory, const sweep_part_span *s, char path[P
     snprintf(path, PATH_MAX, "%s/%.*s-%07zu-%07zu%s", directory, NAME_HEX, s->hash, s->first, s->count, SUFFIX);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 static bool write_all(int file, const char *bytes, size_t length) {
     while (length > 0) {
@@ -96,7 +96,7 @@ int sweep_part_write(const char *directory, const sweep_part_span *s, const char
     return status;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 typedef struct part {
     sweep_part_span span;
@@ -189,7 +189,7 @@ bool sweep_part_exists(const char *directory, const sweep_part_span *s, sweep_co
     return good;
 }
 
-/* ---- joining ------------------------------------------------------------------------------------------------------- */
+/* --- joining ------------------------------------------------------------------------------------------------------ */
 
 typedef struct part_list {
     part *items;
@@ -328,7 +328,7 @@ void sweep_parts_remove(const char *directory, const sweep_part_span *span) {
     (void)rmdir(directory);
 }
 
-/* ---- the command --------------------------------------------------------------------------------------------------- */
+/* --- the command -------------------------------------------------------------------------------------------------- */
 
 static int merge(const cli_arguments *arguments) {
     cli_output out;

@@ -2,8 +2,8 @@
  * successive members.
  *
  * The name of a part consists of the hash of the description, the first member and the number of members. A part is
- * written under a temporary name, flushed to the disk and renamed, so that every part with a final name is complete.
- * A digest at the end detects damage. Several processes and machines may write parts to one directory. */
+ * written under a temporary name, flushed to the disk and renamed, so that every part with a final name is complete. A
+ * digest at the end detects damage. Several processes and machines may write parts to one directory. */
 #pragma once
 
 #include "api/sweep/sweep_run.h"
@@ -17,8 +17,8 @@ typedef struct member_problems {
     size_t reported;  /* number of calls of member_problems_say */
 } member_problems;
 
-/* Prints the problem of a member and its assignments. After 20 problems, one message refers to the table; further problems
- * are not printed. */
+/* Prints the problem of a member and its assignments. After 20 problems, one message refers to the table; further
+ * problems are not printed. */
 void member_problems_say(member_problems *p, size_t member, const cJSON *assignments, const char *problem);
 
 /* Members of a part, and the sweep to which they belong. */
@@ -36,8 +36,8 @@ int sweep_part_write(const char *directory, const sweep_part_span *span, const c
 /* Returns true if the part exists and is undamaged, after adding its outcomes to *counts. */
 bool sweep_part_exists(const char *directory, const sweep_part_span *span, sweep_counts *counts);
 
-/* Joins the parts in the directory and writes the table. `wanted` selects the parts of one sweep; NULL selects
- * all parts. Returns CLI_OK, CLI_RUN_FAILED if a member failed or is incomplete, CLI_IO, or CLI_INVALID after reporting
+/* Joins the parts in the directory and writes the table. `wanted` selects the parts of one sweep; NULL selects all
+ * parts. Returns CLI_OK, CLI_RUN_FAILED if a member failed or is incomplete, CLI_IO, or CLI_INVALID after reporting
  * missing members, duplicate members or parts of different sweeps. */
 int sweep_parts_join(const char *directory, const sweep_part_span *wanted, const cli_output *out);
 

@@ -1,4 +1,5 @@
-/* png.c — drawing surface for PNG images, with cairo. A unit is two pixels wide, for high-resolution screens and print. */
+/* png.c — drawing surface for PNG images, with cairo. A unit is two pixels wide, for high-resolution screens and
+ * print. */
 #include "clients/cli/cli.h"
 #include "clients/cli/library.h"
 #include "clients/cli/plot/surface.h"

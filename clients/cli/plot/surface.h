@@ -1,5 +1,5 @@
-/* surface.h — drawing functions for each kind of image file. Coordinates are in units of the figure, with x to the right
- * and y down. */
+/* surface.h — drawing functions for each kind of image file. Coordinates are in units of the figure, with x to the
+ * right and y down. */
 #pragma once
 
 #include "clients/cli/plot/plot_table.h"

@@ -26,7 +26,7 @@ typedef struct sheet {
     plot_axis across, up;
 } sheet;
 
-/* ---- cells ------------------------------------------------------------------------------------------------------ */
+/* --- cells -------------------------------------------------------------------------------------------------------- */
 
 static plot_point sheet_point(const void *context, double x, double y) {
     const sheet *s = context;
@@ -61,7 +61,7 @@ static bool set_lines(sheet *s) {
     return true;
 }
 
-/* ---- characters ------------------------------------------------------------------------------------------------- */
+/* --- characters --------------------------------------------------------------------------------------------------- */
 
 static void put_colour(const sheet *s, size_t series) {
     if (s->terminal->colours) fprintf(s->out, "\033[%dm", series > 0 ? colours[series - 1] : 0);

@@ -1,5 +1,5 @@
-/* remote.c — forwards the answers of a daemon to an observer: runs (POST /v1/simulations), analyses (POST /v1/analyses),
- * whose document is passed as the summary, and rows of jobs (GET /v1/jobs/{id}/results).
+/* remote.c — forwards the answers of a daemon to an observer: runs (POST /v1/simulations), analyses (POST
+ * /v1/analyses), whose document is passed as the summary, and rows of jobs (GET /v1/jobs/{id}/results).
  *
  * Any other answer is a problem document, or does not come from hameld. */
 #include "clients/cli/remote/remote.h"

@@ -1,5 +1,5 @@
-/* remote_problem.c — see remote_problem.h. A problem document has pointers and columns, but not the expressions.
- * They are read from the description that was sent. */
+/* remote_problem.c — see remote_problem.h. A problem document has pointers and columns, but not the expressions. They
+ * are read from the description that was sent. */
 #include "clients/cli/remote/remote_problem.h"
 
 #include "clients/cli/cli.h"

@@ -1,5 +1,5 @@
-/* remote_sweep.c — see remote_sweep.h. The server sends the table as NDJSON. The writer of local sweeps writes it
- * to the output, without the columns for jobs. The inputs are computed from the sweep. */
+/* remote_sweep.c — see remote_sweep.h. The server sends the table as NDJSON. The writer of local sweeps writes it to
+ * the output, without the columns for jobs. The inputs are computed from the sweep. */
 #include "clients/cli/remote/remote_sweep.h"
 
 #include "api/json/text.h"
@@ -43,7 +43,7 @@ typedef struct remote_table {
     const char *broken; /* error in the server's table, or NULL */
 } remote_table;
 
-/* ---- the table ----------------------------------------------------------------------------------------------------- */
+/* --- the table ---------------------------------------------------------------------------------------------------- */
 
 static void write_line(remote_table *t) {
     if (t->line.failed)
@@ -189,7 +189,7 @@ static int fetch_table(remote_table *t, const char *id) {
     return status == CLI_OK && !sweep_counts_all_ended(&t->counts) ? CLI_RUN_FAILED : status;
 }
 
-/* ---- the batch ----------------------------------------------------------------------------------------------------- */
+/* --- the batch ---------------------------------------------------------------------------------------------------- */
 
 static bool look_at(const exchange *x, size_t members, progress_bar *shown) {
     cJSON *batch = exchange_json(x);
