@@ -58,23 +58,24 @@ static graph_node first_form(const ring *r, const ring_angle *angle, graph_node 
     return term;
 }
 
+/* Moves the terms from index `from` on to the index `to`. */
+static void move_terms(ring_angle *angle, size_t to, size_t from) {
+    size_t moved = angle->count - from;
+    assert(to + moved <= ANGLE_TERMS);
+    memmove(angle->term + to, angle->term + from, moved * sizeof *angle->term);
+    memmove(angle->factor + to, angle->factor + from, moved * sizeof *angle->factor);
+    angle->count = to + moved;
+}
+
 static void add_term(ring_angle *angle, graph_node term, double factor) {
     size_t at = 0;
     while (at < angle->count && angle->term[at] < term) at++;
     if (at < angle->count && angle->term[at] == term) {
         angle->factor[at] += factor;
-        if (angle->factor[at] != 0) return;
-        angle->count--;
-        for (size_t i = at; i < angle->count; i++) {
-            angle->term[i] = angle->term[i + 1];
-            angle->factor[i] = angle->factor[i + 1];
-        }
+        if (angle->factor[at] == 0) move_terms(angle, at, at + 1);
         return;
     }
-    for (size_t i = angle->count++; i > at; i--) {
-        angle->term[i] = angle->term[i - 1];
-        angle->factor[i] = angle->factor[i - 1];
-    }
+    move_terms(angle, at + 1, at);
     angle->term[at] = term;
     angle->factor[at] = factor;
 }

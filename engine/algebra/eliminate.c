@@ -65,10 +65,6 @@ static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_
     return best >= 0;
 }
 
-static bool next_pivot(const graph *g, table_view *t, const graph_point *near, size_t *row, size_t *column) {
-    return graph_status(g) == HAMEL_OK && table_evaluate(g, t, near) && choose_pivot(g, t, row, column);
-}
-
 static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t columns, size_t column, work_budget *e,
                      arena *memory) {
     graph_node factor = row[column];
@@ -90,7 +86,8 @@ bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, 
     if (!table_open(&view, memory)) return false;
     for (size_t k = 0; k < rows * width; k++) table[k] = arrange_within(g, table[k], e, memory);
     for (size_t i = 0; i < rows; i++) pivot_column[i] = -1;
-    while (found++ < most && next_pivot(g, &view, near, &row, &column)) {
+    while (found++ < most && graph_status(g) == HAMEL_OK && table_evaluate(g, &view, near) &&
+           choose_pivot(g, &view, &row, &column)) {
         graph_node *at = table + row * width, divisor = at[column];
         for (size_t j = 0; j < width; j++)
             at[j] = j == column ? graph_number(g, 1) : arrange_within(g, graph_div(g, at[j], divisor), e, memory);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* POINTS: number of points at which an expression is defined and 0. A root has a random sign at each point, so √(x²)
- * equals x at all points with probability 2^-16. MOST_POINTS: upper bound of all points tried. An expression with several
- * different roots is defined at few points, because each radicand is a square at half of the points. MOST_POWER: larger
- * exponents count as unknown functions. */
+/* POINTS: after this many points with the value 0, an expression counts as 0. A root has a random sign at each point, so
+ * √(x²) equals x at all points with probability 2^-16. MOST_POINTS: upper bound of all points tried. An expression with
+ * several different roots is defined at few points, because each radicand is a square at half of the points. MOST_POWER:
+ * powers with larger exponents count as unknown functions. */
 enum { POINTS = 16, MOST_POINTS = 512, MOST_POWER = 1 << 20 };
 
 /* Factors of angles are multiples of 1/720720, where 720720 is the least common multiple of 1 to 16. */

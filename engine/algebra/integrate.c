@@ -220,8 +220,7 @@ static graph_node multiply_out(graph *g, const product *p, arena *memory) {
         if (!(f.power >= 1 && f.power == floor(f.power))) continue;
         size_t count = graph_terms(g, f.base, memory, &terms, &signs);
         if (count < 2 || count > TERMS) continue;
-        rest = graph_mul(g, rest, power_of(g, f.base, f.power - 1));
-        if (f.power == 1) rest = rest_of(g, p, k);
+        if (f.power > 1) rest = graph_mul(g, rest, power_of(g, f.base, f.power - 1));
         for (size_t i = 0; i < count; i++) {
             graph_node term = graph_mul(g, terms[i], rest);
             sum = signs[i] < 0 ? graph_sub(g, sum, term) : graph_add(g, sum, term);

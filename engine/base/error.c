@@ -57,7 +57,7 @@ static size_t sequence_length(unsigned char lead) {
     return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
 }
 
-/* Removes partial code points, which truncation ("%.300s", a buffer of fixed size) leaves: one such byte makes a JSON
+/* Removes partial code points, which remain after truncation ("%.300s", a buffer of fixed size) and would make a JSON
  * answer invalid. Returns the new length. */
 static size_t drop_partial_sequences(char *text, size_t length) {
     size_t kept = 0;

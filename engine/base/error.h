@@ -25,7 +25,7 @@
     X(INCONSISTENT, "inconsistent-initial-values", "initial values do not satisfy a constraint")   \
     X(INCOMPATIBLE, "incompatible-constraints", "constraints contradict each other")               \
     X(SINGULAR, "singular-system", "the equations of motion do not determine the accelerations")   \
-    X(UNSUPPORTED, "unsupported", "the chosen formulation or method cannot serve this system")     \
+    X(UNSUPPORTED, "unsupported", "the chosen formulation or method does not support this system")   \
     X(LIMIT, "limit-exceeded", "a limit on size or work was reached")                              \
     X(NOT_FINITE, "not-finite", "a value became infinite or not a number")                         \
     X(INTEGRATION, "integration-failed", "the integrator could not continue")                      \

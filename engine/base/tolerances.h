@@ -53,8 +53,8 @@ static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained)
 
 /* --- rounding ----------------------------------------------------------------------------------------------------- */
 
-/* Factor on first-order bounds of rounding errors (graph_evaluate), for the terms of higher order and for library
- * functions, which are accurate to a few units in the last place. */
+/* Safety factor for first-order bounds of rounding errors (graph_evaluate). It covers terms of higher order and the
+ * errors of library functions, which are a few units in the last place. */
 static const double ROUNDING_SAFETY = 8;
 
 /* --- integration -------------------------------------------------------------------------------------------------- */

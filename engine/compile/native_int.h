@@ -75,5 +75,5 @@ void native_call(native_translation *t, int base, size_t offset); /* the address
 void native_lanes_before(native_translation *t, const native_reading *r);
 void native_lanes_after(native_translation *t, const native_reading *r);
 
-/* Sets the lanes of outputs whose tangents vanish to zero. */
+/* Writes zeros to the lanes of outputs whose tangents vanish. */
 void native_lanes_end(native_translation *t);

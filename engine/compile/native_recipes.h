@@ -81,7 +81,8 @@ static const native_recipe native_recipes[PROGRAM_OP_COUNT] = {
 };
 
 /* How the tangent of an operand contributes to that of the result: unchanged, negated, or multiplied by the factor or
- * mask P that the recipe computes. PARTIAL_CALL calls the function of the interpreter for the partial derivative. */
+ * mask P that the recipe computes. PARTIAL_CALL calls the function of the interpreter for the partial derivative.
+ * Conditions have no entries, because their operands contribute nothing. */
 typedef enum native_partial_kind {
     PARTIAL_CALL,
     PARTIAL_NONE,
@@ -117,15 +118,6 @@ static const native_partial native_partials[PROGRAM_OP_COUNT][3] = {
     [GRAPH_FLOOR]    = {NOTHING},
     [GRAPH_CEIL]     = {NOTHING},
     [GRAPH_MOD]      = {ITSELF},
-    [GRAPH_LT]       = {NOTHING, NOTHING},
-    [GRAPH_LE]       = {NOTHING, NOTHING},
-    [GRAPH_GT]       = {NOTHING, NOTHING},
-    [GRAPH_GE]       = {NOTHING, NOTHING},
-    [GRAPH_EQ]       = {NOTHING, NOTHING},
-    [GRAPH_NE]       = {NOTHING, NOTHING},
-    [GRAPH_AND]      = {NOTHING, NOTHING},
-    [GRAPH_OR]       = {NOTHING, NOTHING},
-    [GRAPH_NOT]      = {NOTHING},
     [GRAPH_IF]       = {NOTHING, WHERE_X(IS_OTHER), WHERE_X(IS_EQUAL)},
     [PROGRAM_SQUARE] = {{PARTIAL_FACTOR, {{STEP(ADD_SD, S, X, X), STEP(BROADCAST, P, X, S)}}}},
     [PROGRAM_MULADD] = {FACTOR(Y), FACTOR(X), ITSELF},

@@ -29,7 +29,8 @@ static native_partial_kind kind_of(const native_reading *r, int operand) {
 }
 
 static bool contributes(const native_translation *t, const native_reading *r, int operand) {
-    return t->moves[r->slot[operand]] && kind_of(r, operand) != PARTIAL_NONE;
+    bool condition = r->op >= PROGRAM_LT && r->op <= PROGRAM_NOT;
+    return t->moves[r->slot[operand]] && !condition && kind_of(r, operand) != PARTIAL_NONE;
 }
 
 /* Calls the function for a partial derivative. No register may hold a value, because functions may change registers. */

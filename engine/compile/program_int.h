@@ -164,7 +164,7 @@ typedef struct program_operation {
     uint32_t definer; /* index of the operation that computes this value: of this one, or of a SINCOS */
 } program_operation;
 
-/* Fills operations[reachable->count], one per value. The caller requests values[count]. */
+/* Fills operations[reachable->count], one per value. values[count] lists the values that the caller requests. */
 hamel_status program_select(program_operation *operations, const program_reachable *reachable, const graph *g,
                             const uint32_t *values, size_t count);
 

@@ -112,7 +112,7 @@ static inline bool is_piecewise(uint32_t op) {
            (op >= GRAPH_LT && op <= GRAPH_NOT);
 }
 
-/* Returns r + partial · tangent of `slot`. *moves: r already contains a contribution. */
+/* Returns r + partial · tangent of `slot`. *moves is true if r contains a contribution, also afterwards. */
 static inline lanes contribute(tangent t, uint32_t op, uint32_t slot, double partial, lanes r, bool *moves) {
     if (is_piecewise(op) && partial == 0) return r;
     const double *dot = t.dot + (size_t)slot * LANES;

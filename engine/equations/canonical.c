@@ -75,13 +75,6 @@ static bool momenta(written *w, const legendre *l, const char *title) {
     return true;
 }
 
-/* Appends the constraints on accelerations as rows `at`, `at` + 1, ... */
-static void append_constraints(written *w, const legendre *l, size_t at) {
-    written_add_multipliers(w, at);
-    for (size_t c = 0; c < w->m; c++)
-        if (w->acts[c]) w->residuals[at++] = in_momenta(w, l, w->equations.residual[w->n + c]);
-}
-
 static graph_node momentum_rate(written *w, const legendre *l, size_t i) {
     graph *g = w->system->graph;
     graph_node rate = graph_add(g, w->equations.momentum_rate[i], written_reaction(w, i));
@@ -141,7 +134,9 @@ static bool machine(written *w, const legendre *l, bool constant) {
             at++;
         }
     for (size_t i = 0; i < w->n; i++) w->rates[i] = l->velocity[i] >= 0 ? l->velocity[i] : w->system->v[i];
-    append_constraints(w, l, w->n);
+    written_add_multipliers(w, at);
+    for (size_t c = 0; c < w->m; c++)
+        if (w->acts[c]) w->residuals[at++] = in_momenta(w, l, w->equations.residual[w->n + c]);
     return true;
 }
 

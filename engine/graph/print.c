@@ -2,7 +2,8 @@
  *
  * A stack of pending pieces replaces recursion. A piece is a text, or a node with the precedence required at its
  * position. The pieces of an operation are pushed in reverse order. The text of a shared node is repeated at each use,
- * so it can be far longer than the graph. The maximum of the buffer bounds it: the loop ends if the buffer fails. */
+ * so the output can be far longer than the graph. The maximum size of the buffer bounds the output: the loop ends if the
+ * buffer fails. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
