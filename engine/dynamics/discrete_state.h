@@ -32,5 +32,5 @@ static inline program_inputs discrete_state_inputs(const discrete_state *state, 
 void discrete_state_choose_branches(discrete_state *state, double t, const double *q, const double *v);
 
 /* Call after branches have changed. If the argument of an operator contains a nonsmooth operator, as in abs(mod(t, 2) -
- * 1), its branch is chosen at the time `moment` later, so that all branches after the instant are consistent. */
+ * 1), this function chooses its branch at the time `moment` later, so that all branches after the instant are consistent. */
 void discrete_state_follow_inner(discrete_state *state, double t, const double *q, const double *v, double moment);

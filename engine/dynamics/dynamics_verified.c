@@ -1,5 +1,5 @@
-/* dynamics_verified.c — check of accelerations against the equations of motion before they are output. If they fail,
- * the solution of a second solver is tried. */
+/* dynamics_verified.c — check of accelerations against the equations of motion before output. If the check fails, a
+ * second solver is tried. */
 #include "engine/dynamics/dynamics.h"
 
 #include <assert.h>

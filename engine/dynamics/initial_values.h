@@ -30,7 +30,7 @@ typedef struct initial_directions {
 hamel_status initial_velocities_along(dynamics *k, const double *v, const initial_directions *d,
                                       double *const *dv) HAMEL_CHECKED;
 
-/* Computes the consistent initial state of the model, with accelerations (n) and multipliers (m). If the last
- * evaluation fails, it adds no error; call dynamics_explain. */
+/* Computes the consistent initial state of the model, with accelerations (n) and multipliers (m). A failure of
+ * the final solution adds no error; call dynamics_explain. */
 hamel_status initial_state(dynamics *k, double *q, double *v, double *a, double *lambda,
                            hamel_error *error) HAMEL_CHECKED;

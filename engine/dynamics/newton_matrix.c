@@ -121,7 +121,7 @@ static bool color_columns(newton_matrix *w) {
     for (size_t e = 0; e < p->count; e++) start[(size_t)p->column[e] + 1]++, row_start[(size_t)p->row[e] + 1]++;
     for (size_t j = 0; j < n; j++) start[j + 1] += start[j];
     for (size_t i = 0; i < w->all; i++) row_start[i + 1] += row_start[i];
-    /* afterwards start[j + 1] is the first entry of column j */
+    /* makes start[j + 1] the first entry of column j */
     for (size_t e = p->count; e-- > 0;) list[--start[(size_t)p->column[e] + 1]] = e;
     for (size_t j = 0; j < n; j++) {
         size_t first = start[j + 1], last = j + 1 < n ? start[j + 2] : p->count;

@@ -237,7 +237,7 @@ static double accelerations(null_space *s, const double *g, const double *b, dou
             right -= row[i] * s->phi[i];
             size += fabs(row[i] * s->phi[i]);
         }
-        bool relative = s->implied[a] && size > 0; /* an implied row contributes its relative contradiction */
+        bool relative = s->implied[a] && size > 0; /* for an implied row, right / size is the relative contradiction */
         s->right[a] = relative ? right / size : right;
     }
     double contradiction = least_constraint_solve(&s->least, s->f, s->right, s->y);

@@ -18,7 +18,7 @@ static const double DISTANCE = 0.05, NEARER = 0.1;
 /* Scaled residual of a precise state. At a state that violates its constraints by δ, rows shorter than δ /
  * RANK_TOLERANCE appear independent. Other states are used only if no projection is this precise. */
 static const double PRECISE = 1e-14;
-static const uint64_t SEED = 1; /* fixed, so that runs are reproducible */
+static const uint64_t SEED = 1; /* of the random states; constant, so that runs are reproducible */
 
 /* The sets of rows whose ranks are found: all, and those of each level. */
 typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;

@@ -10,14 +10,14 @@
 #include <string.h>
 
 enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip */
-/* A backward acceleration is rounding below this fraction of the frictionless acceleration. */
+/* Fraction of the frictionless acceleration below which a backward acceleration counts as rounding. */
 static const double BACKWARDS = 1e-9;
 static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero */
 /* Factor on the slack of a marked slip in space, because its vector passes 0 at a distance. */
 static const double NEAR_REST = 10;
 /* Lower bound on the length of a stored direction, so that it is not 0 (mechanics/friction.c). */
 static const double DIRECTION_SIZE = 1e-40;
-/* Two rows are one condition if the squared sine of their angle is below this. */
+/* Squared sine of the angle between two rows below which both rows count as one condition. */
 static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };
@@ -47,7 +47,7 @@ struct stick_slip {
     double *work;
 };
 
-/* The rows of slips are the last ones of A. */
+/* Lists the rows of A that belong to slips, which are its last rows. */
 static void index_rows(stick_slip *w) {
     const hamel_model *model = w->model;
     size_t rows = model->m - model->ideal_count, e = model->dynamics.A.count;
@@ -382,7 +382,8 @@ hamel_status stick_slip_decide(stick_slip *w, double t, const double *q, const d
             status = HAMEL_OK;
             continue;
         }
-        if (status != HAMEL_OK) return solve_motion(w, t, q, v, error); /* repeats the solution to get its error */
+        if (status != HAMEL_OK)
+            return solve_motion(w, t, q, v, error); /* repeats the solution to obtain its error message */
         program_inputs in = discrete_state_inputs(&w->k->discrete_state, &t, q, v, w->a, w->lambda);
         stick_slip_evaluate(w, &in);
         if (!release_overloaded(w) && !stick_reversed(w)) return HAMEL_OK;

@@ -18,8 +18,8 @@ typedef struct stick_slip stick_slip;
 /* Allocates from k->memory; `k` is borrowed and its model must have slips. Returns NULL if out of memory. */
 stick_slip *stick_slip_create(dynamics *k);
 
-/* Records that an event has found slip j at rest or beyond its limit. The next decision treats it as at rest,
- * regardless of rounding. */
+/* Records that an event has found slip j at rest or beyond its limit. The next decision treats the slip as
+ * at rest, regardless of rounding. */
 void stick_slip_mark(stick_slip *w, size_t j);
 
 /* Releases all slips, before an event changes the velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
@@ -48,7 +48,7 @@ double stick_slip_distance(const stick_slip *w, size_t j);
 bool stick_slip_turns(const stick_slip *w);
 void stick_slip_follow(stick_slip *w);
 
-/* Returns the magnitude of the forces that were last compared for slip j, or 0 if it does not stick. */
+/* Returns the magnitude of the forces that were last compared for slip j, or 0 for a slip that does not stick. */
 double stick_slip_scale(const stick_slip *w, size_t j);
 
 /* Returns a bound on how far beyond 0 the root function of slip j was after the last decision. */

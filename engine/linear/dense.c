@@ -97,7 +97,7 @@ static size_t largest_row(size_t n, const double *a, size_t j) {
     return best;
 }
 
-/* Computes column j of L and U from the columns on its left, four of them at once. */
+/* Computes column j of L and U from the columns on its left, in groups of four. */
 static void update_column(size_t n, double *a, size_t j) {
     double *column = a + n * j;
     size_t k = 0;

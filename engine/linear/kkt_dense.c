@@ -219,7 +219,7 @@ static hamel_status factor_cholesky(kkt *k, const double *values) {
     return factor_rank(k, d) ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
-/* Solves λ̂ = (YᵀY)⁻¹ρ and adds Y λ̂ to w. */
+/* Sets d->z to λ̂ = (YᵀY)⁻¹ρ and adds Y λ̂ to w. */
 static void solve_schur(const kkt *k, kkt_dense *d) {
     memcpy(d->z, d->rho, k->k * sizeof *d->z);
     dense_forward(k->k, d->S, d->z);

@@ -21,7 +21,7 @@ struct kkt_ldl {
     arena memory;
     size_t n, all;         /* numbers of coordinates and of all unknowns */
     size_t entries, below; /* entries of the lower triangle of M and of A; entries of L below the diagonal */
-    size_t updates;        /* products that the elimination subtracts */
+    size_t updates;        /* number of products that the elimination subtracts */
     int *order;            /* all: coordinate, or n + row taken */
     int *constraint;       /* all: constraint of each row */
     int *from, *place;     /* per entry: index in the given values, and in `value` */

@@ -13,9 +13,10 @@ typedef struct newton_tolerances {
     double rounding, stalled;
 } newton_tolerances;
 
-/* For scaled residuals (tolerances.h): two roundings of 1; the rounding of sums a thousand times larger that cancel. */
+/* Tolerances of scaled residuals (tolerances.h): two roundings of 1, and the rounding of cancelling sums that are some
+ * thousand times larger. */
 static const newton_tolerances NEWTON_RESIDUAL = {4e-16, 1e-12};
-/* For steps relative to the solution: 1e-13 is rounding in some hundred coordinates, and a step of 1e-8 is followed by
+/* Tolerances of steps relative to the solution: 1e-13 is rounding in some hundred coordinates, and a step of 1e-8 is followed by
  * one of 1e-16 unless terms cancel. */
 static const newton_tolerances NEWTON_STEP = {1e-13, 1e-8};
 

@@ -1,8 +1,4 @@
-/* sensitivities_int.h — tangent directions, shared by the files of this module.
- *
- * sensitivities.c        rates along the motion, and columns
- * sensitivities_start.c  sensitivities of consistent initial values
- * sensitivities_jump.c   sensitivities across events */
+/* sensitivities_int.h — tangent directions, shared by the files of this module. */
 #pragma once
 
 #include "engine/sensitivity/sensitivities.h"
@@ -23,7 +19,7 @@ struct sensitivities {
     double *prescribed;                   /* n × lanes */
     double time_seeds[SENSITIVITY_LANES];
     double *residual, *dynamics_tangents, *observed; /* tangents: outputs × lanes */
-    double *residual_work, *tangent_work;            /* workspace of the residual program; of all tangents */
+    double *residual_work, *tangent_work;            /* workspaces of the residual program and of all tangents */
     double *a, *lambda;                              /* n, m: accelerations and multipliers of the state */
     double *free_a, *free_lambda;                    /* n, m: solution for ideal constraints alone, if needs_ideal */
     double *g, *r, *x, *mu;                          /* n, m, n, m: right sides and solutions */
@@ -31,8 +27,8 @@ struct sensitivities {
     double *mass, *mass_rates;                       /* M at the given initial state; its derivatives for each input */
     double *step;                                    /* n: step from the given initial values to the consistent ones */
     double *at_rest;                                 /* n: zeros */
-    double *quasi_work, *quasi_tangents;             /* workspace of model->quasi; its tangents, outputs × lanes */
-    struct sensitivities_jump *jump;                 /* NULL: no events (sensitivities_jump.c) */
+    double *quasi_work, *quasi_tangents; /* workspace of model->quasi.program; tangents of its outputs × lanes */
+    struct sensitivities_jump *jump;     /* NULL: no events (sensitivities_jump.c) */
 };
 
 /* Up to SENSITIVITY_LANES directions (δq, δq') = s[i], δt = dt[i] (NULL: 0), for the inputs from `first` on, or for no

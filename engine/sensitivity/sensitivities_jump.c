@@ -141,6 +141,10 @@ static bool same_times(const sensitivities *w, const double *x, const double *y)
     return true;
 }
 
+static const char TOUCHES[] = "only touches zero",
+                  ORDER_MATTERS[] = "happens at the same instant as another, and the order matters",
+                  CHANGE[] = "change the initial values slightly";
+
 static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *why, const char *hint,
                                  hamel_error *error) {
     bool event = i < w->model->events.count;
@@ -151,15 +155,6 @@ static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *w
     return HAMEL_SINGULAR;
 }
 
-static hamel_status fail_touching(const sensitivities *w, size_t i, hamel_error *error) {
-    return fail_to_meet(w, i, "only touches zero", "change the initial values slightly", error);
-}
-
-static hamel_status fail_order(const sensitivities *w, size_t i, hamel_error *error) {
-    return fail_to_meet(w, i, "happens at the same instant as another, and the order matters",
-                        "change the initial values slightly", error);
-}
-
 /* Chooses dτ/dp of a root function that was 0 and leaves 0. The event has a derivative if no input changes that 0: at
  * the initial state dτ/dp must be 0, and later it must equal that of the previous event. */
 static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
@@ -167,10 +162,11 @@ static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double
     if (j->met) {
         hamel_status status = find_times(w, s, j->now);
         if (status != HAMEL_OK) return dynamics_explain(w->dynamics, status, error);
-        return same_times(w, j->now + i * w->count, j->dt) ? HAMEL_OK : fail_order(w, i, error);
+        return same_times(w, j->now + i * w->count, j->dt) ? HAMEL_OK
+                                                           : fail_to_meet(w, i, ORDER_MATTERS, CHANGE, error);
     }
     memset(j->dt, 0, w->count * sizeof *j->dt);
-    if (!all_finite(j->times + i * w->count, w->count)) return fail_touching(w, i, error);
+    if (!all_finite(j->times + i * w->count, w->count)) return fail_to_meet(w, i, TOUCHES, CHANGE, error);
     if (same_times(w, j->times + i * w->count, j->dt)) return HAMEL_OK;
     return fail_to_meet(w, i, "happens at the start because its function is 0 there, and an input changes that value",
                         "let its function be 0 for all values of the inputs, or start a little before the event",
@@ -183,12 +179,12 @@ static hamel_status choose_time(sensitivities *w, size_t i, bool at_zero, const 
     const double *before = j->times + i * w->count, *now = j->now + i * w->count;
     if (at_zero) return choose_time_at_zero(w, i, s, error);
     if (j->follows && j->met) return HAMEL_OK; /* caused by the previous event */
-    if (!all_finite(before, w->count)) return fail_touching(w, i, error);
+    if (!all_finite(before, w->count)) return fail_to_meet(w, i, TOUCHES, CHANGE, error);
     if (!j->met) memcpy(j->dt, before, w->count * sizeof *j->dt);
     if (same_times(w, before, j->dt)) return HAMEL_OK;
     hamel_status status = j->moving ? HAMEL_OK : find_times(w, s, j->now);
     if (status != HAMEL_OK) return dynamics_explain(w->dynamics, status, error);
-    if (j->moving || !same_times(w, before, now)) return fail_order(w, i, error);
+    if (j->moving || !same_times(w, before, now)) return fail_to_meet(w, i, ORDER_MATTERS, CHANGE, error);
     memcpy(j->dt, now, w->count * sizeof *j->dt);
     return HAMEL_OK;
 }
