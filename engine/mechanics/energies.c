@@ -1,4 +1,4 @@
-/* energies.c — L, T, V, the Jacobi integral and its rate, the Gibbs–Appell function.
+/* energies.c — L, T and its terms, V, the Jacobi integral and its rate, the Gibbs–Appell function.
  *
  *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
  *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
@@ -38,6 +38,27 @@ graph_node *energies_slopes(const hamel_equations *e) {
         }
     }
     return terms ? slope : NULL;
+}
+
+bool energies_inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (graph_depends(s->graph, inertia[i]) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER)) return false;
+    return true;
+}
+
+graph_node energies_kinetic_of_particle(hamel_system *s, const system_particle *p, int component) {
+    graph *g = s->graph;
+    graph_node v = graph_rate(g, p->position[component]);
+    return graph_mul(g, graph_number(g, 0.5), graph_mul(g, p->mass, graph_binary(g, GRAPH_POW, v, graph_number(g, 2))));
+}
+
+graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r) {
+    graph *g = s->graph;
+    graph_node sum = graph_number(g, 0);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            sum = graph_add(g, sum, graph_mul(g, r->inertia[3 * i + j], graph_mul(g, r->omega[i], r->omega[j])));
+    return graph_mul(g, graph_number(g, 0.5), sum);
 }
 
 static graph_node sum_nodes(graph *g, const graph_node *terms, size_t count) {
@@ -130,7 +151,8 @@ static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
 /* Returns ½ α·Iα + α·(ω × Iω) in body axes: S up to terms without accelerations (Papastavridis A88). */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r) {
     graph *g = s->graph;
-    if (!inertia_is_constant(s, r->inertia, 9)) return acceleration_of_term(s, inertia_of_rotor(s, r));
+    if (!energies_inertia_is_constant(s, r->inertia, 9))
+        return acceleration_of_term(s, energies_kinetic_of_rotor(s, r));
     graph_node sum = graph_number(g, 0), alpha[3], momentum[3], gyroscopic[3];
     for (int i = 0; i < 3; i++) alpha[i] = graph_rate(g, r->omega[i]);
     node_matrix_apply(g, r->inertia, r->omega, momentum);
@@ -148,7 +170,8 @@ graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r
 /* Returns ½ m a² for one component (Greenwood 4.272). */
 static graph_node acceleration_of_particle(hamel_system *s, const system_particle *p, int component) {
     graph *g = s->graph;
-    if (!inertia_is_constant(s, &p->mass, 1)) return acceleration_of_term(s, inertia_of_particle(s, p, component));
+    if (!energies_inertia_is_constant(s, &p->mass, 1))
+        return acceleration_of_term(s, energies_kinetic_of_particle(s, p, component));
     graph_node a = graph_rate(g, graph_rate(g, p->position[component]));
     return graph_mul(g, graph_number(g, 0.5), graph_mul(g, p->mass, graph_binary(g, GRAPH_POW, a, graph_number(g, 2))));
 }

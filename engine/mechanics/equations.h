@@ -94,18 +94,9 @@ graph_node friction_let_go(const hamel_equations *e, graph_node node);
 /* lagrange.c: adds d/dt ∂L/∂q' − ∂L/∂q of one term of L to M, Q, momentum and the residuals. */
 bool lagrange_add_term(hamel_equations *e, graph_node term);
 
-/* inertia.c: replaces M and Q of Lagrange's equations: `add_rotors` adds the contribution of rotations, `add_others` that of all other
- * masses; both return false with an error. Potentials and given forces stay. Fills reaction_shift. */
-hamel_status inertia_replace(hamel_equations *e, bool (*add_others)(hamel_equations *e),
-                             bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
-
-/* inertia_is_constant returns true if a mass or all moments of inertia are constant. The other functions return terms of T. */
-bool inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
-graph_node inertia_of_particle(hamel_system *s, const system_particle *p, int component);
-graph_node inertia_of_rotor(hamel_system *s, const system_rotor *r);
-
-/* quasi_velocities.c: derives Lagrange's equations, replaces M and Q (inertia_replace) unless both functions are NULL, and fills C, quasi and
- * quasi_bias. */
+/* quasi_velocities.c: derives Lagrange's equations and fills C, quasi and quasi_bias. Unless both functions are NULL, also
+ * replaces M and Q, and fills reaction_shift: `add_rotors` adds the contribution of rotations, `add_others` that of all other
+ * masses; both return false with an error. */
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
@@ -126,6 +117,13 @@ graph_node energies_kinetic(const hamel_equations *e);
 graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* degree 0, 1 or 2 in the velocities */
 graph_node energies_potential(const hamel_equations *e);
 graph_node energies_acceleration(const hamel_equations *e);
+
+/* Returns true if a mass or all moments of inertia are constant. */
+bool energies_inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
+
+/* Return terms of T: of one component of a velocity, and of a rotation. */
+graph_node energies_kinetic_of_particle(hamel_system *s, const system_particle *p, int component);
+graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r);
 
 /* Return terms of S, up to terms without accelerations: of a rotation, and the *count others (NULL if out of memory). */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);

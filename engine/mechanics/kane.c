@@ -32,10 +32,10 @@ static bool add_component(hamel_equations *e, graph_node mass, graph_node x) {
 }
 
 static bool add_particle(hamel_equations *e, const system_particle *p) {
-    bool constant = inertia_is_constant(e->system, &p->mass, 1);
+    bool constant = energies_inertia_is_constant(e->system, &p->mass, 1);
     for (int k = 0; k < 3; k++)
         if (!(constant ? add_component(e, p->mass, p->position[k])
-                       : lagrange_add_term(e, inertia_of_particle(e->system, p, k))))
+                       : lagrange_add_term(e, energies_kinetic_of_particle(e->system, p, k))))
             return false;
     return true;
 }
@@ -53,10 +53,11 @@ static void rate_of_spin(graph *g, const system_rotor *r, graph_node out[3]) {
 static bool add_rotor(hamel_equations *e, const system_rotor *r) {
     hamel_system *s = e->system;
     graph *g = s->graph;
-    if (!inertia_is_constant(s, r->inertia, 9)) return lagrange_add_term(e, inertia_of_rotor(s, r));
+    if (!energies_inertia_is_constant(s, r->inertia, 9)) return lagrange_add_term(e, energies_kinetic_of_rotor(s, r));
     graph_node bias[3];
     int32_t *list;
-    size_t count = node_support(s, inertia_of_rotor(s, r), SYMBOL_VELOCITY, &list); /* contains the velocities of ω */
+    size_t count =
+        node_support(s, energies_kinetic_of_rotor(s, r), SYMBOL_VELOCITY, &list); /* contains the velocities of ω */
     rate_of_spin(g, r, bias);
     for (size_t i = 0; i < count; i++) {
         graph_node beta[3], weighted[3];

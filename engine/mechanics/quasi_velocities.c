@@ -14,12 +14,56 @@
 
 #include <assert.h>
 
+static bool prepare_equations(hamel_equations *own, const hamel_equations *e) {
+    hamel_system *s = e->system;
+    *own = (hamel_equations){.system = s, .n = e->n, .zeros = e->zeros};
+    own->momentum = node_array(s, e->n);
+    own->Q = node_array(s, e->n);
+    own->residual = node_array(s, e->n);
+    return own->momentum && own->Q && own->residual;
+}
+
+/* Fills reaction_shift: Lagrange's Q of the rotors minus that of `rotors`. */
+static bool shift_reactions(hamel_equations *e, const hamel_equations *rotors) {
+    hamel_system *s = e->system;
+    hamel_equations lagrange;
+    bool zero = true;
+    if (s->rotor_count == 0 || e->m == 0) return true;
+    if (!prepare_equations(&lagrange, e)) return false;
+    for (size_t i = 0; i < s->rotor_count; i++)
+        if (!lagrange_add_term(&lagrange, energies_kinetic_of_rotor(s, &s->rotors[i]))) return false;
+    for (size_t i = 0; i < e->n; i++) {
+        lagrange.Q[i] = graph_sub(s->graph, lagrange.Q[i], rotors->Q[i]);
+        zero = zero && graph_is_zero(s->graph, lagrange.Q[i]);
+    }
+    if (!zero) e->reaction_shift = lagrange.Q;
+    return true;
+}
+
+/* Replaces M and Q by the contributions of the masses without differentiating their kinetic energy. Potentials and given forces
+ * stay. */
+static hamel_status replace_inertia(hamel_equations *e, bool (*add_others)(hamel_equations *e),
+                                    bool (*add_rotors)(hamel_equations *e)) {
+    assert(e->M.count > 0 || e->system->kinetic_count == 0);
+    hamel_system *s = e->system;
+    hamel_equations own;
+    if (!prepare_equations(&own, e) || !add_rotors(&own) || !shift_reactions(e, &own) || !add_others(&own))
+        return equations_status(s);
+    for (size_t i = 0; i < s->potential_count; i++)
+        if (!lagrange_add_term(&own, graph_neg(s->graph, s->potential[i]))) return equations_status(s);
+    for (size_t i = 0; i < e->n; i++) own.Q[i] = graph_add(s->graph, own.Q[i], e->given[i]);
+    if (!pattern_finish(s, &own.M)) return equations_status(s);
+    e->M = own.M;
+    e->Q = own.Q;
+    return equations_status(s);
+}
+
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) {
     assert(!add_others == !add_rotors);
     hamel_system *s = e->system;
     hamel_status status = lagrange_derive(e);
-    if (status == HAMEL_OK && add_others) status = inertia_replace(e, add_others, add_rotors);
+    if (status == HAMEL_OK && add_others) status = replace_inertia(e, add_others, add_rotors);
     if (status != HAMEL_OK) return status;
     e->quasi = node_array(s, s->quasi_count);
     e->quasi_bias = node_array(s, s->quasi_count);

@@ -125,7 +125,7 @@ typedef struct model_dynamics {
     struct program *accelerations;
     struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
     struct program
-        *nonideal; /* C: n values of (t, q, q', ideal λ, ideal reactions); NULL if all constraints are ideal */
+        *nonideal; /* C: n values of (t, q, q', ideal λ, ideal reactions); NULL without nonideal constraints */
     struct program *residual;      /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
     sparse_block residual_pattern; /* structural nonzeros of ∂residual/∂q and ∂residual/∂q', row by row */
     struct program *energy_rate;   /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL if it is identically 0 */
