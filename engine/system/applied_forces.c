@@ -5,9 +5,12 @@
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
+#include <assert.h>
+
 /* Provides lambda(c) and reaction(c, x) in forces: the true multipliers, solved for together with accelerations. */
 static graph_node force_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
+    assert(0 <= arguments[0] && (size_t)arguments[0] < s->constraint_count);
     const system_constraint *c = &s->constraints[arguments[0]];
     graph_node lambda = graph_symbol(s->graph, SYMBOL_MULTIPLIER, arguments[0]);
     if (quantity == QUANTITY_LAMBDA) return lambda;
@@ -32,7 +35,7 @@ void forces_dissipation(hamel_system *s) {
 static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const char *what, const char *name) {
     int32_t index = system_coordinate_index(s, name);
     if (index >= 0) return index;
-    system_fail(s, force->pointer, "%s for `%s`, which is not a coordinate", what, name);
+    system_fail(s, force->pointer, "`%s` is not a coordinate, so %s cannot act on it", name, what);
     return binder_suggest_nearest(s, &s->binder->coordinates, name), -1;
 }
 

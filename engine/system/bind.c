@@ -205,7 +205,7 @@ static bool component_of(machine *m, const syntax_item *item, const char *text, 
                          graph_node *node) {
     const bind_slot *at = &m->s->binder->slots[slot];
     if (component < 1 || component > at->count)
-        return fault(m, item, "`%s`: `%s` has components 1 to %d", text, at->name, at->count);
+        return fault(m, item, "`%s` does not exist: `%s` has components 1 to %d", text, at->name, at->count);
     *node = slot_node(m, slot, component);
     return true;
 }
@@ -276,7 +276,7 @@ static bool run_name(machine *m, const syntax_item *item) {
     else if (!find_quantity(m, item, text, &node, &primable))
         return false;
     if (item->primes && !primable) {
-        (void)fault(m, item, item->primes > 1 ? "`%s` has no ''" : "`%s` is no coordinate, so it has no '", text);
+        (void)fault(m, item, item->primes > 1 ? "`%s` has no ''" : "`%s` is not a coordinate, so it has no '", text);
         return hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text), false;
     }
     if (item->primes) strncat(text, item->primes == 2 ? "''" : "'", sizeof text - strlen(text) - 1);

@@ -1,8 +1,8 @@
 /* description.h — a system as its author wrote it, in plain C structs, before names and values are checked.
  *
- * Every value keeps the JSON Pointer it came from (or whatever location the caller uses), so that errors found later
- * can be reported where they were written. All memory belongs to the caller and must outlive the description; all
- * texts are UTF-8 and NUL-terminated. Absent values have text NULL; lists of length 0 are absent. */
+ * Every value has a JSON Pointer (or another position that the caller uses), at which later errors are reported. The
+ * caller owns all memory, which must outlive the description. All texts are UTF-8 and NUL-terminated. Absent values have
+ * text NULL; lists of length 0 are absent. */
 #pragma once
 
 #include <stdbool.h>

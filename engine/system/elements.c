@@ -6,6 +6,7 @@
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
+#include <assert.h>
 #include <string.h>
 
 static graph_node half_square(graph *g, graph_node factor, graph_node x) {
@@ -14,6 +15,7 @@ static graph_node half_square(graph *g, graph_node factor, graph_node x) {
 
 /* Adds force · ∂x/∂(symbol) to the coordinate of each symbol of that kind in x. */
 static void add_along(hamel_system *s, graph_node force, graph_node x, graph_symbol_kind kind, const char *pointer) {
+    assert(kind == SYMBOL_COORDINATE || kind == SYMBOL_VELOCITY);
     graph *g = s->graph;
     const int32_t *support;
     if (graph_is_zero(g, force)) return;
@@ -32,8 +34,6 @@ static void add_along(hamel_system *s, graph_node force, graph_node x, graph_sym
 static void add_force_along(hamel_system *s, graph_node force, graph_node r, const char *pointer) {
     add_along(s, force, r, SYMBOL_COORDINATE, pointer);
 }
-
-/* --- masses ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct gravity_field {
     graph_node g[3];
@@ -102,6 +102,7 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
 }
 
 static void lower_rotation(hamel_system *s, const system_located *e, const graph_node inertia[9], const char *pointer) {
+    assert(e->ready && e->turns);
     graph *g = s->graph;
     system_rotor own;
     memcpy(own.inertia, inertia, sizeof own.inertia);
@@ -167,8 +168,6 @@ static void lower_masses(hamel_system *s) {
             lower_rotation(s, e, inertia, b->pointer);
         }
 }
-
-/* --- springs, dampers, loads --------------------------------------------------------------------------------------------- */
 
 /* Sets the origin to "spring s1", or to "spring 2" if the spring is unnamed. */
 static void name_origin(hamel_system *s, const char *kind, const char *name, size_t index, const loop_scope *scope) {
@@ -279,7 +278,7 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
         return;
     }
     if (l->force.count && s->dimension && (int)l->force.count != s->dimension)
-        system_fail(s, l->force.pointer, "a force with %zu components in a system of %d dimensions", l->force.count,
+        system_fail(s, l->force.pointer, "the force has %zu components, but positions have %d", l->force.count,
                     s->dimension);
     if (l->force.count && !depends_on_any(s, e->position, SYMBOL_COORDINATE))
         system_warn(s, l->force.pointer, "the force has no effect: no coordinate moves `%s`", e->name);

@@ -4,9 +4,8 @@
  * that the numbers of declared constraints do not change. */
 #include "engine/system/elements.h"
 
+#include <assert.h>
 #include <string.h>
-
-/* --- set ------------------------------------------------------------------------------------------------------------ */
 
 /* Returns the target "x" or "x'" of an assignment; −1 after adding an error. */
 static int32_t target_of(hamel_system *s, const hamel_named *item, const loop_scope *scope) {
@@ -39,8 +38,6 @@ static bool resolve_set(hamel_system *s, system_event *e, const loop_scope *scop
     return true;
 }
 
-/* --- constraints ---------------------------------------------------------------------------------------------------- */
-
 static bool no_constraint(hamel_system *s, const char *pointer, const char *name) {
     system_fail(s, pointer, "unknown constraint `%s`", name);
     return binder_suggest_nearest(s, &s->binder->constraints, name);
@@ -65,6 +62,7 @@ static bool resolve_references(hamel_system *s, const hamel_references *list, co
 /* Checks that the constraint of an impulse is linear in the velocities. The jump of the velocities then depends only on
  * their values before and after the impulse. */
 static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c) {
+    assert(0 <= c && (size_t)c < s->constraint_count);
     const system_constraint *at = &s->constraints[c];
     if (at->order == CONSTRAINT_HOLONOMIC || at->equation < 0) return true;
     if (at->order == CONSTRAINT_VELOCITY && binder_is_linear(s, at->equation)) return true;
@@ -110,8 +108,6 @@ static bool resolve_impulses(hamel_system *s, system_event *e, const loop_scope 
     }
     return e->impulses != NULL;
 }
-
-/* --- events --------------------------------------------------------------------------------------------------------- */
 
 static bool declare_event(hamel_system *s, symbol_table *names, const hamel_event *described, const loop_scope *scope) {
     const char *name = family_member(s, described->name, described->pointer, scope);

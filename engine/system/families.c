@@ -44,12 +44,9 @@ static bool enter_loop(family_iterator *f, size_t k) {
     hamel_system *s = f->system;
     const syntax_range *r = &f->ranges[k];
     f->scope.count = k;
-    if (!binder_integers(s, &r->first, r->first.count, &f->scope, f->family->pointer, &f->at[k], 1) ||
-        !binder_integers(s, &r->last, r->last.count, &f->scope, f->family->pointer, &f->last[k], 1)) {
-        f->failed = true;
-        return false;
-    }
-    return f->at[k] <= f->last[k];
+    f->failed = !binder_integers(s, &r->first, r->first.count, &f->scope, f->family->pointer, &f->at[k], 1) ||
+                !binder_integers(s, &r->last, r->last.count, &f->scope, f->family->pointer, &f->last[k], 1);
+    return !f->failed && f->at[k] <= f->last[k];
 }
 
 static void set_variable(family_iterator *f, size_t k) {
@@ -58,37 +55,24 @@ static void set_variable(family_iterator *f, size_t k) {
 }
 
 bool family_next(family_iterator *f) {
-    assert(f->family->count <= sizeof f->at / sizeof *f->at);
     if (f->failed) return false;
-    size_t depth = f->family->count, k = depth;
-    if (depth > 0 && !binder_step(f->system, f->family->pointer, 0)) {
-        f->failed = true; /* bounds loops over members without an index, which allocate nothing */
-        return false;
-    }
-    if (depth == 0) {
-        bool first = !f->started;
-        f->started = true;
-        return first;
-    }
+    assert(f->family->count <= FAMILY_DEPTH);
     bool entering = !f->started;
+    size_t depth = f->family->count, k = entering ? 0 : depth;
     f->started = true;
-    if (entering) k = 0;
-    for (;;) {
+    if (depth == 0) return entering;
+    f->failed = !binder_step(f->system, f->family->pointer, 0); /* bounds loops over members that allocate nothing */
+    for (; !f->failed; entering = false) {
         if (!entering) { /* advance the innermost level that has a next value */
             while (k > 0 && f->at[k - 1] >= f->last[k - 1]) k--;
             if (k == 0) return false;
             f->at[k - 1]++;
             set_variable(f, k - 1);
         }
-        while (k < depth && enter_loop(f, k)) {
-            set_variable(f, k);
-            k++;
-        }
-        if (f->failed) return false;
+        for (; k < depth && enter_loop(f, k); k++) set_variable(f, k);
         if (k == depth) return true;
-        if (k == 0) return false; /* the outermost range is empty */
-        entering = false;
     }
+    return false;
 }
 
 static const char *no_name(hamel_system *s, const char *name, const char *pointer) {

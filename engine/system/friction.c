@@ -11,6 +11,7 @@
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static bool find_moved(friction_work *w) {
     return true;
 }
 
-/* Adds an element if it is not in the list yet. *count counts all elements; the list stores the first NAMED of them. */
+/* Adds a new element to a list. *count is the number of all elements; the list contains the first NAMED elements. */
 static void add_candidate(friction_work *w, int32_t element, int32_t list[NAMED], size_t *count) {
     if (w->seen[element]) return;
     w->seen[element] = true;
@@ -122,9 +123,9 @@ static int32_t pressed(friction_work *w, const system_constraint *c, const hamel
     if (count == 1) return list[0];
     if (s->error->status != HAMEL_OK) return -1;
     char names[400] = "";
+    const system_located *all = s->binder->located;
     for (size_t k = 0, at = 0; k < count && k < NAMED && at < sizeof names; k++)
-        at +=
-            (size_t)snprintf(names + at, sizeof names - at, "%s`%s`", k ? ", " : "", s->binder->located[list[k]].name);
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s`%s`", k ? ", " : "", all[list[k]].name);
     if (count == 0) {
         system_fail(s, f->pointer, "friction acts on a particle or point, but no coordinate in `%s` moves one",
                     c->name);
@@ -186,7 +187,7 @@ static bool find_normal(friction_work *w, const system_constraint *c, system_fri
 }
 
 /* Computes g for an f that contains the position of the element: binds f again with symbols in place of the position, and
- * differentiates with respect to them. Symbols of free accelerations serve, since no constraint contains them. */
+ * differentiates with respect to these symbols: those of free accelerations, since no constraint contains them. */
 static bool find_gradient(friction_work *w, const system_constraint *c, int32_t element, const loop_scope *scope,
                           graph_node normal[3]) {
     hamel_system *s = w->s;
@@ -346,6 +347,7 @@ static bool find_force(friction_work *w, const system_constraint *c, const hamel
 
 static void lower_friction(friction_work *w, size_t index) {
     hamel_system *s = w->s;
+    assert(index < s->constraint_count && s->constraints[index].described);
     const system_constraint *c = &s->constraints[index];
     const hamel_friction *in = &c->described->friction;
     loop_scope scope;
@@ -402,6 +404,7 @@ static bool add_held(hamel_system *s, system_friction *f) {
 
 /* Finds or adds the constraint rows of a slip. owner[node] is the friction that added rows for that node, or −1. */
 static bool add_rows(hamel_system *s, size_t which, int32_t *owner) {
+    assert(which < s->friction_count && s->frictions[which].along_count > 0);
     system_friction *f = &s->frictions[which];
     const system_friction *same = owner[f->along[0]] >= 0 ? &s->frictions[owner[f->along[0]]] : NULL;
     if (same && same->along_count == f->along_count &&

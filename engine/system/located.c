@@ -14,8 +14,8 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
     if (dimension == 0) return true;
     if (s->dimension == 0) s->dimension = dimension;
     if (dimension == s->dimension) return true;
-    return system_fail(s, p->pointer, "a position with %d components; other positions of the system have %d", dimension,
-                       s->dimension);
+    return system_fail(s, p->pointer, "the position has %d components, but other positions of the system have %d",
+                       dimension, s->dimension);
 }
 
 /* Parts of the description that define a located element. */
@@ -152,6 +152,7 @@ static bool note_sine(hamel_system *s, const system_located *e, const hamel_orie
 
 /* Computes position and axes in the frame where they are given, then in inertial components. All slots must be bound. */
 static bool compute(hamel_system *s, system_located *e) {
+    assert(!e->ready && (e->parent < 0 || s->binder->located[e->parent].ready));
     graph *g = s->graph;
     const system_binder *b = s->binder;
     graph_node zero = graph_number(g, 0), at[3] = {zero, zero, zero}, rotation[9], omega[3], omega_body[3], turned[3];
@@ -238,6 +239,7 @@ static bool visit_element(located_search *w, int32_t element) {
 }
 
 bool located_need(hamel_system *s, int32_t element, bool *complete) {
+    assert(0 <= element && (size_t)element < s->binder->located_count);
     located_search w = {.s = s, .number = ++s->binder->walk_count, .complete = true};
     bool good = push_element(&w, element);
     while (good && w.depth > 0) good = visit_element(&w, w.stack[w.depth - 1]);
@@ -277,6 +279,7 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
 
 void located_carried(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]) {
     graph *g = s->graph;
+    assert(e->ready);
     graph_node arm[3], turn[3];
     for (int k = 0; k < 3; k++) arm[k] = graph_sub(g, p[k], e->position[k]);
     node_vector_cross(g, e->omega, arm, turn);

@@ -7,6 +7,7 @@
  * All matrices map components in body axes to components in outer axes. */
 #include "engine/system/elements.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void identity(graph *g, graph_node m[9]) {
@@ -24,6 +25,7 @@ graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3
 }
 
 void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]) {
+    assert(out != a && out != b);
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 3; j++) {
             graph_node column[3] = {b[j], b[3 + j], b[6 + j]};
@@ -32,10 +34,12 @@ void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], g
 }
 
 void node_matrix_apply(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]) {
+    assert(out != x);
     for (size_t i = 0; i < 3; i++) out[i] = node_vector_dot(g, m + 3 * i, x);
 }
 
 void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_node x[3], graph_node out[3]) {
+    assert(out != x);
     for (int j = 0; j < 3; j++) {
         graph_node column[3] = {m[j], m[3 + j], m[6 + j]};
         out[j] = node_vector_dot(g, column, x);
@@ -43,6 +47,7 @@ void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_n
 }
 
 void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], graph_node out[3]) {
+    assert(out != a && out != b);
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         out[k] = graph_sub(g, graph_mul(g, a[i], b[j]), graph_mul(g, a[j], b[i]));

@@ -4,6 +4,7 @@
  * description, so that rows contain them in every format. Shapes that share an element share its columns. */
 #include "engine/system/elements.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* For each located element, names of columns; NULL until needed. */
@@ -46,6 +47,7 @@ static const char **columns_of(scene_maker *m, column_table *table, int32_t elem
     if (grown[element]) return grown[element];
     const char **names = binder_alloc(s, 9, sizeof *names, pointer), *label = label_of(m, element);
     if (!names || !label) return binder_graph_fault(s, pointer), NULL;
+    assert(axes <= d && (size_t)element < s->binder->located_count);
     const system_located *e = &s->binder->located[element];
     for (size_t k = 0; k < (axes ? axes * d : d); k++) {
         size_t axis = k / d, row = k % d;
@@ -89,8 +91,6 @@ static bool add_sizes(scene_maker *m, hamel_shape *shape, const hamel_expression
     return true;
 }
 
-/* --- shapes of the description ------------------------------------------------------------------------------------------ */
-
 static bool must_turn(hamel_system *s, const hamel_scene_shape *d, int32_t element) {
     const system_located *e = &s->binder->located[element];
     if (e->turns) return true;
@@ -129,8 +129,6 @@ static void make_all_described(scene_maker *m) {
     for (size_t i = 0; i < d->scene_count; i++)
         for (family_begin(&f, m->s, &d->scene[i].family); family_next(&f);) make_described(m, &d->scene[i], &f.scope);
 }
-
-/* --- default shapes of the elements ------------------------------------------------------------------------------------ */
 
 static void make_default(scene_maker *m, hamel_shape_kind kind, const hamel_end *ends, size_t count, const char *name,
                          const loop_scope *scope) {

@@ -39,7 +39,7 @@ const char *binder_text(hamel_system *s, const char *text, const char *pointer) 
 }
 
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer) {
-    assert(!items || count <= *capacity);
+    assert(size > 0 && (!items || count <= *capacity));
     void *grown = arena_grow(s->memory, items, capacity, count + 1, size);
     if (!grown) binder_graph_fault(s, pointer);
     return grown;
@@ -126,8 +126,6 @@ int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, 
     return (int32_t)b->slot_count - 1;
 }
 
-/* --- parameters ---------------------------------------------------------------------------------------------------- */
-
 static void declare_parameters(hamel_system *s) {
     const hamel_description *d = s->description;
     system_binder *b = s->binder;
@@ -162,12 +160,10 @@ static void resolve_parameters(hamel_system *s) {
     for (size_t i = 0; i < s->parameter_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
 
-/* --- names of coordinates and elements -------------------------------------------------------------------------- */
-
 static bool within(hamel_system *s, size_t count, size_t limit, const char *pointer, const char *what) {
     if (limit == 0 || count < limit) return true;
     if (s->error->status != HAMEL_LIMIT)
-        (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "more than %zu %s", limit, what);
+        (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "the system has more than %zu %s", limit, what);
     return false;
 }
 
@@ -267,8 +263,6 @@ graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, co
     return graph_rate(s->graph, node);
 }
 
-/* --- energies ------------------------------------------------------------------------------------------------------ */
-
 static void add_action(hamel_system *s, system_action action) {
     action.origin = s->origin;
     binder_append(s, &s->actions, &s->action_count, &s->action_capacity, &action, sizeof action, "");
@@ -323,8 +317,6 @@ static void bind_energies(hamel_system *s) {
         hamel_suggest(s->error, "give kinetic_energy, lagrangian, particles or bodies");
     }
 }
-
-/* --- constraints --------------------------------------------------------------------------------------------------- */
 
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index) {
     if (!within(s, s->constraint_count, s->limits->constraints, pointer, "constraints")) return false;

@@ -18,13 +18,12 @@ typedef struct loop_variable {
 
 typedef struct system_coordinate {
     const char *name, *unit;
-    size_t described; /* index of its entry in the description's coordinates */
+    size_t described; /* index in the coordinates of the description */
     double initial, velocity;
-    graph_node initial_node, velocity_node; /* nodes of initial value and velocity; GRAPH_NONE if not given */
+    graph_node initial_node, velocity_node; /* GRAPH_NONE if not given */
     bool velocity_given;
-    graph_node force; /* sum of the given generalized forces, without −∂D/∂q'; the number 0 if none is given */
-    graph_node
-        nonideal; /* sum of the prescribed nonideal reactions C, a function of the ideal λ; the number 0 if none is given */
+    graph_node force;    /* sum of the given generalized forces without −∂D/∂q', or the number 0 */
+    graph_node nonideal; /* sum of the prescribed nonideal reactions C, functions of the ideal λ, or the number 0 */
 } system_coordinate;
 
 /* A quantity of numbers and parameters that must not be negative. */
@@ -103,10 +102,10 @@ typedef enum nonsmooth_kind {
 typedef struct system_nonsmooth {
     nonsmooth_kind kind;
     const graph_table *table;
-    graph_node written, argument; /* its argument z as written, and with branch symbols for the operators inside z */
+    graph_node written, argument; /* argument z as written; z with branch symbols for the operators inside z */
     bool held;                    /* false if the operator is not replaced, because z contains unknowns */
     bool jumps;         /* true if an operator of z has a jump where the branch changes, false if it has a kink */
-    int32_t slip, part; /* NONSMOOTH_SLIP, _DIRECTION: index of the slip in the model, and of the component */
+    int32_t slip, part; /* NONSMOOTH_SLIP, _DIRECTION: index of the slip in the model, index of the component */
     int32_t next;       /* next operator with the same `written`, or −1 */
 } system_nonsmooth;
 
@@ -178,11 +177,10 @@ typedef struct hamel_system {
     const char **parameter_names, **parameter_units;
     double *parameter_values;
     graph_node *parameter_nodes; /* expressions of the parameters: numbers and other parameters */
-    bool *parameter_structural;  /* true if the number is part of the equations (a range, an index, a table), which
-                                    then have no derivative with respect to the parameter */
-    bool *parameter_judged;      /* true if a check used the number (times, tolerances, masses); for another number
-                                    the model must be created again */
-    system_sign *signs;          /* values that must not become negative */
+    bool *
+        parameter_structural; /* true if the number of a range, an index or a table; the equations have no derivative */
+    bool *parameter_judged;   /* true if a check used the number; another number requires a new model */
+    system_sign *signs;       /* values that must not become negative */
     size_t sign_count, sign_capacity;
 
     size_t coordinate_count, coordinate_capacity;
@@ -194,13 +192,12 @@ typedef struct hamel_system {
     /* Energies as lists of terms. Each term is differentiated only with respect to the symbols it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
-    size_t kinetic_given,
-        potential_given;            /* number of leading terms that are given by expressions; elements add the rest */
-    graph_node lagrangian;          /* GRAPH_NONE: L = T − V */
-    graph_node acceleration_energy; /* the given Gibbs–Appell function S, or GRAPH_NONE */
-    graph_node dissipation;         /* Rayleigh's function; the number 0 if absent */
-    int dimension;                  /* 2 or 3; 0 if no element has a position */
-    system_action *actions;         /* copies of all forces and potential terms, with their origins */
+    size_t kinetic_given, potential_given; /* number of leading terms given by expressions; elements add the others */
+    graph_node lagrangian;                 /* GRAPH_NONE: L = T − V */
+    graph_node acceleration_energy;        /* the given Gibbs–Appell function S, or GRAPH_NONE */
+    graph_node dissipation;                /* Rayleigh's function; the number 0 if absent */
+    int dimension;                         /* 2 or 3; 0 if no element has a position */
+    system_action *actions;                /* copies of all forces and potential terms, with their origins */
     size_t action_count, action_capacity;
     const char *origin; /* origin of the element that is being bound */
     size_t work_count, work_capacity;
@@ -222,14 +219,15 @@ typedef struct hamel_system {
     system_friction *frictions;
     size_t standing_count; /* constraints [0, standing_count) are active in the initial state */
     size_t named_count; /* constraints [0, named_count) have names in the description; equations of impulses follow */
-    size_t ideal_count; /* constraints [0, ideal_count) include the equations of impulses; rows of friction follow */
+    size_t
+        ideal_count; /* constraints [0, ideal_count) include the equations of impulses; equations of friction follow */
     size_t nonsmooth_count, nonsmooth_capacity;
     system_nonsmooth *nonsmooth;
     size_t event_count, event_capacity;
     system_event *events;
     size_t output_count, output_capacity;
     system_output *outputs;
-    hamel_scene *scene; /* NULL: not requested */
+    hamel_scene *scene; /* NULL if not requested */
     size_t first_scene_output;
 
     const char **warnings, **warned; /* warnings such as "/dampers/0/coefficient: ...", and their JSON Pointers */

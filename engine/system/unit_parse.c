@@ -11,16 +11,13 @@
 #include <string.h>
 #include <udunits2.h>
 
-enum {
-    TEXT_MAX = 200,
-    LIST_VALUES = 1 << 18
-}; /* TEXT_MAX: bytes of a unit's text. LIST_VALUES: free memory required to read the list, which needs less than 2 MB */
+enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* bytes of a text; free numbers to read the list, which needs 2 MB */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ut_system *list, *common_list; /* guarded by the lock; never freed */
 
-/* Units that are read without the library's list; the base units first. Other names in a text exclude this: the prefix and
- * unit "ft" would be a femtotonne, but is a foot in the list. */
+/* Units that are read without the library's list; the base units first. A text with another name is read with the list, since
+ * a short list can change the meaning of a name: "ft" would be a femtotonne instead of a foot. */
 static const struct {
     const char *symbol, *name, *definition;
 } common[] = {
@@ -45,13 +42,6 @@ static int base_of(const ut_unit *basic) {
     return -1; /* the radian is a plain number */
 }
 
-static ut_status visit_basic(const ut_unit *basic, void *context) {
-    reading *r = context;
-    int base = base_of(basic);
-    if (base >= 0) r->out->power[base] += 1;
-    return UT_SUCCESS;
-}
-
 static ut_status visit_product(const ut_unit *product, int count, const ut_unit *const *basics, const int *powers,
                                void *context) {
     reading *r = context;
@@ -61,6 +51,10 @@ static ut_status visit_product(const ut_unit *product, int count, const ut_unit 
         if (base >= 0) r->out->power[base] += powers[k];
     }
     return UT_SUCCESS;
+}
+
+static ut_status visit_basic(const ut_unit *basic, void *context) {
+    return visit_product(basic, 1, &basic, &(int){1}, context);
 }
 
 static ut_status refuse_unit(reading *r, const char *why) {

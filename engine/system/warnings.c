@@ -4,6 +4,7 @@
  * description. */
 #include "engine/system/elements.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,8 +49,6 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
         system_warn(s, e->pointer, "%s is %.9g: %s", what, value, effect);
 }
 
-/* --- dissipation ------------------------------------------------------------------------------------------------------ */
-
 /* Returns the coordinate whose velocity is the only symbol of a term apart from parameters; −1 for other terms. */
 static int32_t only_velocity(hamel_system *s, graph_node term) {
     const int32_t *found;
@@ -90,11 +89,10 @@ static void check_dissipation(hamel_system *s) {
     }
 }
 
-/* --- duplicate terms ---------------------------------------------------------------------------------------------------- */
-
 /* Warns if elements add a term that a given expression already contains. */
 static void check_twice(hamel_system *s, const graph_node *terms, size_t given, size_t count, const char *pointer,
                         const char *what) {
+    assert(given <= count);
     if (given == 0 || given == count) return;
     bool *is_given = binder_alloc(s, graph_count(s->graph), sizeof *is_given, pointer);
     if (!is_given) return;
@@ -128,8 +126,6 @@ static void check_lagrangian(hamel_system *s) {
     check_twice(s, both, count, count + s->kinetic_count + s->potential_count, pointer, "elements and gravity");
 }
 
-/* --- constraints that never act, or act too early ----------------------------------------------------------------------- */
-
 /* Flags of a constraint that an event activates or deactivates. */
 enum { EVENT_ACTIVATES = 1, EVENT_DEACTIVATES = 2 };
 
@@ -161,8 +157,6 @@ static void check_activation(hamel_system *s) {
         }
     }
 }
-
-/* --- angles in degrees -------------------------------------------------------------------------------------------------- */
 
 /* A multiple of 1/2 above two turns in radians (12.6) is probably a number of degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x) {
@@ -206,8 +200,6 @@ static void check_degrees(hamel_system *s) {
     for (size_t i = 0; i < s->parameter_count; i++)
         if (parameters[i]) check_angle(s, &d->parameters[i].value, s->parameter_names[i]);
 }
-
-/* --- families of identical elements --------------------------------------------------------------------------------------- */
 
 /* Returns true if a text contains a name as a whole word. */
 static bool contains_name(const char *text, const char *name, size_t length) {
@@ -272,8 +264,6 @@ static void check_families(hamel_system *s) {
         check_index(s, &d->loads[i].family, &t);
     }
 }
-
-/* --- units -------------------------------------------------------------------------------------------------------------- */
 
 static void check_units(hamel_system *s) {
     const hamel_description *d = s->description;

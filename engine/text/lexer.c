@@ -8,6 +8,7 @@
  * unknown name. */
 #include "engine/text/lexer.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
@@ -70,6 +71,7 @@ static int peek(const lexer *l, size_t offset) {
 }
 
 static void skip(lexer *l, size_t bytes) { /* ASCII only: a byte is a column */
+    assert((size_t)(l->end - l->at) >= bytes);
     l->at += bytes;
     l->column += (int32_t)bytes;
 }
