@@ -55,8 +55,9 @@ typedef struct machine {
 } machine;
 
 bool binder_graph_fault(hamel_system *s, const char *pointer) {
-    if (s->error->status == HAMEL_NO_MEMORY || s->error->status == HAMEL_LIMIT) return false; /* already reported */
-    if (graph_status(s->graph) == HAMEL_CANCELED) return false;                               /* already reported */
+    if (s->error->status == HAMEL_NO_MEMORY || s->error->status == HAMEL_LIMIT ||
+        graph_status(s->graph) == HAMEL_CANCELED)
+        return false; /* already reported */
     if (graph_status(s->graph) == HAMEL_LIMIT)
         (void)hamel_fail(s->error, HAMEL_LIMIT, pointer, 0, "the system needs more than %zu expression nodes",
                          s->limits->nodes);
@@ -532,13 +533,6 @@ bool binder_integers(hamel_system *s, const syntax *code, size_t count, const lo
     return true;
 }
 
-static graph_node bind_once(hamel_system *s, const hamel_expression *e, const syntax *code, system_place place,
-                            const loop_scope *scope, const system_quantities *quantities) {
-    machine m = {.s = s, .code = code, .pointer = e->pointer, .place = place, .quantities = quantities};
-    if (scope) m.scope = *scope;
-    return run_machine(&m, code->count) ? pop_value(&m).node : GRAPH_NONE;
-}
-
 graph_node binder_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
                        syntax_goal goal, const system_quantities *quantities, bool *complete) {
     *complete = true;
@@ -551,7 +545,9 @@ graph_node binder_walk(hamel_system *s, const hamel_expression *e, system_place 
     s->binder->waiting_count = 0;
     if (syntax_parse(&code, s->memory, e->text, strlen(e->text), goal, e->pointer, s->error) != HAMEL_OK)
         return GRAPH_NONE;
-    graph_node node = bind_once(s, e, &code, place, scope, quantities);
+    machine m = {.s = s, .code = &code, .pointer = e->pointer, .place = place, .quantities = quantities};
+    if (scope) m.scope = *scope;
+    graph_node node = run_machine(&m, code.count) ? pop_value(&m).node : GRAPH_NONE;
     *complete = s->binder->waiting_count == 0;
     return node;
 }

@@ -134,7 +134,8 @@ void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 /* Records a force and the quantity along which it does work (system_work). */
 void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind);
 
-/* Computes the value of a node of numbers and parameters. Returns false if it contains other symbols or is not finite. */
+/* Computes the value of a node of numbers and parameters. Returns false if the node contains other symbols, or if its value
+ * is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);
 
 /* Binds an expression as far as possible. If it needs unbound slots, these are listed in `waiting` and *complete is false.
@@ -174,8 +175,6 @@ bool binder_graph_fault(hamel_system *s, const char *pointer);
 /* Adds the error HAMEL_INVALID at `pointer` and returns false. */
 bool system_fail(hamel_system *s, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
 
-/* --- tables.c ----------------------------------------------------------------------------------------------------- */
-
 void tables_declare(hamel_system *s); /* declares names, and slots for values that are expressions */
 void tables_resolve(hamel_system *s); /* binds the tables that no expression has needed */
 
@@ -191,8 +190,6 @@ void forces_nonideal(hamel_system *s);
 
 /* Binds a force, which may contain multipliers and reactions; the equations of all constraints must be set. */
 graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);
-
-/* --- families.c -------------------------------------------------------------------------------------------------- */
 
 /* Iterates over the members of a family: `while (family_next(&f)) use f.scope`. An element without "for" has one member. */
 typedef struct family_iterator {

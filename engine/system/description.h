@@ -241,18 +241,15 @@ typedef struct hamel_simulation {
     hamel_expression rtol, atol;
     hamel_named_list atol_by_name; /* coordinate → value; if given, atol is absent */
     hamel_method method;
-    const char *formulation; /* NULL: auto */
-    const char *formulation_pointer;
+    const char *formulation, *formulation_pointer; /* NULL: auto */
     hamel_projection projection;
     hamel_expression baumgarte[2]; /* alpha, beta of Φ'' + 2αΦ' + β²Φ = 0 */
     hamel_initialization initialization;
     hamel_expression max_steps, max_step, time_limit;
-    const char **record;
-    const char **record_pointers;
+    const char **record, **record_pointers;
     size_t record_count; /* 0: record all columns */
     bool has_record;
-    const char **sensitivities; /* inputs: parameters, NAME.initial, COORDINATE.velocity */
-    const char **sensitivity_pointers;
+    const char **sensitivities, **sensitivity_pointers; /* inputs: parameters, NAME.initial, COORDINATE.velocity */
     size_t sensitivity_count;
     bool certify, scene;
     bool timeless; /* set for analyses: `stop` may be absent, and hamel_run rejects the model */

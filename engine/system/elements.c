@@ -202,10 +202,6 @@ static void warn_of_rest(hamel_system *s, const hamel_link *l, const graph_node 
         system_warn(s, l->pointer, "%s has no effect: no coordinate moves its ends relative to each other", s->origin);
 }
 
-static graph_node square_of(graph *g, const graph_node x[3]) {
-    return node_vector_dot(g, x, x);
-}
-
 /* Adds V = k (|A−B| − l)²/2. For l = 0, V is written k |A−B|²/2, which is smooth where the ends meet. If k or l depends on
  * the state, the spring is a force −k (|A−B| − l) along the line through the ends instead of a potential. */
 static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
@@ -221,11 +217,12 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
     system_warn_negative(s, &l->length, length, described(s, "the length of"), "a distance is never negative");
     warn_of_rest(s, l, difference);
     bool natural = graph_is_zero(g, length);
-    graph_node distance = natural ? GRAPH_NONE : graph_unary(g, GRAPH_SQRT, square_of(g, difference));
+    graph_node square = node_vector_dot(g, difference, difference);
+    graph_node distance = natural ? GRAPH_NONE : graph_unary(g, GRAPH_SQRT, square);
     unsigned moving =
         GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (!(graph_depends(g, k) & moving) && !(graph_depends(g, length) & moving)) {
-        graph_node v = natural ? graph_mul(g, graph_number(g, 0.5), graph_mul(g, k, square_of(g, difference)))
+        graph_node v = natural ? graph_mul(g, graph_number(g, 0.5), graph_mul(g, k, square))
                                : half_square(g, k, graph_sub(g, distance, length));
         binder_add_energy(s, v, false, l->pointer);
     } else if (natural) {
@@ -244,7 +241,7 @@ static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope 
     if (c < 0 || !bind_ends(s, l, scope, difference)) return;
     system_warn_negative(s, &l->strength, c, described(s, "the coefficient of"), "it adds energy");
     warn_of_rest(s, l, difference);
-    graph_node distance = graph_unary(g, GRAPH_SQRT, square_of(g, difference));
+    graph_node distance = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, difference, difference));
     add_force_along(s, graph_neg(g, graph_mul(g, c, system_rate(s, distance, l->pointer, "the length of a damper"))),
                     distance, l->pointer);
 }

@@ -10,7 +10,7 @@ typedef struct system_located {
     const hamel_orientation *orientation;
     const char *in, *in_pointer; /* frame in which both are given, unless `given` names a frame; NULL: inertial */
     size_t loop_count;
-    loop_variable *loops;               /* scope in which these names are expanded */
+    loop_variable *loops;               /* scope of the names in `given` and `in` */
     int32_t parent;                     /* frame or body in which the position is given; −1: inertial */
     int32_t axes;                       /* frame or body in whose axes the orientation is given; −1: inertial */
     int32_t position_slot;              /* slot of the position; −1: at the parent's origin */
@@ -26,11 +26,9 @@ typedef struct system_located {
     graph_node omega[3], omega_body[3]; /* angular velocity in inertial and in body axes */
 } system_located;
 
-/* --- located.c ------------------------------------------------------------------------------------------------------ */
-
 void located_declare(hamel_system *s);      /* declares the names and slots of all elements */
 void located_find_parents(hamel_system *s); /* resolves frames; all names must be declared */
-void located_resolve(hamel_system *s);      /* binds positions and orientations */
+void located_resolve(hamel_system *s);      /* computes positions and axes; all slots must be resolved */
 
 /* Binds the position and axes of an element. If slots must be bound first, notes them (binder_need_slot) and sets
  * *complete to false. Adds an error and returns false on failure. */
@@ -42,8 +40,6 @@ int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *sco
 
 /* Computes the velocity of the material of e at the position p: v + ω × (p − r). */
 void located_carried(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]);
-
-/* --- rotation.c ------------------------------------------------------------------------------------------------------ */
 
 /* Computes the rotation matrix and the angular velocities (in outer and in body axes) of an orientation with these values.
  * Adds an error and returns false if the Euler sequence is invalid. */
@@ -59,8 +55,6 @@ void node_matrix_apply_transposed(graph *g, const graph_node m[9], const graph_n
 void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], graph_node out[3]);
 graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3]);
 bool node_vector_is_zero(const graph *g, const graph_node x[3]);
-
-/* --- validity.c ------------------------------------------------------------------------------------------------------ */
 
 /* Checks the four components of the quaternion or the nine entries of the matrix of `e`. Constant values with an error up to
  * 1e-6 are replaced by an exact rotation. Adds an error and returns false on failure. */
@@ -88,15 +82,9 @@ void joints_declare(hamel_system *s); /* declares constraints of joints and norm
 void joints_lower(hamel_system *s);   /* binds the equations of joints and norms */
 void events_declare(hamel_system *s); /* call after all constraints are declared (events.c) */
 
-/* --- friction.c ------------------------------------------------------------------------------------------------------- */
-
 void frictions_lower(hamel_system *s);    /* call after constraints are bound */
 void frictions_add_rows(hamel_system *s); /* call after all other constraints are added */
 
-/* --- warnings.c --------------------------------------------------------------------------------------------------------- */
-
 void warnings_check(hamel_system *s); /* call after the whole description is bound */
-
-/* --- scene.c ------------------------------------------------------------------------------------------------------------ */
 
 void scene_lower(hamel_system *s); /* checks the scene; if it is requested, its numbers become outputs */

@@ -111,8 +111,7 @@ static bool resolve_impulses(hamel_system *s, system_event *e, const loop_scope 
 
 static bool declare_event(hamel_system *s, symbol_table *names, const hamel_event *described, const loop_scope *scope) {
     const char *name = family_member(s, described->name, described->pointer, scope);
-    if (!name) return false;
-    if (!binder_declare_element(s, names, name, s->event_count, described->pointer, "events")) return false;
+    if (!name || !binder_declare_element(s, names, name, s->event_count, described->pointer, "events")) return false;
     const char *kept = binder_text(s, described->pointer, described->pointer);
     system_event e = {.name = name, .pointer = kept, .described = described, .when = GRAPH_NONE};
     return kept && scope_copy(s, scope, &e.loops, &e.loop_count) && resolve_set(s, &e, scope) &&

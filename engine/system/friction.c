@@ -129,13 +129,11 @@ static int32_t pressed(friction_work *w, const system_constraint *c, const hamel
     if (count == 0) {
         system_fail(s, f->pointer, "friction acts on a particle or point, but no coordinate in `%s` moves one",
                     c->name);
-        hamel_suggest(s->error, "declare the point that slides under `points` and name it in `on`");
-    } else {
-        system_fail(s, f->pointer, "the constraint `%s` can press on %s%s", c->name, names,
-                    count > NAMED ? " and others" : "");
-        hamel_suggest(s->error, "give the one that slides as `on`");
+        return hamel_suggest(s->error, "declare the point that slides under `points` and name it in `on`"), -1;
     }
-    return -1;
+    const char *others = count > NAMED ? " and others" : "";
+    system_fail(s, f->pointer, "the constraint `%s` can press on %s%s", c->name, names, others);
+    return hamel_suggest(s->error, "give the one that slides as `on`"), -1;
 }
 
 /* Evaluates a node at the initial coordinates. Returns false if the value is not finite. */
@@ -265,8 +263,9 @@ static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_sco
     if (!hamel_expression_given(&in->limit)) return true;
     out->limit = coefficient(s, &in->limit, scope);
     if (out->limit < 0) return false;
-    if (!binder_number(s, out->coefficient, &sliding) || !binder_number(s, out->limit, &sticking)) return true;
-    if (sticking >= sliding) return true;
+    if (!binder_number(s, out->coefficient, &sliding) || !binder_number(s, out->limit, &sticking) ||
+        sticking >= sliding)
+        return true;
     return system_fail(s, in->limit.pointer, "`static` must not be less than `coefficient`, found %.9g and %.9g",
                        sticking, sliding);
 }
@@ -278,14 +277,11 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
         !system_number(s, &in->regularization, scope, &out->regularization))
         return false;
     if (out->regularization == 0) return bind_limit(s, in, scope, out);
-    if (out->regularization > 0 && !hamel_expression_given(&in->limit)) return true;
-    if (out->regularization > 0) {
-        system_fail(s, in->limit.pointer, "regularized friction does not stick, so `static` has no effect");
-        hamel_suggest(s->error, "leave out `regularization`, or `static`");
-    } else {
-        system_fail(s, in->regularization.pointer, "the regularization is a speed and must not be negative");
-    }
-    return false;
+    if (out->regularization < 0)
+        return system_fail(s, in->regularization.pointer, "the regularization is a speed and must not be negative");
+    if (!hamel_expression_given(&in->limit)) return true;
+    system_fail(s, in->limit.pointer, "regularized friction does not stick, so `static` has no effect");
+    return hamel_suggest(s->error, "leave out `regularization`, or `static`"), false;
 }
 
 /* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|, with a normalized sign: equal speeds then share a node. */

@@ -13,10 +13,7 @@
  *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0; without B, v_B and ω_B are 0
  *
  * No relative rotation: R_A2·R_B1 = 0 in the plane, R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space, so the axes of both ends
- * are parallel. `axis` and `direction` are components in the axes of A; an axis has the same components in the axes of B.
- *
- * The wheel rotates, so `normal` is fixed in the surface. The wheel is the end that can rotate: a body is preferred to a
- * frame, and a frame to an end at rest. If both ends are of the same kind, the wheel is the second. */
+ * are parallel. README.md describes the axes of `axis`, `direction` and `normal`, and which end is W. */
 #include "engine/system/elements.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* located.c — binds particles, bodies, points and frames: names, slots, positions and axes in inertial components.
  *
- * Positions may be given in frames, frames in other frames, in any order. An expression may contain the position of an
+ * A position may be given in a frame, and a frame in another frame, in any order. An expression may contain the position of an
  * element whose expressions contain positions of others. Each element is therefore bound when first needed, and chains of
  * frames are followed with a stack, not by recursion. */
 #include "engine/system/elements.h"
@@ -152,7 +152,6 @@ static bool note_sine(hamel_system *s, const system_located *e, const hamel_orie
 
 /* Computes position and axes in the frame where they are given, then in inertial components. All slots must be bound. */
 static bool compute(hamel_system *s, system_located *e) {
-    assert(!e->ready && (e->parent < 0 || s->binder->located[e->parent].ready));
     graph *g = s->graph;
     const system_binder *b = s->binder;
     graph_node zero = graph_number(g, 0), at[3] = {zero, zero, zero}, rotation[9], omega[3], omega_body[3], turned[3];
@@ -226,6 +225,7 @@ static bool visit_element(located_search *w, int32_t element) {
         w->depth--;
         if (!e->open) return true;
         e->open = false;
+        assert(!e->ready);
         if (!w->complete || compute(s, e)) return true;
         e->failed = true;
         return false;
@@ -234,7 +234,7 @@ static bool visit_element(located_search *w, int32_t element) {
     e->open = true;
     if (e->position_slot >= 0 && !binder_need_slot(s, e->position_slot)) w->complete = false;
     if (e->orientation_slot >= 0 && !binder_need_slot(s, e->orientation_slot)) w->complete = false;
-    if (faulty(s->binder, e)) w->complete = false; /* its error is reported where it is written */
+    if (faulty(s->binder, e)) w->complete = false; /* the error is reported at the slot */
     return push_element(w, e->parent) && (e->axes == e->parent || push_element(w, e->axes));
 }
 
@@ -250,10 +250,6 @@ bool located_need(hamel_system *s, int32_t element, bool *complete) {
 void located_resolve(hamel_system *s) {
     system_binder *b = s->binder;
     bool complete;
-    for (size_t i = 0; i < b->located_count; i++) {
-        if (b->located[i].position_slot >= 0) binder_resolve_slot(s, b->located[i].position_slot);
-        if (b->located[i].orientation_slot >= 0) binder_resolve_slot(s, b->located[i].orientation_slot);
-    }
     for (size_t i = 0; i < b->located_count && s->error->status == HAMEL_OK; i++)
         if (!located_need(s, (int32_t)i, &complete)) return;
 }

@@ -177,10 +177,9 @@ typedef struct hamel_system {
     const char **parameter_names, **parameter_units;
     double *parameter_values;
     graph_node *parameter_nodes; /* expressions of the parameters: numbers and other parameters */
-    bool *
-        parameter_structural; /* true if the number of a range, an index or a table; the equations have no derivative */
-    bool *parameter_judged;   /* true if a check used the number; another number requires a new model */
-    system_sign *signs;       /* values that must not become negative */
+    bool *parameter_structural;  /* true if the equations contain the number itself: a range, an index, a table */
+    bool *parameter_judged;      /* true if a check used the number; another number requires a new model */
+    system_sign *signs;          /* values that must not become negative */
     size_t sign_count, sign_capacity;
 
     size_t coordinate_count, coordinate_capacity;

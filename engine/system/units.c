@@ -42,8 +42,6 @@ struct system_units {
     const char *reported; /* pointer of the last error */
 };
 
-/* --- the list of units ----------------------------------------------------------------------------------------------- */
-
 /* Units that differ by rounding may have different hashes and be listed twice; unit_same still finds them equal. */
 static uint64_t unit_hash(const unit *u) {
     uint64_t h = (uint64_t)llround(log(u->scale) * 1e6);
@@ -101,8 +99,6 @@ static bool agree(const hamel_system *s, int32_t a, int32_t b) {
     return unit_same(&s->units->list[a], &s->units->list[b]);
 }
 
-/* --- reading --------------------------------------------------------------------------------------------------------- */
-
 static int32_t read_unit(hamel_system *s, const char *text, const char *pointer) {
     unit value;
     const char *why;
@@ -155,8 +151,6 @@ void units_note_number(hamel_system *s, const hamel_expression *e, const loop_sc
     units_note(s, system_bind(s, e, PLACE_PARAMETERS, scope, SYNTAX_EXPRESSION, NULL), e->pointer, rule, index);
 }
 
-/* --- errors ---------------------------------------------------------------------------------------------------------- */
-
 static const char *node_text(hamel_system *s, graph_node node) {
     text_buffer text;
     text_buffer_init(&text, 200);
@@ -206,8 +200,6 @@ static const char *angle_advice(const unit *u) {
                                "{\"value\": 0.017453292519943295, \"unit\": \"rad/deg\"}"
                              : "angles are in radians (rad), and ratios are plain numbers";
 }
-
-/* --- units of nodes ---------------------------------------------------------------------------------------------------- */
 
 /* Returns the common unit of two operands; reports an error if their units differ. */
 static int32_t merged(hamel_system *s, const char *pointer, graph_node x, int32_t a, graph_node y, int32_t b) {
@@ -353,8 +345,6 @@ static int32_t unit_of(hamel_system *s, graph_node root, const char *pointer) {
     }
     return u->of[root];
 }
-
-/* --- expressions ------------------------------------------------------------------------------------------------------- */
 
 static bool needs_energy(const hamel_system *s, graph_node node) {
     const unsigned bits =

@@ -87,8 +87,6 @@ static const char *describe_state(const claim_state *at, const claim *c) {
     return text ? text : "";
 }
 
-/* --- errors --------------------------------------------------------------------------------------------------------- */
-
 static bool row_fault(hamel_system *s, const claim *c, const claim_state *at, int i, int j, double product) {
     const char *pointer = arena_format(s->memory, "%s/%d", c->pointer, j);
     if (!pointer) return binder_graph_fault(s, c->pointer);
@@ -102,20 +100,28 @@ static bool row_fault(hamel_system *s, const claim *c, const claim_state *at, in
            false;
 }
 
-static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) {
-    const double *R = at->x;
-    int worst[2] = {0, 0};
-    double most = 0, found = 1;
+/* Returns the largest error of R Rᵀ = 1. Sets the rows of R with this error and their product. */
+static double rotation_error(const double *R, int rows[2], double *product) {
+    double most = 0;
+    rows[0] = rows[1] = 0;
+    *product = 1;
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++) {
-            double product = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2];
-            if (!(fabs(product - (i == j)) > most)) continue;
-            most = fabs(product - (i == j));
-            found = product;
-            worst[0] = i;
-            worst[1] = j;
+            double found = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2];
+            if (!(fabs(found - (i == j)) > most)) continue;
+            most = fabs(found - (i == j));
+            *product = found;
+            rows[0] = i;
+            rows[1] = j;
         }
-    if (most > ROUNDED) return row_fault(s, c, at, worst[0], worst[1], found);
+    return most;
+}
+
+static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) {
+    const double *R = at->x;
+    int rows[2];
+    double product;
+    if (rotation_error(R, rows, &product) > ROUNDED) return row_fault(s, c, at, rows[0], rows[1], product);
     double determinant =
         R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
     if (determinant > 0) return true;
@@ -222,8 +228,6 @@ static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
     return checks[c->kind](s, c, at);
 }
 
-/* --- constants -------------------------------------------------------------------------------------------------------- */
-
 /* Computes the values of a claim that contains only numbers and parameters. Returns false for other claims, or if a value is
  * not finite. */
 static bool constant_numbers(hamel_system *s, const claim *c, double x[CLAIM_NODES]) {
@@ -268,19 +272,10 @@ static void normalize(graph *g, graph_node e[4]) {
 }
 
 static double miss_of(const claim *c, const double *x) {
-    double most = 0;
+    int rows[2];
+    double product;
     if (c->kind == CLAIM_QUATERNION) return fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3] - 1);
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = i; j < 3; j++)
-            most = fmax(
-                most, fabs(x[3 * i] * x[3 * j] + x[3 * i + 1] * x[3 * j + 1] + x[3 * i + 2] * x[3 * j + 2] - (i == j)));
-    return most;
-}
-
-static bool depends_on_coordinates(const hamel_system *s, const claim *c) {
-    unsigned depends = 0;
-    for (size_t k = 0; k < claim_sizes[c->kind]; k++) depends |= graph_depends(s->graph, c->nodes[k]);
-    return (depends & GRAPH_DEPENDS(SYMBOL_COORDINATE)) != 0;
+    return rotation_error(x, rows, &product);
 }
 
 bool validity_orientation(hamel_system *s, const system_located *e, graph_node *values) {
@@ -297,7 +292,9 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
         order.kind = CLAIM_SCALAR_FIRST;
         if (!check_claim(s, &order, x, &constant) && graph_status(s->graph) != HAMEL_OK) return false;
     }
-    if (e->norm >= 0 && depends_on_coordinates(s, &c)) return true; /* NAME.norm keeps the norm */
+    unsigned depends = 0;
+    for (size_t k = 0; k < claim_sizes[c.kind]; k++) depends |= graph_depends(s->graph, c.nodes[k]);
+    if (e->norm >= 0 && (depends & GRAPH_DEPENDS(SYMBOL_COORDINATE))) return true; /* NAME.norm keeps the norm */
     if (!check_claim(s, &c, x, &constant)) return false;
     if (!constant || miss_of(&c, x) <= EXACT) return true;
     if (c.kind == CLAIM_MATRIX)
@@ -351,8 +348,6 @@ void validity_side(hamel_system *s, const char *pointer, const char *name, const
     c.nodes[9] = radius;
     (void)add_claim(s, &c);
 }
-
-/* --- states ----------------------------------------------------------------------------------------------------------- */
 
 /* Returns a number in (−1, 1) from a linear congruential generator (Knuth's MMIX constants): the same sequence in each run. */
 static double next_random(validity_work *w) {

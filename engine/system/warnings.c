@@ -27,19 +27,11 @@ void system_warn(hamel_system *s, const char *pointer, const char *format, ...) 
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     size_t count = s->warning_count;
-    const char **texts = arena_grow(s->memory, s->warnings, &s->warning_capacity, count + 1, sizeof *texts);
-    const char **pointers = arena_grow(s->memory, s->warned, &s->warned_capacity, count + 1, sizeof *pointers);
     const char *own = count == WARNINGS_MAX ? arena_format(s->memory, "there are more warnings about the description")
                                             : arena_format(s->memory, "%s: %s", pointer, text);
-    if (!texts || !pointers || !own) {
-        binder_graph_fault(s, pointer);
-        return;
-    }
-    s->warnings = texts;
-    s->warned = pointers;
-    texts[count] = own;
-    pointers[count] = pointer;
-    s->warning_count++;
+    if (!own) binder_graph_fault(s, pointer);
+    if (own && binder_append(s, &s->warned, &count, &s->warned_capacity, &pointer, sizeof pointer, pointer))
+        binder_append(s, &s->warnings, &s->warning_count, &s->warning_capacity, &own, sizeof own, pointer);
 }
 
 void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node node, const char *what,

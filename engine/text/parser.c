@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- operators --------------------------------------------------------------------------------------------------- */
-
 static bool check_operands(parser *p, graph_op op, int arity) {
     bool conditions = op == GRAPH_AND || op == GRAPH_OR || op == GRAPH_NOT;
     for (int i = arity; i > 0; i--) {
@@ -108,8 +106,6 @@ static bool parse_equal_sign(parser *p) {
     return true;
 }
 
-/* --- names and their indices ------------------------------------------------------------------------------------- */
-
 /* Writes a name with its indices and primes. `suffix` is the text after the index of a bare name, such as 1 in J[i].1;
  * otherwise its length is 0. */
 static bool emit_name(parser *p, const frame *f, token suffix) {
@@ -147,8 +143,6 @@ static bool fail_no_function(parser *p, const token *name) {
 static bool fail_open(parser *p, const frame *f) {
     return parser_fail(p, f->open, "this \"%s\" is never closed", f->kind == FRAME_INDEX ? "[" : "(");
 }
-
-/* --- calls ------------------------------------------------------------------------------------------------------- */
 
 static const char *call_text(const frame *f) {
     if (f->kind == FRAME_SUM) return "sum";
@@ -304,8 +298,6 @@ static bool parse_comma(parser *p) {
     return true;
 }
 
-/* --- closing brackets -------------------------------------------------------------------------------------------- */
-
 static bool parse_close(parser *p, bool index) {
     const token t = p->token;
     if (!finish_operators(p, OR_LEVEL)) return false;
@@ -330,8 +322,6 @@ static bool parse_close(parser *p, bool index) {
     if (f->count < call_least(f) || f->count > call_arity(f)) return fail_arity(p, f, f->column, f->count);
     return finish_call(p);
 }
-
-/* --- the two states ---------------------------------------------------------------------------------------------- */
 
 static bool parse_word(parser *p) {
     token name = p->token;
@@ -432,8 +422,6 @@ static bool parse_after_value(parser *p) {
     default: return fail_no_operator(p);
     }
 }
-
-/* --- the whole text ---------------------------------------------------------------------------------------------- */
 
 static bool parser_start(parser *p, const char *text, size_t length, const char *pointer, hamel_error *error) {
     *p = (parser){.text = text, .length = length, .pointer = pointer, .error = error};

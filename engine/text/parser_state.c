@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* --- errors ------------------------------------------------------------------------------------------------------ */
-
 bool parser_fail(parser *p, int32_t column, const char *format, ...) {
     char message[512];
     va_list arguments;
@@ -46,8 +44,6 @@ bool parser_fail_expected_try(parser *p, const char *expected, const char *hint)
     parser_fail_expected(p, expected);
     return parser_suggest(p, hint);
 }
-
-/* --- stacks ------------------------------------------------------------------------------------------------------ */
 
 void parser_advance(parser *p) {
     p->token = lexer_next(&p->lexer);

@@ -1,4 +1,4 @@
-/* test_units.c — engine/system/unit.c, unit_parse.c and units.c: units as powers of base units, and the check of
+/* test_units.c — engine/system/unit.c and units.c: units as powers of base units, and the check of
  * equations for homogeneity. Error messages are in tests/diagnostics/units.txt. */
 #include "engine/system/unit.h"
 #include "tests/unit/fixture.h"
