@@ -104,9 +104,8 @@ hamel_status analysis_stopped(analysis *a);
 /* Starts a new work budget for the algebra of one part of the analysis. */
 void analysis_begin_work(analysis *a);
 
-/* Adds `what` to the report's `unfinished`, because a work budget or a length limit ended this part early. Returns
- * false if out of memory. */
-bool analysis_unfinished(analysis *a, const char *what);
+/* Adds `what` to the `unfinished` parts of the report, because a work budget or a length limit ended this part early. */
+void analysis_unfinished(analysis *a, const char *what);
 
 /* --- samples.c ---------------------------------------------------------------------------------------------------- */
 

@@ -74,12 +74,9 @@ void analysis_begin_work(analysis *a) {
     a->work = (work_budget){.left = 60000000, .interrupted = is_interrupted, .context = a->system};
 }
 
-bool analysis_unfinished(analysis *a, const char *what) {
-    hamel_names *names = &a->report->unfinished;
-    if (!names->items) names->items = arena_alloc(a->memory, UNFINISHED_MOST, sizeof *names->items);
-    if (!names->items || names->count == UNFINISHED_MOST) return false;
-    names->items[names->count++] = what;
-    return true;
+void analysis_unfinished(analysis *a, const char *what) {
+    assert(a->report->unfinished.count < UNFINISHED_MOST);
+    a->report->unfinished.items[a->report->unfinished.count++] = what;
 }
 
 const char *analysis_text(analysis *a, graph_node node, size_t most) {
@@ -107,6 +104,7 @@ static bool begin_report(analysis *a) {
     r->constraint_count = a->m;
     r->constraints = arena_alloc(a->memory, a->m, sizeof *r->constraints);
     r->warnings.items = arena_alloc(a->memory, a->system->warning_count + 1, sizeof *r->warnings.items);
+    r->unfinished.items = arena_alloc(a->memory, UNFINISHED_MOST, sizeof *r->unfinished.items);
     if (a->memory->failed) return false;
     for (; r->warnings.count < a->system->warning_count; r->warnings.count++)
         r->warnings.items[r->warnings.count] = arena_format(a->memory, "%s", a->system->warnings[r->warnings.count]);

@@ -2,7 +2,7 @@
  *
  * The equations of statics.h are solved from the initial values, from the configuration at which the system settles
  * when released there, and from random configurations. Two solutions are the same if they are close together. Two
- * families are the same if a path along one of them leads to the other. stability.c decides their stability. */
+ * families are the same if a path along one family leads to the other. stability.c decides their stability. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/analyze/stability.h"
 #include "engine/base/random.h"
@@ -163,8 +163,8 @@ static bool choose_member(search *s, double *z, hamel_equilibrium *e) {
     return true;
 }
 
-/* Lists the point z at which families meet, with the dimension of the families away from it. Replaces z by another
- * member of one of them. */
+/* Lists the point z at which families meet, with the dimension of the families away from z. Replaces z by another
+ * member of one of the families. */
 static hamel_status add_crossing(search *s, double *z, hamel_equilibrium *e) {
     memcpy(s->walk, z, s->statics.unknowns * sizeof *z);
     memcpy(z, s->family.member, s->statics.unknowns * sizeof *z);
@@ -273,7 +273,7 @@ static hamel_status search_starts(search *s, size_t starts) {
     bool linear = is_linear(s, z), bounded = false, solved = false;
     for (size_t k = 0; k <= starts && !bounded && !(linear && k > 0); k++) {
         hamel_status status = try_start(s, z, k == 0, &solved);
-        if (system_interrupted(s->model->system)) return s->error->status; /* canceled: evaluations do nothing */
+        if (system_interrupted(s->model->system)) return s->error->status; /* canceled, so evaluations fail */
         if (status == HAMEL_OK && s->statics.starved) status = hamel_out_of_memory(s->error);
         if (status != HAMEL_OK) return status;
         out->starts++;
@@ -325,11 +325,11 @@ static bool allocate_search(search *s) {
     s->family.member = arena_doubles(memory, most);
     s->walk = arena_doubles(memory, most);
     s->target = arena_doubles(memory, most);
-    s->items = arena_alloc(memory, MOST + 1, sizeof *s->items); /* the last solution may add two */
+    s->items = arena_alloc(memory, MOST + 1, sizeof *s->items); /* the last solution may add two items */
     return !memory->failed;
 }
 
-/* Returns the consistent initial velocities, or the given ones if these cannot be made consistent. Velocities within
+/* Returns the consistent initial velocities, or the given velocities if they cannot be made consistent. Velocities within
  * rounding errors are set to 0. */
 static double *initial_velocities(search *s) {
     size_t n = s->n, m = s->model->m;

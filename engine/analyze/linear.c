@@ -1,24 +1,30 @@
-/* linear.c — linearized motion on the constraint manifold.
+/* linear.c — linearized motion on the constraint manifold, about the initial state or an equilibrium.
  *
  * Small changes satisfy Φ_q δq + Φ_p δp = 0 and ψ_q δq + ψ_v δv + ψ_p δp = 0. Solved for some of the changes, these
  * equations define a chart of the manifold. In the chart the motion x' = f(x, p) is linearized exactly, at any state:
  *     δq = T_q z_q + S_q δp,     δv = T_v z_v + U_v z_q + S_v δp,
  *     z_q' = δv, z_v' = δa (rows of the independent entries), with δa from
  *     R_a δa + R_λ δλ = −(R_q δq + R_v δv + R_p δp)      (implicit function theorem)
- * LAPACK's dgeev computes the eigenvalues. Its dgelsy computes δa, because λ is not unique if constraints are
+ * LAPACK's dgeev computes the eigenvalues. LAPACK's dgelsy computes δa, because λ is not unique if constraints are
  * redundant. */
+#include "engine/analyze/analysis_int.h"
 #include "engine/analyze/local.h"
+#include "engine/dynamics/initial_values.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest pivot accepted, relative to the largest entry; above rounding errors of some hundred rows. */
+/* Smallest pivot accepted, relative to the largest entry: above the rounding errors of some hundred rows. */
 static const double PIVOT_ZERO = 1e-10;
 /* Smallest real part that counts as unstable, relative to the largest eigenvalue. Double eigenvalues are accurate to √ε
  * = 1.5e-8; the rest is a safety factor. */
 static const double UNSTABLE = 1e-6;
+
+static const double STILL = 1e-9; /* upper bound of accelerations in a steady motion */
+/* Largest relative change of an entry of A in a steady motion; above rounding errors of trigonometric functions. */
+static const double CHANGES = 1e-7;
 
 /* Solution x = T z + S y of C x + E y = 0; z are the entries independent[] of x. */
 typedef struct chart {
@@ -26,14 +32,6 @@ typedef struct chart {
     size_t *independent; /* free_count, increasing */
     double *T, *S;       /* n × free_count, n × others */
 } chart;
-
-static void swap_rows(double *x, size_t width, size_t i, size_t j) {
-    for (size_t k = 0; k < width && i != j; k++) {
-        double y = x[i * width + k];
-        x[i * width + k] = x[j * width + k];
-        x[j * width + k] = y;
-    }
-}
 
 /* Reduces the first n columns by Gauss–Jordan elimination with complete pivoting. Sets column[r] to the column of pivot
  * r and returns the rank. */
@@ -50,8 +48,12 @@ static size_t reduce_rows(double *x, size_t rows, size_t n, size_t width, size_t
             for (size_t j = 0; j < n; j++)
                 if (fabs(x[i * width + j]) > best) best = fabs(x[i * width + j]), row = i, at = j;
         if (!(best > PIVOT_ZERO * largest)) break;
-        swap_rows(x, width, rank, row);
-        double *pivot = x + rank * width, value = pivot[at];
+        double *pivot = x + rank * width, value = x[row * width + at];
+        for (size_t k = 0; k < width && row != rank; k++) {
+            double other = pivot[k];
+            pivot[k] = x[row * width + k];
+            x[row * width + k] = other;
+        }
         for (size_t k = 0; k < width; k++) pivot[k] /= value;
         for (size_t i = 0; i < rows; i++) {
             double factor = i == rank ? 0 : x[i * width + at];
@@ -107,7 +109,7 @@ typedef struct reduction {
     double *dq, *dv, *da;   /* n × columns */
 } reduction;
 
-/* Creates the chart of velocities; its E is ψ_q δq + ψ_p δp as a function of (z_q, p). */
+/* Creates the chart of velocities, in which E y is ψ_q δq + ψ_p δp as a function of y = (z_q, p). */
 static bool make_velocities(reduction *r, const local_equations *l, arena *memory) {
     size_t nq = r->position.free_count, others = nq + l->inputs;
     double *E = arena_doubles(memory, l->m * others), *dq = arena_doubles(memory, l->n * others);
@@ -211,7 +213,7 @@ static bool assemble(hamel_linearization *out, const reduction *r, size_t inputs
 
 typedef struct eigen {
     double re, im;
-    size_t column; /* column of the eigenvector's real part */
+    size_t column; /* column with the real part of the eigenvector */
 } eigen;
 
 static int by_frequency(const void *x, const void *y) {
@@ -284,12 +286,6 @@ static hamel_status find_modes(hamel_linearization *out, const reduction *r, siz
     return list_modes(out, r, list, vectors, n, memory) ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-static bool is_zero(const double *x, size_t count, double bound) {
-    for (size_t i = 0; i < count; i++)
-        if (fabs(x[i]) > bound) return false;
-    return true;
-}
-
 hamel_status linear_evaluate(hamel_linearization *out, local_equations *l, const local_state *s, arena *memory,
                              hamel_error *error) {
     reduction r = {0};
@@ -302,6 +298,104 @@ hamel_status linear_evaluate(hamel_linearization *out, local_equations *l, const
     if (status != HAMEL_OK) return status;
     if (!name_states(out, &r, l->model->system, memory) || !assemble(out, &r, l->inputs, memory))
         return hamel_out_of_memory(error);
-    out->at_rest = is_zero(s->v, l->n, 0) && is_zero(s->a, l->n, 1e-9);
+    out->at_rest = true;
+    for (size_t i = 0; i < l->n; i++) out->at_rest = out->at_rest && s->v[i] == 0 && fabs(s->a[i]) <= STILL;
     return find_modes(out, &r, l->n, memory, error);
+}
+
+/* --- the state to linearize about --------------------------------------------------------------------------------- */
+
+typedef struct linearizer {
+    analysis *a;
+    const hamel_equilibrium *at; /* equilibrium to linearize about; NULL for the initial state */
+    const hamel_argument *inputs;
+    size_t input_count;
+    dynamics *dynamics;
+    local_equations local;
+} linearizer;
+
+/* Allocates the state and fills in the equilibrium, or the consistent initial state with its accelerations and
+ * multipliers. */
+static hamel_status make_state(linearizer *z, local_state *state) {
+    analysis *a = z->a;
+    size_t n = a->n, m = a->model->m;
+    double *q = arena_doubles(a->memory, 3 * n + m), *v = q + n, *lambda = q + 3 * n;
+    if (!q) return analysis_no_memory(a);
+    *state = (local_state){a->model->settings.start, q, v, q + 2 * n, lambda};
+    if (!z->at) {
+        hamel_status status = initial_state(z->dynamics, q, v, q + 2 * n, lambda, a->error);
+        return status == HAMEL_OK || a->error->status != HAMEL_OK ? status
+                                                                  : dynamics_explain(z->dynamics, status, a->error);
+    }
+    memcpy(q, z->at->q, n * sizeof *q);
+    memcpy(v, z->at->v, n * sizeof *v);
+    memcpy(lambda, z->at->lambda, m * sizeof *lambda);
+    return HAMEL_OK;
+}
+
+/* Returns true if A is constant along a motion with constant velocities v. */
+static bool is_steady(linearizer *z, const local_state *now, const hamel_linearization *here, hamel_status *status) {
+    size_t n = z->a->n, count = here->state_count * here->state_count;
+    double *q = arena_doubles(z->a->memory, n), largest = 0, worst = 0;
+    if (!q) *status = analysis_no_memory(z->a);
+    for (size_t i = 0; i < n && q; i++)
+        if (fabs(now->a[i]) > STILL) return false;
+    for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(here->A[k]));
+    for (int later = 1; later <= 2 && q; later++) {
+        hamel_linearization there = {0};
+        arena memory;
+        for (size_t i = 0; i < n; i++) q[i] = now->q[i] + 0.37 * later * now->v[i];
+        local_state state = {now->t + 0.37 * later, q, now->v, now->a, now->lambda};
+        arena_init(&memory, z->a->model->limits.memory);
+        hamel_status own = linear_evaluate(&there, &z->local, &state, &memory, NULL);
+        bool same = own == HAMEL_OK && there.state_count == here->state_count;
+        for (size_t k = 0; k < count && same; k++) worst = fmax(worst, fabs(there.A[k] - here->A[k]));
+        arena_free(&memory);
+        if (own == HAMEL_NO_MEMORY) *status = analysis_no_memory(z->a);
+        if (!same) return false;
+    }
+    return worst <= CHANGES * largest;
+}
+
+static hamel_status linearize(linearizer *z, hamel_linearization *out) {
+    analysis *a = z->a;
+    const char **inputs = arena_alloc(a->memory, z->input_count, sizeof *inputs);
+    local_state state;
+    hamel_status status = make_state(z, &state);
+    if (status != HAMEL_OK) return status;
+    *out = (hamel_linearization){
+        .t = state.t, .q = state.q, .v = state.v, .lambda = state.lambda, .coordinate_count = a->n, .inputs = inputs};
+    out->coordinates = analysis_coordinate_names(a);
+    for (size_t k = 0; k < z->input_count && inputs; k++) inputs[k] = arena_format(a->memory, "%s", z->inputs[k].name);
+    if (a->memory->failed) return analysis_no_memory(a);
+    status = local_create(&z->local, a->model, z->inputs, z->input_count, a->error);
+    if (status == HAMEL_OK) status = linear_evaluate(out, &z->local, &state, a->memory, a->error);
+    if (status == HAMEL_OK) out->steady = is_steady(z, &state, out, &status);
+    out->stable = out->stable && out->steady;
+    local_free(&z->local);
+    return status;
+}
+
+static hamel_status linearize_description(analysis *a, void *result, void *context) {
+    linearizer *z = context;
+    z->a = a;
+    hamel_status status = analysis_create_model(a, a->request.description);
+    if (status != HAMEL_OK) return status;
+    z->dynamics = dynamics_create(a->model);
+    if (!z->dynamics) return analysis_no_memory(a);
+    dynamics_limit(z->dynamics, a->request.poll, 0);
+    status = linearize(z, result);
+    dynamics_free(z->dynamics);
+    return status;
+}
+
+hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
+                             const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
+                             hamel_poll *poll, hamel_error *error) {
+    linearizer z = {.at = at, .inputs = inputs, .input_count = input_count};
+    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, linearize_description, &z, out);
+}
+
+void hamel_linearization_free(hamel_linearization *linearization) {
+    analysis_result_free(linearization);
 }

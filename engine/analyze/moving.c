@@ -11,7 +11,7 @@ static const double STILL = 1e-12;
 static const double CHANGES = 1e-9; /* smallest change of a force with time that is reported, relative to its terms */
 enum { TRIALS = 6 };                /* random configurations */
 
-/* Returns true if constraint c is violated at rest, by *value. At rest, ψ is Φ_t of a holonomic constraint and B of a
+/* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, ψ is Φ_t of a holonomic constraint and B of a
  * velocity constraint. For an acceleration constraint the residual is used. */
 static bool demands_motion(const statics *s, size_t c, double *value) {
     const local_equations *l = &s->local;
@@ -57,7 +57,7 @@ static void look(statics *s, findings *f) {
     }
 }
 
-/* Returns true if constraint c excludes rest. A continuous B(q) that changes sign vanishes at some configuration, so it
+/* Returns true if constraint c excludes rest. A continuous B(q) that changes sign vanishes at some configuration, so B
  * does not exclude rest at one instant. */
 static bool forbids(const statics *s, const findings *f, size_t c) {
     assert(f->positive[c] <= f->moves[c] && f->moves[c] <= f->evaluated);
@@ -72,7 +72,7 @@ static hamel_status report_motion(const statics *s, const findings *f, hamel_err
         if (!forbids(s, f, c)) continue;
         const system_constraint *constraint = &system->constraints[c];
         static const char *const what[] = {"moves with time", "requires nonzero velocities",
-                                           "requires nonzero accelerations"}; /* by order */
+                                           "requires nonzero accelerations"}; /* by constraint_order */
         bool holonomic = constraint->order == CONSTRAINT_HOLONOMIC;
         status =
             hamel_fail(error, HAMEL_INVALID, constraint->pointer, 0, "there is no equilibrium: the constraint `%s` %s",

@@ -22,13 +22,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound of second derivatives treated as zero, relative to the largest nearby; large, because higher orders then
- * decide. */
+/* Upper bound of second derivatives treated as zero, relative to the largest nearby. It may be large, because the terms
+ * of higher order then decide. */
 static const double FLAT = 1e-6;
 /* Largest radius, and distance at which second derivatives are compared, relative to values above 1. */
 static const double LARGEST_RADIUS = 0.1;
 static const double SHRINK = 3; /* ratio of successive radii */
-/* Upper bound of derivatives along a ray treated as zero, relative to the largest; they may be errors of the ray. */
+/* Upper bound of derivatives along a ray treated as zero, relative to the largest: errors of the ray reach it. */
 static const double VANISHES = 1e-9;
 /* Safety factor on the remaining force at the equilibrium, which makes its position uncertain. */
 static const double UNSOLVED = 4;
@@ -71,8 +71,8 @@ static bool allocate_decision(decision *j) {
 
 /* --- admissible directions ---------------------------------------------------------------------------------------- */
 
-/* Sets T to the null space of Φ_q. If `velocities`, it is also that of ψ_q'; unless `spinning`, cyclic coordinates are
- * fixed. */
+/* Sets T to the null space of Φ_q. If `velocities`, intersects it with the null space of ψ_q'. Unless `spinning`,
+ * cyclic coordinates are fixed. */
 static bool find_tangent(decision *j, bool velocities, bool spinning) {
     const local_equations *l = &j->s->local;
     size_t n = j->n, rows = 0;
@@ -380,11 +380,11 @@ static double largest_radius(const decision *j) {
     return LARGEST_RADIUS / most;
 }
 
-/* Finds the power of the radius in successive values. Returns true if the last powers agree; *order is then the order
- * of U, or 0 if that is not an integer. */
+/* Finds the power of the radius in successive derivatives. Returns true if the last powers agree. Sets *order to the
+ * order of U, or to 0 if that is not an integer. */
 static bool shows_order(const double *values, size_t count, int *order) {
     assert(count <= RADII);
-    double power = 0; /* of the derivative of U */
+    double power = 0; /* of the radius in the derivatives, then in U */
     if (count < AGREE + 1) return false;
     for (size_t k = 0; k < AGREE; k++) {
         double x = values[count - 2 - k], y = values[count - 1 - k], here = log(fabs(x) / fabs(y)) / log(SHRINK);

@@ -101,12 +101,6 @@ static void follow_constraints(sampler *p, sample *s) {
     for (size_t k = 0; k < p->a->groups.count; k++) (void)improve_group(p, s->q, model->q0, true, k);
 }
 
-/* Returns true if all values of the dynamics program are finite at the state. */
-static bool is_regular(sampler *p, const sample *s) {
-    evaluate_sample(p, s);
-    return all_finite(p->values, p->a->model->dynamics.count);
-}
-
 static size_t rank_of_group(sampler *p, size_t group, double tolerance) {
     assert(group < p->a->groups.count && tolerance > 0 && tolerance < 1);
     p->basis.tolerance = tolerance;
@@ -150,7 +144,9 @@ static void draw_sample(sampler *p, sample *s) {
 }
 
 bool sampler_settle(sampler *p, sample *s) {
-    return project_sample(p, s, true) && project_sample(p, s, false) && is_regular(p, s);
+    if (!project_sample(p, s, true) || !project_sample(p, s, false)) return false;
+    evaluate_sample(p, s);
+    return all_finite(p->values, p->a->model->dynamics.count);
 }
 
 /* Draws until a state satisfies the constraints with an unambiguous rank. Each failed projection halves the radius,

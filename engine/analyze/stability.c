@@ -11,8 +11,8 @@
 /* Upper bound of real parts treated as zero, relative to the largest eigenvalue. Double eigenvalues are accurate to √ε
  * = 1.5e-8; the rest is a safety factor. */
 static const double MOVES = 1e-6;
-/* Upper bound of singular values of A treated as zero, relative to the largest eigenvalue; a double eigenvalue changes
- * by the root of it. */
+/* Upper bound of singular values of A treated as zero, relative to the largest eigenvalue. A perturbation of this size
+ * changes a double eigenvalue by 1e-5, the square root. */
 static const double ZERO = 1e-10;
 /* Distance at which the largest eigenvalue is sampled, relative to values above 1. */
 static const double NEARBY_MOTION = 0.1;
@@ -135,8 +135,8 @@ static void set_decision(hamel_equilibrium *e, bool stable, const char *by) {
     e->decided_by = by;
 }
 
-/* Returns the dimension of the manifold of steady motions near z. It includes the velocities of cyclic coordinates but
- * not the coordinates. */
+/* Returns the dimension of the manifold of steady motions near z, in the velocities of cyclic coordinates and the other
+ * coordinates. */
 static size_t steady_dimension(statics *s, const double *z) {
     size_t most = s->n + s->spinning_count, unknowns = statics_most(s);
     double *own = calloc(2 * unknowns + most * most + 1, sizeof *own);
@@ -171,7 +171,7 @@ static bool zeros_are_explained(statics *s, const double *z, const spectrum *eig
 static potential_verdict ask_potential(statics *s, const double *z, const family *f, const stability_facts *facts,
                                        bool kinked) {
     if (f->meet) return (potential_verdict){.reason = "several families meet there"};
-    if (f->inexact) return (potential_verdict){.reason = "stiff terms leave its position uncertain"};
+    if (f->inexact) return (potential_verdict){.reason = "stiff terms leave the position uncertain"};
     if (s->steady && !facts->momenta_conserved)
         return (potential_verdict){.reason = "the momenta of cyclic coordinates are not conserved"};
     return potential_decide(s, z, f, facts->integrable, kinked);

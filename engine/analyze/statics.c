@@ -168,27 +168,23 @@ void statics_free(statics *s) {
 
 /* --- the equations ------------------------------------------------------------------------------------------------ */
 
-/* Returns the array that belongs to the level at which constraint c is imposed. */
-static const double *level(const statics *s, size_t c, const double *holonomic, const double *velocity) {
-    return s->model->order[c] == CONSTRAINT_HOLONOMIC ? holonomic : velocity;
-}
-
 static void fill_balance(statics *s, size_t instant, size_t i, const double *lambda) {
     assert(instant < s->instants && i < s->n + s->m);
     const local_equations *l = &s->local;
     size_t n = s->n, m = s->m, c = i - n, row = instant * (n + m) + i;
     double *J = s->J + row * s->unknowns;
     bool constraint = i >= n && s->model->active[c] && s->model->order[c] != CONSTRAINT_ACCELERATION;
-    if (i >= n && s->holonomic_only && s->model->order[c] != CONSTRAINT_HOLONOMIC) {
+    bool holonomic = i >= n && s->model->order[c] == CONSTRAINT_HOLONOMIC;
+    if (i >= n && s->holonomic_only && !holonomic) {
         s->F[row] = lambda[c];
         J[n + instant * m + c] = 1;
         return;
     }
-    s->F[row] = constraint ? level(s, c, l->phi, l->psi)[c] : l->R[i];
-    memcpy(J, constraint ? level(s, c, l->phi_q, l->psi_q) + c * n : l->R_q + i * n, n * sizeof *J);
+    s->F[row] = constraint ? (holonomic ? l->phi : l->psi)[c] : l->R[i];
+    memcpy(J, constraint ? (holonomic ? l->phi_q : l->psi_q) + c * n : l->R_q + i * n, n * sizeof *J);
     if (!constraint && m > 0) memcpy(J + n + instant * m, l->R_l + i * m, m * sizeof *J);
     if (s->velocities == STATICS_GIVEN) return;
-    bool moves = !constraint || s->model->order[c] == CONSTRAINT_VELOCITY;
+    bool moves = !constraint || !holonomic;
     const double *by_v = constraint ? l->psi_v + c * n : l->R_v + i * n;
     for (size_t k = 0; k < s->spinning_count && moves; k++) J[n + s->instants * m + k] = by_v[s->spinning[k]];
 }
@@ -354,7 +350,7 @@ static double merit(const statics *s) {
     return sum;
 }
 
-/* Adds factor · step to z if that lowers the weighted residual to `wanted`; otherwise returns false. */
+/* Adds factor · step to z if that lowers the weighted residual to `wanted`. Returns false if it does not. */
 static bool try_step(statics *s, double *z, double factor, double wanted) {
     for (size_t j = 0; j < s->unknowns; j++) s->trial[j] = z[j] + factor * s->step[j];
     if (!statics_evaluate(s, s->trial) || !(merit(s) <= wanted)) return false;
@@ -368,9 +364,9 @@ static double step_size(const statics *s, const double *step, const double *z) {
     return sum;
 }
 
-/* Makes one step from the point evaluated last: `stretch` times Newton's step if that lowers the residual much.
- * Otherwise, if `descending`, tries Newton's step and smaller parts of it until the residual decreases; if not, makes
- * Newton's step with a bounded length. */
+/* Makes one step from the point evaluated last: `stretch` times Newton's step if that divides the residual by 4.
+ * Otherwise makes Newton's step with a bounded length, or if `descending` the largest part of Newton's step that reduces
+ * the residual. */
 static bool advance_newton(statics *s, double *z, double stretch, double size, bool descending) {
     double before, factor = 1;
     for (size_t i = 0; i < s->rows; i++) s->weight[i] = s->scale[i] > 0 ? 1 / s->scale[i] : 1;

@@ -36,7 +36,7 @@ typedef struct statics {
     local_program momentum_program;
     double *momentum_values, *momentum_rates; /* spinning_count; spinning_count × n: derivatives with respect to q' */
 
-    /* If centre is not NULL, an additional row fixes the distance of z from it. The distance is the Euclidean norm over
+    /* If centre is not NULL, an additional row fixes the distance between z and centre. The distance is the Euclidean norm over
      * coordinates and free velocities, relative to values above 1. */
     const double *centre;
     double radius;
@@ -53,7 +53,7 @@ typedef struct statics {
     bool starved;    /* whether an allocation failed, so that some result is missing */
 } statics;
 
-/* Creates the equations. `cyclic` lists the cyclic coordinates (or is NULL); they have the velocities v[n]. Fails under
+/* Creates the equations. `cyclic` lists the cyclic coordinates, which have the velocities v[n]; NULL lists none. Fails under
  * the same conditions as local_create. */
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
                             hamel_error *error) HAMEL_CHECKED;
@@ -87,7 +87,7 @@ bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, d
  * Sets s->weight to these error bounds, and F and J to their values at z. */
 bool statics_is_rounding(statics *s, const double *z);
 
-/* Sets the multipliers in z to those that best balance the forces at its q. Returns false on failure. */
+/* Sets the multipliers in z to those that best balance the forces at the coordinates of z. Returns false on failure. */
 bool statics_balance(statics *s, double *z);
 
 /* Fills s->noise with the nonlinear change of F if z changes by rounding errors. Sets F and J to their values at z. */
@@ -108,8 +108,8 @@ void statics_tidy(statics *s, double *z);
 /* Returns true if F or its first derivatives with respect to coordinates or velocities jump at z. */
 bool statics_has_kink(statics *s, const double *z);
 
-/* The entries of z that define a family are the coordinates, then the free velocities. Return their number, and the
- * index in z of entry j. */
+/* The entries of z that define a family are the coordinates, then the free velocities. statics_width returns the number
+ * of entries, and statics_place the index of entry j in z. */
 size_t statics_width(const statics *s);
 size_t statics_place(const statics *s, size_t j);
 

@@ -3,10 +3,7 @@
  * The velocity form f(q, q', t) = 0 of a holonomic constraint is dΦ/dt; for other constraints f is the constraint. If
  * a_ct is the part of f without velocities, then
  *   catastatic     a_ct = 0                     Papastavridis 2.2; for a holonomic constraint the same as scleronomic
- *   rheonomic      t occurs in the constraint, or a linear velocity constraint has a_ct ≠ 0: a body that is driven at a
- *                  constant rate depends on time as well (Papastavridis 2.2, examples 2.2.2 and 2.2.3). For constraints
- *                  nonlinear in the velocities and for acceleration constraints only t decides, because the book
- *                  defines a_ct for linear velocity constraints only
+ *   rheonomic      t occurs in the constraint, or a linear velocity constraint has a_ct ≠ 0 (Papastavridis 2.2)
  *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
  *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352). This includes
  *                  homogeneous f, and f with a factor that makes it inhomogeneous
@@ -23,12 +20,10 @@
  * (Brenan, Campbell & Petzold 1996, section 2.2). Two coordinates are in one block if a chain of equations connects
  * them, so blocks move independently. */
 #include "engine/analyze/analysis_int.h"
-#include "engine/base/tolerances.h"
 #include "engine/mechanics/cyclic.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* Results of the tests for a constraint, for a coordinate, and for the system. */
 typedef struct constraint_findings {

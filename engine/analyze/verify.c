@@ -186,20 +186,12 @@ static const char *text_of(const hamel_error *error, hamel_status status) {
     return error->count && error->status == status ? error->faults[0].message : hamel_status_meaning(status);
 }
 
-static bool stops_everything(hamel_status status) {
+static bool stops_comparisons(hamel_status status) {
     return status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT;
 }
 
-static void compare_at(verifier *v, const compared_state *r, hamel_formulation_difference *d) {
-    assert(!r->skipped);
-    double accelerations, reactions;
-    verify_compare(v->a->n, &v->motion, &r->motion, &r->scale, &accelerations, &reactions);
-    d->accelerations = fmax(d->accelerations, accelerations);
-    d->reactions = fmax(d->reactions, reactions);
-}
-
 /* Evaluates the model at every state. The results of the first model are the reference, with which the others are
- * compared. Fails with an error that stops everything, or with the first error if no state could be evaluated. */
+ * compared. Fails if an error stops all comparisons, or with the first error if no state could be evaluated. */
 static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, hamel_formulation_difference *d,
                                          hamel_error *error) {
     assert(model->n == v->a->n && model->m <= v->a->model->m);
@@ -208,21 +200,24 @@ static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, 
     hamel_status status = HAMEL_OK;
     dynamics *k = dynamics_create(model);
     if (!k) return hamel_out_of_memory(error);
-    for (size_t i = 0; i < v->count && !stops_everything(status); i++) {
+    for (size_t i = 0; i < v->count && !stops_comparisons(status); i++) {
         compared_state *r = &v->states[i];
         if (system_interrupted(v->a->system)) status = v->a->error->status;
-        if (r->skipped || stops_everything(status)) continue;
+        if (r->skipped || stops_comparisons(status)) continue;
         status = motion_at(v, k, &r->state, first ? &r->motion : &v->motion, fault.count ? NULL : &fault);
         if (first && status != HAMEL_OK) r->skipped = true;
         if (status != HAMEL_OK) continue;
+        double accelerations = 0, reactions = 0;
         d->states++;
         if (first)
             verify_scale_of(k, r->motion.a, v->lambda, &r->scale);
         else
-            compare_at(v, r, d);
+            verify_compare(v->a->n, &v->motion, &r->motion, &r->scale, &accelerations, &reactions);
+        d->accelerations = fmax(d->accelerations, accelerations);
+        d->reactions = fmax(d->reactions, reactions);
     }
     dynamics_free(k);
-    if (!stops_everything(status)) status = d->states > 0 ? HAMEL_OK : fault.status;
+    if (!stops_comparisons(status)) status = d->states > 0 ? HAMEL_OK : fault.status;
     if (status == HAMEL_OK && d->states == 0)
         status = hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
                             "all states found are singular, so there is no motion to compare");
@@ -250,7 +245,7 @@ static hamel_status try_formulation(verifier *v, const char *name) {
     hamel_model_free(model);
     if (status == HAMEL_OK) {
         add_difference(v, &d);
-    } else if (stops_everything(status)) {
+    } else if (stops_comparisons(status)) {
         if (v->a->error->status == HAMEL_OK)
             (void)hamel_fail(v->a->error, status, "", 0, "%s", text_of(&error, status));
     } else {

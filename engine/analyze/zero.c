@@ -1,7 +1,7 @@
 /* zero.c — tests whether expressions are identically zero.
  *
- * The value at a sample is computed together with a bound of its rounding error (graph_values). An expression is
- * treated as zero if its value is within that bound at every sample. */
+ * graph_values computes the value at a sample with a bound of the rounding error. An expression is treated as zero if
+ * the value is within that bound at every sample. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/base/tolerances.h"
 
@@ -32,16 +32,6 @@ graph_point sample_point(const analysis *a, const sample *at, bool free_velociti
     return point;
 }
 
-/* Records the result of a test at a sample, or at region k. */
-static void note(const zero_test *test, bool is_zero, bool regional, size_t k) {
-    assert(!regional || k < REGIONS_MOST);
-    if (is_zero) return;
-    if (regional && test->beyond)
-        *test->beyond |= UINT64_C(1) << k;
-    else
-        *test->nonzero = true;
-}
-
 hamel_status zero_tests_run(analysis *a) {
     assert(a->test_count <= a->test_capacity && a->other_count <= REGIONS_MOST);
     size_t count = a->test_count;
@@ -53,8 +43,14 @@ hamel_status zero_tests_run(analysis *a) {
         bool regional = s >= SAMPLE_COUNT;
         const graph_point point = sample_point(a, regional ? &a->others[s - SAMPLE_COUNT].at : &a->samples[s], false);
         if (!graph_values(a->system->graph, nodes, count, &point, values, errors)) return analysis_no_memory(a);
-        for (size_t k = 0; k < count; k++)
-            note(&a->tests[k], fabs(values[k]) <= ROUNDING_SAFETY * errors[k], regional, s - SAMPLE_COUNT);
+        for (size_t k = 0; k < count; k++) {
+            const zero_test *test = &a->tests[k];
+            if (fabs(values[k]) <= ROUNDING_SAFETY * errors[k]) continue;
+            if (regional && test->beyond)
+                *test->beyond |= UINT64_C(1) << (s - SAMPLE_COUNT);
+            else
+                *test->nonzero = true;
+        }
     }
     a->test_count = 0;
     return HAMEL_OK;
