@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <nettle/memops.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,24 +50,18 @@ size_t access_count(access_list *a) {
     return count;
 }
 
-static void hash_of(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
-    struct sha256_ctx context;
-    sha256_init(&context);
-    sha256_update(&context, strlen(text), (const uint8_t *)text);
-    sha256_digest(&context, TOKEN_HASH_BYTES, hash);
-}
-
 token_owner *access_of(access_list *a, const char *authorization) {
     static const char scheme[] = "Bearer ";
-    uint8_t hash[TOKEN_HASH_BYTES];
+    char hash[DIGEST_HEX + 1];
     token_owner *found = NULL;
     if (access_open_to_anyone(a)) return a->known;
     if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0) return NULL;
     authorization += sizeof scheme - 1;
-    hash_of(authorization + strspn(authorization, " "), hash);
+    authorization += strspn(authorization, " ");
+    api_digest(authorization, strlen(authorization), hash);
     pthread_mutex_lock(&a->lock);
     for (size_t k = 0; k < a->count; k++) { /* no early exit, so that the time is constant */
-        if (memeql_sec(a->owners[k]->hash, hash, TOKEN_HASH_BYTES)) found = a->owners[k];
+        if (memeql_sec(a->owners[k]->hash, hash, DIGEST_HEX)) found = a->owners[k];
     }
     pthread_mutex_unlock(&a->lock);
     return found;
@@ -163,18 +156,6 @@ static void read_tokens(json_reader *r, const cJSON *value, const char *pointer,
 static const json_key file_keys[] = {{"tokens", read_tokens, 0, true}};
 static const json_kind file_kind = {"a file of tokens", file_keys, 1};
 
-static bool read_hash(const char *text, uint8_t hash[TOKEN_HASH_BYTES]) {
-    static const char digits[] = "0123456789abcdef";
-    const size_t length = 2 * (size_t)TOKEN_HASH_BYTES;
-    if (strlen(text) != length || strspn(text, digits) != length) return false;
-    for (size_t k = 0; k < TOKEN_HASH_BYTES; k++) {
-        size_t high = (size_t)(strchr(digits, text[2 * k]) - digits);
-        size_t low = (size_t)(strchr(digits, text[2 * k + 1]) - digits);
-        hash[k] = (uint8_t)(16 * high + low);
-    }
-    return true;
-}
-
 static bool name_is_sane(const char *name) {
     size_t length = strlen(name);
     for (const char *c = name; *c; c++)
@@ -202,10 +183,11 @@ static void fill_owner(token_owner *owner, json_reader *r, const token_file *fil
         json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "a name has 1 to %d printable ASCII characters",
                       TOKEN_NAME_BYTES - 1);
     }
-    if (!read_hash(e->hash, owner->hash))
+    if (strlen(e->hash) != DIGEST_HEX || strspn(e->hash, "0123456789abcdef") != DIGEST_HEX)
         json_fault_at(r, json_pointer_of_key(r, pointer, "sha256"), "expected 64 hexadecimal digits in lower case");
     compare_with_others(r, file, k, pointer);
     snprintf(owner->name, sizeof owner->name, "%s", e->name);
+    snprintf(owner->hash, sizeof owner->hash, "%s", e->hash);
     owner->scopes = e->scopes;
     owner->quotas = e->quotas;
 }
@@ -283,7 +265,7 @@ static token_owner *known_as(const access_list *a, const char *name) {
 
 /* Copies the rights of another owner of the same name. The caller holds the list's lock. */
 static void take_rights(token_owner *owner, const token_owner *from) {
-    memcpy(owner->hash, from->hash, TOKEN_HASH_BYTES);
+    memcpy(owner->hash, from->hash, sizeof owner->hash);
     pthread_mutex_lock(&owner->lock);
     owner->scopes = from->scopes;
     owner->quotas = from->quotas;
@@ -469,12 +451,10 @@ void access_settle_usage(const access_usage *usage, bool saved, double total) {
     pthread_mutex_unlock(&owner->lock);
 }
 
-bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]) {
+bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[DIGEST_HEX + 1]) {
     char first[RANDOM_ID_BYTES], second[RANDOM_ID_BYTES];
-    uint8_t digest[TOKEN_HASH_BYTES];
     if (!random_id(first) || !random_id(second)) return false;
     snprintf(text, TOKEN_TEXT_BYTES, "%s%s%s", token_prefix, first, second);
-    hash_of(text, digest);
-    for (size_t k = 0; k < TOKEN_HASH_BYTES; k++) snprintf(hash + 2 * k, 3, "%02x", digest[k]);
+    api_digest(text, strlen(text), hash);
     return true;
 }

@@ -16,6 +16,7 @@
  * run. */
 #pragma once
 
+#include "api/json/digest.h"
 #include "server/clock.h"
 #include "server/cpu_slots.h"
 
@@ -24,7 +25,7 @@
 #include <stdint.h>
 
 enum { SCOPE_READ = 1, SCOPE_RUN = 2, SCOPE_ADMIN = 4 }; /* admin: everything, for all owners */
-enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80, TOKEN_HASH_BYTES = 32 };
+enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80 };
 
 /* In all quotas 0 means no limit. */
 typedef struct access_quotas {
@@ -46,13 +47,12 @@ typedef enum access_resource {
 
 typedef struct token_owner token_owner;
 struct token_owner {
-    token_owner *next;              /* next in the list of all owners since the start */
-    char name[TOKEN_NAME_BYTES];    /* stored as the owner of jobs; "" for anyone */
-    uint8_t hash[TOKEN_HASH_BYTES]; /* guarded by the list's lock */
+    token_owner *next;           /* next in the list of all owners since the start */
+    char name[TOKEN_NAME_BYTES]; /* stored as the owner of jobs; "" for anyone */
+    char hash[DIGEST_HEX + 1];   /* SHA-256 of the token; guarded by the list's lock */
     cpu_share share;
-    size_t analyses; /* analysis processes in use; guarded by the lock of analysis_pool.c */
-    size_t derivations,
-        model_bytes; /* derivations under way, bytes of models in use; guarded by the lock of model_cache.c */
+    size_t analyses;                 /* analysis processes in use; guarded by the lock of analysis_pool.c */
+    size_t derivations, model_bytes; /* derivations under way, models in use; guarded by the lock of model_cache.c */
 
     pthread_mutex_t lock; /* guards the members below */
     unsigned scopes;
@@ -104,8 +104,7 @@ typedef struct answers_share {
     token_owner *owner; /* NULL for an answer without a token */
     double most, taken; /* bytes: bound on all answers; taken by this one */
 } answers_share;
-bool answers_take(answers_share *s,
-                  size_t bytes); /* returns false if the budget, or the owner's share of the budget, is used up */
+bool answers_take(answers_share *s, size_t bytes); /* returns false if the budget or its share is used up */
 void answers_give_back(answers_share *s, size_t bytes);
 void answers_leave(answers_share *s); /* releases all bytes of the answer */
 
@@ -126,4 +125,4 @@ bool access_take_usage(access_list *a, size_t *from, access_usage *out);
 void access_settle_usage(const access_usage *usage, bool saved, double total);
 
 /* Makes a token: its text, and its hash in hexadecimal digits. Returns false if the kernel returns no random bytes. */
-bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[2 * TOKEN_HASH_BYTES + 1]);
+bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[DIGEST_HEX + 1]);

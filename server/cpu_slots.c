@@ -65,12 +65,8 @@ static void wait_in_line(cpu_slots *slots, cpu_share *share) {
     if (self.without) atomic_fetch_add(&slots->without, 1);
     pthread_cond_init(&self.granted_signal, NULL);
     /* `self` is removed from the queue before this function returns. */
-    if (slots->last) {
-        slots->last->next = &self;
-    } else {
-        slots->first = &self; /* cppcheck-suppress autoVariables */
-    }
-    slots->last = &self; /* cppcheck-suppress autoVariables */
+    *(slots->last ? &slots->last->next : &slots->first) = &self; /* cppcheck-suppress autoVariables */
+    slots->last = &self;                                         /* cppcheck-suppress autoVariables */
     while (!self.granted) pthread_cond_wait(&self.granted_signal, &slots->lock);
     pthread_cond_destroy(&self.granted_signal);
 }

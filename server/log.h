@@ -40,7 +40,6 @@ static inline log_field log_number(const char *key, double number) {
 }
 
 #define LOG_FIELDS(...) (const log_field[]){__VA_ARGS__}, sizeof((const log_field[]){__VA_ARGS__}) / sizeof(log_field)
-#define LOG_PLAIN NULL, 0
 
 /* Formats a message about a failure, to be shown at the start. Returns false, so that `return failed_with(...)` reads
  * well. */

@@ -117,26 +117,22 @@ static void log_start(server_log *log, const server_config *config, const http_s
     log_write(log, LOG_INFO, server ? "listening" : "working", fields + skipped, 6 - skipped);
 }
 
-static void read_tokens_again(server_log *log, const server_config *config, access_list *owners) {
-    char message[CONFIG_MESSAGE_BYTES];
-    if (access_reload(owners, config->tokens, message, sizeof message)) {
-        log_write(log, LOG_INFO, "tokens", LOG_FIELDS(log_number("holders", (double)access_count(owners))));
-    } else {
-        log_write(log, LOG_ERROR, "tokens",
-                  LOG_FIELDS(log_text("message", message), log_text("outcome", "the former tokens remain in use")));
-    }
-}
-
-static void read_certificate_again(server_log *log, tls_server *tls) {
+/* Reads the file of tokens and the certificate again. If a file is invalid, the former contents remain in use. */
+static void read_files_again(const daemon_services *s) {
     char message[CONFIG_MESSAGE_BYTES], expires[CLOCK_TEXT_BYTES];
-    if (tls_reload(tls, message, sizeof message)) {
-        clock_text(expires, tls_expires_ms(tls));
-        log_write(log, LOG_INFO, "certificate", LOG_FIELDS(log_text("expires", expires)));
-    } else {
-        log_write(
-            log, LOG_ERROR, "certificate",
-            LOG_FIELDS(log_text("message", message), log_text("outcome", "the former certificate remains in use")));
+    if (access_reload(s->access, s->config->tokens, message, sizeof message))
+        log_write(s->log, LOG_INFO, "tokens", LOG_FIELDS(log_number("owners", (double)access_count(s->access))));
+    else
+        log_write(s->log, LOG_ERROR, "tokens",
+                  LOG_FIELDS(log_text("message", message), log_text("outcome", "the former tokens remain in use")));
+    if (!s->tls) return;
+    if (tls_reload(s->tls, message, sizeof message)) {
+        clock_text(expires, tls_expires_ms(s->tls));
+        log_write(s->log, LOG_INFO, "certificate", LOG_FIELDS(log_text("expires", expires)));
+        return;
     }
+    log_write(s->log, LOG_ERROR, "certificate",
+              LOG_FIELDS(log_text("message", message), log_text("outcome", "the former certificate remains in use")));
 }
 
 static void note_end(server_log *log, const char *signal_name) {
@@ -161,7 +157,7 @@ static api_limits limits_of(const server_config *config) {
 }
 
 static int make_token(const char *name) {
-    char text[TOKEN_TEXT_BYTES], hash[2 * TOKEN_HASH_BYTES + 1];
+    char text[TOKEN_TEXT_BYTES], hash[DIGEST_HEX + 1];
     if (!access_make_token(text, hash)) {
         fputs("hameld: cannot read random bytes\n", stderr);
         return EXIT_CANNOT_SERVE;
@@ -198,8 +194,7 @@ static int wait_for_end(const daemon_services *services, workers *idle, spawner 
     for (;;) {
         int number = sigtimedwait(awaited, NULL, &round);
         if (mallinfo2().fordblks > (size_t)FREE_BYTES) malloc_trim(FREE_BYTES / 4); /* some milliseconds */
-        if (number == SIGHUP) read_tokens_again(log, config, services->access);
-        if (number == SIGHUP && services->tls) read_certificate_again(log, services->tls);
+        if (number == SIGHUP) read_files_again(services);
         if (number == SIGTERM || number == SIGINT) {
             note_end(log, number == SIGTERM ? "SIGTERM" : "SIGINT");
             return number;
@@ -292,14 +287,8 @@ static int serve(const server_config *config, server_log *log, access_list *owne
     model_cache_close(services.models);
     services.store->kind->close(services.store);
     cpu_slots_destroy(&slots);
-    if (code == EXIT_SUCCESS) log_write(log, LOG_INFO, "ended", LOG_PLAIN);
+    if (code == EXIT_SUCCESS) log_write(log, LOG_INFO, "ended", NULL, 0);
     return code;
-}
-
-static void print_configuration(const server_config *config, const access_list *owners) {
-    char shown[STORE_URL_BYTES];
-    printf("%s, store %s, %s: good\n", config->worker ? "no listening" : config->listen,
-           store_shown(config->store, shown), access_open_to_anyone(owners) ? "open to this machine" : "by token");
 }
 
 static int print_failure(const char *message, int code) {
@@ -315,14 +304,9 @@ int main(int argc, char **argv) {
         fprintf(stderr, "hameld: %s\ntry: hameld --help\n", message);
         return EXIT_USAGE;
     }
-    if (config.help) {
-        config_print_help();
-        return EXIT_SUCCESS;
-    }
-    if (config.version) {
-        puts("hameld " HAMEL_VERSION);
-        return EXIT_SUCCESS;
-    }
+    if (config.help) config_print_help();
+    if (config.version && !config.help) puts("hameld " HAMEL_VERSION);
+    if (config.help || config.version) return EXIT_SUCCESS;
     if (config.new_token[0]) return make_token(config.new_token);
     if (!store_check(config.store, message, sizeof message)) return print_failure(message, EXIT_USAGE);
     if (config.worker && !store_is_elsewhere(&config))
@@ -344,7 +328,9 @@ int main(int argc, char **argv) {
     if (!owners || (secure && !tls)) {
         print_failure(message, EXIT_USAGE);
     } else if (config.check_config) {
-        print_configuration(&config, owners);
+        char shown[STORE_URL_BYTES];
+        printf("%s, store %s, %s: good\n", config.worker ? "no listening" : config.listen,
+               store_shown(config.store, shown), access_open_to_anyone(owners) ? "open to this machine" : "by token");
         code = EXIT_SUCCESS;
     } else {
         server_log log;

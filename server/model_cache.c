@@ -5,18 +5,18 @@
  * An entry also records the hashes of some bodies as sent, so that an identical body need not be parsed. */
 #include "server/model_cache.h"
 
+#include "api/json/digest.h"
 #include "server/clock.h"
 
-#include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH_BYTES = 32, BODIES = 4, ENTRIES_MAX = 512 };
+enum { BODIES = 4, ENTRIES_MAX = 512 };
 #define LOOK_SECONDS 0.05 /* interval of polls of a waiting request's budget */
 
 typedef struct hash {
-    uint8_t bytes[HASH_BYTES];
+    char hex[DIGEST_HEX + 1];
 } hash;
 
 struct cache_entry {
@@ -70,33 +70,26 @@ static void link_first(model_cache *c, cache_entry *e) {
     c->bytes += e->bytes;
 }
 
-static void destroy_entry(cache_entry *e) {
-    hamel_model_free(e->model);
-    free(e);
+/* Destroys entries that are linked by `next`. */
+static void destroy_chain(cache_entry *e) {
+    while (e) {
+        cache_entry *next = e->next;
+        hamel_model_free(e->model);
+        free(e);
+        e = next;
+    }
 }
 
 void model_cache_close(model_cache *c) {
     if (!c) return;
-    for (cache_entry *e = c->first, *next; e; e = next) {
-        next = e->next;
-        destroy_entry(e);
-    }
+    destroy_chain(c->first);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->derived);
     free(c);
 }
 
-static hash hash_of(const char *bytes, size_t length) {
-    struct sha256_ctx context;
-    hash out;
-    sha256_init(&context);
-    sha256_update(&context, length, (const uint8_t *)bytes);
-    sha256_digest(&context, HASH_BYTES, out.bytes);
-    return out;
-}
-
 static bool same_hash(const hash *a, const hash *b) {
-    return memcmp(a->bytes, b->bytes, HASH_BYTES) == 0;
+    return memcmp(a->hex, b->hex, DIGEST_HEX) == 0;
 }
 
 /* Removes unused entries from the end of the list until the list is within its bounds. Returns the removed entries; the
@@ -111,14 +104,6 @@ static cache_entry *take_surplus(model_cache *c) {
         surplus = e;
     }
     return surplus;
-}
-
-static void destroy_chain(cache_entry *e) {
-    while (e) {
-        cache_entry *next = e->next;
-        destroy_entry(e);
-        e = next;
-    }
 }
 
 /* ---- functions called with the lock held ------------------------------------------------------------------------ */
@@ -190,7 +175,7 @@ static bool canonical_of(const model_cache *c, const char *body, size_t length, 
     char *text = tree ? json_canonical(tree) : NULL;
     cJSON_Delete(tree);
     if (!text) return false;
-    *out = hash_of(text, strlen(text));
+    api_digest(text, strlen(text), out->hex);
     free(text);
     return true;
 }
@@ -329,15 +314,16 @@ static found find_model(model_cache *c, const hash *body, const hash *canonical,
 bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b, const char *file, model_lease *out,
                       api_failure *failure) {
     cache_entry *entry = NULL;
-    hash as_sent = hash_of(body, length), canonical;
+    hash as_sent, canonical;
+    api_digest(body, length, as_sent.hex);
     *out = (model_lease){0};
     found result = find_model(c, &as_sent, NULL, b, &entry);
     if (result == FOUND_NOTHING || result == FOUND_FAILURE) {
         /* Invalid JSON has no canonical form; the derivation reports the error. */
         if (!canonical_of(c, body, length, &canonical)) canonical = as_sent;
+        /* Retry if the derivation of another request failed, perhaps because that request was canceled. */
         do result = find_model(c, &as_sent, &canonical, b, &entry);
-        while (result ==
-               FOUND_FAILURE); /* retry: the derivation of another request failed, perhaps by being canceled */
+        while (result == FOUND_FAILURE);
     }
     metrics_count(result == FOUND_MODEL ? &c->metrics->cache_hits : &c->metrics->cache_misses, 1);
     if (result == FOUND_CANCELED) return fail_with(failure, HAMEL_CANCELED);

@@ -25,9 +25,8 @@
 #include <unistd.h>
 
 enum {
-    CONNECTION_MEMORY =
-        64 * 1024, /* more than twice REQUEST_HEADERS_BYTES, so that the daemon and not the library replies 431 */
-    SEND_BUFFER = 256 * 1024, /* SO_SNDBUF of a connection */
+    CONNECTION_MEMORY = 64 * 1024, /* above twice REQUEST_HEADERS_BYTES: the daemon replies 431, not the library */
+    SEND_BUFFER = 256 * 1024,      /* SO_SNDBUF of a connection */
     BRIEF_THREADS = 4,
     BRIEF_QUEUE = 1024,
 };
@@ -123,8 +122,6 @@ static void finish_request(void *context, struct MHD_Connection *connection, voi
     free(r);
 }
 
-/* ---- body ------------------------------------------------------------------------------------------------------- */
-
 static enum MHD_Result take_body(request *r, const char *bytes, size_t length) {
     if (r->reply.status == 0 && r->body.length + length <= (size_t)r->services->config->max_body) {
         text_buffer_add(&r->body, bytes, length);
@@ -136,8 +133,6 @@ static enum MHD_Result take_body(request *r, const char *bytes, size_t length) {
     r->discarded += length;
     return r->discarded <= REQUEST_DISCARD_BYTES ? MHD_YES : MHD_NO;
 }
-
-/* ---- reply ------------------------------------------------------------------------------------------------------ */
 
 static enum MHD_Result send_reply(request *r) {
     connections_set_deadline(r->server->connections, r->entry,

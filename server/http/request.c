@@ -132,13 +132,10 @@ static double check_declared_length(request *r) {
 
 static void take_id(request *r) {
     const char *sent = request_header(r, "X-Request-Id");
-    if (sent && request_id_sane(sent)) {
+    if (sent && request_id_sane(sent))
         snprintf(r->id, sizeof r->id, "%s", sent);
-    } else {
-        char id[RANDOM_ID_BYTES] = "";
-        if (!random_id(id)) snprintf(id, sizeof id, "%.0f", r->received_at * 1e6);
-        snprintf(r->id, sizeof r->id, "%s", id);
-    }
+    else if (!random_id(r->id))
+        snprintf(r->id, sizeof r->id, "%.0f", r->received_at * 1e6);
 }
 
 static void reply_fault(request *r, request_fault fault) {

@@ -141,5 +141,4 @@ handled reply_too_large(request *r);                     /* 413, the body exceed
 handled reply_answers_full(request *r);                  /* 503, the budget of unread answers is used up */
 handled reply_json(request *r, int status, cJSON *tree); /* takes ownership of the tree; NULL means out of memory */
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
-handled reply_bytes(request *r, int status, const char *media_type, char *bytes,
-                    size_t length); /* takes ownership of the bytes */
+handled reply_bytes(request *r, int status, const char *media_type, char *owned, size_t length);

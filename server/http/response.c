@@ -1,15 +1,15 @@
 /* response.c — validators, compression and headers of replies; see response.h. */
 #include "server/http/response.h"
 
+#include "api/json/digest.h"
 #include "server/http/accept.h"
 #include "server/http/gzip.h"
 
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_BLOCK = 32 * 1024, CODED_BYTES_MIN = 1024, TAG_BYTES = 12 };
+enum { READ_BLOCK = 32 * 1024, CODED_BYTES_MIN = 1024, TAG_DIGITS = 24 };
 
 bool etag_matches(const char *header, const char *etag) {
     size_t wanted = strlen(etag);
@@ -30,16 +30,9 @@ bool response_coded(const request *r, const char *media_type) {
 }
 
 static void tag_by_content(reply *a) {
-    struct sha256_ctx hash;
-    uint8_t digest[TAG_BYTES];
-    char *out = a->etag;
-    sha256_init(&hash);
-    sha256_update(&hash, a->length, (const uint8_t *)a->bytes);
-    sha256_digest(&hash, sizeof digest, digest);
-    *out++ = '"';
-    for (size_t i = 0; i < sizeof digest; i++) out += snprintf(out, 3, "%02x", digest[i]);
-    *out++ = '"';
-    *out = '\0';
+    char hex[DIGEST_HEX + 1];
+    api_digest(a->bytes, a->length, hex);
+    snprintf(a->etag, sizeof a->etag, "\"%.*s\"", TAG_DIGITS, hex);
 }
 
 static void compress_body(request *r) {
@@ -175,16 +168,15 @@ static struct MHD_Response *make_unchanged_stream(void) {
     return response;
 }
 
-/* The bytes remain owned by the request, which outlives the response. */
-static struct MHD_Response *make_whole(const reply *a) {
-    return MHD_create_response_from_buffer(a->length, a->bytes, MHD_RESPMEM_PERSISTENT);
-}
-
 struct MHD_Response *response_make(request *r) {
     const reply *a = &r->reply;
-    struct MHD_Response *response = a->streamed                     ? make_streamed(r)
-                                    : a->status == 304 && !a->bytes ? make_unchanged_stream()
-                                                                    : make_whole(a);
+    struct MHD_Response *response;
+    if (a->streamed)
+        response = make_streamed(r);
+    else if (a->status == 304 && !a->bytes)
+        response = make_unchanged_stream();
+    else /* the bytes remain owned by the request, which outlives the response */
+        response = MHD_create_response_from_buffer(a->length, a->bytes, MHD_RESPMEM_PERSISTENT);
     if (!response) return NULL;
     response_headers headers = {.response = response, .complete = true};
     add_headers(r, &headers);

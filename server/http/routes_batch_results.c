@@ -65,11 +65,6 @@ static bool name_columns(table *t) {
     return true;
 }
 
-static bool write_begin(table *t) {
-    sweep_table_begin(&t->columns, t->form, t->batch.name, &t->line);
-    return flush(t);
-}
-
 /* Reads the reduced values of a completed run, which may have other columns than the batch. If the columns are equal,
  * each value is found without a search. */
 static void take_collected(table *t, const job *j) {
@@ -136,7 +131,8 @@ static bool write_members(table *t) {
 }
 
 static handled write_table(table *t) {
-    bool whole = write_begin(t) && write_members(t) && write_end(t);
+    sweep_table_begin(&t->columns, t->form, t->batch.name, &t->line);
+    bool whole = flush(t) && write_members(t) && write_end(t);
     if (t->r) return reply_no_memory(t->r);
     stream_end(t->stream, whole);
     return REPLY_STREAMED;

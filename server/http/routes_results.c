@@ -51,8 +51,6 @@ typedef struct results {
     results_phase phase;
 } results;
 
-/* ---- query ------------------------------------------------------------------------------------------------------ */
-
 static bool parse_real(const char *text, double *out) {
     char *end;
     if (!text) return true;

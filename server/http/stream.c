@@ -220,10 +220,8 @@ static size_t get_ring(stream *s, char *buffer, size_t room) {
     memcpy(buffer, s->ring + s->first, before_wrap);
     memcpy(buffer + before_wrap, s->ring, n - before_wrap);
     s->count -= n;
-    s->first = s->count == 0
-                   ? 0
-                   : (s->first + n) %
-                         STREAM_RING_BYTES; /* restarts an empty ring at 0, so that short streams touch few pages */
+    /* An empty ring restarts at 0, so that short streams touch few pages. */
+    s->first = s->count == 0 ? 0 : (s->first + n) % STREAM_RING_BYTES;
     return n;
 }
 

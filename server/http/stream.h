@@ -35,10 +35,8 @@ const atomic_bool *stream_cancel_flag(const stream *s);
 bool stream_begin(stream *s, bool coded); /* allocates the ring; `coded`: compress with gzip. False if out of memory */
 bool stream_write(void *context, const char *bytes, size_t length);
 bool stream_flush(stream *s); /* sends the bytes that gzip holds back; returns false if the client has disconnected */
-void stream_end(
-    stream *s,
-    bool whole); /* unless `whole`, the response ends with an error, so that the client does not take it for complete */
-budget *stream_budget(stream *s); /* budget of the producer */
+void stream_end(stream *s, bool whole); /* unless `whole`, the client gets an error at the end */
+budget *stream_budget(stream *s);       /* budget of the producer */
 
 /* Functions for a producer that must not block. Bytes beyond the ring are kept in memory and charged to the answers;
  * stream_write returns false if that fails. Write while stream_has_room is true. `wake` is called under the stream's
@@ -51,8 +49,7 @@ bool stream_has_room(stream *s); /* returns true if half the ring is free */
 /* Charges memory of the producer to the answers; released when the stream is freed. Returns false if that fails. */
 bool stream_charge(stream *s, size_t bytes);
 
-double stream_quiet_seconds(
-    stream *s); /* returns the time since the last write, or since stream_open if nothing was written */
+double stream_quiet_seconds(stream *s); /* time since the last write, or since stream_open */
 
 /* Functions for the reader: a MHD_ContentReaderCallback whose context is the stream, on the attached connection. */
 void stream_attach(stream *s, struct MHD_Connection *connection);

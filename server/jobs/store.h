@@ -228,8 +228,9 @@ typedef struct store_kind {
     /* Durable. A queued job becomes canceled. A running job is marked; the caller must cancel its run. Sets *out to the
      * job. */
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
-    store_status (*delete)(store *s, const char *id, const char *owner,
-                           int64_t *number); /* durable; deletes a job with any status */
+
+    /* Durable. Deletes a job with any status. */
+    store_status (*delete)(store *s, const char *id, const char *owner, int64_t *number);
 
     /* Cancel or delete up to `most` members of a batch. Return STORE_EXISTS if there are more, STORE_OK at the end.
      * cancel_batch continues from *from, initially 0. delete_batch finally deletes the batch. */
@@ -250,10 +251,12 @@ typedef struct store_kind {
     /* Reads a page of at most query->limit jobs to `out`, without header, summary, assignments and reduced values. The
      * page has fewer jobs, but at least one, if their texts are long. Sets *more if the list continues. */
     store_status (*list)(store *s, const job_query *query, job *out, size_t *count, bool *more);
-    store_status (*description)(store *s, const job *j, char **body,
-                                size_t *length); /* the job's description, or that of its batch */
-    store_status (*known_key)(store *s, const job_submission *submission,
-                              job *out); /* returns the status that submit would return; stores nothing */
+
+    /* Reads the description of the job, or that of its batch. The caller frees the body. */
+    store_status (*description)(store *s, const job *j, char **body, size_t *length);
+
+    /* Returns the status that submit would return; stores nothing. */
+    store_status (*known_key)(store *s, const job_submission *submission, job *out);
     store_status (*find_batch)(store *s, const char *id, const char *owner, job_batch *out);
 
     /* Reads a page of batches without their plans; uses owner, before and limit of the query. */
@@ -263,10 +266,8 @@ typedef struct store_kind {
      * there is one, if their texts are long. */
     store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out, size_t *count);
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
-    store_status (*event_at)(store *s, int64_t number, int64_t event,
-                             job_event *out); /* by number; the caller frees its json */
-    store_status (*row_at_time)(store *s, int64_t number, double t,
-                                int64_t *row); /* finds the first row of the chunk that contains time t */
+    store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* the caller frees the JSON */
+    store_status (*row_at_time)(store *s, int64_t number, double t, int64_t *row); /* first row of the chunk with t */
     store_status (*counts)(store *s, store_counts *out);
 
     /* Adds processor time to the usage of an owner on a day (in days since 1970), and deletes the usage of earlier

@@ -135,13 +135,6 @@ static void sweep(postgres_store *s) {
     notify(s, false);
 }
 
-static double lease_ends(postgres_store *s) {
-    pthread_mutex_lock(&s->state_lock);
-    double ends = s->lease_ends;
-    pthread_mutex_unlock(&s->state_lock);
-    return ends;
-}
-
 /* Waits for a notification, at most `seconds`. */
 static void rest(postgres_store *s, double seconds) {
     PGconn *link = s->lease_connection.link;
@@ -186,7 +179,10 @@ static void *keep_lease(void *context) {
         } else {
             listening = NULL;
         }
-        if (clock_seconds() > lease_ends(s)) lose_lease(s);
+        pthread_mutex_lock(&s->state_lock);
+        bool over = clock_seconds() > s->lease_ends;
+        pthread_mutex_unlock(&s->state_lock);
+        if (over) lose_lease(s);
     }
     return NULL;
 }

@@ -101,8 +101,6 @@ store_status sql_submit(store *s, const job_submission *submission, job *out) {
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* ---- claim ------------------------------------------------------------------------------------------------------ */
-
 store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length) {
     static const char problem[] =
         PROBLEM_JSON("storage", "Storage failed", "500", "the description of this job is missing in the store");
@@ -358,8 +356,6 @@ store_status sql_delete(store *s, const char *id, const char *owner, int64_t *nu
     job_clear(&dropped);
     return status;
 }
-
-/* ---- processor time --------------------------------------------------------------------------------------------- */
 
 typedef struct charge_change {
     sql_operation operation;

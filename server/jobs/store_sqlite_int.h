@@ -21,10 +21,8 @@ typedef struct sqlite_connection {
     sqlite3_stmt *current;                /* the current statement, or NULL */
 } sqlite_connection;
 
-enum {
-    SQLITE_PATH_BYTES = 1136,
-    SQLITE_NAME_BYTES = SQLITE_PATH_BYTES + 16
-}; /* includes the suffix of a file next to the database */
+/* A name consists of the path and the suffix of a file next to the database. */
+enum { SQLITE_PATH_BYTES = 1136, SQLITE_NAME_BYTES = SQLITE_PATH_BYTES + 16 };
 
 typedef struct file_identity {
     dev_t device;
@@ -62,8 +60,7 @@ bool sqlite_files_note(sqlite_store *s);
 bool sqlite_files_in_place(const sqlite_store *s); /* true if the names still refer to these files; any thread */
 
 /* store_sqlite_space.c; all but the first two run on the writer's thread, or before it starts */
-bool sqlite_space_is_low(
-    const sqlite_store *s); /* returns true if operations that need space must be refused; any thread */
+bool sqlite_space_is_low(const sqlite_store *s);        /* operations that need space must be refused; any thread */
 bool sqlite_is_space_fault(const sqlite_connection *c); /* the last failure on c was lack of space */
 void sqlite_reserve_start(sqlite_store *s);             /* empties the reserve if the disk is full */
 void sqlite_reserve_fill(sqlite_store *s);              /* fills the reserve if there is space */
@@ -76,8 +73,7 @@ extern const sql_driver sqlite_driver;
 bool sqlite_connect(sqlite_connection *c, const char *name, bool writer);
 void sqlite_disconnect(sqlite_connection *c);
 bool sqlite_execute(sqlite_connection *c, const char *sql);
-int64_t sqlite_query(sqlite_connection *c,
-                     const char *sql); /* returns the integer of a query without parameters; -1 on failure */
+int64_t sqlite_query(sqlite_connection *c, const char *sql); /* returns an integer, or -1 on failure */
 
 /* store_sqlite_backup.c */
 bool sqlite_backup(const char *url, const char *path, char *message, size_t room);

@@ -6,9 +6,8 @@
 /* Starts `count` workers. Returns NULL if no thread could be started. The services must outlive the workers. */
 workers *workers_start(const daemon_services *services, size_t count);
 
-void workers_wake(workers *w); /* call after a job was submitted */
-void workers_cancel(workers *w,
-                    int64_t number); /* call after a job was canceled or deleted; no-op if the job does not run here */
+void workers_wake(workers *w);                   /* call after a job was submitted */
+void workers_cancel(workers *w, int64_t number); /* call after a job was canceled or deleted */
 
 double workers_idle_seconds(workers *w); /* time since the end of the last run; 0 during a run */
 

@@ -510,7 +510,7 @@ static void tokens_are_read_again_on_sighup(void **state) {
     token_file_write(path, (const test_token[]){carl, ann}, 2);
     assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* without SIGHUP the file is not read */
     kill(own.pid, SIGHUP);
-    wait_for_log(&own, "\"holders\":2");
+    wait_for_log(&own, "\"owners\":2");
     assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200); /* the job belongs to the same owner */
     assert_int_equal(status_with(&own, &ann, "POST", "/v1/jobs", system), 403);
     assert_int_equal(status_with(&own, &old_ann, "GET", place, NULL), 401);

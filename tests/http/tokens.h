@@ -9,7 +9,7 @@ typedef struct test_token {
     const char *scopes; /* items of a JSON array */
     const char *quotas; /* a JSON object */
     char header[128];   /* complete header line: Authorization: Bearer ... */
-    char hash[2 * TOKEN_HASH_BYTES + 1];
+    char hash[DIGEST_HEX + 1];
 } test_token;
 
 test_token token_make(const char *name, const char *scopes, const char *quotas);
