@@ -190,7 +190,7 @@ static int handshake(const char *priorities) {
     return rc;
 }
 
-static void old_versions_are_refused(void **state) {
+static void old_versions_are_rejected(void **state) {
     (void)state;
     assert_int_equal(handshake("NORMAL:-VERS-ALL:+VERS-TLS1.3"), 0);
     assert_int_equal(handshake("NORMAL:-VERS-ALL:+VERS-TLS1.2"), 0);
@@ -432,7 +432,7 @@ int main(void) {
         cmocka_unit_test(a_client_that_does_not_trust_the_certificate_gets_nothing),
         cmocka_unit_test(the_command_line_accepts_a_certificate_authority),
         cmocka_unit_test(plain_http_and_noise_are_not_answered),
-        cmocka_unit_test(old_versions_are_refused),
+        cmocka_unit_test(old_versions_are_rejected),
         cmocka_unit_test(only_elliptic_groups_and_authenticated_ciphers_are_offered),
         cmocka_unit_test(handshakes_cost_little_and_other_clients_are_served),
         cmocka_unit_test(an_unfinished_handshake_costs_nothing_while_it_waits),

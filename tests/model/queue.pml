@@ -1,18 +1,19 @@
-/* queue.pml — how nodes share the queue (server/jobs/store_postgres*.c), for Spin: reserve, start, finish, lease, sweep.
+/* queue.pml — Spin model of the queue shared by nodes (server/jobs/store_postgres*.c): reserve, start, finish, lease,
+ * sweep.
  *
- * Each atomic block is a transaction of the database. Between any two a node may die, or be taken for dead because it
- * was stopped or cut off; and the answer to a commit may be lost, so that the node does not know whether it happened.
- * There are MISHAPS of these in all: without a bound no job need ever end. tests/tools/check_queue_model.sh has every
- * state visited.
+ * Each atomic block is a database transaction. Between two transactions a node may die, or lose its lease because it was
+ * suspended or disconnected. The reply to a commit may be lost, so that its result is unknown to the node. MISHAPS is the
+ * total number of such failures: without a limit, jobs might never end. tests/tools/check_queue_model.sh explores all
+ * states.
  *
- * Holds always: a result is stored once, never by a node that is not the last that was given the job, and never after
- * the job was given up. Holds in the end: every job has ended. */
+ * Invariant: a result is stored at most once, only by the last node that has started the job, and never after the job has
+ * failed. Liveness: every job ends. */
 #define NODES 3
 #define JOBS 2
 #define NOBODY NODES
 #define NOTHING JOBS
 #define LOST_MAX 3 /* JOB_LOST_MAX */
-#ifndef FENCE /* what refuses a late write; the check takes it away to see that it would be noticed */
+#ifndef FENCE /* rejects late writes; the check removes it to show that the model detects the error */
 #define FENCE (attempt[job] == mine)
 #endif
 #ifndef MISHAPS
@@ -29,7 +30,7 @@ byte mishaps = MISHAPS, alive = NODES;
 
 #define ended(j) (status[j] == completed || status[j] == failed)
 
-/* START; the node does not hear of it when the answer is lost. */
+/* START; if the reply is lost, the node does not run the job. */
 inline start(j) {
     status[j] = running; attempt[j]++; fruitless[j]++;
     if
@@ -44,12 +45,12 @@ inline release(j) {
 
 active [NODES] proctype node() {
     byte me = _pid;
-    byte job = NOTHING, mine; /* what it runs, and as which attempt */
-    bool tried;               /* a FINISH whose answer was lost */
+    byte job = NOTHING, mine; /* the running job, and the number of its attempt */
+    bool tried;               /* the reply to a FINISH was lost */
     do
     /* ENTER */
     :: atomic { !leased[me] && !(ended(0) && ended(1)) -> leased[me] = true }
-    /* It hears that its lease is over, and hands back in vain; or it goes on, under a new lease or none. */
+    /* The node stops its job because the lease has expired; or it continues, with a new lease or without one. */
     :: atomic { !leased[me] && job != NOTHING -> job = NOTHING; tried = false }
     /* RESERVE */
     :: atomic { leased[me] && status[0] == queued && holder[0] == NOBODY -> holder[0] = me }
@@ -68,12 +69,12 @@ active [NODES] proctype node() {
             :: job = NOTHING
             :: mishaps > 0 -> mishaps--; tried = true
             fi
-        :: else -> /* refused; or it was stored by the try before */
+        :: else -> /* rejected, or stored by the previous attempt */
             assert(!tried || (status[job] == completed && attempt[job] == mine));
             job = NOTHING; tried = false
         fi
       }
-    /* RELEASE: what it holds in the database and does not run. */
+    /* RELEASE: jobs of the node in the database that it does not run. */
     :: atomic { leased[me] && status[0] == running && holder[0] == me && job != 0 -> release(0) }
     :: atomic { leased[me] && status[1] == running && holder[1] == me && job != 1 -> release(1) }
     :: atomic { mishaps > 0 && alive > 1 -> mishaps--; alive--; dead[me] = true; break }
@@ -81,7 +82,7 @@ active [NODES] proctype node() {
     od
 }
 
-/* Of a node that is dead, or is taken to be. Which other node does it does not matter. */
+/* Requeues or fails the jobs of a node that is dead or whose lease has expired. Any other node may execute this. */
 inline sweep(n) {
     if
     :: dead[n]

@@ -27,7 +27,7 @@ static void memory_is_zeroed_aligned_and_disjoint(void **state) {
     arena_free(&a);
 }
 
-static void an_overflowing_size_is_refused(void **state) {
+static void an_overflowing_size_is_rejected(void **state) {
     (void)state;
     arena a;
     arena_init(&a, 0);
@@ -122,7 +122,7 @@ static void texts_are_copied_with_a_terminator(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_aligned_and_disjoint),
-        cmocka_unit_test(an_overflowing_size_is_refused),
+        cmocka_unit_test(an_overflowing_size_is_rejected),
         cmocka_unit_test(zero_bytes_give_a_valid_pointer),
         cmocka_unit_test(the_limit_bounds_the_allocated_memory),
         cmocka_unit_test(a_large_request_leaves_the_rest_of_the_chunk_in_use),

@@ -269,7 +269,7 @@ static void an_error_among_the_parameters_is_found_in_a_prepared_workspace(void 
     free(w);
 }
 
-static void the_branch_not_taken_is_not_an_error(void **state) {
+static void the_branch_not_selected_is_not_an_error(void **state) {
     graph_fixture *f = *state;
     graph_node positive = graph_binary(f->g, GRAPH_GT, q(f, 0), number(f, 0));
     graph_node guarded = graph_apply(f->g, GRAPH_IF, positive, graph_unary(f->g, GRAPH_LOG, q(f, 0)), q(f, 0));
@@ -327,7 +327,7 @@ int main(void) {
         TEST(a_small_part_of_a_large_graph_gives_a_small_program),
         TEST(the_first_error_is_the_operation_that_lost_finiteness),
         TEST(an_error_among_the_parameters_is_found_in_a_prepared_workspace),
-        TEST(the_branch_not_taken_is_not_an_error),
+        TEST(the_branch_not_selected_is_not_an_error),
         TEST(a_node_that_could_not_be_built_is_rejected_with_its_reason),
         TEST(a_full_arena_is_reported),
     };

@@ -361,7 +361,7 @@ static double steps_of(const char *method, const double *J, const double *spin, 
 }
 
 /* Noise in the accelerations must not be taken for stiffness: with BDF, the run needs seven times as many steps. */
-static void a_tumbling_body_is_not_taken_for_stiff(void **state) {
+static void a_tumbling_body_is_not_classified_as_stiff(void **state) {
     static const double cases[][7] = {
         {2, 1, 3, 1, 0.01, 0, 1e-6},       {2, 1, 3, 1, 1e-5, 1e-6, 1e-6},
         {0.7, 2, 1.5, 1, 0, -1.9, 1.5e-8}, {1, 1.2, 2.1, 3.9, -0.04, -0.003, 1e-6},
@@ -422,7 +422,7 @@ int main(void) {
         cmocka_unit_test(a_free_body_agrees_with_newton_and_euler),
         cmocka_unit_test(chains_of_bodies_agree_with_newton_and_euler),
         cmocka_unit_test(units_and_unequal_masses_make_no_difference),
-        cmocka_unit_test(a_tumbling_body_is_not_taken_for_stiff),
+        cmocka_unit_test(a_tumbling_body_is_not_classified_as_stiff),
         cmocka_unit_test(a_mass_that_nearly_vanishes_does_not_disturb_the_norm),
     };
     return cmocka_run_group_tests_name("quaternions", tests, NULL, NULL);
