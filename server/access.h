@@ -104,7 +104,7 @@ typedef struct answers_share {
     token_owner *owner; /* NULL for an answer without a token */
     double most, taken; /* bytes: bound on all answers; taken by this one */
 } answers_share;
-bool answers_take(answers_share *s, size_t bytes); /* returns false if the budget or its share is used up */
+bool answers_take(answers_share *s, size_t bytes); /* false if the budget or the owner's share is used up */
 void answers_give_back(answers_share *s, size_t bytes);
 void answers_leave(answers_share *s); /* releases all bytes of the answer */
 
