@@ -138,12 +138,6 @@ void forms_row(const forms *f, size_t r, double *row) {
     for (size_t e = f->first_entry[r]; e < f->first_entry[r + 1]; e++) row[f->entry_column[e]] += f->values[e];
 }
 
-static hamel_status contradiction(forms *f, size_t r) {
-    const system_constraint *c = &f->a->system->constraints[f->rows[r]];
-    return hamel_fail(f->a->error, HAMEL_INCOMPATIBLE, c->pointer, 0,
-                      "the constraint `%s` contradicts the constraints before it", c->name);
-}
-
 /* Chooses rows whose velocity coefficients are independent. The other rows must depend on them with the coefficient of
  * dt included. */
 static hamel_status choose_independent_rows(forms *f, rank_rows *spatial, rank_rows *whole) {
@@ -157,10 +151,13 @@ static hamel_status choose_independent_rows(forms *f, rank_rows *spatial, rank_r
     }
     for (size_t r = 0, k = 0; r < f->row_count; r++) {
         forms_row(f, r, f->row);
-        if (k < f->rank && f->chosen[k] == r)
+        if (k < f->rank && f->chosen[k] == r) {
             k++;
-        else if (rank_rows_add(whole, f->row))
-            return contradiction(f, r);
+        } else if (rank_rows_add(whole, f->row)) {
+            const system_constraint *c = &f->a->system->constraints[f->rows[r]];
+            return hamel_fail(f->a->error, HAMEL_INCOMPATIBLE, c->pointer, 0,
+                              "the constraint `%s` contradicts the constraints before it", c->name);
+        }
     }
     return HAMEL_OK;
 }

@@ -521,15 +521,13 @@ static potential_verdict decide_potential(decision *j, const family *f, bool int
     if (!find_tangent(j, false, false)) return undecided("constraints are not regular there");
     if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
     verdict = decide_by_curvatures(j, &first);
-    if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
-        return undecided("with velocity constraints only a minimum of the potential decides");
-    if (verdict.kind != POTENTIAL_UNDECIDED || verdict.reason) return verdict;
-    if (!make_rays(j, first, f)) return undecided("the family's directions were not found");
-    if (j->count == 0) return (potential_verdict){POTENTIAL_LEAST, 2, verdict.gyroscopic, NULL};
-    if (j->count > MOST_FLAT) return undecided("the potential is flat in more than 8 directions");
-    bool gyroscopic = verdict.gyroscopic;
-    verdict = decide_by_rays(j);
-    verdict.gyroscopic = gyroscopic;
+    if (verdict.kind == POTENTIAL_UNDECIDED && !verdict.reason) {
+        bool gyroscopic = verdict.gyroscopic;
+        if (!make_rays(j, first, f)) return undecided("the family's directions were not found");
+        if (j->count > MOST_FLAT) return undecided("the potential is flat in more than 8 directions");
+        verdict = j->count > 0 ? decide_by_rays(j) : (potential_verdict){POTENTIAL_LEAST, 2, false, NULL};
+        verdict.gyroscopic = gyroscopic;
+    }
     if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
         return undecided("with velocity constraints only a minimum of the potential decides");
     return verdict;

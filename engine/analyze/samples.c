@@ -225,7 +225,7 @@ static bool draw_start(sampler *p) {
     p->radius = 0;
     draw_sample(p, &a->start);
     a->start.t = a->model->settings.start;
-    for (size_t i = 0; i < a->n; i++) a->start.v[i] = a->model->v0[i];
+    memcpy(a->start.v, a->model->v0, a->n * sizeof *a->start.v);
     a->start_known = sampler_settle(p, &a->start);
     return true;
 }
