@@ -99,17 +99,12 @@ static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assig
     return status;
 }
 
-/* Returns the answer, or NULL with *failure filled. Takes ownership of the answer and the error. */
+/* Returns the answer, or NULL with *failure filled. Takes ownership of the answer and the errors. */
 static cJSON *finish_analysis(cJSON *answer, hamel_status status, hamel_error *error, const char *file,
                               api_failure *failure) {
-    if (status != HAMEL_OK) {
-        api_ensure_fault(error, status);
-        api_failure_of_error(failure, status, error, file);
-        cJSON_Delete(answer);
-        answer = NULL;
-    }
-    hamel_error_clear(error);
-    return answer;
+    if (api_settle(failure, status, error, file)) return answer;
+    cJSON_Delete(answer);
+    return NULL;
 }
 
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
@@ -261,10 +256,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
     if (status == HAMEL_OK) answer = cJSON_CreateObject();
     if (status == HAMEL_OK && answer == NULL) status = hamel_out_of_memory(&error);
     bool in_system = status == HAMEL_OK;
-    if (in_system) {
-        cJSON *system = json_at(request, "system");
-        status = analyze(answer, system, NULL, 0, &options, limits, poll, &error);
-    }
+    if (in_system) status = analyze(answer, json_at(request, "system"), NULL, 0, &options, limits, poll, &error);
     answer = finish_analysis(answer, status, &error, "request", failure);
     if (in_system) { /* pointers to /options point into the request, because a description has no such key */
         api_problem_rebase(failure->problem, "", "/system");

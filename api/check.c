@@ -31,8 +31,8 @@ static void report_result(check_report *r, const api_check_result *result) {
     r->report(r->context, result);
 }
 
-static void report_list(check_report *report, const cJSON *list, const char *kind, bool invariant) {
-    for (const cJSON *r = list != NULL ? list->child : NULL; r != NULL; r = r->next) {
+static void report_list(check_report *report, const cJSON *first, const char *kind, bool invariant) {
+    for (const cJSON *r = first; r != NULL; r = r->next) {
         char found[200];
         describe_result(found, sizeof found, r, invariant);
         report_result(report, &(api_check_result){.kind = kind,
@@ -56,8 +56,8 @@ bool api_check_results(const cJSON *summary, void (*report)(void *context, const
     check_report r = {.report = report, .context = context, .passed = true};
     const char *status = json_text_at(summary, "status");
     bool whole = strcmp(status, "completed") == 0 || strcmp(status, "terminated") == 0;
-    report_list(&r, json_at(summary, "checks"), "check", false);
-    report_list(&r, json_at(summary, "invariants"), "invariant", true);
+    report_list(&r, json_first_at(summary, "checks"), "check", false);
+    report_list(&r, json_first_at(summary, "invariants"), "invariant", true);
     if (r.count == 0 || !whole) {
         char found[200];
         describe_run(found, sizeof found, summary, whole);

@@ -17,17 +17,6 @@ api_limits api_limits_default(void) {
     return (api_limits){.json = json_limits_default(), .engine = hamel_limits_default()};
 }
 
-/* Reads the description from the tree and derives its model. The description is then freed. */
-static hamel_status derive_model(hamel_model **model, cJSON *tree, const char *const *assignments,
-                                 size_t assignment_count, const api_limits *limits, hamel_poll *poll,
-                                 hamel_error *error) {
-    api_description d;
-    hamel_status status = api_describe(&d, tree, false, assignments, assignment_count, limits, poll, error);
-    if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &limits->engine, poll, error);
-    api_description_free(&d);
-    return status;
-}
-
 hamel_model *api_prepare(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
                          const api_limits *limits, hamel_poll *poll, const char *file, api_failure *failure) {
     json_fault fault;
@@ -38,17 +27,9 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
     }
     hamel_model *model = NULL;
     hamel_error error = {0};
-    hamel_status status = derive_model(&model, tree, assignments, assignment_count, limits, poll, &error);
+    hamel_status status = api_derive(&model, tree, assignments, assignment_count, limits, poll, &error);
     cJSON_Delete(tree);
-    if (status != HAMEL_OK) {
-        api_ensure_fault(&error, status);
-        api_failure_of_error(failure, status, &error, file);
-        model = NULL;
-    } else {
-        hamel_model_translate(model, limits->jit);
-    }
-    hamel_error_clear(&error);
-    return model;
+    return api_settle(failure, status, &error, file) ? model : NULL;
 }
 
 /* Forwards one run from the sink of the engine to an observer. */

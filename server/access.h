@@ -16,7 +16,7 @@
  * run. */
 #pragma once
 
-#include "api/json/digest.h"
+#include "api/json/text.h"
 #include "server/clock.h"
 #include "server/cpu_slots.h"
 

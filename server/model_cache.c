@@ -5,7 +5,7 @@
  * An entry also records the hashes of some bodies as sent, so that an identical body need not be parsed. */
 #include "server/model_cache.h"
 
-#include "api/json/digest.h"
+#include "api/json/text.h"
 #include "server/clock.h"
 
 #include <pthread.h>

@@ -8,6 +8,7 @@
 #include "engine/base/arena.h"
 
 #include <math.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,4 +138,17 @@ char *json_text(const cJSON *tree) {
 
 char *json_canonical(const cJSON *tree) {
     return print(tree, true);
+}
+
+void api_digest(const char *bytes, size_t length, char hex[DIGEST_HEX + 1]) {
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&context);
+    sha256_update(&context, length, (const uint8_t *)bytes);
+    sha256_digest(&context, sizeof digest, digest);
+    for (size_t k = 0; k < sizeof digest; k++) {
+        hex[2 * k] = "0123456789abcdef"[digest[k] >> 4];
+        hex[2 * k + 1] = "0123456789abcdef"[digest[k] & 15];
+    }
+    hex[DIGEST_HEX] = '\0';
 }

@@ -19,3 +19,7 @@ void json_text_numbers(text_buffer *out, const double *values, size_t count);
 /* Writes the tree on one line and keeps the order of members. The caller frees the text. Returns NULL if `tree` is NULL
  * or memory could not be allocated. */
 char *json_text(const cJSON *tree);
+
+/* Writes the SHA-256 of the bytes as 64 lower-case hexadecimal digits and a NUL. */
+enum { DIGEST_HEX = 64 };
+void api_digest(const char *bytes, size_t length, char hex[DIGEST_HEX + 1]);

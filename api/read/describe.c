@@ -105,6 +105,26 @@ void api_ensure_fault(hamel_error *error, hamel_status status) {
     if (error->status == HAMEL_OK) (void)hamel_fail(error, status, "", 0, "%s", hamel_status_meaning(status));
 }
 
+bool api_settle(api_failure *failure, hamel_status status, hamel_error *error, const char *file) {
+    if (status != HAMEL_OK) {
+        api_ensure_fault(error, status);
+        api_failure_of_error(failure, status, error, file);
+    }
+    hamel_error_clear(error);
+    return status == HAMEL_OK;
+}
+
+hamel_status api_derive(hamel_model **model, cJSON *tree, const char *const *assignments, size_t assignment_count,
+                        const api_limits *limits, hamel_poll *poll, hamel_error *error) {
+    api_description d;
+    *model = NULL;
+    hamel_status status = api_describe(&d, tree, false, assignments, assignment_count, limits, poll, error);
+    if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &limits->engine, poll, error);
+    if (status == HAMEL_OK) hamel_model_translate(*model, limits->jit);
+    api_description_free(&d);
+    return status;
+}
+
 hamel_status api_describe(api_description *out, cJSON *tree, bool timeless, const char *const *assignments,
                           size_t assignment_count, const api_limits *limits, hamel_poll *poll, hamel_error *error) {
     arena_init(&out->memory, 0); /* bounded by the size of the body, which has been checked */

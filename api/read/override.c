@@ -75,19 +75,17 @@ static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error
     if (simulation == NULL) simulation = cJSON_AddObjectToObject(tree, "simulation");
     if (simulation == NULL) return hamel_out_of_memory(error);
     if (!cJSON_IsObject(simulation)) return HAMEL_OK; /* the reader reports it */
-    bool times = false;
-    for (size_t k = 0; k < 3; k++) times = times || strcmp(a->member, output_times[k]) == 0;
+    size_t given = 0;
+    while (given < 3 && strcmp(a->member, output_times[given]) != 0) given++;
     /* The three keys exclude each other: the new one replaces the others. */
-    for (size_t k = 0; times && k < 3; k++)
-        if (strcmp(a->member, output_times[k]) != 0)
-            cJSON_DeleteItemFromObjectCaseSensitive(simulation, output_times[k]);
+    for (size_t k = 0; given < 3 && k < 3; k++)
+        if (k != given) cJSON_DeleteItemFromObjectCaseSensitive(simulation, output_times[k]);
     return set_key(simulation, a->member, value_of_member(a), error);
 }
 
 static const char *coordinate_name(const cJSON *item) {
     if (cJSON_IsString(item)) return item->valuestring;
-    const cJSON *name = cJSON_IsObject(item) ? json_at(item, "name") : NULL;
-    return name != NULL && cJSON_IsString(name) ? name->valuestring : NULL;
+    return cJSON_IsObject(item) ? cJSON_GetStringValue(json_at(item, "name")) : NULL;
 }
 
 static hamel_status report_unknown(const cJSON *list, const char *what, const char *name, hamel_error *error) {
@@ -129,9 +127,8 @@ static hamel_status set_coordinate(cJSON *tree, const assignment *a, hamel_error
 /* Reports an unknown parameter. If it is a coordinate, suggests its initial value or velocity. */
 static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters, const char *name,
                                       hamel_error *error) {
-    const cJSON *list = json_at(tree, "coordinates");
     hamel_status status = report_unknown(parameters, "parameter", name, error);
-    for (const cJSON *c = list != NULL ? list->child : NULL; c != NULL; c = c->next) {
+    for (const cJSON *c = json_first_at(tree, "coordinates"); c != NULL; c = c->next) {
         const char *coordinate = coordinate_name(c);
         if (coordinate != NULL && strcmp(coordinate, name) == 0)
             hamel_suggest(error, "%s.initial or %s.velocity", name, name);

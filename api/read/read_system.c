@@ -3,9 +3,9 @@
  * To add a section to the format, add a line to the table below, and a reader in one of the files read_*.c. */
 #include "api/read/read_system.h"
 
-#include "api/json/digest.h"
 #include "api/json/reader.h"
 #include "api/json/strict_json.h"
+#include "api/json/text.h"
 #include "api/read/read_parts.h"
 #include "api/sweep/sweep.h"
 

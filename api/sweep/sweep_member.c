@@ -35,12 +35,8 @@ bool api_sweep_open(api_sweep *out, const char *body, size_t length, const char 
     hamel_error error = {0};
     hamel_status status = api_override_all(out->tree, assignments, assignment_count, &error);
     if (status == HAMEL_OK) status = read(out, members_max, &error);
-    if (status != HAMEL_OK) {
-        api_failure_of_error(failure, status, &error, file);
-        api_sweep_close(out);
-    }
-    hamel_error_clear(&error);
-    return status == HAMEL_OK;
+    if (status != HAMEL_OK) api_sweep_close(out);
+    return api_settle(failure, status, &error, file);
 }
 
 void api_sweep_close(api_sweep *s) {
@@ -56,14 +52,9 @@ bool api_sweep_check(const api_sweep *s, const api_limits *limits, api_failure *
     hamel_status status = tree ? api_describe(&d, tree, false, NULL, 0, limits, NULL, &error) : HAMEL_NO_MEMORY;
     if (status == HAMEL_OK) hamel_description_check(&d.description, &limits->engine, NULL, &error);
     if (status == HAMEL_OK) status = error.status;
-    if (status != HAMEL_OK) {
-        api_ensure_fault(&error, status);
-        api_failure_of_error(failure, status, &error, "request");
-    }
     api_description_free(&d);
     cJSON_Delete(tree);
-    hamel_error_clear(&error);
-    return status == HAMEL_OK;
+    return api_settle(failure, status, &error, "request");
 }
 
 static hamel_status apply(cJSON *tree, const api_sweep *s, const char *assignments, hamel_error *error) {
@@ -79,11 +70,8 @@ char *api_sweep_member(const api_sweep *s, const char *assignments, size_t *leng
     hamel_status status = apply(tree, s, assignments, &error);
     char *text = status == HAMEL_OK ? json_text(tree) : NULL;
     cJSON_Delete(tree);
-    if (!text) {
-        api_ensure_fault(&error, status == HAMEL_OK ? HAMEL_NO_MEMORY : status);
-        api_failure_of_error(failure, status == HAMEL_OK ? HAMEL_NO_MEMORY : status, &error, "request");
-    }
-    hamel_error_clear(&error);
+    if (status == HAMEL_OK && !text) status = HAMEL_NO_MEMORY;
     if (text) *length = strlen(text);
+    (void)api_settle(failure, status, &error, "request");
     return text;
 }

@@ -1,7 +1,6 @@
 /* sweep_run.c — see sweep_run.h. */
 #include "api/sweep/sweep_run.h"
 
-#include "api/json/text.h"
 #include "api/read/describe.h"
 #include "api/read/read_system.h"
 
@@ -18,17 +17,11 @@ enum { MEMBERS_MOST = 1000000, TEXT_MOST = 1024 * 1024 };
 /* Derives the model of the description with these overrides (or NULL) and the collected outputs. */
 static hamel_status derive_model(const sweep_run *run, const cJSON *assignments, hamel_model **model,
                                  hamel_error *error) {
-    api_description d = {0};
     cJSON *tree = cJSON_Duplicate(run->sweep.tree, 1);
     *model = NULL;
     if (!tree) return hamel_out_of_memory(error);
     hamel_status status = sweep_apply(tree, &run->sweep.sweep, assignments, error);
-    if (status == HAMEL_OK) {
-        status = api_describe(&d, tree, false, NULL, 0, &run->limits, NULL, error);
-        if (status == HAMEL_OK) status = hamel_model_create(model, &d.description, &run->limits.engine, NULL, error);
-        if (status == HAMEL_OK) hamel_model_translate(*model, run->limits.jit);
-        api_description_free(&d);
-    }
+    if (status == HAMEL_OK) status = api_derive(model, tree, NULL, 0, &run->limits, NULL, error);
     cJSON_Delete(tree);
     return status;
 }
@@ -114,14 +107,9 @@ bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char 
         return false;
     hamel_error error = {0};
     hamel_status status = prepare_run(run, &error);
-    if (status != HAMEL_OK) {
-        api_ensure_fault(&error, status);
-        point_to_collect(&run->sweep.sweep, &error);
-        api_failure_of_error(failure, status, &error, file);
-        sweep_run_close(run);
-    }
-    hamel_error_clear(&error);
-    return status == HAMEL_OK;
+    point_to_collect(&run->sweep.sweep, &error);
+    if (status != HAMEL_OK) sweep_run_close(run);
+    return api_settle(failure, status, &error, file);
 }
 
 void sweep_run_close(sweep_run *run) {

@@ -5,7 +5,7 @@
  * "terminated", "incomplete" or "failed". */
 #pragma once
 
-#include "api/json/digest.h"
+#include "api/json/text.h"
 #include "api/sweep/sweep_member.h"
 #include "api/sweep/sweep_table.h"
 

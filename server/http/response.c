@@ -1,7 +1,7 @@
 /* response.c — validators, compression and headers of replies; see response.h. */
 #include "server/http/response.h"
 
-#include "api/json/digest.h"
+#include "api/json/text.h"
 #include "server/http/accept.h"
 #include "server/http/gzip.h"
 

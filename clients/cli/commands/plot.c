@@ -84,16 +84,10 @@ static bool draw_on(const drawing *d, FILE *out) {
 }
 
 static int draw_file(const drawing *d) {
-    FILE *out = fopen(d->path, "wb");
-    bool good = out != NULL && draw_on(d, out);
-    int reason = errno;
-    if (out != NULL && fclose(out) != 0 && good) {
-        reason = errno;
-        good = false;
-    }
-    if (good) return CLI_OK;
-    cli_say("%s: %s", d->path, reason != 0 ? strerror(reason) : "the image could not be created");
-    return CLI_IO;
+    cli_output out;
+    int status = cli_output_open(&out, d->path, false);
+    if (status != CLI_OK) return status;
+    return cli_output_close(&out, draw_on(d, out.file) ? CLI_OK : cli_say_errno(d->path));
 }
 
 static bool takes_utf8(void) {

@@ -45,7 +45,7 @@ static void print_eigenvalues(const cJSON *list) {
 /* Prints, for example, "stable (minimum of the potential), one of a family". */
 static void print_stability(const cJSON *e) {
     const cJSON *stable = json_at(e, "stable"), *by = json_at(e, cJSON_IsBool(stable) ? "decided_by" : "reason");
-    const cJSON *dimension = json_at(e, "family_dimension");
+    double dimension = json_number_at(e, "family_dimension");
     printf("  %-14s %s", "stability",
            !cJSON_IsBool(stable)  ? "not decided"
            : cJSON_IsTrue(stable) ? "stable"
@@ -53,8 +53,7 @@ static void print_stability(const cJSON *e) {
     if (cJSON_IsString(by)) printf(" (%s)", by->valuestring);
     if (cJSON_IsFalse(json_at(e, "isolated"))) {
         printf(", one of a family");
-        if (cJSON_IsNumber(dimension) && dimension->valuedouble > 1)
-            printf(" of dimension %.0f", dimension->valuedouble);
+        if (dimension > 1) printf(" of dimension %.0f", dimension);
     }
     printf("\n");
 }

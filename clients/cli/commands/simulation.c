@@ -1,4 +1,4 @@
-/* simulation.c — see simulation.h.
+/* simulation.c — see simulation.h. Local and remote analyses give the same JSON.
  *
  * A listener forwards the run to the observer of the command. It prints errors, keeps their exit code, and records
  * whether the observer has canceled the run. */
@@ -112,9 +112,8 @@ int cli_simulate(const cli_server *server, const cli_input *input, const cli_arg
 }
 
 int cli_say_warnings(const cJSON *summary, const char *file) {
-    const cJSON *warnings = json_at(summary, "warnings");
     bool incomplete = strcmp(json_text_at(summary, "status"), "incomplete") == 0;
-    for (const cJSON *w = warnings != NULL ? warnings->child : NULL; w != NULL; w = w->next) {
+    for (const cJSON *w = json_first_at(summary, "warnings"); w != NULL; w = w->next) {
         bool reason = incomplete && w->next == NULL; /* the last warning is the reason why the run ended early */
         if (cJSON_IsString(w)) cli_say("%s: %s: %s", file, reason ? "incomplete" : "warning", w->valuestring);
     }
@@ -125,5 +124,62 @@ int cli_say_warnings_of(const char *json, const char *file) {
     cJSON *summary = json_parse_trusted(json);
     int status = cli_say_warnings(summary, file);
     cJSON_Delete(summary);
+    return status;
+}
+
+/* --- analyses ------------------------------------------------------------------------------------------------------- */
+
+static int analyze_here(const cli_arguments *arguments, const cli_input *input, const api_analysis_options *options,
+                        cli_answer_printer *print, void *context) {
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    cJSON *answer = api_analyze(input->bytes, input->length, (const char *const *)arguments->assignments,
+                                arguments->assignment_count, options, &limits, NULL, input->file, &failure);
+    int status = answer != NULL ? print(context, answer) : cli_say_failure(&failure);
+    cJSON_Delete(answer);
+    api_failure_clear(&failure);
+    return status;
+}
+
+/* Context of the observer that receives the answer of a server. */
+typedef struct answer_listener {
+    cli_answer_printer *print;
+    void *context;
+    int status;
+} answer_listener;
+
+static bool answer_on_summary(void *context, const char *json, const hamel_summary *unused) {
+    answer_listener *l = context;
+    (void)unused;
+    cJSON *answer = json_parse_trusted(json);
+    if (answer != NULL) l->status = l->print(l->context, answer);
+    cJSON_Delete(answer);
+    return true;
+}
+
+static bool answer_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
+    answer_listener *l = context;
+    (void)json;
+    (void)summary_json;
+    l->status = cli_say_failure(failure);
+    return true;
+}
+
+static int analyze_input(const cli_arguments *arguments, const cli_input *input, const api_analysis_options *options,
+                         cli_answer_printer *print, void *context) {
+    cli_server server = cli_server_of(arguments);
+    if (server.url == NULL) return analyze_here(arguments, input, options, print, context);
+    answer_listener l = {.print = print, .context = context, .status = CLI_IO};
+    api_observer observer = {.context = &l, .summary = answer_on_summary, .problem = answer_on_problem};
+    int status = cli_analyze_remote(&server, input, arguments, options, &observer);
+    return status != CLI_OK ? status : l.status;
+}
+
+int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
+                 void *context) {
+    cli_input input;
+    int status = cli_input_read(&input, arguments->operands[0]);
+    if (status == CLI_OK) status = analyze_input(arguments, &input, options, print, context);
+    cli_input_free(&input);
     return status;
 }

@@ -29,17 +29,13 @@ static int send_system(void *context, const api_observer *observer) {
     const cli_arguments *arguments = s->client->arguments;
     cJSON *tree = remote_tree(s->input, arguments, observer);
     if (tree == NULL) return CLI_OK; /* reported */
-    char *made = arguments->assignment_count > 0 ? json_text(tree) : NULL;
-    int status = CLI_IO;
-    if (arguments->assignment_count > 0 && made == NULL) {
-        cli_say("memory could not be allocated");
-    } else {
-        exchange x = {.method = "POST",
-                      .path = "/v1/jobs",
-                      .accept = "application/json",
-                      .body = made != NULL ? made : s->input->bytes,
-                      .body_length = made != NULL ? strlen(made) : s->input->length,
-                      .key = cli_option_value(arguments, "key")};
+    bool changed = arguments->assignment_count > 0;
+    char *made = changed ? json_text(tree) : NULL;
+    int status = changed && made == NULL ? cli_say_no_memory() : CLI_OK;
+    if (status == CLI_OK) {
+        exchange x = exchange_post("/v1/jobs", changed ? made : s->input->bytes);
+        if (!changed) x.body_length = s->input->length;
+        x.key = cli_option_value(arguments, "key");
         bool whole = exchange_run(&x, &s->client->server);
         status = whole && x.status == 201 ? print_id(&x, &s->client->server)
                                           : remote_refusal(&x, &s->client->server, observer, s->input->file, tree);

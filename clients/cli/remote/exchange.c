@@ -134,6 +134,11 @@ static void set_request(receiver *r, const char *url, struct curl_slist *headers
     set_authorities(r);
 }
 
+exchange exchange_post(const char *path, const char *body) {
+    return (exchange){
+        .method = "POST", .path = path, .accept = "application/json", .body = body, .body_length = strlen(body)};
+}
+
 bool exchange_run(exchange *x, const cli_server *server) {
     char url[TEXT_MAX_BYTES], reason[CURL_ERROR_SIZE] = "";
     size_t length = strlen(server->url);

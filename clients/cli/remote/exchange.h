@@ -38,6 +38,9 @@ typedef struct exchange {
     char reason[256];   /* error message if the answer is incomplete */
 } exchange;
 
+/* Returns a POST of a JSON text that accepts JSON. */
+exchange exchange_post(const char *path, const char *body);
+
 /* Returns true if the answer is complete, with any status, or if `line` ended the exchange. Otherwise sets x->reason.
  * Call exchange_clear in both cases. */
 bool exchange_run(exchange *x, const cli_server *server);

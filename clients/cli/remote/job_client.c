@@ -57,8 +57,7 @@ int job_ask_one(const job_client *c, const char *method, const char *id, const c
 }
 
 double job_progress(const cJSON *job) {
-    const cJSON *item = json_at(job, "progress");
-    double progress = cJSON_IsNumber(item) ? item->valuedouble : 0;
+    double progress = json_number_at(job, "progress");
     return progress < 0 ? 0 : progress > 1 ? 1 : progress;
 }
 

@@ -77,33 +77,25 @@ int cli_simulate_remote(const cli_server *server, const cli_input *input, const 
     return status;
 }
 
-static int analyze_tree(const cli_server *server, const char *file, const cJSON *tree, const char *body,
-                        const api_observer *observer) {
-    remote_stream s = {.observer = observer, .file = file, .tree = tree};
-    exchange x = {.method = "POST",
-                  .path = "/v1/analyses",
-                  .accept = "application/json",
-                  .body = body,
-                  .body_length = strlen(body)};
-    int status = CLI_OK;
-    bool whole = exchange_run(&x, server);
-    cJSON *answer = whole && x.status == 200 ? exchange_json(&x) : NULL;
-    if (cJSON_IsObject(answer))
-        remote_stream_summary(&s, answer);
-    else
-        status = take_answer(&s, &x, server, "/system");
-    cJSON_Delete(answer);
-    exchange_clear(&x);
-    return status;
-}
-
 int cli_analyze_remote(const cli_server *server, const cli_input *input, const cli_arguments *arguments,
                        const api_analysis_options *options, const api_observer *observer) {
     cJSON *tree = remote_tree(input, arguments, observer);
     if (tree == NULL) return CLI_OK; /* reported */
     cJSON *request = api_analysis_request(options, tree);
     char *body = json_text(request);
-    int status = body != NULL ? analyze_tree(server, input->file, tree, body, observer) : cli_say_no_memory();
+    remote_stream s = {.observer = observer, .file = input->file, .tree = tree};
+    int status = body != NULL ? CLI_OK : cli_say_no_memory();
+    if (body != NULL) {
+        exchange x = exchange_post("/v1/analyses", body);
+        bool whole = exchange_run(&x, server);
+        cJSON *answer = whole && x.status == 200 ? exchange_json(&x) : NULL;
+        if (cJSON_IsObject(answer))
+            remote_stream_summary(&s, answer);
+        else
+            status = take_answer(&s, &x, server, "/system");
+        cJSON_Delete(answer);
+        exchange_clear(&x);
+    }
     free(body);
     cJSON_Delete(request);
     cJSON_Delete(tree);

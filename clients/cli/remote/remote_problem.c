@@ -73,9 +73,7 @@ void remote_failure(api_failure *failure, const cJSON *problem, const cJSON *tre
     bool servers = !remote_problem_is_of_description(problem);
     if (status == HAMEL_OK) status = HAMEL_INTERNAL;
     hamel_error error = {0};
-    const cJSON *faults = json_at(problem, "errors");
-    for (const cJSON *f = faults != NULL ? faults->child : NULL; f != NULL; f = f->next)
-        add_error(&error, status, f, tree);
+    for (const cJSON *f = json_first_at(problem, "errors"); f != NULL; f = f->next) add_error(&error, status, f, tree);
     const char *detail = json_text_at(problem, json_at(problem, "detail") != NULL ? "detail" : "title");
     if (error.count == 0) (void)hamel_fail(&error, status, "", 0, "%s", detail[0] ? detail : "no reason was given");
     failure->http = api_status_http(status);

@@ -79,7 +79,7 @@ static void take_header(remote_table *t, cJSON *header) {
         t->status = cli_say_no_memory();
         return;
     }
-    for (const cJSON *c = columns != NULL ? columns->child : NULL; cJSON_IsString(c); c = c->next)
+    for (const cJSON *c = json_first_at(header, "columns"); cJSON_IsString(c); c = c->next)
         t->names[t->name_count++] = c->valuestring;
     if (t->next > 0 || !columns_fit(t)) {
         t->broken = "the columns of the batch's table differ from those of the sweep";
@@ -229,11 +229,7 @@ static int submit(void *context, const api_observer *observer) {
     submission *s = context;
     char *body = json_text(s->tree);
     if (body == NULL) return cli_say_no_memory();
-    exchange x = {.method = "POST",
-                  .path = "/v1/batches",
-                  .accept = "application/json",
-                  .body = body,
-                  .body_length = strlen(body)};
+    exchange x = exchange_post("/v1/batches", body);
     bool whole = exchange_run(&x, s->server);
     cJSON *batch = whole && x.status == 201 ? exchange_json(&x) : NULL;
     snprintf(s->id, sizeof s->id, "%s", json_text_at(batch, "id"));
