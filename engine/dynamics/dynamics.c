@@ -136,8 +136,9 @@ static bool create_arrays(dynamics *k) {
     k->rate_work = model_workspace(model, d->energy_rate, memory);
     k->accelerations_work = model_workspace(model, d->accelerations, memory);
     k->nonideal_work = model_workspace(model, d->nonideal, memory);
-    return ARENA_DOUBLES(memory, {&k->values, d->count}, {&k->lambda, m}, {&k->b, m}, {&k->position_scale, m},
-                         {&k->velocity_scale, m}, {&k->project_step, n}, {&k->ideal, n}, {&k->nonideal, n},
+    return ARENA_DOUBLES(memory, {&k->values, d->value_count}, {&k->mass_work, d->mass ? congruence_work(d->mass) : 0},
+                         {&k->lambda, m}, {&k->b, m}, {&k->position_scale, m}, {&k->velocity_scale, m},
+                         {&k->project_step, n}, {&k->ideal, n}, {&k->nonideal, n},
                          {&k->solved, n + m + ACCELERATIONS_BESIDE}, {&k->survey.usual, m}, {&k->survey.state, 2 * n});
 }
 
@@ -204,7 +205,10 @@ hamel_status dynamics_evaluate_again(dynamics *k, hamel_error *error) {
     program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, NULL, k->lambda);
     program_evaluate(model->dynamics.program, &in, k->dynamics_work, k->values);
     for (size_t i = 0; i < k->masked_count; i++) k->values[k->masked[i]] = 0;
-    if (all_finite(k->values, model->dynamics.count)) return HAMEL_OK;
+    if (model->dynamics.mass)
+        congruence_evaluate(model->dynamics.mass, k->values + model->dynamics.at_mass, &model->dynamics.M,
+                            model->dynamics.mass_places, k->mass_work, k->values + model->dynamics.M.at);
+    if (all_finite(k->values, model->dynamics.value_count)) return HAMEL_OK;
     if (!error) return HAMEL_NOT_FINITE;
     return model_not_finite(model, model->dynamics.program, &in, k->dynamics_work, k->t, "",
                             "a value in the equations of motion", error);

@@ -24,6 +24,7 @@ struct dynamics {
     double *project_step;     /* n: scratch of projections */
     double *position_scale, *velocity_scale; /* m: scales of the residuals (dynamics_residuals) */
     /* workspaces of the programs */
+    double *mass_work; /* of congruence_evaluate */
     double *dynamics_work, *accelerations_work, *observed_work, *rate_work, *nonideal_work;
     double *solved; /* outputs of the program `accelerations` */
     program_inputs solved_from;

@@ -14,7 +14,7 @@ enum { COORDINATES_MOST = 64 };
 static const double PIVOT_LEAST = 1e-12;
 
 bool dynamics_vec8_serves(const hamel_model *model) {
-    return model->m == 0 && model->n <= COORDINATES_MOST && model->dynamics.W.count == 0 &&
+    return model->m == 0 && !model->dynamics.mass && model->n <= COORDINATES_MOST && model->dynamics.W.count == 0 &&
            model->friction.count == 0 && !model->dynamics.nonideal && !model->observation.needs_free &&
            !model->momenta.program && !model->dynamics.reaction_shift &&
            model->formulation->variables == VARIABLES_VELOCITIES;

@@ -152,7 +152,7 @@ static bool create_arrays(newton_matrix *w) {
     const model_dynamics *d = &w->model->dynamics;
     size_t entries = d->residual_pattern.count;
     w->color = arena_ints(&w->memory, w->n);
-    return ARENA_DOUBLES(&w->memory, {&w->Rq, entries}, {&w->Rv, entries}, {&w->dynamics, d->count},
+    return ARENA_DOUBLES(&w->memory, {&w->Rq, entries}, {&w->Rv, entries}, {&w->dynamics, d->value_count},
                          {&w->work, program_workspace_doubles(d->residual)},
                          {&w->tangent_work, program_tangent_doubles(d->residual)}, {&w->dots, w->all * PROGRAM_LANES},
                          {&w->seeds, w->n * PROGRAM_LANES}, {&w->x, w->all}, {&w->sign, w->model->friction.count},
@@ -209,7 +209,7 @@ hamel_status newton_linearize(newton_matrix *w, double t, const double *q, const
     w->linearized = w->factored = false;
     tangents(w, &in, SYMBOL_COORDINATE, w->Rq);
     tangents(w, &in, SYMBOL_VELOCITY, w->Rv);
-    memcpy(w->dynamics, dynamics_values, model->dynamics.count * sizeof *w->dynamics);
+    memcpy(w->dynamics, dynamics_values, model->dynamics.value_count * sizeof *w->dynamics);
     for (size_t k = 0; k < model->friction.count; k++) {
         double pressing = lambda[model->friction.constraint[k]];
         w->sign[k] = (pressing > 0) - (pressing < 0);

@@ -74,7 +74,7 @@ stick_slip *stick_slip_create(dynamics *k) {
     w->of_row = arena_alloc(memory, slip_rows, sizeof *w->of_row);
     w->entries = arena_alloc(memory, slip_rows + 1, sizeof *w->entries);
     w->work = model_workspace(model, model->friction.bounds, memory);
-    if (!ARENA_DOUBLES(memory, {&w->rows, model->dynamics.count}, {&w->a, model->n}, {&w->lambda, model->m},
+    if (!ARENA_DOUBLES(memory, {&w->rows, model->dynamics.value_count}, {&w->a, model->n}, {&w->lambda, model->m},
                        {&w->bounds, model->friction.bounds_count}, {&w->forces, count}, {&w->held, count}))
         return NULL;
     index_rows(w);
@@ -258,7 +258,7 @@ static hamel_status measure_slips(stick_slip *w, double t, const double *q, cons
     hamel_status status = select_rows(w);
     if (status == HAMEL_OK) status = dynamics_evaluate(w->k, t, q, v, error);
     if (status != HAMEL_OK) return status;
-    memcpy(w->rows, w->k->values, model->dynamics.count * sizeof *w->rows);
+    memcpy(w->rows, w->k->values, model->dynamics.value_count * sizeof *w->rows);
     for (size_t j = 0; j < model->friction.slip_count; j++) {
         slip_state *s = &w->slips[j];
         const model_slip *slip = &model->friction.slips[j];

@@ -7,6 +7,7 @@
  * constraint. M, A and F are lists of structural nonzeros. All memory is from the system's arena. */
 #pragma once
 
+#include "engine/linear/congruence.h"
 #include "engine/system/system.h"
 
 typedef struct matrix_entry {
@@ -40,6 +41,11 @@ typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
     bool held; /* true for runs, which hold directions of friction between events; false for display */
+
+    /* A run may ask for M as Bᵀ D B if the energies share their sums (extended_system.h); M is empty then. */
+    bool may_factor_mass;
+    congruence *mass;        /* NULL: M contains the entries */
+    graph_node *mass_values; /* its factors, then entries of D */
 
     graph_node *zeros;    /* n nodes 0 for substitutions (equations_zeros) */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */

@@ -297,16 +297,19 @@ static bool define_unknowns(builder *b) {
     return true;
 }
 
+/* Returns the entry of D for a product. */
+static graph_node entry_of(const builder *b, const product *p) {
+    const elimination_factor *one = &b->parts[p->x].link, *other = &b->parts[p->y].link;
+    graph_node entry = graph_mul(b->g, p->coefficient, graph_mul(b->g, one->node, other->node));
+    return one->with == other->with ? graph_mul(b->g, graph_number(b->g, 2), entry) : entry;
+}
+
 /* Enters D and the couplings of the constraints. */
 static bool enter_coefficients(builder *b) {
     elimination *x = b->x;
-    graph *g = b->g;
     for (size_t i = 0; i < b->product_count && !x->failed; i++) {
         const product *p = &b->products[i];
-        const elimination_factor *one = &b->parts[p->x].link, *other = &b->parts[p->y].link;
-        graph_node entry = graph_mul(g, p->coefficient, graph_mul(g, one->node, other->node));
-        if (one->with == other->with) entry = graph_mul(g, graph_number(g, 2), entry);
-        elimination_add(x, one->with, other->with, entry);
+        elimination_add(x, b->parts[p->x].link.with, b->parts[p->y].link.with, entry_of(b, p));
     }
     b->rows = arena_alloc(b->memory, b->in->constraint_count + 1, sizeof *b->rows);
     if (!b->rows) return abandon(b);
@@ -541,4 +544,59 @@ void extended_system_eliminate(elimination *x, const extended_parts *in, uint32_
         if (!x->failed) pivot(&b, u);
     }
     eliminate_rest(&b);
+}
+
+/* --- the mass matrix ------------------------------------------------------------------------------------------------- */
+
+/* Sums that others have dissolved have no number. */
+static bool number_sums(builder *b, congruence *form, uint32_t *number) {
+    for (size_t u = 0; u < b->count; u++) {
+        const definition *d = &b->definitions[u];
+        number[u] = d->dissolved ? ELIMINATION_NONE : (uint32_t)(u < form->n ? u : form->n + form->sum_count);
+        if (u < form->n || d->dissolved) continue;
+        form->sum_count++;
+        form->factor_count += d->count;
+    }
+    form->pair_count = b->product_count;
+    return form->factor_count + form->pair_count > 0;
+}
+
+static void list_factors(const builder *b, const uint32_t *number, size_t *first, uint32_t *with, graph_node *values) {
+    size_t sum = 0, at = 0;
+    for (size_t u = b->in->coordinate_count; u < b->count; u++) {
+        const definition *d = &b->definitions[u];
+        if (d->dissolved) continue;
+        for (uint32_t k = 0; k < d->count; k++, at++) {
+            assert(number[d->factors[k].with] < b->in->coordinate_count + sum);
+            with[at] = number[d->factors[k].with];
+            values[at] = d->factors[k].node;
+        }
+        first[++sum] = at;
+    }
+}
+
+bool extended_system_mass(graph *g, const extended_parts *in, arena *memory, congruence *form, graph_node **values) {
+    elimination x;
+    elimination_begin(&x, g, SIZE_MAX);
+    builder b = {.x = &x, .g = g, .memory = &x.memory, .in = in};
+    *form = (congruence){.n = in->coordinate_count};
+    bool good = list_parts(&b) && find_products(&b) && define_unknowns(&b);
+    uint32_t *number = good ? arena_alloc(&x.memory, b.count, sizeof *number) : NULL;
+    good = number && number_sums(&b, form, number);
+    size_t *first = good ? arena_alloc(memory, form->sum_count + 1, sizeof *first) : NULL;
+    uint32_t *with = good ? arena_alloc(memory, form->factor_count, sizeof *with) : NULL;
+    uint32_t(*pairs)[2] = good ? arena_alloc(memory, form->pair_count, sizeof *pairs) : NULL;
+    *values = good ? arena_alloc(memory, form->factor_count + form->pair_count, sizeof **values) : NULL;
+    good = first && with && pairs && *values;
+    if (good) list_factors(&b, number, first, with, *values);
+    for (size_t i = 0; good && i < form->pair_count; i++) {
+        pairs[i][0] = number[b.parts[b.products[i].x].link.with];
+        pairs[i][1] = number[b.parts[b.products[i].y].link.with];
+        (*values)[form->factor_count + i] = entry_of(&b, &b.products[i]);
+    }
+    form->first = first;
+    form->with = with;
+    form->pairs = (const uint32_t(*)[2])pairs;
+    elimination_end(&x);
+    return good && graph_status(g) == HAMEL_OK;
 }

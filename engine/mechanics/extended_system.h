@@ -19,6 +19,7 @@
  * star the elimination of a block arrow. */
 #pragma once
 
+#include "engine/linear/congruence.h"
 #include "engine/mechanics/elimination.h"
 
 /* The expressions that define the system; all borrowed. */
@@ -33,3 +34,8 @@ typedef struct extended_parts {
  * all of them. The caller sets right sides and calls elimination_solve. x->failed if the system is of another kind, has a
  * coordinate without inertia, or takes more products than x->products_most. */
 void extended_system_eliminate(elimination *x, const extended_parts *parts, uint32_t *first_constraint);
+
+/* Writes M = Bᵀ D B of the energies: the structure to *form, and its values, factors first, to *values. All are in the
+ * arena's memory. Returns false if T is of another kind, or if memory ran out (memory->failed) or the graph failed. */
+bool extended_system_mass(graph *g, const extended_parts *parts, arena *memory, congruence *form,
+                          graph_node **values) HAMEL_CHECKED;

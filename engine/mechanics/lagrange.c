@@ -13,6 +13,7 @@
  * If terms share most of their symbols, as the energies of a chain in absolute angles do, each M_ij would be a sum over many
  * terms: N³/3 products for N links. Then one sweep over the whole of L gives all ∂L/∂q'_i and ∂L/∂q_i (graph_gradient), in
  * which the terms are added before they are differentiated again. */
+#include "engine/mechanics/extended_system.h"
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"
@@ -26,14 +27,24 @@
 static const double SHARED = 6;
 enum { LONG = 12 };
 
-/* Adds the contributions of p, a part of ∂L/∂q'_j. */
-static bool add_momentum(hamel_equations *e, graph_node p, int32_t j) {
+/* M is left as Bᵀ D B if its rows have FACTORED entries on average: those of 24 full rows. With fewer, the equations can be
+ * solved entry by entry (model/accelerations.c). */
+static const double FACTORED = 24;
+
+/* Adds the entries of row j of M for p, a part of ∂L/∂q'_j. */
+static bool add_mass(hamel_equations *e, graph_node p, int32_t j) {
     hamel_system *s = e->system;
-    graph *g = s->graph;
     int32_t *list;
     size_t count = node_support(s, p, SYMBOL_VELOCITY, &list);
     for (size_t i = 0; i < count && list[i] <= j; i++)
-        if (!pattern_add(s, &e->M, j, list[i], graph_partial(g, p, s->v[list[i]]))) return false;
+        if (!pattern_add(s, &e->M, j, list[i], graph_partial(s->graph, p, s->v[list[i]]))) return false;
+    return true;
+}
+
+/* Adds the contributions of p, a part of ∂L/∂q'_j. */
+static bool add_momentum(hamel_equations *e, graph_node p, int32_t j) {
+    graph *g = e->system->graph;
+    if (!e->mass && !add_mass(e, p, j)) return false;
     e->momentum[j] = graph_add(g, e->momentum[j], p);
     e->Q[j] = graph_sub(g, e->Q[j], graph_rate_bias(g, p));
     e->residual[j] = graph_add(g, e->residual[j], graph_rate(g, p));
@@ -61,7 +72,7 @@ bool lagrange_add_term(hamel_equations *e, graph_node term) {
 
 /* Returns the number of products of velocities in the long terms, divided by the number of entries of M. A row of M is assumed
  * to be as long as the widest term that contains its coordinate. Returns −1 if out of memory. */
-static double find_sharing(const hamel_equations *e, const graph_node *terms, size_t count) {
+static double find_sharing(const hamel_equations *e, const graph_node *terms, size_t count, double *all_entries) {
     hamel_system *s = e->system;
     double products = 0, entries = 0, *widest = arena_alloc(s->memory, e->n, sizeof *widest);
     if (!widest) return -1;
@@ -73,7 +84,16 @@ static double find_sharing(const hamel_equations *e, const graph_node *terms, si
             if ((double)support > widest[list[i]]) widest[list[i]] = (double)support;
     }
     for (size_t i = 0; i < e->n; i++) entries += widest[i];
+    *all_entries = entries;
     return entries > 0 ? products / entries : 0;
+}
+
+static bool factor_mass(hamel_equations *e) {
+    hamel_system *s = e->system;
+    const extended_parts parts = {.terms = e->terms, .term_count = e->term_count, .coordinate_count = e->n};
+    congruence *mass = arena_alloc(s->memory, 1, sizeof *mass);
+    if (mass && extended_system_mass(s->graph, &parts, s->memory, mass, &e->mass_values)) e->mass = mass;
+    return !s->memory->failed;
 }
 
 static bool add_all_terms(hamel_equations *e, const graph_node *terms, size_t count) {
@@ -97,8 +117,10 @@ static bool add_terms(hamel_equations *e) {
     if (!terms) return false;
     if (e->system->acceleration_energy < 0) e->terms = terms;
     e->term_count = count;
-    double sharing = find_sharing(e, terms, count);
+    double entries, sharing = find_sharing(e, terms, count, &entries);
     if (sharing < 0) return binder_graph_fault(e->system, ""), false;
+    bool factors = sharing > SHARED && e->may_factor_mass && e->terms && entries >= FACTORED * (double)e->n;
+    if (factors && !factor_mass(e)) return binder_graph_fault(e->system, ""), false;
     if (sharing > SHARED) return add_all_terms(e, terms, count);
     for (size_t i = 0; i < count; i++) {
         if (!lagrange_add_term(e, terms[i])) return false;

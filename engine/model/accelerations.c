@@ -198,7 +198,8 @@ hamel_status model_compile_accelerations(hamel_model *model, const hamel_equatio
         elimination_end(&x);
         if (solved || graph_status(g) != HAMEL_OK) return status;
     }
-    if (given > all + products_most || graph_count(g) + nodes_most > model->limits.nodes) return HAMEL_OK;
+    if (model->dynamics.mass || given > all + products_most || graph_count(g) + nodes_most > model->limits.nodes)
+        return HAMEL_OK;
     elimination_begin(&x, g, products_most);
     solve_by_matrices(&x, model, dynamics);
     if (!x.failed) status = compile_solution(&x, model, (uint32_t)model->n);

@@ -74,7 +74,9 @@ static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     graph_node zero = graph_number(model->system->graph, 0);
     model_dynamics *d = &model->dynamics;
     size_t end = 0, quasi_count = model->system->quasi_count;
-    if (!copy_frictions(model) || !copy_pattern(model, &e->M, n, n, &end, &d->M) ||
+    d->mass = e->mass;
+    if (d->mass && !congruence_pattern(d->mass, &model->memory, &d->M, &d->mass_places)) return NULL;
+    if (!copy_frictions(model) || (!d->mass && !copy_pattern(model, &e->M, n, n, &end, &d->M)) ||
         !copy_pattern(model, &e->A, m, n, &end, &d->A) || !copy_pattern(model, &e->W, n, m, &end, &d->W) ||
         !copy_pattern(model, &e->F, n, model->friction.count, &end, &d->F))
         return NULL;
@@ -85,7 +87,10 @@ static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     end = d->at_position + m;
     if (!copy_pattern(model, &e->C, quasi_count, n, &end, &d->C)) return NULL;
     d->at_quasi_bias = end;
-    d->count = end + (e->quasi_bias ? quasi_count : 0);
+    d->at_mass = end + (e->quasi_bias ? quasi_count : 0);
+    d->count = d->at_mass + (d->mass ? d->mass->factor_count + d->mass->pair_count : 0);
+    d->value_count = d->count + (d->mass ? d->M.count : 0);
+    if (d->mass) d->M.at = d->count;
     graph_node *nodes = arena_alloc(&model->memory, d->count, sizeof *nodes), *at = nodes;
     if (!nodes) return NULL;
     at = model_append_pattern(at, &e->M);
@@ -98,7 +103,8 @@ static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     at = model_append_nodes(at, e->position, m, zero);
     at = model_append_pattern(at, &e->C);
     assert(at - nodes == (ptrdiff_t)model->dynamics.at_quasi_bias);
-    if (e->quasi_bias) model_append_nodes(at, e->quasi_bias, quasi_count, zero);
+    if (e->quasi_bias) at = model_append_nodes(at, e->quasi_bias, quasi_count, zero);
+    if (d->mass) model_append_nodes(at, e->mass_values, d->count - d->at_mass, zero);
     return nodes;
 }
 
@@ -336,9 +342,11 @@ static hamel_status copy_state(hamel_model *model) {
     return HAMEL_OK;
 }
 
-static hamel_status derive_and_compile(hamel_model *model, const hamel_description *d) {
+/* Derivatives of M are needed for sensitivities, its expressions by analyses and by formulations that use its entries. */
+static hamel_status derive_and_compile(hamel_model *model, const hamel_description *d, bool for_runs) {
     hamel_system *s = model->system;
     hamel_equations e = {.system = s, .n = s->coordinate_count, .m = s->constraint_count, .held = true};
+    e.may_factor_mass = for_runs && !model->sensitivities && model->formulation->derive == lagrange_derive;
     hamel_observed observed;
     model->n = e.n;
     model->m = e.m;
@@ -388,15 +396,15 @@ void hamel_description_check(const hamel_description *d, const hamel_limits *lim
     hamel_model_free(model);
 }
 
-hamel_status model_derive(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
-                          hamel_error *error) {
+static hamel_status create(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                           bool for_runs, hamel_error *error) {
     double start = monotonic();
     *out = NULL;
     hamel_error own = {0};
     if (!error) error = &own;
     hamel_model *model = create_empty(limits, error);
     hamel_status status = model ? check(model, d, poll, error) : HAMEL_NO_MEMORY;
-    if (status == HAMEL_OK) status = derive_and_compile(model, d);
+    if (status == HAMEL_OK) status = derive_and_compile(model, d, for_runs);
     hamel_error_clear(&own);
     if (status != HAMEL_OK) {
         hamel_model_free(model);
@@ -410,9 +418,14 @@ hamel_status model_derive(hamel_model **out, const hamel_description *d, const h
     return HAMEL_OK;
 }
 
+hamel_status model_derive(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
+                          hamel_error *error) {
+    return create(out, d, limits, poll, false, error);
+}
+
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
                                 hamel_poll *poll, hamel_error *error) {
-    hamel_status status = model_derive(out, d, limits, poll, error);
+    hamel_status status = create(out, d, limits, poll, true, error);
     if (status == HAMEL_OK && graph_close((*out)->system->graph)) arena_free(&(*out)->derivation);
     return status;
 }

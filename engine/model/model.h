@@ -113,7 +113,12 @@ typedef struct model_dynamics {
     struct program *program;
     sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
     size_t at_Q, at_b, at_velocity, at_position, count;
-    const graph_node *nodes; /* count: nodes of the program's outputs */
+    /* If not NULL, the program computes the values of this congruence, from at_mass on, in place of M. dynamics.c then
+     * computes the entries of M, which are after the outputs. */
+    const congruence *mass;
+    uint32_t *mass_places;
+    size_t at_mass, value_count; /* value_count: `count` outputs, then M if `mass` is not NULL */
+    const graph_node *nodes;     /* count: nodes of the program's outputs */
     /* In formulations in quasi-velocities, the program also computes C and the part of du/dt without accelerations. */
     sparse_block C; /* quasi-velocities × n */
     size_t at_quasi_bias;
@@ -227,7 +232,8 @@ struct hamel_model {
     double derive_seconds;
 };
 
-/* Creates a model for analyses, as hamel_model_create does, but leaves its graph open: further expressions can be derived. */
+/* Creates a model for analyses, as hamel_model_create does, but leaves its graph open, so that further expressions can be
+ * derived, and derives all entries of M as expressions. */
 hamel_status model_derive(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                           hamel_error *error) HAMEL_CHECKED;
 

@@ -64,14 +64,25 @@ void fixture_derive(fixture *f, const char *members) {
     if (formulation_lagrange.derive(&f->equations) != HAMEL_OK) fail_with(&f->error, "deriving");
 }
 
-hamel_model *fixture_model(const char *members, const char *simulation) {
+typedef hamel_status create_function(hamel_model **, const hamel_description *, const hamel_limits *, hamel_poll *,
+                                     hamel_error *);
+
+static hamel_model *model_by(create_function *create, const char *members, const char *simulation) {
     fixture f;
     hamel_model *model = NULL;
     fixture_read(&f, members, simulation);
-    hamel_status status = hamel_model_create(&model, &f.description, NULL, NULL, &f.error);
+    hamel_status status = create(&model, &f.description, NULL, NULL, &f.error);
     if (status != HAMEL_OK) fail_with(&f.error, "model");
     fixture_close(&f);
     return model;
+}
+
+hamel_model *fixture_model(const char *members, const char *simulation) {
+    return model_by(hamel_model_create, members, simulation);
+}
+
+hamel_model *fixture_analysis_model(const char *members, const char *simulation) {
+    return model_by(model_derive, members, simulation);
 }
 
 hamel_report *fixture_report(const char *members) {

@@ -27,8 +27,9 @@ hamel_status fixture_bind(fixture *f);                /* calls system_create and
 void fixture_open(fixture *f, const char *members);   /* reads and binds; an error fails the test */
 void fixture_derive(fixture *f, const char *members); /* like fixture_open, and derives Lagrange's equations */
 
-/* Returns a model, which the caller frees. */
+/* Return a model for runs, or for analyses, which the caller frees. */
 hamel_model *fixture_model(const char *members, const char *simulation);
+hamel_model *fixture_analysis_model(const char *members, const char *simulation);
 
 /* Returns the report of a description that has one; the caller frees it. */
 hamel_report *fixture_report(const char *members);

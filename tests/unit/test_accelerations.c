@@ -261,10 +261,14 @@ static const char *const trees[] = {
 };
 enum { TREES = sizeof trees / sizeof *trees };
 
-static hamel_model *tree_model(const char *tree, int links) {
+static hamel_model *tree_by(hamel_model *create(const char *, const char *), const char *tree, int links) {
     char members[2000];
     snprintf(members, sizeof members, "`parameters`: {`N`: %d}, %s", links, tree);
-    return fixture_model(members, "`stop`: 1");
+    return create(members, "`stop`: 1");
+}
+
+static hamel_model *tree_model(const char *tree, int links) {
+    return tree_by(fixture_model, tree, links);
 }
 
 /* At random states, compares the linear-time program with M, A and Q, which do not depend on the elimination order. */
@@ -284,6 +288,57 @@ static void trees_are_solved_by_the_extended_system(void **state) {
         dynamics_free(k);
         hamel_model_free(model);
     }
+}
+
+static double entry_of(const dynamics *k, int row, int column) {
+    const sparse_block *M = &k->model->dynamics.M;
+    for (size_t e = 0; e < M->count; e++)
+        if (M->row[e] == row && M->column[e] == column) return k->values[M->at + e];
+    return 0;
+}
+
+/* A model for analyses derives each entry of M as an expression. Entries are sums of some hundred terms. */
+static void the_mass_matrix_of_shared_sums_is_that_of_the_expressions(void **state) {
+    (void)state;
+    enum { LINKS = 40, LEAST = 3 };
+    uint64_t seed = 29;
+    size_t factored = 0;
+    for (size_t i = 0; i < TREES; i++) {
+        hamel_model *by_sums = tree_model(trees[i], LINKS),
+                    *by_entries = tree_by(fixture_analysis_model, trees[i], LINKS);
+        dynamics *shared = dynamics_create(by_sums), *entries = dynamics_create(by_entries);
+        double q[LINKS], v[LINKS];
+        assert_true(shared && entries && !by_entries->dynamics.mass);
+        factored += by_sums->dynamics.mass != NULL;
+        random_fill(&seed, q, LINKS, -2, 2);
+        random_fill(&seed, v, LINKS, -2, 2);
+        assert_int_equal(dynamics_evaluate(shared, 0.3, q, v, NULL), HAMEL_OK);
+        assert_int_equal(dynamics_evaluate(entries, 0.3, q, v, NULL), HAMEL_OK);
+        for (int r = 0; r < LINKS; r++)
+            for (int c = 0; c <= r; c++) {
+                double found = entry_of(shared, r, c), expected = entry_of(entries, r, c);
+                double size = sqrt(entry_of(entries, r, r) * entry_of(entries, c, c));
+                if (!(fabs(found - expected) <= ROUNDING * size))
+                    fail_msg("tree %zu: M[%d,%d] is %.17g, not %.17g", i, r, c, found, expected);
+            }
+        dynamics_free(shared);
+        dynamics_free(entries);
+        hamel_model_free(by_sums);
+        hamel_model_free(by_entries);
+    }
+    assert_true(factored >= LEAST);
+}
+
+/* Two chains of 24 links: the entries between them are not in the pattern. */
+static void the_pattern_of_a_factored_mass_matrix_has_no_entry_between_separate_chains(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model("`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..48`}], `kinetic_energy`:"
+                                       "`sum(i, 1, 24, (sum(j, 1, i, cos(a[j])*a[j]'))^2 + a[i]'^2) + sum(i, 25, 48, "
+                                       "(sum(j, 25, i, cos(a[j])*a[j]'))^2 + a[i]'^2)`",
+                                       "`stop`: 1");
+    assert_non_null(model->dynamics.mass);
+    assert_int_equal(model->dynamics.M.count, 2 * 24 * 25 / 2);
+    hamel_model_free(model);
 }
 
 /* Instruction counts without those of the right-hand sides must be linear: twice the links, twice the work. */
@@ -312,6 +367,8 @@ int main(void) {
         cmocka_unit_test(zeros_and_ones_cost_no_operations),
         cmocka_unit_test(unsupported_models_have_no_program),
         cmocka_unit_test(trees_are_solved_by_the_extended_system),
+        cmocka_unit_test(the_mass_matrix_of_shared_sums_is_that_of_the_expressions),
+        cmocka_unit_test(the_pattern_of_a_factored_mass_matrix_has_no_entry_between_separate_chains),
         cmocka_unit_test(the_work_for_a_tree_is_linear_in_its_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,94 @@
+/* congruence.c — see congruence.h. */
+#include "engine/linear/congruence.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { WIDTH = CONGRUENCE_WIDTH };
+
+static void set_times(double *to, double factor, const double *from) {
+    for (size_t k = 0; k < WIDTH; k++) to[k] = factor * from[k];
+}
+
+static void add_times(double *to, double factor, const double *from) {
+    for (size_t k = 0; k < WIDTH; k++) to[k] += factor * from[k];
+}
+
+/* Computes the columns from `column` on: row i of M is y[WIDTH · i …] of the result, in `work`. */
+static const double *columns_from(const congruence *c, const double *values, size_t column, double *work) {
+    size_t count = c->n + c->sum_count;
+    double *w = work, *y = work + WIDTH * count;
+    memset(w, 0, WIDTH * c->n * sizeof *w);
+    memset(y, 0, WIDTH * count * sizeof *y);
+    for (size_t k = 0; k < WIDTH && column + k < c->n; k++) w[WIDTH * (column + k) + k] = 1;
+    for (size_t s = 0; s < c->sum_count; s++) {
+        double *sum = w + WIDTH * (c->n + s);
+        set_times(sum, values[c->first[s]], w + WIDTH * c->with[c->first[s]]);
+        for (size_t f = c->first[s] + 1; f < c->first[s + 1]; f++) add_times(sum, values[f], w + WIDTH * c->with[f]);
+    }
+    for (size_t p = 0; p < c->pair_count; p++) {
+        size_t one = c->pairs[p][0], other = c->pairs[p][1];
+        double entry = values[c->factor_count + p];
+        add_times(y + WIDTH * one, entry, w + WIDTH * other);
+        if (one != other) add_times(y + WIDTH * other, entry, w + WIDTH * one);
+    }
+    for (size_t s = c->sum_count; s-- > 0;)
+        for (size_t f = c->first[s]; f < c->first[s + 1]; f++)
+            add_times(y + WIDTH * c->with[f], values[f], y + WIDTH * (c->n + s));
+    return y;
+}
+
+/* Returns true if M_ij can differ from 0: with all values 1, it is the number of paths between both unknowns. */
+static bool is_entry(const double *paths, size_t i, size_t j) {
+    return paths[WIDTH * i + j % WIDTH] != 0;
+}
+
+static bool allocate_pattern(arena *memory, size_t n, size_t count, sparse_block *M, uint32_t **places) {
+    *M = (sparse_block){.rows = n, .columns = n, .count = count};
+    M->row = arena_ints(memory, count);
+    M->column = arena_ints(memory, count);
+    *places = arena_alloc(memory, count, sizeof **places);
+    return M->row && M->column && *places;
+}
+
+/* Two passes over the columns: the first counts the entries of each row, the second lists them. */
+bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) {
+    arena scratch;
+    arena_init(&scratch, SIZE_MAX);
+    const size_t n = c->n, values = c->factor_count + c->pair_count;
+    double *ones = arena_doubles(&scratch, values), *work = arena_doubles(&scratch, congruence_work(c));
+    size_t *end = arena_alloc(&scratch, n + 1, sizeof *end), listed = 0;
+    bool good = ones && work && end;
+    for (size_t i = 0; good && i < values; i++) ones[i] = 1;
+    for (size_t j = 0; good && j < n; j += WIDTH) {
+        const double *paths = columns_from(c, ones, j, work);
+        for (size_t k = j; k < j + WIDTH && k < n; k++)
+            for (size_t i = k; i < n; i++) end[i + 1] += is_entry(paths, i, k);
+    }
+    for (size_t i = 0; good && i < n; i++) end[i + 1] += end[i];
+    good = good && allocate_pattern(memory, n, end[n], M, places);
+    for (size_t j = 0; good && j < n; j += WIDTH) {
+        const double *paths = columns_from(c, ones, j, work);
+        for (size_t k = j; k < j + WIDTH && k < n; k++)
+            for (size_t i = k; i < n; i++) {
+                if (!is_entry(paths, i, k)) continue;
+                size_t at = end[i]++; /* end[i] moves from the start of row i to its end */
+                M->row[at] = (int)i;
+                M->column[at] = (int)k;
+                (*places)[listed++] = (uint32_t)at;
+            }
+    }
+    assert(!good || listed == M->count);
+    arena_free(&scratch);
+    return good;
+}
+
+void congruence_evaluate(const congruence *c, const double *values, const sparse_block *M, const uint32_t *places,
+                         double *work, double *out) {
+    assert(M->rows == c->n && M->columns == c->n);
+    for (size_t j = 0, e = 0; j < c->n; j += WIDTH) {
+        const double *y = columns_from(c, values, j, work);
+        for (; e < M->count && (size_t)M->column[places[e]] < j + WIDTH; e++)
+            out[places[e]] = y[WIDTH * (size_t)M->row[places[e]] + (size_t)M->column[places[e]] - j];
+    }
+}

@@ -1,0 +1,35 @@
+/* congruence.h — a symmetric matrix M = Bᵀ D B whose rows of B share their parts.
+ *
+ * Unknowns 0 … n − 1 are those of M. Each further unknown is a sum of earlier ones: w = Σ factor · c. D has a few entries
+ * for pairs of unknowns. In the kinetic energy of a chain, w is the velocity of a link and contains that of the link before;
+ * B written out has n²/2 entries. A column of M takes one pass forward through the sums and one backward, so all entries
+ * take n times the number of factors, and their expressions need not be derived. */
+#pragma once
+
+#include "engine/base/arena.h"
+#include "engine/linear/sparse_block.h"
+
+#include <stdint.h>
+
+enum { CONGRUENCE_WIDTH = 8 }; /* columns of M computed together */
+
+/* All arrays are borrowed. values[factor_count + pair_count]: the factors, then the entries of D. */
+typedef struct congruence {
+    size_t n, sum_count, factor_count, pair_count;
+    const size_t *first;        /* sum_count + 1: first factor of each sum */
+    const uint32_t *with;       /* factor_count: the unknown of a factor, less than the number of the sum */
+    const uint32_t (*pairs)[2]; /* pair_count: x and y of D_xy = D_yx */
+} congruence;
+
+/* Number of doubles that `work` must hold below. */
+static inline size_t congruence_work(const congruence *c) {
+    return 2 * CONGRUENCE_WIDTH * (c->n + c->sum_count);
+}
+
+/* Lists the positions of the lower triangle that can differ from 0, row by row, in memory of the arena; *places gets their
+ * numbers in the order of columns, as congruence_evaluate requires. Sets everything but M->at. Returns false if out of memory. */
+bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) HAMEL_CHECKED;
+
+/* Writes the entries to out[M->count]. */
+void congruence_evaluate(const congruence *c, const double *values, const sparse_block *M, const uint32_t *places,
+                         double *work, double *out);
