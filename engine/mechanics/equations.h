@@ -42,7 +42,7 @@ typedef struct hamel_equations {
     size_t n, m;
     bool held; /* true for runs, which hold directions of friction between events; false for display */
 
-    /* A run may ask for M as Bᵀ D B if the energies share their sums (extended_system.h); M is empty then. */
+    /* Runs allow M as Bᵀ D B if the energies share their sums (extended_system.h); the pattern M is then empty. */
     bool may_factor_mass;
     congruence *mass;        /* NULL: M contains the entries */
     graph_node *mass_values; /* its factors, then entries of D */
