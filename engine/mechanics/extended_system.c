@@ -548,7 +548,6 @@ void extended_system_eliminate(elimination *x, const extended_parts *in, uint32_
 
 /* --- the mass matrix ------------------------------------------------------------------------------------------------- */
 
-/* Sums that others have dissolved have no number. */
 static bool number_sums(builder *b, congruence *form, uint32_t *number) {
     for (size_t u = 0; u < b->count; u++) {
         const definition *d = &b->definitions[u];
@@ -594,9 +593,7 @@ bool extended_system_mass(graph *g, const extended_parts *in, arena *memory, con
         pairs[i][1] = number[b.parts[b.products[i].y].link.with];
         (*values)[form->factor_count + i] = entry_of(&b, &b.products[i]);
     }
-    form->first = first;
-    form->with = with;
-    form->pairs = (const uint32_t(*)[2])pairs;
+    form->first = first, form->with = with, form->pairs = (const uint32_t(*)[2])pairs;
     elimination_end(&x);
     return good && graph_status(g) == HAMEL_OK;
 }
