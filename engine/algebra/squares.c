@@ -28,7 +28,7 @@ static slong weight(const ring *r, slong variable, ulong power) {
     return power == 0 ? 0 : power == 1 ? once : once + 1;
 }
 
-static cost cost_of(const ring *r, const fmpq_mpoly_t p) {
+static cost cost_of_square(const ring *r, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     cost c = {ring_length(r, p), 0, 0};
     fmpz_t size;
@@ -50,7 +50,7 @@ static bool shorter(cost x, cost y) {
 }
 
 bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q) {
-    return shorter(cost_of(r, p), cost_of(r, q));
+    return shorter(cost_of_square(r, p), cost_of_square(r, q));
 }
 
 /* The terms being rewritten: rest · sin^s cos^c · P(cos²). */
@@ -82,7 +82,7 @@ static void consider_form(group *g, const fmpq_poly_t P, slong written, slong ta
         fmpq_mpoly_push_term_fmpq_ui(form, coefficient, exponents, r->context);
     }
     fmpq_mpoly_sort_terms(form, r->context);
-    cost c = cost_of(r, form);
+    cost c = cost_of_square(r, form);
     bool tie = g->any && c.terms == g->least.terms && c.factors == g->least.factors;
     bool better = !g->any || shorter(c, g->least);
     if (tie && !g->odd_cosines && !g->odd_sines) better = c.size < g->least.size;

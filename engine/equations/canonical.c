@@ -119,7 +119,7 @@ static bool routh_motion(written *w, const legendre *l) {
 
 /* Fills the form for machines: w contains the velocities of the coordinates without a momentum symbol, then the momenta.
  * `constant`: the rates of the momenta are 0. */
-static bool machine(written *w, const legendre *l, bool constant) {
+static bool canonical_program(written *w, const legendre *l, bool constant) {
     graph *g = w->system->graph;
     size_t at = 0;
     if (!written_machine(w, w->n, w->n + w->acting)) return false;
@@ -161,5 +161,5 @@ bool write_canonical(written *w, const char *as) {
     if (routh) hold_momenta(w, &l);
     return momenta(w, &l, routh ? "constant momenta of the cyclic coordinates" : "momenta") &&
            (routh ? routhian(w, &l) && routh_motion(w, &l) : canonical_equations(w, &l)) && written_constraints(w) &&
-           machine(w, &l, routh);
+           canonical_program(w, &l, routh);
 }

@@ -343,7 +343,7 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
                       out->maximum >> 20);
 }
 
-static bool is_interrupted(void *system) {
+static bool is_writing_interrupted(void *system) {
     return system_interrupted(system);
 }
 
@@ -364,7 +364,7 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
         written w = {
             .memory = &memory, .model = model, .system = model->system, .error = error, .n = model->n, .m = model->m};
         model->system->poll = poll;
-        w.work_budget = (work_budget){(uint64_t)taken.arranging, false, is_interrupted, model->system};
+        w.work_budget = (work_budget){(uint64_t)taken.arranging, false, is_writing_interrupted, model->system};
         status = write_in(&w, notation, &out);
         if (simplified) *simplified = !w.work_budget.spent;
     }

@@ -26,7 +26,8 @@ static bool surface_moves(const hamel_equations *e, const system_friction *f) {
     return false;
 }
 
-static bool add_entry(hamel_equations *e, const system_friction *f, int32_t column, int32_t i, graph_node force) {
+static bool add_friction_entry(hamel_equations *e, const system_friction *f, int32_t column, int32_t i,
+                               graph_node force) {
     graph *g = e->system->graph;
     graph_node magnitude = graph_unary(g, GRAPH_ABS, graph_symbol(g, SYMBOL_MULTIPLIER, f->constraint));
     e->residual[i] = graph_sub(g, e->residual[i], graph_mul(g, force, magnitude));
@@ -50,7 +51,7 @@ static bool add_along(hamel_equations *e, int32_t column, const system_friction 
             graph_node slope = graph_partial(g, f->along[j], s->v[f->coordinates[i]]);
             sum = graph_add(g, sum, graph_mul(g, u[j], slope));
         }
-        if (!add_entry(e, f, column, f->coordinates[i], graph_mul(g, factor, sum))) return false;
+        if (!add_friction_entry(e, f, column, f->coordinates[i], graph_mul(g, factor, sum))) return false;
     }
     return true;
 }
@@ -108,7 +109,7 @@ static bool add_friction(hamel_equations *e, size_t index) {
         graph_node slope[3];
         for (int k = 0; k < 3; k++) slope[k] = graph_partial(g, f->slip[k], s->v[f->coordinates[i]]);
         graph_node force = graph_mul(g, factor, node_vector_dot(g, along, slope));
-        if (!add_entry(e, f, (int32_t)index, f->coordinates[i], force)) return false;
+        if (!add_friction_entry(e, f, (int32_t)index, f->coordinates[i], force)) return false;
     }
     return true;
 }

@@ -88,7 +88,7 @@ static double find_sharing(const hamel_equations *e, const graph_node *terms, si
     return entries > 0 ? products / entries : 0;
 }
 
-static bool factor_mass(hamel_equations *e) {
+static bool factor_by_sums(hamel_equations *e) {
     hamel_system *s = e->system;
     const extended_parts parts = {.terms = e->terms, .term_count = e->term_count, .coordinate_count = e->n};
     congruence *mass = arena_alloc(s->memory, 1, sizeof *mass);
@@ -120,7 +120,7 @@ static bool add_terms(hamel_equations *e) {
     double entries, sharing = find_sharing(e, terms, count, &entries);
     if (sharing < 0) return binder_graph_fault(e->system, ""), false;
     bool factors = sharing > SHARED && e->may_factor_mass && e->terms && entries >= FACTORED * (double)e->n;
-    if (factors && !factor_mass(e)) return binder_graph_fault(e->system, ""), false;
+    if (factors && !factor_by_sums(e)) return binder_graph_fault(e->system, ""), false;
     if (sharing > SHARED) return add_all_terms(e, terms, count);
     for (size_t i = 0; i < count; i++) {
         if (!lagrange_add_term(e, terms[i])) return false;

@@ -396,8 +396,8 @@ void hamel_description_check(const hamel_description *d, const hamel_limits *lim
     hamel_model_free(model);
 }
 
-static hamel_status create(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
-                           bool for_runs, hamel_error *error) {
+static hamel_status create_for(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
+                               hamel_poll *poll, bool for_runs, hamel_error *error) {
     double start = monotonic();
     *out = NULL;
     hamel_error own = {0};
@@ -420,12 +420,12 @@ static hamel_status create(hamel_model **out, const hamel_description *d, const 
 
 hamel_status model_derive(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                           hamel_error *error) {
-    return create(out, d, limits, poll, false, error);
+    return create_for(out, d, limits, poll, false, error);
 }
 
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
                                 hamel_poll *poll, hamel_error *error) {
-    hamel_status status = create(out, d, limits, poll, true, error);
+    hamel_status status = create_for(out, d, limits, poll, true, error);
     if (status == HAMEL_OK && graph_close((*out)->system->graph)) arena_free(&(*out)->derivation);
     return status;
 }

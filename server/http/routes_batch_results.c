@@ -50,7 +50,7 @@ static const char **add_names(const cJSON *list, const char **out) {
 }
 
 /* Fills the columns. Returns false if out of memory. */
-static bool name_columns(table *t) {
+static bool name_result_columns(table *t) {
     const cJSON *inputs = list_in(t, "inputs"), *collected = list_in(t, "collected");
     size_t input_count = (size_t)cJSON_GetArraySize(inputs), collected_count = (size_t)cJSON_GetArraySize(collected);
     t->names = calloc(input_count + collected_count + 1, sizeof *t->names);
@@ -153,8 +153,8 @@ handled batches_get_results(request *r) {
     bool sound = json_is_texts(list_in(&t, "inputs")) && json_is_texts(list_in(&t, "collected"));
     handled replied =
         !sound ? reply_problem(r, 500, "storage", "Storage failed", "the stored plan of this batch cannot be read")
-        : name_columns(&t) ? write_table(&t)
-                           : reply_no_memory(r);
+        : name_result_columns(&t) ? write_table(&t)
+                                  : reply_no_memory(r);
     free(t.names);
     free(t.collected);
     cJSON_Delete(t.plan);

@@ -31,7 +31,7 @@ typedef struct watch {
     bool begun;
 } watch;
 
-static bool write_event(watch *w, const char *name, int64_t id, cJSON *data) {
+static bool write_job_event(watch *w, const char *name, int64_t id, cJSON *data) {
     char head[96];
     char *text = json_text(data);
     int length = snprintf(head, sizeof head, "event: %s\nid: %lld\ndata: ", name, (long long)id);
@@ -54,8 +54,8 @@ static bool send_change(watch *w) {
     const job *j = &w->job;
     bool status_changed = !w->begun || j->status != w->status;
     if (j->revision != w->told) {
-        if (!write_event(w, status_changed ? "status" : "progress", j->revision,
-                         status_changed ? job_json(j) : progress_json(j))) {
+        if (!write_job_event(w, status_changed ? "status" : "progress", j->revision,
+                             status_changed ? job_json(j) : progress_json(j))) {
             return false;
         }
         w->begun = true;
@@ -77,7 +77,7 @@ static void close_watch(watch *w) {
 static bool go_on(watch *w, bool *whole) {
     *whole = false;
     if (!job_reread(w->services->store, &w->job)) {
-        *whole = write_event(w, "deleted", w->told + 1, cJSON_CreateObject());
+        *whole = write_job_event(w, "deleted", w->told + 1, cJSON_CreateObject());
         return false;
     }
     if (!send_change(w)) return false;
