@@ -1,7 +1,7 @@
-/* child.c — one child process, two pipes, one deadline.
+/* child.c — runs one child process with a deadline and with pipes for stdout and stderr.
  *
- * posix_spawn is used because fork is slow in large test programs with a sanitizer. Both pipes are polled together,
- * so a child cannot block on a full pipe. A child with too much output is killed. */
+ * posix_spawn is used because fork is slow in large test programs with a sanitizer. Both pipes are polled together, so
+ * a child cannot block on a full pipe. If the output is too long, the child is killed. */
 #include "tests/reference/child.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ extern char **environ;
 enum { MOST_OUTPUT = 256 << 20 };
 
 typedef struct stream {
-    int fd; /* -1 after its end was reached */
+    int fd; /* -1 after end of file */
     char *text;
     size_t length, capacity;
 } stream;
@@ -76,7 +76,7 @@ static bool start(pid_t *pid, const char *const *argv, int out, int err) {
     return status == 0;
 }
 
-/* Stores an empty text, not NULL, for a stream without output. */
+/* If the stream has no output, stores an empty text, not NULL. */
 static bool finish(stream *s, char **text, size_t *length) {
     if (s->fd >= 0) close(s->fd);
     *text = s->text != NULL ? s->text : calloc(1, 1);

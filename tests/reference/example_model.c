@@ -1,4 +1,4 @@
-/* example_model.c — models of examples. */
+/* example_model.c — compilation of an example to a model. */
 #include "tests/reference/example_model.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* mechanism_compare.c — time spans and comparisons of mechanisms. */
+/* mechanism_compare.c — choice of the time span of a mechanism, and comparison of its rows with a reference state. */
 #include "tests/reference/mechanism_compare.h"
 
 #include <math.h>
@@ -50,7 +50,8 @@ void mechanism_compare(const char *what, const char *by, const motion *m, size_t
                 snprintf(name, sizeof name, "%s%s%zu", letters[q], axes[i], k + 1);
                 size_t c = 0;
                 while (c < m->column_count && strcmp(m->columns[c], name) != 0) c++;
-                if (c == m->column_count) continue; /* particles do not rotate, and planar systems have no third axis */
+                /* no such column: particles have no angular velocity, planar systems no z */
+                if (c == m->column_count) continue;
                 double found = motion_value(m, row, c), size = 1;
                 for (int d = 0; d < 3; d++) size = fmax(size, fabs(of[q][d]));
                 if (!(fabs(found - of[q][i]) <= AGREE * size))

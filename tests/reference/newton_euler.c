@@ -33,7 +33,8 @@ void ne_rotation(const double e[4], double R[9]) {
     memcpy(R, M, sizeof M);
 }
 
-/* Computes the inertial arm from the centre of a body to a point; for the ground, the position of the point. */
+/* Computes the vector from the centre of the body to a point of the body, in inertial components. For the ground this
+ * is the position of the point. */
 static void arm_of(const ne_system *s, const ne_end *end, double rho[3]) {
     double R[9];
     memcpy(rho, end->at, 3 * sizeof *rho);
@@ -57,7 +58,7 @@ static void velocity_of(const ne_system *s, const ne_end *end, double v[3]) {
     for (int i = 0; i < 3; i++) v[i] += b->v[i];
 }
 
-/* ω × (ω × x): the part of x'' without the angular acceleration. */
+/* Computes ω × (ω × x), the part of x'' that does not contain the angular acceleration. */
 static void centripetal(const ne_system *s, int body, const double x[3], double out[3]) {
     memset(out, 0, 3 * sizeof *out);
     if (body < 0 || s->bodies[body].particle) return;
@@ -95,7 +96,8 @@ static void add_angular(const ne_system *s, double *row, int body, double factor
     for (int i = 0; i < 3; i++) row[6 * body + 3 + i] += factor * n[i];
 }
 
-/* n·(p_a − p_b)'' = more, for a constant inertial vector n. */
+/* Adds the row n·(p_a − p_b)'' = more, where p_a and p_b are the points of the joint and n is a constant inertial
+ * vector. */
 static double *point_row(const ne_system *s, rows *all, const ne_joint *j, const double n[3], double more) {
     double a[3], b[3], bias_a[3], bias_b[3], moment[3];
     arm_of(s, &j->a, a);
@@ -120,7 +122,7 @@ static void turn_direction(const ne_system *s, int body, const double x[3], doub
     apply(R, x, out);
 }
 
-/* (u·w)'' = 0 for axes u of a and w of b, each in body axes. */
+/* Adds the row (u·w)'' = 0 for an axis u of body a and an axis w of body b, each in body axes. */
 static void angle_row(const ne_system *s, rows *all, const ne_joint *j, const double u_a[3], const double w_b[3]) {
     double u[3], w[3], uu[3], ww[3], du[3], dw[3], wa[3], wb[3], normal[3];
     turn_direction(s, j->a.body, u_a, u);
@@ -146,7 +148,7 @@ static void between(const ne_system *s, const ne_end *a, const ne_end *b, double
     for (int i = 0; i < 3; i++) d[i] -= p[i], rate[i] -= v[i];
 }
 
-/* (u·d)'' = 0 for an axis u of a in body axes and d = p_a − p_b. */
+/* Adds the row (u·d)'' = 0 for an axis u of body a, in body axes, and d = p_a − p_b. */
 static void slide_row(const ne_system *s, rows *all, const ne_joint *j, const double u_a[3]) {
     double u[3], uu[3], du[3], wa[3], d[3], rate[3], moment[3];
     turn_direction(s, j->a.body, u_a, u);
@@ -183,7 +185,7 @@ static void parallel_rows(const ne_system *s, rows *all, const ne_joint *j) {
     }
 }
 
-/* v + ω × (−radius n) = 0 on a plane at rest. */
+/* Adds the three rows of (v + ω × (−radius n))' = 0, where n is the normal of a plane at rest. */
 static void rolling_rows(const ne_system *s, rows *all, const ne_joint *j) {
     for (int k = 0; k < 3; k++) {
         double n[3] = {k == 0, k == 1, k == 2}, c[3], moment[3], *row = new_row(all, 0);
@@ -203,7 +205,8 @@ static void knife_row(const ne_system *s, rows *all, const ne_joint *j) {
     add_linear(new_row(all, -dot(du, b->v)), j->a.body, 1, u);
 }
 
-/* n·p = height, with the friction force −μ |λ| v_t/√(|v_t|² + ε²) at the point. */
+/* Adds the row of n·p = height. The friction force −μ |λ| v_t/√(|v_t|² + ε²) acts at the point p; v_t is its tangential
+ * velocity and ε the regularization. */
 static void plane_row(const ne_system *s, rows *all, const ne_joint *j) {
     double *row = point_row(s, all, j, j->axis, 0), *push = all->push[all->count - 1], v[3], rho[3], moment[3];
     (void)row;
@@ -366,7 +369,7 @@ static void react(const ne_system *s, const rows *all, const double *sign, const
         for (size_t i = 0; i < 6 * s->body_count; i++) x[i] += lambda[k] * response[k][i];
 }
 
-/* Friction depends on |λ|, so the signs are varied until they agree with those of the solution. */
+/* Friction depends on |λ|. The signs of λ are assumed and corrected until they agree with those of the solution. */
 static void accelerations(const ne_system *s, double t, double *a) {
     rows all;
     double sign[NE_ROWS], lambda[NE_ROWS], F[COMPONENTS];
@@ -491,7 +494,8 @@ static double gap(const ne_system *s, const double *y) {
     return dot(p, s->impact.axis) - s->impact.height;
 }
 
-/* Computes the velocities after the impact: joints stay satisfied, and the normal velocity of the point is reversed. */
+/* Computes the velocities after the impact. Joints stay satisfied, and the normal velocity of the point is multiplied
+ * by −restitution. */
 static void strike(ne_system *s) {
     rows all;
     double x[COMPONENTS] = {0}, right[NE_ROWS] = {0}, lambda[NE_ROWS], v[3];
@@ -507,8 +511,8 @@ static void strike(ne_system *s) {
     s->impact.count++;
 }
 
-/* Finds the step that ends when the point meets the plane, by bisection; the result of a step is a smooth function
- * of its length. */
+/* Finds by bisection the step length at which the point meets the plane. Bisection is possible because the result of a
+ * step is a continuous function of its length. */
 static double step_to_impact(const ne_system *s, double h, const double *y, double *out) {
     double low = 0, high = h;
     for (int k = 0; k < 60 && high - low > 1e-15; k++) {

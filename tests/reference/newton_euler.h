@@ -1,9 +1,9 @@
 /* newton_euler.h — mechanisms of rigid bodies by Newton's and Euler's equations in maximal coordinates, for tests.
  *
  * No code is shared with the engine. Each body has a position, quaternion, velocity and angular velocity. Joints are
- * explicit rows J (v, ω) = 0 with their derivatives J (v', ω') = γ; reactions follow from J M⁻¹ Jᵀ. The integrator
- * is the Runge–Kutta method of order 4 with step doubling and extrapolation. Vectors have inertial components unless
- * a name contains body. */
+ * explicit rows J (v, ω) = 0 with their derivatives J (v', ω') = γ. The reactions are computed with the matrix J M⁻¹
+ * Jᵀ. The integrator is the Runge–Kutta method of order 4 with step doubling and extrapolation. Vectors have inertial
+ * components unless a comment states otherwise. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ typedef enum ne_kind {
     /* a ball: the centre of a is at the distance `size` from a plane orthogonal to the inertial `axis` */
     NE_ROLLING,
     NE_KNIFE_EDGE, /* the centre of a has no velocity along the body axis e3 × axis */
-    NE_PLANE       /* axis · (position of a) = size, with an inertial axis and Coulomb friction */
+    NE_PLANE       /* the point of a stays on the plane axis · p = size (inertial axis), with Coulomb friction */
 } ne_kind;
 
 typedef struct ne_joint {
@@ -50,13 +50,14 @@ typedef struct ne_spring {
     double stiffness, length, damping;
 } ne_spring;
 
-/* The force is force cos(rate t) at the centre, the torque is torque cos(rate t). */
+/* The force at the centre of the body is force cos(rate t), and the torque is torque cos(rate t). */
 typedef struct ne_load {
     int body;
     double force[3], torque[3], rate;
 } ne_load;
 
-/* A point hits the plane axis · position = height from above: Newton's rule, with all joints active. */
+/* A point of a body hits the plane axis · position = height from above. The impact follows Newton's rule, and all
+ * joints stay satisfied. */
 typedef struct ne_impact {
     bool given;
     ne_end at;

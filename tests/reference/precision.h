@@ -1,7 +1,7 @@
-/* precision.h — the cost of precision: systems with closed forms, run at tolerances a decade apart.
+/* precision.h — errors and costs of runs at tolerances a decade apart, for systems with closed forms.
  *
- * precision.json contains the systems. `error` lists differences between coordinates, velocities or expressions of
- * these and elementary functions of t. `size` is the magnitude of the compared variables, including the growth of
+ * precision.json contains the systems. `error` of a case lists differences between an expression of the motion and its
+ * closed form, an elementary function of t. `size` is the magnitude of the compared variables, including the growth of
  * errors along the span if the motion is unstable. */
 #pragma once
 
@@ -19,7 +19,7 @@ typedef struct precision_run {
     double error;       /* largest error over 101 rows */
     double steps;       /* number of integrator steps */
     double evaluations; /* number of evaluations of the equations of motion */
-    double seconds;     /* CPU time without the derivation */
+    double seconds;     /* CPU time of the integration, without that of the derivation */
 } precision_run;
 
 /* Returns the array of cases, or NULL if the file cannot be read. Free it with cJSON_Delete. */

@@ -51,7 +51,7 @@ static void about(const double axis[3], double angle, double e[4]) {
 static ne_body *add_body(ne_system *s, uint64_t *seed) {
     ne_body *b = &s->bodies[s->body_count++];
     *b = (ne_body){.mass = between(seed, 0.5, 3), .e = {1}};
-    double x[3]; /* moments of a box satisfy the triangle inequality */
+    double x[3]; /* mean squares of the coordinates, whose sums satisfy the triangle inequality */
     for (int i = 0; i < 3; i++) x[i] = between(seed, 0.05, 0.4);
     for (int i = 0; i < 3; i++) b->inertia[i] = b->mass * (x[(i + 1) % 3] + x[(i + 2) % 3]);
     fill(seed, b->r, 3, 1);
@@ -184,15 +184,16 @@ static void draw_impact(ne_system *s, uint64_t *seed) {
 
 /* --- systems in angles -------------------------------------------------------------------------------------------- */
 
-/* Draws a tree in the plane: e of body k is its absolute angle, and the rate of e is its angular velocity. */
+/* Draws a tree of bodies in the plane. Body k is described by its absolute angle, whose rate is the angular
+ * velocity. */
 static void draw_planar_angles(ne_system *s, uint64_t *seed, int count) {
     for (int k = 0; k < count; k++) hang(s, seed, NE_REVOLUTE, k == 0 ? -1 : choose(seed, k + 1) - 1, true);
     for (size_t k = 0; k < s->body_count; k++) s->bodies[k].w[0] = s->bodies[k].w[1] = 0;
     s->gravity[0] = 0, s->gravity[1] = -9.81, s->gravity[2] = 0;
 }
 
-/* A chain in space: relative to the previous body, body k rotates by three angles XYZ (a ball joint) or by one about
- * the third axis. */
+/* A body of a chain in space. Relative to the previous body it rotates by three angles XYZ (a ball joint) or by one
+ * angle about the third axis. */
 typedef struct chain_link {
     double angle[3], rate[3];
     bool ball;
@@ -214,7 +215,8 @@ static void turned(const double e[4], const double x[3], double out[3]) {
     for (int i = 0; i < 3; i++) out[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
 }
 
-/* ω is ω_before plus the rates about the current axes of each rotation. */
+/* Sets orientation and angular velocity of b from those of the previous body, `before` and w. Each angle adds its rate
+ * times the current axis of its rotation. */
 static void turn_link(const chain_link *link, const double before[4], const double w[3], ne_body *b) {
     double e[4], axis[3], step[4];
     memcpy(e, before, sizeof e);

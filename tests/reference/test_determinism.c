@@ -1,7 +1,7 @@
 /* test_determinism.c — the bytes of a result depend only on the description.
  *
  * Each example is run by the interpreter, by machine code, as `auto` selects, and by two threads from one model. All
- * runs must have the same bits in every row and the same steps. */
+ * runs must have the same bits in every row and the same number of steps. */
 
 #include "tests/reference/example_model.h"
 

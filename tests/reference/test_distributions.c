@@ -1,13 +1,14 @@
 /* test_distributions.c — verdicts of integrability for systems with a known result by construction.
  *
- * The forms are given in coordinates Y: exact forms dY, contact forms, Engel's and Goursat's systems, trains of
- * trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993), with or without time as a
- * coordinate. Y = Y(x, t) is a random triangular change of coordinates, so it is one to one everywhere. The rows are
- * combined by a random product of unit triangular matrices that depend on x. Neither changes the integrability. Each
- * system is checked from ten starts, including zeros of coefficients: the verdict must not depend on the start.
+ * Each system consists of forms in coordinates Y: exact forms dY, contact forms, Engel's and Goursat's systems, and
+ * trains of trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993). Time is a coordinate in
+ * some of them. The coordinates x of the description follow from a random triangular change Y = Y(x, t), which is one
+ * to one everywhere. The rows are combined by a random product of unit triangular matrices that depend on x. Neither
+ * operation changes the integrability. There are ten starts, including zeros of coefficients, and the verdict must not
+ * depend on the start.
  *
- * The seed is fixed. HAMEL_TEST_LONG checks all starts of all systems, which takes some minutes; otherwise each
- * system has one start. */
+ * The seed is fixed. Each system is checked from one start, or from all ten if HAMEL_TEST_LONG is set, which takes some
+ * minutes. */
 #include "api/analyze.h"
 #include "tests/unit/random.h"
 
@@ -103,14 +104,14 @@ static void add_exact(construction *c, int first, int count) {
     c->exact += count;
 }
 
-/* dz − Σ p_i dx_i in 2m + 1 coordinates */
+/* Adds the contact form dz − Σ p_i dx_i in 2m + 1 coordinates. */
 static void add_contact(construction *c, int first, int m) {
     text *to = &c->row[c->rows++];
     put(to, "der(Y%d)", first);
     for (int i = 0; i < m; i++) put(to, " - Y%d*der(Y%d)", first + 1 + 2 * i, first + 2 + 2 * i);
 }
 
-/* dy_2 − y_3 dy_1, dy_3 − y_4 dy_1, ... in n coordinates; Engel's system for n = 4 */
+/* Adds Goursat's system dy_2 − y_3 dy_1, dy_3 − y_4 dy_1, ... in n coordinates; for n = 4 it is Engel's system. */
 static void add_goursat(construction *c, int first, int n) {
     for (int i = 1; i + 1 < n; i++) put(&c->row[c->rows++], "der(Y%d) - Y%d*der(Y%d)", first + i, first + i + 1, first);
 }
@@ -126,7 +127,7 @@ static void make_trailers(construction *c, int trailers) {
         put(&c->row[c->rows++], "der(P%d)*sin(x%d) - der(Q%d)*cos(x%d)", i, 3 + i, i, 3 + i);
 }
 
-/* Forms that contain dt, or t as a coordinate of the form: time counts as a coordinate. */
+/* Adds a form that contains dt or t, so that time counts as a coordinate. */
 static void make_driven(construction *c) {
     change_coordinates(c, 3);
     switch (pick(c, 4)) {
@@ -140,7 +141,8 @@ static void make_driven(construction *c) {
     }
 }
 
-/* Given positions make the rest integrable: with dx = 0, dz = p dx and dy = w dx have no brackets. */
+/* Adds forms that become integrable by additional holonomic constraints: if x is held constant, dz = p dx and dy = w dx
+ * become dz = 0 and dy = 0. */
 static void make_given(construction *c) {
     bool engel = pick(c, 2);
     change_coordinates(c, engel ? 5 : 4);
@@ -200,7 +202,8 @@ static void construct(construction *c, int which) {
 
 /* --- the description --------------------------------------------------------------------------------------------------- */
 
-/* row_i + Σ_{j<i} g_ij row_j: combines the rows of `from` by a unit triangular matrix, upper or lower. */
+/* Adds a random multiple of row i − 1 (or, if `below` is false, of row i + 1) to row i of `from`. One row in four stays
+ * unchanged on average. */
 static void mix(construction *c, text *from, bool below) {
     text *old = malloc(sizeof *old);
     assert_non_null(old);
@@ -242,9 +245,9 @@ static int number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(item) ? (int)item->valuedouble : -1;
 }
 
-/* The growth vectors of all these systems increase by one per step, and the derived systems lose one dimension per
- * step until only exact forms remain. This is the definition of Goursat's systems, and trailers are equivalent to
- * these (Sørdalen 1993). Coordinate changes do not matter. */
+/* The growth vectors of all these systems increase by one per step, and the derived systems lose one dimension per step
+ * until only exact forms remain. This is the definition of Goursat's systems, and trains of trailers are equivalent to
+ * these (Sørdalen 1993). The dimensions do not depend on the coordinates. */
 static void expect_steps_of_one(const construction *c, const cJSON *found) {
     const cJSON *growth = cJSON_GetObjectItemCaseSensitive(found, "growth");
     const cJSON *derived = cJSON_GetObjectItemCaseSensitive(found, "derived_flag");
@@ -286,7 +289,7 @@ static void the_verdict_is_the_same_from_every_start(void **state) {
     mix(c, c->row, false);
     mix(c, c->row, true);
     for (int start = 0; start < STARTS; start++) {
-        /* every start occurs for every kind of system */
+        /* which % 10 selects the kind of system, so each start occurs with each kind */
         if (!getenv("HAMEL_TEST_LONG") && start != which / 10 % STARTS) continue;
         describe(c, start, description);
         judge(c, which, start, description);

@@ -1,7 +1,7 @@
-/* test_examples.c — every example passes its own checks and invariants, and all formulations agree on it.
+/* test_examples.c — every example passes its own checks and invariants, and all its formulations agree.
  *
- * The methods are the example's own, and BDF, which solves for the states and projects them in another way. The
- * examples embedded in the programs are run through the two functions that the daemon and the command line call.
+ * Each example is run with its own method and with BDF, which solves for the states and projects them in another way.
+ * The examples embedded in the programs are run through the two functions that the daemon and the command line call.
  * Each test is named like its file; a failure prints the check and its error. */
 #include "api/analyze.h"
 

@@ -1,10 +1,10 @@
 /* test_integrability.c — integrability of constraints without dynamics. Expected verdicts are from textbooks.
  *
  * Each case of integrability.json has coordinates, a configuration near which the check is made, and constraints.
- * `growth` is the growth vector of the distribution, with time as a coordinate if `with_time` is set; it was
- * computed by an independent symbolic program. It starts with the degrees of freedom and ends with the dimension of
- * the reachable set, so the three counts in an analysis must agree with it. The growth vector in the analysis must
- * be equal. `integrals` are the known ones, in the notation of an analysis, which must not find more. */
+ * `growth` is the growth vector of the distribution, with time as a coordinate if `with_time` is set; it was computed
+ * by an independent symbolic program. It starts with the degrees of freedom and ends with the dimension of the
+ * reachable set, so the three counts in an analysis must agree with it. The growth vector in the analysis must be
+ * equal. `integrals` are the known integrals, in the notation of an analysis. The analysis must find exactly these. */
 #include "api/analyze.h"
 
 #include <setjmp.h>
@@ -71,7 +71,7 @@ static void expect_number(const cJSON *found, const cJSON *wanted, const char *k
     assert_int_equal((int)member(found, key)->valuedouble, (int)member(wanted, key)->valuedouble);
 }
 
-/* Compares integrals as text, in any order. Without an entry in the file nothing is checked. */
+/* Compares integrals as text, in any order. If the case has no `integrals`, they are not checked. */
 static void expect_integrals(const cJSON *found, const cJSON *wanted) {
     const cJSON *item, *other;
     cJSON_ArrayForEach(item, wanted) {
@@ -83,8 +83,8 @@ static void expect_integrals(const cJSON *found, const cJSON *wanted) {
     if (wanted != NULL) assert_int_equal(cJSON_GetArraySize(found), cJSON_GetArraySize(wanted));
 }
 
-/* Compares the growth vector with that of the file. The dimensions of the derived flag are complementary at the
- * first and last step and for the second derived system. */
+/* Compares the growth vector with that of the file. At the steps 0, 1, 2 and the last one, the dimensions of the growth
+ * vector and of the derived flag must have the same sum. */
 static void expect_flags(const cJSON *found, const cJSON *wanted, int time) {
     const cJSON *growth = member(found, "growth"), *derived = member(found, "derived_flag");
     int steps = cJSON_GetArraySize(wanted), systems = cJSON_GetArraySize(derived);
@@ -127,8 +127,8 @@ static void the_verdict_agrees_with_the_source(void **state) {
     api_failure_clear(&failure);
 }
 
-/* The book's verdicts on its numbered systems, case by case: holonomic, nonholonomic, partially holonomic, or none.
- * The file contains all cases of each number. */
+/* The book's verdicts on its numbered systems, one letter for each case: holonomic, nonholonomic, partially holonomic,
+ * or - for no velocity constraint. The file must contain all cases of each number. */
 /* clang-format off */
 static const struct numbered {
     const char *number, *verdicts;

@@ -1,7 +1,7 @@
 /* test_native_examples.c — machine code gives the same bits as the interpreter for the programs of all examples.
  *
- * Most of the points are random and far from the constraints. Others are at ends of tables, outside the domains of
- * roots, and at kinks. NaNs are compared without their payload. */
+ * Most of the points are random and far from the constraints. Other points are at ends of tables, outside the domains
+ * of roots, and at kinks. NaNs are compared without their payload. */
 #include "engine/model/model.h"
 #include "tests/reference/example_model.h"
 #include "tests/unit/random.h"
@@ -31,7 +31,7 @@ static void values_of(const hamel_model *model, const program *p, const double *
     double *w = calloc(program_workspace_doubles(p), sizeof *w);
     assert_non_null(w);
     program_inputs in;
-    /* start at different offsets, so that values differ */
+    /* the kinds of symbols start at different offsets, so that their values differ */
     for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++) in.values[kind] = symbols + kind;
     in.values[SYMBOL_PARAMETER] = model->parameters;
     program_prepare(p, &in, w);

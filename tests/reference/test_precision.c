@@ -1,10 +1,10 @@
 /* test_precision.c — for systems with closed forms, the error decreases with the tolerance over five decades, with
  * every method.
  *
- * The tolerance bounds the error of a step relative to the size of the variables. Along the run these errors add up
- * to at most tolerance × size × span, where `size` includes the angular rates. Steps, and with them errors, change
- * in jumps. So over five decades of tolerance, each error must decrease by at least two decades, and the geometric
- * mean of all systems by four. */
+ * The tolerance bounds the error of a step relative to the size of the variables. Along the run these errors add up to
+ * at most tolerance × size × span, where `size` includes the angular rates. The step size, and therefore the error, is
+ * not a continuous function of the tolerance. So over five decades of tolerance, each error must decrease by at least
+ * two decades, and the geometric mean of all systems by four (both chosen, not measured). */
 #include "tests/reference/precision.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static double number(const cJSON *c, const char *key) {
     return cJSON_GetObjectItemCaseSensitive(c, key)->valuedouble;
 }
 
-/* Returns the number of decades by which the error decreases. */
+/* Returns the error at the tightest tolerance divided by the error at the loosest one. */
 static double fall(const cJSON *c, const char *method) {
     const char *name = cJSON_GetObjectItemCaseSensitive(c, "name")->valuestring;
     double allowed = number(c, "size") * number(c, "stop"), first = 0, last = 0;

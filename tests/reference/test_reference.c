@@ -1,11 +1,12 @@
-/* test_reference.c — the command line against systems with independently known results.
+/* test_reference.c — runs and analyses by the command line, compared with independently known results.
  *
  * A case is a directory with a system.json and an expected.json (README.md documents its keys). Each case is a test
- * with the name of its directory; the directories are listed when the program starts. Runs use rtol 1e-9 and atol
- * 1e-11 instead of the tolerances in the file. They output only the times of comparison, because output times must
- * not matter.
+ * with the name of its directory; the directories are listed when the program starts. Runs use rtol 1e-9 and atol 1e-11
+ * instead of the tolerances in the file. Each run outputs only the times of comparison, because output times must not
+ * influence the results.
  *
- * Environment: HAMEL is the program (build/hamel); HAMEL_CASES is the directory of cases (tests/reference). */
+ * Environment variables: HAMEL is the path of the program (default build/hamel), HAMEL_CASES the directory of cases
+ * (default tests/reference). */
 #include "tests/reference/child.h"
 #include "tests/reference/csv_table.h"
 
@@ -27,14 +28,14 @@
 enum { PATH_SIZE = 1024, REASON_SIZE = 1200, MOST_TIMES = 1000 };
 static const double run_seconds = 120;
 
-/* A case during its check. case_close frees everything, also after a failure. */
+/* The data of a case while it is checked. case_close frees them, also after a failure. */
 typedef struct reference_case {
     char folder[PATH_SIZE];
     cJSON *system, *expected;
-    char scratch[PATH_SIZE]; /* file with the changed system; "" if none */
+    char scratch[PATH_SIZE]; /* path of the changed description; "" if not written */
     child_result run, second;
     csv_table table;
-    char reason[REASON_SIZE]; /* reason of a failure */
+    char reason[REASON_SIZE]; /* error message if the case fails */
 } reference_case;
 
 static const char *program(void) {
@@ -152,7 +153,7 @@ static int sorted_without_doubles(double *times, int count) {
     return kept;
 }
 
-/* Collects the start, the times of comparison, and the end if the case has one. */
+/* Collects the times of the start, of all comparisons, and of `stop` if the case has this key. */
 static int collect_times(const reference_case *c, double *times) {
     const cJSON *simulation = cJSON_GetObjectItemCaseSensitive(c->system, "simulation");
     int count = 0;
@@ -177,7 +178,7 @@ static ptrdiff_t row_at(const csv_table *table, double t) {
     return found;
 }
 
-/* Returns the tolerance of the column if given, otherwise that of the case. */
+/* Returns the tolerance of the column if the case specifies one, otherwise that of the case. */
 static double allowed_error(const reference_case *c, const char *column, double value) {
     const cJSON *tolerance = cJSON_GetObjectItemCaseSensitive(c->expected, "tolerance");
     const cJSON *columns = cJSON_GetObjectItemCaseSensitive(tolerance, "columns");
@@ -305,7 +306,7 @@ static bool code_is_wanted(const cJSON *wanted, int code) {
     return false;
 }
 
-/* A text, or a list of alternatives. */
+/* Returns true if stderr contains the expected text, or one of a list of alternatives. */
 static bool is_mentioned(const cJSON *mention, const char *errors) {
     if (cJSON_IsString(mention)) return strcasestr(errors, mention->valuestring) != NULL;
     const cJSON *one;
@@ -315,7 +316,7 @@ static bool is_mentioned(const cJSON *mention, const char *errors) {
     return false;
 }
 
-/* Rows must not contain values that are not finite, even if the run fails later. */
+/* All values in rows must be finite, even if the run fails later. */
 static bool judge_rows_before_failure(reference_case *c) {
     if (c->run.output_length == 0) return true;
     return csv_table_read(&c->table, c->run.output, c->run.output_length, c->reason, sizeof c->reason);
@@ -342,8 +343,8 @@ static bool judge_exit(reference_case *c, const cJSON *wanted) {
 
 /* ---- comparison of analyses ---- */
 
-/* Returns true if `found` contains everything in `wanted`: members of objects, objects of lists by their names, and
- * other lists as sets of texts. `path` is the position of both. */
+/* Returns true if `found` contains everything in `wanted`. Objects in lists are matched by their names, and other lists
+ * are compared as sets of texts. `path` is the position of both values, for the error message. */
 static bool holds(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path);
 
 static bool holds_members(reference_case *c, const cJSON *wanted, const cJSON *found, const char *path) {

@@ -1,9 +1,9 @@
 /* test_verdicts.c — an analysis of each example finds the known properties.
  *
- * Degrees of freedom and kinds of constraints are from the sources, by manual computation (Greenwood, Advanced
- * Dynamics, 4.7; Baruh, Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000;
- * Talamucci 2015). Velocity constraints are holonomic if they are integrable. Energy is conserved by Greenwood's
- * sufficient condition: no other forces, conservative constraints, and a Lagrangian without time. */
+ * Degrees of freedom and kinds of constraints were determined by hand from the sources: Greenwood, Advanced Dynamics,
+ * 4.7; Baruh, Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000; Talamucci 2015.
+ * Velocity constraints are holonomic if they are integrable. By Greenwood's sufficient condition, energy is conserved
+ * if all forces have a potential, all constraints are conservative, and the Lagrangian does not contain time. */
 #include "api/analyze.h"
 
 #include <cjson/cJSON.h>
@@ -21,7 +21,8 @@ static const struct verdict {
     const char *name;
     int coordinates, freedoms;
     const char *velocity_constraints; /* "none" if there are no linear velocity constraints */
-    bool timed, acatastatic, conservative; /* whether any constraint contains t; whether any is not catastatic */
+    /* a constraint contains t; a constraint is acatastatic; the system is conservative */
+    bool timed, acatastatic, conservative;
 } verdicts[] = {
     {"greenwood_4_10_knife_edge_dumbbell",              3, 2, "nonholonomic",       false, false, true},
     {"greenwood_4_11_rolling_disk",                     5, 3, "nonholonomic",       false, false, true},
@@ -95,7 +96,7 @@ static int number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(item) ? item->valueint : -1;
 }
 
-/* Returns true if a constraint has this flag with this value. */
+/* Returns true if at least one constraint has this flag with this value. */
 static bool any_constraint(const cJSON *answer, const char *flag, bool value) {
     const cJSON *c;
     cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(answer, "constraints")) {
@@ -121,7 +122,7 @@ static void the_properties_agree_with_the_source(void **state) {
     assert_true(cJSON_IsString(verdict));
     assert_string_equal(verdict->valuestring, v->velocity_constraints);
     assert_int_equal(any_constraint(answer, "time_dependent", true), v->timed);
-    /* Papastavridis 2.2: no scleronomic system is acatastatic; examples 2.2.2 and 2.2.3 */
+    /* Papastavridis, section 2.2 and examples 2.2.2 and 2.2.3: scleronomic systems are catastatic */
     assert_int_equal(any_constraint(answer, "rheonomic", true), v->timed || v->acatastatic);
     assert_int_equal(any_constraint(answer, "catastatic", false), v->acatastatic);
     assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "conservative")), v->conservative);
