@@ -48,8 +48,13 @@ bool row_writer_fail(row_writer *w, const char *reason) {
     return false;
 }
 
+bool row_writer_starve(row_writer *w) {
+    w->starved = true;
+    return row_writer_fail(w, "memory could not be allocated");
+}
+
 bool row_writer_flush(row_writer *w) {
-    if (w->line.failed) return row_writer_fail(w, "memory could not be allocated");
+    if (w->line.failed) return row_writer_starve(w);
     bool taken = w->line.length == 0 || w->sink.write(w->sink.context, w->line.bytes, w->line.length);
     text_buffer_reset(&w->line);
     return taken;
@@ -89,7 +94,7 @@ bool row_table_add(row_table *t, row_writer *w, const double *values, size_t cou
             return row_writer_fail(w, "the result is too large for this format; use ndjson, csv or sse");
         if (!row_writer_keep(w, (wanted - t->capacity) * count * sizeof *t->values)) return false;
         double *grown = realloc(t->values, wanted * count * sizeof *grown);
-        if (grown == NULL) return row_writer_fail(w, "memory could not be allocated");
+        if (grown == NULL) return row_writer_starve(w);
         *t = (row_table){.values = grown, .columns = count, .rows = t->rows, .capacity = wanted};
     }
     memcpy(t->values + t->rows++ * count, values, count * sizeof *values);

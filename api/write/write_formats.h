@@ -7,6 +7,7 @@ extern const row_format row_format_csv, row_format_ndjson, row_format_sse, row_f
 
 /* Sets w->reason and returns false. */
 bool row_writer_fail(row_writer *w, const char *reason);
+bool row_writer_starve(row_writer *w); /* fails because memory could not be allocated */
 
 /* Sends w->line to the sink and clears it. Returns false if the sink refuses, or, with w->reason set, if out of
  * memory. */

@@ -25,7 +25,7 @@ static bool json_begin(row_writer *w, const row_header *header) {
     for (size_t k = 0; k < header->column_count; k++)
         text_buffer_add(&j->names, header->columns[k], strlen(header->columns[k]) + 1);
     j->header = strdup(header->json);
-    return (j->header != NULL && !j->names.failed) || row_writer_fail(w, "memory could not be allocated");
+    return (j->header != NULL && !j->names.failed) || row_writer_starve(w);
 }
 
 static bool json_row(row_writer *w, const double *values, size_t count) {

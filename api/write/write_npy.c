@@ -57,7 +57,7 @@ static bool send_head(npy_writer *n, size_t rows) {
         text_buffer_add(&w->line, head.bytes, head.length);
     }
     text_buffer_free(&head);
-    return made ? row_writer_flush(w) : row_writer_fail(w, "memory could not be allocated");
+    return made ? row_writer_flush(w) : row_writer_starve(w);
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rows are sent as they are in memory");

@@ -295,6 +295,7 @@ static bool write_end(results *x) {
 
 static handled reply_cut(results *x) {
     if (x->writer->refused) return reply_answers_full(x->r);
+    if (x->writer->starved) return reply_no_memory(x->r);
     if (x->writer->reason) {
         return reply_problem(x->r, 413, "result-too-large", "The result does not fit this format", "%s",
                              x->writer->reason);

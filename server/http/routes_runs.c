@@ -90,6 +90,7 @@ static cJSON *shutdown_problem(const char *instance) {
 static cJSON *own_problem(const live_run *run) {
     if (stream_stopped(run->stream)) return shutdown_problem(NULL);
     if (!run->writer->reason) return NULL;
+    if (run->writer->starved) return json_parse_trusted(api_problem_no_memory);
     return api_problem_plain(413, "result-too-large", "The result does not fit this format", run->writer->reason, NULL);
 }
 
@@ -122,6 +123,7 @@ static bool live_problem(void *context, const char *json, const api_failure *fai
     if (run->r && own && !stream_stopped(run->stream)) {
         reply_problem_tree(run->r, 413, own);
         if (run->writer->refused) reply_answers_full(run->r);
+        if (run->writer->starved) reply_no_memory(run->r);
         return true;
     }
     if (run->r) {
