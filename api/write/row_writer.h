@@ -52,7 +52,7 @@ struct row_writer {
      * after opening. If it returns false, the writer sets `reason` and `refused`; a retry may succeed. */
     bool (*keep)(void *context, size_t bytes);
     bool refused;
-    bool starved; /* memory could not be allocated; `reason` says so */
+    bool starved; /* true if memory could not be allocated */
 
     const char *reason; /* why a call returned false, if the sink was not the cause; otherwise NULL */
 
