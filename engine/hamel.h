@@ -20,15 +20,15 @@
 
 typedef struct hamel_model hamel_model;
 
-/* Limits on the cost of one description. hamel_limits_default gives generous values for a personal machine; a server lowers
- * them. 0 means no limit, except for memory and nodes. */
+/* Limits on the cost of one description. hamel_limits_default returns limits for a personal machine; a server sets
+ * lower ones. 0 means no limit, except for memory and nodes. */
 typedef struct hamel_limits {
     size_t memory; /* maximum size of one model, in bytes */
     size_t nodes;  /* maximum number of nodes in the expression graph */
     size_t coordinates, constraints, outputs;
     double max_steps; /* upper bound on simulation.max_steps */
     double max_rows;  /* upper bound on the rows of one run */
-    double arranging; /* work budget of hamel_write_equations: variables of terms that simplification may visit */
+    double arranging; /* work budget of hamel_write_equations: number of variables that its simplification may visit */
 } hamel_limits;
 
 hamel_limits hamel_limits_default(void);
@@ -40,15 +40,16 @@ hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, c
                                 hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_model_free(hamel_model *model);
 
-/* Selects between machine code and an interpreter. Both give bit-identical values. AUTO uses machine code if a typical run
- * is long enough to repay the translation. */
+/* Selects between machine code and an interpreter. Both give bit-identical values. AUTO uses machine code if a typical
+ * run is long enough to save more time than the translation costs. */
 typedef enum hamel_jit { HAMEL_JIT_AUTO, HAMEL_JIT_ON, HAMEL_JIT_OFF } hamel_jit;
 
-/* Parses "auto", "on" or "off". Returns false for other texts. */
+/* Parses "auto", "on" or "off". Returns false for other strings. */
 bool hamel_jit_named(const char *name, hamel_jit *out);
 
 /* Translates the programs of a new model to machine code. Call it before the model is shared. If the processor is not
- * supported or memory is missing, the model does not change; with HAMEL_JIT_ON its runs then issue a warning. */
+ * supported or no executable memory is available, the programs are interpreted; with HAMEL_JIT_ON every run then issues
+ * a warning. */
 void hamel_model_translate(hamel_model *model, hamel_jit jit);
 
 /* Reports the errors that can be found without deriving equations. The description may be incomplete. */
@@ -61,11 +62,11 @@ typedef struct hamel_shape {
     const char *name;    /* name of the element that the shape shows, or "" */
     const char **points; /* point_count positions in inertial components, `dimension` columns each */
     size_t point_count;
-    const char *
-        *axes; /* axis_count body axes in inertial components, `dimension` columns each: the first one in the plane,
-                          all three in space; 0: parallel to the inertial axes */
+    /* Body axes in inertial components, `dimension` columns each: one axis in the plane, three in space. If axis_count is
+     * 0, the shape is parallel to the inertial axes. */
+    const char **axes;
     size_t axis_count;
-    const char **sizes; /* radius, or the edges of a box along its axes */
+    const char **sizes; /* radius, or lengths of the edges of a box */
     size_t size_count;
 } hamel_shape;
 
@@ -75,7 +76,7 @@ typedef struct hamel_scene {
     size_t count;
 } hamel_scene;
 
-/* Properties of a run that are known before it. Borrowed from the model. */
+/* Properties of a run, passed to the sink before the first row. The model owns them. */
 typedef struct hamel_header {
     const char *name; /* system name; "" if the system is unnamed */
     size_t column_count;
@@ -83,7 +84,7 @@ typedef struct hamel_header {
     const char *const *units;   /* "" if unknown */
     size_t coordinate_count, constraint_count;
     const char *formulation;  /* formulation in use; never "auto" */
-    int degrees_of_freedom;   /* coordinates minus the rank of A at the initial state; set when the run starts */
+    int degrees_of_freedom;   /* coordinates minus independent constraints at the initial state; set at the start */
     const hamel_scene *scene; /* NULL if not requested; its columns are always recorded */
 } hamel_header;
 
@@ -92,7 +93,7 @@ typedef struct hamel_progress {
     long steps;
 } hamel_progress;
 
-/* An event, with the values of all columns before and after it. Valid during the callback. */
+/* An event, with the values of all columns before and after it. The record is valid during the callback only. */
 typedef struct hamel_event_record {
     const char *name; /* name of the event */
     double t;
@@ -102,9 +103,10 @@ typedef struct hamel_event_record {
     size_t impulse_count;
 } hamel_event_record;
 
-/* Receives the results of a run. A callback that returns false ends the run as canceled (the client is gone, the disk is
- * full). Callbacks run on the thread of hamel_run; any may be NULL. `header` is called once, after initialization has
- * succeeded. Earlier errors (initial values, incompatible constraints) are returned by hamel_run only. */
+/* Receives the results of a run. A callback that returns false cancels the run, for example because the client has
+ * disconnected or the disk is full. Callbacks run on the thread of hamel_run; any may be NULL. `header` is called once,
+ * after initialization has succeeded. If initialization fails, hamel_run returns the error and no callback is
+ * called. */
 typedef struct hamel_sink {
     void *context;
     bool (*header)(void *context, const hamel_header *header);
@@ -123,7 +125,7 @@ const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", "terminat
 
 typedef struct hamel_residual {
     const char *name;          /* name of the constraint */
-    double position, velocity; /* largest over all rows, in the units of the equation; 0 if the level does not exist */
+    double position, velocity; /* largest residuals in all rows, in the units of the equations; 0 without an equation */
     bool holonomic;
 } hamel_residual;
 
@@ -150,23 +152,24 @@ typedef struct hamel_names {
     size_t count;
 } hamel_names;
 
-/* Dependences between constraints at one state. */
+/* Linear dependences between the constraints at one state. */
 typedef struct hamel_redundancy {
     size_t rank; /* rank of all constraints */
     hamel_names
         *sets; /* for each redundant constraint: a smallest dependent set with that constraint as last element */
     size_t set_count;
-    hamel_names not_unique; /* constraints whose multipliers, and so reactions, are not unique */
+    hamel_names not_unique; /* constraints whose multipliers, and therefore reactions, are not unique */
 } hamel_redundancy;
 
-/* The result of a run in addition to its rows. The summary owns its arrays and texts; hamel_summary_free frees them. */
+/* The result of a run in addition to its rows. The summary owns its arrays and strings, except borrowed ones;
+ * hamel_summary_free frees them. */
 typedef struct hamel_summary {
     hamel_outcome outcome;
     double t;                            /* time reached */
-    size_t rows, events, branch_changes; /* numbers of rows output, of events that happened, of changes of branch */
+    size_t rows, events, branch_changes; /* numbers of rows output, of events, and of changes of branch */
     long steps, rhs_evaluations, jacobian_evaluations, projections;
     double derive_seconds, wall_seconds;
-    const char *method, *formulation; /* in use; method: "adams, bdf" after a change of method */
+    const char *method, *formulation; /* `method` lists all methods of the run, such as "adams, bdf" */
     const char *evaluation;           /* "machine code" or "interpreter" */
     double start, stop, rtol;
     const double *atol; /* coordinate_count tolerances, one for each coordinate */
@@ -178,16 +181,16 @@ typedef struct hamel_summary {
     double energy_tolerance;       /* first-order effect of rtol and atol on E; largest of all states evaluated */
     double max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to
                                       their terms; largest of all states evaluated */
-    double scaled_residual;       /* largest residual of unprojected constraints in all rows, relative to their terms */
-    int rank_changes;             /* number of changes of the constraints' rank, momentary or permanent */
+    double scaled_residual; /* largest constraint residual of rows that are not projected, relative to its terms */
+    int rank_changes; /* number of times at which the rank of the constraints changed, even if only at that instant */
     hamel_invariant_result *invariants;
     size_t invariant_count;
     hamel_check_result *checks;
     size_t check_count;
-    bool passed; /* completed or terminated; all checks and invariants with a tolerance passed */
+    bool passed; /* the run completed or was terminated, and all checks and all invariants with a tolerance passed */
     hamel_initial_value *initial_changes; /* values that initialization changed to satisfy the constraints */
     size_t initial_change_count;
-    double initial_residual; /* largest scaled residual of the given values */
+    double initial_residual; /* largest scaled residual of the constraints at the given initial values */
     const char **redundant;  /* names of the redundant constraints */
     size_t redundant_count;
     hamel_redundancy *redundancy; /* at the initial state; NULL if no constraint is redundant */
@@ -203,29 +206,31 @@ void hamel_summary_free(hamel_summary *summary);
 
 typedef struct hamel_run_options {
     hamel_poll
-        *poll; /* polled at each right-hand side; may be NULL. If it returns HAMEL_LIMIT, the run is incomplete */
+        *poll; /* polled at each evaluation of the right-hand side, or NULL; HAMEL_LIMIT ends the run as incomplete */
 } hamel_run_options;
 
-/* Integrates the motion. Returns HAMEL_OK if the run is completed, terminated by an event, or ended by a limit; otherwise a
- * status with the cause in `error`. `summary` is always filled with the results up to the end of the run and must be freed.
- * `options` and `sink` may be NULL. Every run of a model gives the same bytes, also if other runs are in progress. */
+/* Integrates the motion. Returns HAMEL_OK if the run is completed, terminated by an event, or ended by a limit;
+ * otherwise a status with the cause in `error`. `summary` is always filled with the results up to the end of the run
+ * and must be freed. `options` and `sink` may be NULL. Every run of a model gives bit-identical results, even if other
+ * runs are in progress. */
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) HAMEL_CHECKED;
 
 /* --- sweeps: one model with different values ---------------------------------------------------------------------------
  *
- * The targets that vary are parameters ("m") and given initial values ("x.initial", "x.velocity"). Values derived from them
- * vary with them. */
+ * The targets that vary are parameters ("m") and given initial values ("x.initial", "x.velocity"). Parameters and
+ * initial values that depend on targets are recomputed for each member. */
 typedef struct hamel_variation hamel_variation;
 
-/* On success the caller owns *out, which borrows the model, and frees it by hamel_variation_free. Returns HAMEL_UNSUPPORTED,
- * with the reason, if the value of a target is built into the equations or settings (times, tolerances, friction), so that
- * each member needs its own model. Returns HAMEL_INVALID if a name is not a target. */
+/* Prepares a sweep over `targets`. On success the caller owns *out, which borrows the model, and frees it by
+ * hamel_variation_free. Returns HAMEL_UNSUPPORTED, with the reason, if the value of a target is built into the
+ * equations or settings (times, tolerances, friction), so that each member needs its own model. Returns HAMEL_INVALID
+ * if a name is not a target. */
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
 void hamel_variation_free(hamel_variation *v);
 
-/* How a member ended. Texts are valid during the callback. */
+/* The end of a member. Strings are valid during the callback only. */
 typedef struct hamel_member_end {
     hamel_status status; /* HAMEL_OK: completed, terminated or incomplete */
     hamel_outcome outcome;
@@ -256,13 +261,13 @@ typedef struct hamel_members_options {
 hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_options *options, size_t count,
                                const double *values, const hamel_members_sink *sink, hamel_error *error) HAMEL_CHECKED;
 
-/* Properties of a constraint. All texts and lists of a report belong to the report. */
+/* Properties of a constraint. A report owns its strings and lists. */
 typedef struct hamel_constraint_facts {
     const char *name, *kind; /* "holonomic", "velocity" or "acceleration", by the highest derivative in the equation */
     bool linear;             /* linear in that derivative; holonomic constraints are linear in their velocity form */
     bool time_dependent;     /* t occurs in the equation */
     bool rheonomic;          /* t occurs, or a linear velocity constraint is acatastatic (Papastavridis 2.2) */
-    bool catastatic;         /* satisfied at rest: the velocity form has no term free of velocities */
+    bool catastatic;         /* satisfied at rest: every term of the velocity form contains a velocity */
     bool homogeneous;        /* the velocity form is homogeneous in the velocities */
     bool ideal;              /* the description prescribes no work for the constraint */
     bool conservative;       /* ideal, and its reaction does no work in any possible motion (Greenwood 4.7) */
@@ -275,7 +280,7 @@ typedef struct hamel_constraint_facts {
     X(HOLONOMIC, "holonomic")                     /* all combinations can be integrated */       \
     X(NONHOLONOMIC, "nonholonomic")               /* no combination can be integrated */         \
     X(PARTIALLY_HOLONOMIC, "partially holonomic") /* some combinations can be integrated */      \
-    X(UNDETERMINED, "undetermined")               /* system too large, or ranks unclear */
+    X(UNDETERMINED, "undetermined")               /* the system is too large, or a rank is uncertain */
 
 typedef enum hamel_verdict {
 #define X(name, text) HAMEL_VERDICT_##name,
@@ -296,24 +301,25 @@ typedef struct hamel_integral {
     size_t term_count;
 } hamel_integral;
 
-/* γ^of_{first second}, antisymmetric in the lower indices: the coefficient of u_second δθ_first in d/dt δθ_of − δu_of, and
- * minus that of u_first δθ_second (Greenwood 4.383, Papastavridis 2.10.1). `second` is "t" for the term with δθ_first alone. */
+/* γ^of_{first second}, antisymmetric in the lower indices: the coefficient of u_second δθ_first in d/dt δθ_of − δu_of,
+ * and minus that of u_first δθ_second (Greenwood 4.383, Papastavridis 2.10.1). If `second` is "t", `value` is the
+ * coefficient of the term with δθ_first alone. */
 typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
 } hamel_coefficient;
 
-/* A quantity that is conserved as long as all conditions hold; they hold at the initial state. */
+/* A quantity that is conserved as long as all its conditions hold. At the initial state all of them hold. */
 typedef struct hamel_regional {
     const char *name;
     hamel_names conditions;
 } hamel_regional;
 
-/* The verdict on the linear velocity constraints for motions that begin at the initial state. It differs from the general
- * verdict if fewer or other combinations can be integrated there. */
+/* The verdict on the linear velocity constraints for motions that begin at the initial state. It differs from the
+ * general verdict if other combinations of the constraints can be integrated at that state. */
 typedef struct hamel_start_verdict {
     bool differs;
     size_t velocity_rank, integrable, accessible_dimension; /* the last two are 0 if the verdict is undetermined */
-    hamel_verdict verdict;  /* undetermined: fewer of the constraints are independent at the initial state */
+    hamel_verdict verdict;  /* undetermined if fewer constraints are independent at the initial state than nearby */
     hamel_names conditions; /* branches that cause the difference; empty if the initial state is singular */
 } hamel_start_verdict;
 
@@ -334,26 +340,26 @@ typedef struct hamel_report {
     /* derived_flag: dimensions of the derived flag of the forms of all linear constraints; the last one is terminal.
      * growth_vector: dimensions spanned by brackets of the admissible directions up to increasing depth. NULL if unknown. */
     const size_t *derived_flag, *growth_vector;
-    size_t derived_flag_count, growth_vector_count; /* the latter is the degree of nonholonomy */
+    size_t derived_flag_count, growth_vector_count; /* growth_vector_count is the degree of nonholonomy */
     bool with_time;                                 /* time counts as a coordinate in `growth_vector` */
-    bool exact;                                     /* whether the dimensions are certain */
+    bool exact;                                     /* whether the dimensions follow from the expressions alone */
     const char *flags_decided_by; /* "expressions" if exact, otherwise "random states"; NULL if unknown */
-    hamel_integral *integrals;    /* independent ones that were found in closed form; `integrable` at most */
+    hamel_integral *integrals;    /* at most `integrable` independent integrals, found in closed form */
     size_t integral_count;
     /* Velocity basis: the independent quasi-velocities of the description, completed by linear constraints and then by
-     * velocities of coordinates. Empty without quasi-velocities, or if they are too many or too long. */
+     * velocities of coordinates. Empty if there are no quasi-velocities, more than 12 coordinates, or expressions
+     * beyond the work budget. */
     hamel_names frame;
     hamel_coefficient *coefficients; /* nonzero coefficients of that basis; each pair of lower indices appears once */
     size_t coefficient_count;
     hamel_redundancy *redundancy; /* at the initial state */
-    hamel_names left_out;  /* constraints outside the verdict: on accelerations, or nonlinear in the velocities */
+    hamel_names left_out;  /* constraints that the verdict ignores: on accelerations, or nonlinear in the velocities */
     hamel_names cyclic;    /* coordinates absent from the Lagrangian, the forces and the constraints */
     hamel_names conserved; /* quantities conserved until an event happens, written like outputs: "momentum(x)" */
     hamel_regional *conserved_while; /* quantities conserved on the branches of the initial state only */
     size_t conserved_while_count;
-    hamel_names
-        assumed; /* branches of the initial state; no state on another branch was found, and the report assumes them */
-    bool conservative;      /* Greenwood's sufficient test (4.7) */
+    hamel_names assumed;    /* branches that the report assumes, because no state on another branch was found */
+    bool conservative;      /* whether Greenwood's sufficient conditions hold (4.7) */
     hamel_names warnings;   /* warnings about the description, as in the summary of a run */
     hamel_names unfinished; /* "exactness", "integrals", "transitivity": skipped because of the work budget */
 } hamel_report;
@@ -385,8 +391,8 @@ typedef struct hamel_difference_check {
     double gradients; /* ∂f/∂q, ∂f/∂q' or ∂f/∂q'' of constraints compared with A */
     double rates;     /* rates of ∂f along a path compared with A q'' − b */
     double largest, tolerance;
-    const char *worst;         /* coordinate or constraint with the largest difference; NULL if all differences are 0 */
-    size_t decided, undecided; /* numbers of comparisons; undecided: too close to a kink or the edge of the domain */
+    const char *worst; /* coordinate or constraint with the largest difference; NULL if no difference is above 0 */
+    size_t decided, undecided; /* numbers of comparisons; undecided if too close to a kink or to the edge of a domain */
     bool agree;                /* whether largest ≤ tolerance */
 } hamel_difference_check;
 
@@ -408,25 +414,26 @@ enum { HAMEL_VERIFY_STATES = 100 };
  * at random states near the initial values that satisfy the constraints, at times between start and stop. The states are
  * the same in every call. Differences are relative to the terms of the coordinate's equation of motion,
  *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|.
- * S_i is at least 1e-4 of the largest S_j. If constraint c determines q''_i from larger accelerations, S_i is also at least
- * M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|². The relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i, or
- * |Δq''_i| / max |q''_j| if M_ii = 0; they are at most 1.
- * All formulations use the same derived expressions. Lagrange's equations are therefore also compared with finite
- * differences of the description at some of the states.
- * `limits` apply to each model. On success the caller owns *out and frees it by hamel_verification_free. Returns
- * HAMEL_INCOMPATIBLE or HAMEL_SINGULAR if there is no state at which the formulations can be compared. */
+ * S_i is at least 1e-4 of the largest S_j, because rounding leaves 1e-13 of it and the tolerance is 1e-9. If constraint
+ * c determines q''_i from larger accelerations, S_i is also at least M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|². The
+ * relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i, or |Δq''_i| / max |q''_j| if M_ii = 0; they are at
+ * most 1. All formulations use the same derived expressions. Lagrange's equations are therefore also compared with
+ * finite differences of the description at some of the states. `limits` apply to each model. On success the caller owns
+ * *out and frees it by hamel_verification_free. Returns HAMEL_INCOMPATIBLE or HAMEL_SINGULAR if there is no state at
+ * which the formulations can be compared. */
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
                           hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_verification_free(hamel_verification *verification);
 
-/* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). A conjugate pair is one mode, imaginary part > 0. */
+/* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). A conjugate pair of eigenvalues is one modewith a
+ * positive imaginary part. */
 typedef struct hamel_mode {
     double eigenvalue[2];      /* real and imaginary part, per second */
     double frequency, damping; /* |eigenvalue|, and −real/|eigenvalue| (0 for the eigenvalue 0) */
     const double *shape;       /* 2n: real and imaginary part for each coordinate; the largest modulus is 1 */
 } hamel_mode;
 
-/* x' = A x + B p for small changes x of independent coordinates and velocities, p of the inputs. */
+/* x' = A x + B p, where x and p are small changes of the independent coordinates and velocities, and of the inputs. */
 typedef struct hamel_linearization {
     double t;
     const char *const *coordinates; /* n */
@@ -440,34 +447,34 @@ typedef struct hamel_linearization {
     const hamel_mode *modes;
     size_t mode_count;
     bool at_rest; /* whether the state is an equilibrium: every velocity and acceleration is 0 */
-    bool
-        steady; /* whether A and B are constant along the motion: at rest, or only cyclic coordinates change, uniformly */
-    bool stable; /* steady, and no eigenvalue has a positive real part beyond rounding */
+    bool steady;  /* whether A and B are constant along the motion: only cyclic coordinates change, at constant rates */
+    bool stable;  /* steady, and no eigenvalue has a positive real part beyond rounding */
 } hamel_linearization;
 
-/* A configuration in which the system can be at rest, or in which only cyclic coordinates change, uniformly. */
+/* A configuration in which the system can be at rest, or in which only cyclic coordinates change, at constant rates. */
 typedef struct hamel_equilibrium {
     const double *q, *v, *lambda; /* n, n, m; v: the cyclic velocities kept, 0 for all others */
     bool isolated;           /* no other equilibrium is close, apart from other phases of rotating cyclic coordinates */
     size_t family_dimension; /* 0 if isolated */
-    double accuracy;         /* uncertainty of q, relative for values above 1, if forces are flat; else 0 */
-    bool determined;         /* whether accelerations are determined; if not, the motion cannot be linearized */
-    bool decided, stable;    /* stable: valid if decided; for a family: nearby motion stays near the family */
-    const char *decided_by;  /* "eigenvalues", "minimum of the potential", "order 4 of the potential" or NULL */
-    const char *reason;      /* why stability is undecided; else NULL */
+    double accuracy; /* uncertainty of q, relative for values above 1, if forces grow slower than linearly; else 0 */
+    bool determined; /* whether accelerations are unique; if not, the motion cannot be linearized */
+    bool decided, stable;      /* stable: valid if decided; for a family: nearby motion stays near the family */
+    const char *decided_by;    /* "eigenvalues", "minimum of the potential", "order 4 of the potential" or NULL */
+    const char *reason;        /* why stability is undecided; else NULL */
     const double *eigenvalues; /* eigenvalue_count pairs; empty if they change with time */
     size_t eigenvalue_count;
 } hamel_equilibrium;
 
-/* A name given in addition to the description, and the JSON Pointer used in errors about it ("" if there is no pointer). */
+/* A name that the caller passes with a description, and the JSON Pointer for errors about it ("" if there is none). */
 typedef struct hamel_argument {
     const char *name, *pointer;
 } hamel_argument;
 
-/* Linearizes the motion of `d` on its constraint manifold about `at`, an equilibrium of the same description. If `at` is
- * NULL, linearizes about the consistent initial state. The independent coordinates are those that the constraints determine
- * least accurately. `inputs` are names of parameters; the list may be empty. Returns HAMEL_LIMIT for more than 600
- * coordinates and constraints. On success the caller owns *out and frees it by hamel_linearization_free. */
+/* Linearizes the motion of `d` on its constraint manifold about `at`, an equilibrium of the same description. If `at`
+ * is NULL, linearizes about the consistent initial state. The independent coordinates are those that the constraints
+ * determine least accurately. `inputs` are names of parameters; the list may be empty. Returns HAMEL_LIMIT if there are
+ * more than 600 coordinates and constraints together, because matrices are dense. On success the caller owns *out and
+ * frees it by hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
@@ -493,8 +500,9 @@ typedef struct hamel_forces {
     size_t count;
 } hamel_forces;
 
-/* The reaction of one constraint, as the force that maintains it when it is relaxed (Baruh 4.10). For each coordinate in the
- * constraint: the value λ A_ci, and the equal expression in inertia, forces and the reactions of all other constraints. */
+/* The reaction of one constraint, as the force that maintains it when it is relaxed (Baruh 4.10). `reactions` contains,
+ * for each coordinate in the constraint, the value λ A_ci and an equal expression in inertia, forces and the reactions
+ * of all other constraints. */
 typedef struct hamel_relaxation {
     const char *constraint;
     double multiplier;
@@ -523,17 +531,17 @@ typedef struct hamel_equilibria {
     const hamel_equilibrium *items; /* sorted by distance from the initial values */
     size_t count, starts;           /* numbers of equilibria found and of start values tried */
     size_t unsolved;                /* number of start values from which no equilibrium was found */
-    bool complete;                  /* no other equilibria exist, because the equations of rest are linear */
+    bool complete;                  /* no other equilibria exist, because the equilibrium equations are linear */
     const char *note;               /* why other equilibria may exist; NULL if complete */
-    bool steady;                    /* relative equilibria, as some cyclic coordinate has an initial velocity */
+    bool steady; /* the items are steady motions, because some cyclic coordinate has an initial velocity */
 } hamel_equilibria;
 
 /* Finds equilibria of `d`, starting from the initial values and from at most `starts` random configurations around them
- * (fewer for a large system, to bound the work). Cyclic coordinates with an initial velocity keep it (steady motions). For a
- * family of equilibria, the member nearest to the initial values is returned. If the equations contain t, only equilibria
- * at all times are returned. Returns HAMEL_INVALID, with the name of the constraint or force, if none exist because a
- * constraint or a force moves; otherwise an empty list is not a failure. On success the caller owns *out and frees it by
- * hamel_equilibria_free. */
+ * (fewer for a large system, to bound the work). Cyclic coordinates with an initial velocity keep it (steady motions).
+ * For a family of equilibria, the member nearest to the initial values is returned. If the equations contain t, only
+ * configurations that are equilibria at all times are returned. Returns HAMEL_INVALID, with the name of the constraint
+ * or force, if a constraint or a force excludes rest, because it changes with time or requires motion. Otherwise an
+ * empty list is not an error. On success the caller owns *out and frees it by hamel_equilibria_free. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_equilibria_free(hamel_equilibria *equilibria);
@@ -549,7 +557,7 @@ typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_N
 hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
-/* Properties of a model. Texts are valid as long as the model. */
+/* Properties of a model. The model owns the results. */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom is −1 before a run */
 size_t hamel_model_bytes(const hamel_model *model);
 size_t hamel_model_warning_count(const hamel_model *model);
@@ -559,6 +567,6 @@ const char *hamel_model_warning(const hamel_model *model, size_t index); /* a wa
  * remain valid. */
 void hamel_release_thread(void);
 
-/* Return the name and the one-line description of a formulation, in a fixed order; NULL past the end. */
+/* Return the name and the one-line description of a formulation, or NULL if the index is too large. */
 const char *hamel_formulation_name(size_t index);
 const char *hamel_formulation_summary(size_t index);

@@ -1,14 +1,15 @@
-/* boltzmann_hamel.c — the Boltzmann–Hamel equations: Lagrange's in quasi-velocities.
+/* boltzmann_hamel.c — the Boltzmann–Hamel equations: Lagrange's equations in quasi-velocities.
  *
  *     d/dt ∂ℓ/∂u_r − Σ_i Φ_ir ∂ℓ/∂q_i + Σ_j Σ_l ∂ℓ/∂u_j γ^j_rl u_l + Σ_j ∂ℓ/∂u_j γ^j_r = Q_r,   r = 1 … p
  *                                                       Greenwood 4.383, 4.395; Papastavridis 3.5.21d; Talamucci 20, 27
  *     γ^j_rl = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kl Φ_ir
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *
- * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, including those of the constraints. The latter are set to zero after
- * differentiation, so the sum over j has n terms, whereas the sum over l has p terms. Φ = Ψ⁻¹ and the derivatives of ℓ are
- * computed numerically, by implicit differentiation (engine/dynamics/null_space.c). This file derives the derivatives of Ψ
- * that null_space.c needs. The γ of an exact row, as of a holonomic constraint, vanish. Completing rows are constant. */
+ * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, including those of the constraints. The quasi-velocities of the
+ * constraints are set to zero after differentiation. The sum over j therefore has n terms, the sum over l only p. The
+ * derivatives of ℓ and Φ = Ψ⁻¹ are computed numerically, by implicit differentiation (engine/dynamics/null_space.c).
+ * This file derives the derivatives of Ψ that null_space.c needs. If row j of Ψ is exact, as for a holonomic
+ * constraint, all γ^j vanish. Rows that complete Ψ to a square matrix are constant. */
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"

@@ -7,9 +7,9 @@
 #include "engine/mechanics/equations.h"
 
 typedef enum cyclic_place {
-    CYCLIC_IN_LAGRANGIAN, /* ∂L/∂q_i, summed over all terms, which may cancel */
+    CYCLIC_IN_LAGRANGIAN, /* ∂L/∂q_i as a sum over all terms of L, because terms may cancel */
     CYCLIC_IN_ACCELERATION_ENERGY,
-    CYCLIC_IN_FORCE,      /* force on coordinate `where`: given, nonideal or friction */
+    CYCLIC_IN_FORCE,      /* force on coordinate `where`: impressed, nonideal or friction */
     CYCLIC_IN_CONSTRAINT, /* constraint `where` */
     /* The conditions below do not affect whether a coordinate is cyclic, only whether its momentum is conserved. */
     CYCLIC_FORCED,      /* the force on the coordinate */
@@ -18,7 +18,7 @@ typedef enum cyclic_place {
 } cyclic_place;
 
 typedef struct cyclic_condition {
-    graph_node node; /* identically zero if the condition holds; conditions that hold by their form are omitted */
+    graph_node node; /* the condition is node = 0 identically; conditions whose node is the constant 0 are omitted */
     int32_t coordinate, where;
     cyclic_place place;
 } cyclic_condition;

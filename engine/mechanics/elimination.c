@@ -65,7 +65,7 @@ static bool keep_slots(elimination *x) {
     return true;
 }
 
-/* Returns the entry of two different unknowns; a new entry is the number 0. Returns NULL on failure. */
+/* Returns the entry of two different unknowns; a new entry is the constant node 0. Returns NULL on failure. */
 static elimination_entry *find_or_add(elimination *x, uint32_t one, uint32_t other) {
     if (!keep_slots(x)) return NULL;
     uint32_t *slot = find_slot(x, one, other);
@@ -144,7 +144,8 @@ static void note_least(graph *g, graph_node *least, graph_node node) {
     *least = *least == GRAPH_NONE ? node : graph_binary(g, GRAPH_MIN, *least, node);
 }
 
-/* Uses multiplications only for coordinates: a division takes as long as ten of them. */
+/* Updates the accuracy measures. For coordinates only products are used, because a division takes as long as ten
+ * products. */
 static void note_pivot(elimination *x, const elimination_unknown *u) {
     graph *g = x->g;
     bool reduced = u->diagonal != u->before;
@@ -160,7 +161,7 @@ static void note_pivot(elimination *x, const elimination_unknown *u) {
     note_least(g, &x->excess, graph_sub(g, u->diagonal, kept));
 }
 
-/* Subtracts the contribution of the pivot of an unknown of `kind` from the diagonal of i. */
+/* Subtracts `product`, due to a pivot of an unknown of this kind, from the diagonal of i. */
 static void subtract_from_diagonal(elimination *x, elimination_kind kind, uint32_t i, graph_node product) {
     elimination_unknown *u = &x->unknowns[i];
     if (u->kind == UNKNOWN_CONSTRAINT && kind == UNKNOWN_COORDINATE) u->before = graph_sub(x->g, u->before, product);

@@ -4,13 +4,13 @@
  *
  * The caller chooses the order of two kinds of steps:
  *
- *   pivot        one step of LDLᵀ with a number on the diagonal (Golub & Van Loan, Matrix Computations, 4th ed., 4.1.2)
- *   substitute   x_w = Σ α_c x_c, allowed once no other definition contains x_w: S ← EᵀSE, z_c += α_c z_w. In the system
- *                extended by the definition and its multiplier this is a pivot of two rows with the determinant −1, so it
- *                needs no division and cannot fail.
+ *   pivot        one step of LDLᵀ with a diagonal entry as pivot (Golub & Van Loan, Matrix Computations, 4th ed., 4.1.2)
+ *   substitute   x_w = Σ α_c x_c, allowed once no other definition contains x_w: S ← EᵀSE, z_c += α_c z_w. If the
+ *                definition of x_w and its multiplier are added to the system, this step is a 2 × 2 pivot with
+ *                determinant −1. It needs no division and cannot fail.
  *
- * The solution in the graph has no multiplications by 0 or 1 and needs neither matrices nor loops; constant parts are
- * evaluated once. Expressions do not grow: each entry is one node, to which later entries refer. */
+ * The solution is an expression without matrices, loops or multiplications by 0 or 1; its constant parts are evaluated
+ * once. Expressions do not grow: each entry is one node, to which later entries refer. */
 #pragma once
 
 #include "engine/graph/graph.h"
@@ -25,8 +25,8 @@ typedef struct elimination_unknown {
     bool gone;
     graph_node diagonal, inverse;
     graph_node
-        before; /* coordinate: diagonal before pivots are subtracted; constraint: diagonal before other constraints are */
-    graph_node z;    /* right-hand side; after elimination_solve the solution */
+        before;   /* diagonal of a coordinate before any pivot, of a constraint after the pivots of coordinates only */
+    graph_node z; /* right-hand side; elimination_solve replaces it by the solution */
     uint32_t first;  /* index of its first entry */
     uint32_t degree; /* number of entries with remaining unknowns */
 } elimination_unknown;
@@ -50,8 +50,8 @@ typedef struct elimination_factor {
 typedef struct elimination {
     graph *g;
     arena memory;
-    bool constrained; /* whether an unknown is a constraint */
-    bool failed;      /* out of memory, the graph failed, a pivot is the number 0, or there are too many products */
+    bool constrained; /* whether any unknown is a constraint */
+    bool failed; /* out of memory, the graph failed, a pivot is the constant node 0, or there are too many products */
     size_t products, products_most;
     elimination_unknown *unknowns;
     size_t count, capacity;
@@ -65,14 +65,15 @@ typedef struct elimination {
     size_t factor_count, factor_capacity;
     uint32_t *column; /* scratch: entries of the unknown that is being eliminated */
     size_t column_capacity;
-    /* Accuracy measures of the solution; GRAPH_NONE without pivots. */
+    /* Accuracy measures of the solution; GRAPH_NONE if there are no such pivots. */
     graph_node least, most; /* smallest and largest pivot of a coordinate */
-    graph_node excess; /* smallest pivot minus its lower bound when constraints act (MASS_PIVOT_KEPT), or GRAPH_NONE */
+    graph_node excess;      /* least pivot − MASS_PIVOT_KEPT · (diagonal before pivots), or GRAPH_NONE */
     graph_node
-        square; /* smallest squared sine of a constraint's angle to those eliminated before it, in the metric of M⁻¹ */
+        square; /* smallest squared sine of the angle between a constraint and those before it, in the metric of M⁻¹ */
 } elimination;
 
-/* Begins an empty system with nodes in g (borrowed). Failures are sticky: check x->failed at the end. */
+/* Begins an empty system with nodes in g (borrowed). After a failure x->failed stays true, so it need only be checked
+ * at the end. */
 void elimination_begin(elimination *x, graph *g, size_t products_most);
 void elimination_end(elimination *x);
 
@@ -82,8 +83,8 @@ uint32_t elimination_add_unknown(elimination *x, elimination_kind kind);
 /* Adds a node to S_ij and S_ji. */
 void elimination_add(elimination *x, uint32_t i, uint32_t j, graph_node node);
 
-/* Eliminates j with its diagonal entry as pivot, which must differ from the number 0. Returns the number of factors of this
- * step, which are the last in x->factors. */
+/* Eliminates j with its diagonal entry as pivot, which must not be the constant node 0. Returns the number of factors
+ * of this step, which are the last in x->factors. */
 size_t elimination_pivot(elimination *x, uint32_t j);
 
 /* Eliminates j with x_j = Σ factors[k].node x_(factors[k].with). */

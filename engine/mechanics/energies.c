@@ -3,9 +3,9 @@
  *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
  *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
  *
- * Q are the forces without a potential. a_ct is the part of constraint c at velocity level that is free of velocities. On
- * the motion A_c·q' = −a_ct, so the contribution of a catastatic constraint is 0. For constraints that are not linear in the
- * velocities the power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
+ * Q are the forces without a potential, and a_ct is the part of constraint c at velocity level that is free of
+ * velocities. Along the motion A_c·q' = −a_ct, so the contribution of a catastatic constraint is 0. For constraints
+ * that are not linear in the velocities the power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
 #include "engine/mechanics/equations.h"
 
 #include "engine/system/elements.h"
@@ -86,8 +86,8 @@ graph_node energies_kinetic(const hamel_equations *e) {
     return none ? need_energies(e, "kinetic energy") : sum_nodes(s->graph, s->kinetic, s->kinetic_count);
 }
 
-/* Returns the part of one term of T: T0 = T(q' = 0), T1 = Σ q'_i ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i q'_j ∂²T/∂q'_i∂q'_j
- * (Papastavridis 3.9). Returns GRAPH_NONE after adding an error if the term is not quadratic. */
+/* Returns the part of one term of T that has this degree: T0 = T(q' = 0), T1 = Σ q'_i ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i
+ * q'_j ∂²T/∂q'_i∂q'_j (Papastavridis 3.9). Returns GRAPH_NONE after adding an error if the term is not quadratic. */
 static graph_node part_of_term(hamel_system *s, graph_node term, int degree, const graph_node *zeros) {
     graph *g = s->graph;
     graph_node sum = graph_number(g, 0);
@@ -219,8 +219,8 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
-/* Returns the power of the reactions without Aᵀλ: prescribed forces and friction. C itself cannot be used here, because it
- * contains the λ of ideal constraints. */
+/* Returns the power of the reactions without Aᵀλ: prescribed forces and friction. The prescribed forces C themselves
+ * cannot be used, because they contain multipliers of ideal constraints. */
 static graph_node nonideal_power(const hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;

@@ -3,8 +3,8 @@
  *     M(q,t) q'' = Q(q,q',t) + Aᵀλ + F|λ|      n rows
  *     A q'' = b                                m rows: every constraint at the level of accelerations
  *
- * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: each column is multiplied by the |λ| of one
- * constraint. M, A and F are lists of structural nonzeros. All memory is from the system's arena. */
+ * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: column k of F is multiplied by the |λ|
+ * of one constraint. M, A and F are lists of structural nonzeros. All arrays are allocated in the system's arena. */
 #pragma once
 
 #include "engine/linear/congruence.h"
@@ -26,8 +26,9 @@ typedef struct curl_entry {
     graph_node node;
 } curl_entry;
 
-/* Derivatives from which Hamel's coefficients follow. Rows are the candidates for Ψ: the user's quasi-velocities, then the
- * constraints. Rows of holonomic constraints have no entry in curl and time, rows of acceleration constraints no entry at all. */
+/* Derivatives from which Hamel's coefficients are computed. Rows are the candidates for rows of Ψ: the user's
+ * quasi-velocities, then the constraints. Rows of holonomic constraints have no entry in curl and time, rows of
+ * acceleration constraints no entry at all. */
 typedef struct transitivity_nodes {
     size_t row_count;
     matrix_pattern rate;  /* dΨ_ji/dt along the motion */
@@ -40,14 +41,14 @@ typedef struct transitivity_nodes {
 typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
-    bool held; /* true for runs, which hold directions of friction between events; false for display */
+    bool held; /* whether directions of friction are held between events: true for runs, false for display */
 
-    /* Runs allow M as Bᵀ D B if the energies share their sums (extended_system.h); the pattern M is then empty. */
+    /* If true, M may be left as Bᵀ D B when energies share sums (extended_system.h); the pattern M is then empty. */
     bool may_factor_mass;
     congruence *mass;        /* NULL: M contains the entries */
     graph_node *mass_values; /* its factors, then entries of D */
 
-    graph_node *zeros;    /* n nodes 0 for substitutions (equations_zeros) */
+    graph_node *zeros;    /* n times the constant node 0, for substitutions (equations_zeros) */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */
     matrix_pattern M;     /* lower triangle: row ≥ column */
     graph_node *Q;        /* n */
@@ -66,8 +67,9 @@ typedef struct hamel_equations {
 
     transitivity_nodes *transitivity; /* NULL if the formulation does not need it */
 
-    /* n: Lagrange's Q minus this Q; NULL if both are equal. Both agree in the directions that the constraints allow, and may
-     * differ in others if ω is valid only on the constraints (quaternions). Multipliers are Lagrange's. */
+    /* n: Lagrange's Q minus this Q; NULL if both are equal. Both Q agree in the directions that the constraints allow.
+     * In other directions they may differ if ω is valid only on the constraints (quaternions). Multipliers are computed
+     * with Lagrange's Q. */
     graph_node *reaction_shift;
 
     /* The same equations as residuals in (t, q, q', q'', λ), for the Newton matrix:
@@ -75,17 +77,17 @@ typedef struct hamel_equations {
     graph_node *residual; /* n + m */
 
     graph_node *nonideal;      /* n: C of nonideal constraints; NULL if all are ideal */
-    graph_node *momentum_rate; /* n: ∂L/∂q + Q, p' without reactions; NULL unless the formulation is in momenta */
+    graph_node *momentum_rate; /* n: p' without reactions, ∂L/∂q + Q; NULL unless the formulation uses momenta */
     bool *cyclic;      /* n: whether a constant momentum replaces the velocity; NULL except in Routh's equations */
     graph_node *terms; /* terms of L if M and Q follow from these terms alone; otherwise NULL */
     size_t term_count;
-    graph_node *given;      /* n: generalized forces without a potential: given ones and −∂D/∂q' */
+    graph_node *given;      /* n: generalized forces without a potential: impressed forces and −∂D/∂q' */
     graph_node jacobi;      /* h = q'·∂L/∂q' − L */
     graph_node jacobi_rate; /* rate of h along the motion (Greenwood 4.379) */
 } hamel_equations;
 
-/* constraints.c: fills A, b, position, velocity and the last m residuals. Errors (acceleration constraints that are not linear in the
- * accelerations) go to the system's error. */
+/* constraints.c: fills A, b, position, velocity and the last m residuals. If an acceleration constraint is not linear
+ * in the accelerations, an error is added to the system's error. */
 hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* friction.c: fills F and subtracts F|λ| from the residuals. */
@@ -109,7 +111,8 @@ hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hame
 /* gibbs_appell.c: adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false on failure. */
 bool appell_add_term(hamel_equations *e, graph_node term);
 
-/* energies.c: returns the *count terms of L = T − V, or of the given lagrangian, with their signs. NULL if out of memory. */
+/* energies.c: returns the *count terms of L = T − V, or of the lagrangian of the description, with their signs. NULL if
+ * out of memory. */
 graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count);
 
 /* Returns the n nodes ∂L/∂q, in the system's memory. NULL after adding an error. */
@@ -124,14 +127,15 @@ graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* degre
 graph_node energies_potential(const hamel_equations *e);
 graph_node energies_acceleration(const hamel_equations *e);
 
-/* Returns true if a mass or all moments of inertia are constant. */
+/* Returns true if all `count` nodes of `inertia`, a mass or moments of inertia, are constant. */
 bool energies_inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
 
-/* Return terms of T: of one component of a velocity, and of a rotation. */
+/* Return a term of T: that of one velocity component of a particle, and that of a rotation. */
 graph_node energies_kinetic_of_particle(hamel_system *s, const system_particle *p, int component);
 graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r);
 
-/* Return terms of S, up to terms without accelerations: of a rotation, and the *count others (NULL if out of memory). */
+/* Return terms of S up to terms without accelerations: that of a rotation, and the *count other terms (NULL if out of
+ * memory). */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 
@@ -157,10 +161,11 @@ bool pattern_finish(hamel_system *s, matrix_pattern *p);
 /* Finds the entries of a row of a finished pattern: sets *first and returns their number. */
 size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first);
 
-/* Returns an array of n nodes, all of them the number 0, or NULL with an error. */
+/* Returns an array of n nodes, all of them the constant 0, or NULL with an error. */
 graph_node *node_array(hamel_system *s, size_t n);
 
-/* Returns n zeros, created once: one array per constraint would need quadratic memory. Returns NULL with an error. */
+/* Returns n constant nodes 0. All constraints share one array, because an array for each would need quadratic memory.
+ * Returns NULL with an error. */
 const graph_node *equations_zeros(hamel_equations *e);
 
 /* Copies the symbols of `kind` in `node` to *list, because graph_support's list is invalid after the next call. Returns the
@@ -170,6 +175,6 @@ size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, in
 /* Returns HAMEL_OK, or the status of the error that stopped the derivation. */
 hamel_status equations_status(hamel_system *s);
 
-/* Adds the error after a failed allocation or a missing node. Returns the status of the graph (budget exceeded, canceled), or
- * HAMEL_NO_MEMORY, which replaces earlier errors. */
+/* Adds an error that describes why an allocation failed or a node is missing. Returns the status of the graph (budget
+ * exceeded, canceled), or HAMEL_NO_MEMORY, which replaces earlier errors. */
 hamel_status equations_exhausted(hamel_system *s);

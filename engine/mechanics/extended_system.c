@@ -1,14 +1,15 @@
 /* extended_system.c — builds and eliminates the extended system of the energies.
  *
- * Unknowns: every affine sum below T or a constraint; scalings are looked through. A sum that only one other sum contains is
- * dissolved into that as long as the result has OPERANDS_MOST operands. Without this bound T with one mass at the tip of a
- * chain would become one full row; bounds from 3 to 8 change other products by less than 10 %.
+ * Unknowns are the sums in T and the constraints that are affine in the velocities. A sum that only one other sum
+ * contains is merged into it if the result has at most OPERANDS_MOST operands. Without this bound, a chain with one
+ * mass at its tip would become one full row. Bounds from 3 to 8 change the products of other systems by less than 10 %.
  *
- * Order: the next coordinate is the one with the fewest sums above it that are not substituted yet, its cone. Candidates wait
- * in a window by level, the length of the longest path up. Candidates whose cone is much larger than the smallest wait
- * outside for some steps. Fill in space grows with N under minimum degree over both kinds of steps, or with an order that is fixed
- * by the first cones; with this order it does not. A constraint is a pivot as soon as its own row contains no coordinate
- * that is left: N loops in series have N times the products of one, but fill in when their constraints come last. */
+ * The next coordinate is the one with the smallest cone. The cone of an unknown is the set of remaining sums that
+ * contain it, directly or indirectly. Candidates enter a window in the order of their level, the length of the longest
+ * chain of sums that contain each other. A candidate whose cone is much larger than the smallest leaves the window for
+ * some steps. For bodies in space, fill-in grows with their number N under minimum degree, or if the initial cones fix
+ * the order. A constraint is a pivot once its own row contains no remaining coordinate: N loops in series then need N
+ * times the products of one loop, without fill-in. */
 #include "engine/mechanics/extended_system.h"
 
 #include <assert.h>
@@ -18,12 +19,12 @@
 enum { OPERANDS_MOST = 4, WINDOW = 12, CONE_FACTOR = 4, CONE_SPARE = 16, CONE_MOST = 100000 };
 enum { BEYOND_QUADRATIC = 3 };
 
-/* A node below the terms and rates. */
+/* A node that occurs in the terms or rates. */
 typedef struct part {
-    uint8_t degree; /* in the velocities; BEYOND_QUADRATIC also for all that is not polynomial */
-    bool needed;    /* affine, and an operand of a product or a rate */
-    uint32_t uses;  /* sums that contain it, through scalings; at least 2 for an operand of a product or a rate */
-    graph_node coefficient;  /* of a quadratic node in T; GRAPH_NONE: T does not contain it */
+    uint8_t degree; /* in the velocities; BEYOND_QUADRATIC if above 2 or not polynomial */
+    bool needed;    /* affine, and part of a product or a rate */
+    uint32_t uses;  /* sums that contain it or a multiple of it; at least 2 for an operand of a product or a rate */
+    graph_node coefficient;  /* of a quadratic node in T; GRAPH_NONE if T does not contain the node */
     elimination_factor link; /* of a needed node: node = link.node · unknown + (free of velocities) */
 } part;
 
@@ -32,19 +33,19 @@ typedef struct product {
     graph_node coefficient;
 } product;
 
-/* An unknown as a sum of others; a coordinate has no factors. */
+/* An unknown as a sum of other unknowns; a coordinate has no factors. */
 typedef struct definition {
     uint32_t part;
     uint32_t count;
     elimination_factor factors[OPERANDS_MOST];
     bool dissolved;
-    uint32_t level;           /* the longest path up; 0: no definition contains it */
-    size_t users, user_count; /* definitions that contain it and are left: in `users` of the builder */
-    uint32_t stamp;           /* of the walk that has visited it last */
+    uint32_t level;           /* longest chain of definitions that contain it; 0 if no definition contains it */
+    size_t users, user_count; /* range in the builder's `users`: remaining definitions that contain it */
+    uint32_t stamp;           /* number of the search that visited it last */
     uint32_t waits;           /* of a coordinate: how often it has left the window */
 } definition;
 
-/* The unknowns that are left in a constraint's own row, and their coefficients. */
+/* The remaining unknowns in a constraint's own row, and their coefficients. */
 typedef struct own_row {
     elimination_factor *list;
     size_t count, capacity;
@@ -69,11 +70,11 @@ typedef struct builder {
     uint64_t *keys; /* scratch for sorting */
     uint32_t window[WINDOW];
     size_t window_count;
-    uint32_t *order; /* coordinates, by level; the first `fresh` have entered the window */
+    uint32_t *order; /* coordinates sorted by level; the first `fresh` have entered the window */
     size_t fresh;
-    uint32_t *awake; /* ring of coordinates that have slept and wait for the window */
+    uint32_t *awake; /* ring buffer of coordinates that are due to enter the window again */
     size_t awake_first, awake_count;
-    uint32_t *asleep, *next; /* by the step at which they wake: the first, and the one after each */
+    uint32_t *asleep, *next; /* linked lists of the coordinates that enter the window again at each step */
     size_t steps;
 } builder;
 
@@ -141,7 +142,7 @@ static bool list_parts(builder *b) {
     return true;
 }
 
-/* T contains the quadratic part of p `coefficient` times more. */
+/* Adds `coefficient` to the coefficient of p in T if p is quadratic. */
 static void add_coefficient(builder *b, part *p, graph_node coefficient) {
     if (p->degree != 2) return;
     p->coefficient = p->coefficient == GRAPH_NONE ? coefficient : graph_add(b->g, p->coefficient, coefficient);
@@ -233,7 +234,7 @@ static void add_operand(graph *g, definition *d, elimination_factor f) {
     d->factors[d->count++] = f;
 }
 
-/* Adds an operand, or its own operands if it is dissolved; `more` operands follow. */
+/* Adds an operand, or its own operands if it is merged into d; `more` operands follow. */
 static void join_operand(builder *b, definition *d, elimination_factor f, uint32_t more) {
     definition *of = &b->definitions[f.with];
     bool once = of->count > 0 && b->parts[of->part].uses == 1 && !of->dissolved;
@@ -246,7 +247,7 @@ static void join_operand(builder *b, definition *d, elimination_factor f, uint32
         add_operand(b->g, d, (elimination_factor){of->factors[k].with, graph_mul(b->g, f.node, of->factors[k].node)});
 }
 
-/* A sum of two, or a choice between two, becomes an unknown. */
+/* Defines an unknown for a sum of two operands, or for a choice between two. */
 static bool define(builder *b, uint32_t at, const graph_cell *cell) {
     graph *g = b->g;
     graph_node zero = graph_number(g, 0);
@@ -267,7 +268,7 @@ static bool define(builder *b, uint32_t at, const graph_cell *cell) {
     return true;
 }
 
-/* The unknown of an affine node and its scale, from those of its operands. */
+/* Sets the unknown of an affine node and its scale from those of its operands. */
 static bool link_part(builder *b, uint32_t at) {
     graph *g = b->g;
     const graph_cell cell = *graph_at(g, b->nodes[at]);
@@ -324,7 +325,7 @@ static bool enter_coefficients(builder *b) {
     return !x->failed;
 }
 
-/* Which definitions contain each unknown, and levels. Users come after what they contain. */
+/* Lists the definitions that contain each unknown, and sets levels. Definitions follow the unknowns in them. */
 static bool list_users(builder *b) {
     size_t total = 0;
     for (size_t u = 0; u < b->count; u++)
@@ -356,12 +357,12 @@ static int compare_keys(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Sort key: by level; among equal levels the later coordinate first. */
+/* Returns a sort key: by level, and within a level the later coordinate first. */
 static uint64_t key_of(const builder *b, uint32_t u) {
     return (uint64_t)b->definitions[u].level << 32 | (UINT32_MAX - u);
 }
 
-/* The sums above u that are left, at most `most` of them: b->stack[1 …]. Their number. */
+/* Writes the remaining sums that contain u, at most `most` of them, to b->stack[1 …]. Returns their number. */
 static size_t find_cone(builder *b, uint32_t u, size_t most) {
     size_t count = 1;
     b->stack[0] = u;
@@ -381,7 +382,7 @@ static size_t find_cone(builder *b, uint32_t u, size_t most) {
     return count - 1;
 }
 
-/* Coordinates that wake at this step enter first. If the window would stay empty, the next step that wakes any is taken. */
+/* Fills the window, first with coordinates due at this step or, if there are no others, at the next such step. */
 static void fill_window(builder *b, size_t step) {
     for (size_t at = step; at <= b->steps; at++) {
         for (uint32_t u = b->asleep[at]; u != ELIMINATION_NONE; u = b->next[u])
@@ -435,7 +436,7 @@ static size_t find_in_row(const own_row *row, uint32_t unknown) {
     return at;
 }
 
-/* Row c contains `f.node` times more of an unknown. Coefficients that add up to the number 0 drop out. */
+/* Adds f.node to the coefficient of unknown f.with in a row, and removes a coefficient that becomes the constant 0. */
 static bool add_to_row(builder *b, own_row *row, elimination_factor f) {
     size_t at = find_in_row(row, f.with);
     if (at < row->count) {
@@ -452,7 +453,7 @@ static bool add_to_row(builder *b, own_row *row, elimination_factor f) {
     return true;
 }
 
-/* Sum u in the rows of the constraints that contain it becomes what it is made of. */
+/* Replaces the sum u by its operands in the rows of the constraints that contain u. */
 static void substitute_in_rows(builder *b, uint32_t u) {
     const elimination *x = b->x;
     for (uint32_t e = x->unknowns[u].first; e != ELIMINATION_NONE && !x->failed;) {
@@ -474,7 +475,7 @@ static void substitute_in_rows(builder *b, uint32_t u) {
     }
 }
 
-/* Eliminates coordinate u, then the constraints whose own rows contain no other that is left. */
+/* Eliminates coordinate u, then the constraints whose own rows contain no remaining coordinate. */
 static void pivot(builder *b, uint32_t u) {
     elimination *x = b->x;
     size_t count = elimination_pivot(x, u), first = x->factor_count - count;

@@ -11,17 +11,17 @@ typedef enum solver_kind {
     SOLVER_LEAST_REACTION, /* pseudo-inverse in the metric of M⁻¹; redundant constraints need no special treatment */
     SOLVER_LEAST_CONSTRAINT, /* ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b */
     SOLVER_PROJECTION,       /* Φᵀ(M q'' − Q) = 0 in quasi-velocities */
-    SOLVER_TRANSITIVITY      /* the same unknowns, with Hamel's coefficients */
+    SOLVER_TRANSITIVITY      /* the same projection, computed with Hamel's coefficients */
 } solver_kind;
 
-/* The state that is integrated together with q (engine/dynamics/variables.h). */
+/* The variables that are integrated together with q (engine/dynamics/variables.h). */
 typedef enum variables_kind {
     VARIABLES_VELOCITIES, /* q' */
     VARIABLES_MOMENTA,    /* p = ∂L/∂q' */
-    VARIABLES_NONCYCLIC   /* q' of the coordinates that are not cyclic; momenta of the others are constants of a run */
+    VARIABLES_NONCYCLIC   /* q' of the coordinates that are not cyclic; the momenta of cyclic ones are constant */
 } variables_kind;
 
-/* Properties of systems that not every formulation supports. */
+/* Properties of systems that not every formulation supports, with the reason in messages. */
 #define FORMULATION_NEED_LIST(X)                                                                 \
     X(LAGRANGIAN, "it is given by a lagrangian, which does not separate masses from potentials") \
     X(ACCELERATION_ENERGY, "it is given by an acceleration energy, not by a kinetic energy")     \
@@ -42,7 +42,7 @@ typedef struct formulation {
     const char *name, *summary;
     solver_kind solver;
     variables_kind variables;
-    unsigned serves; /* the needs that the formulation supports */
+    unsigned serves; /* NEED_ bits of the properties that the formulation supports */
     /* Fills *e, in which only `system`, `n`, `m` and `held` are set. Errors are added to the system's error. */
     hamel_status (*derive)(hamel_equations *e);
 } formulation;
@@ -63,7 +63,8 @@ const formulation *formulation_at(size_t index); /* NULL if index is too large *
 /* Returns the formulation with this name, the default for "auto" and NULL, or NULL if the name is unknown. */
 const formulation *formulation_named(const char *name);
 
-/* Returns HAMEL_OK if `f` supports the system. Otherwise adds an error with the reason and the formulations that do. */
+/* Returns HAMEL_OK if `f` supports the system. Otherwise adds an error with the reason and the names of the
+ * formulations that support it. */
 hamel_status formulation_serves(const formulation *f, hamel_system *s) HAMEL_CHECKED;
 
 /* Adds the error of a formulation that rejects a system for a reason that formulation_serves does not check. */

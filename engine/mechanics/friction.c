@@ -2,10 +2,11 @@
  *
  *     M q'' = Q + Aᵀλ + F |λ|,     F_ik = −μ |g| s_t·∂s/∂q'_i / √(|s_t|² + ε²)          Udwadia 2000, eq. 36-39
  *
- * with λ the true multiplier, not that of ideal constraints. Both agree only if A M⁻¹F = 0, as for a particle on a curve
- * (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along the surface. If f contains
- * only the coordinates of the point, s_t = s, and s·g is not computed. Without ε a point that comes to rest sticks
- * (dynamics/stick_slip.h), and the direction of the slip is held between events. */
+ * with λ the true multiplier, not that of ideal constraints. The two multipliers agree only if A M⁻¹F = 0, as for a
+ * particle on a curve (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along
+ * the surface. If f contains only the coordinates of the point, s_t = s, and s·g is not computed. If ε is not
+ * specified, a point that comes to rest sticks (dynamics/stick_slip.h), and the direction of the slip is held between
+ * events. */
 #include "engine/mechanics/equations.h"
 #include "engine/system/elements.h"
 
@@ -19,7 +20,7 @@ static bool surface_moves(const hamel_equations *e, const system_friction *f) {
     if (graph_depends(s->graph, equation) & GRAPH_DEPENDS(SYMBOL_TIME)) return true;
     const int32_t *support;
     size_t count = graph_support(s->graph, equation, SYMBOL_COORDINATE, &support);
-    for (size_t i = 0, at = 0; i < count; i++) { /* both lists increase */
+    for (size_t i = 0, at = 0; i < count; i++) { /* both lists are sorted */
         while (at < f->count && f->coordinates[at] < support[i]) at++;
         if (at == f->count || f->coordinates[at] != support[i]) return true;
     }
@@ -34,7 +35,7 @@ static bool add_friction_entry(hamel_equations *e, const system_friction *f, int
     return e->residual[i] >= 0 && pattern_add(e->system, &e->F, i, column, force);
 }
 
-/* Returns −μ|g|, the force for each unit of |λ| and of a direction. */
+/* Returns −μ|g|: times |λ| and the unit vector of the slip, this is the friction force. */
 static graph_node pressure(const hamel_equations *e, const system_friction *f, graph_node square) {
     graph *g = e->system->graph;
     return graph_neg(g, graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square)));
@@ -66,10 +67,10 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
  *
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *
- * u is w/|w| if |w| is much larger than |D|, and D/|D| if w = 0, at the start of a slip. Beyond the end of a slip, where w
- * passes through 0 along D, u stays D/|D|, so that a step can cross the instant of rest, as with a held sign. r·D > 0 always.
- * If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0 and is negligible against |r|² ≥ 1e-240
- * (dynamics/stick_slip.c). */
+ * u is w/|w| if |w| is much larger than |D|, and D/|D| if w = 0, at the start of a slip. Beyond the end of a slip,
+ * where w passes through 0 along D, u stays D/|D|, so that a step can pass the instant of rest, as it can in the plane
+ * with a held sign. r·D > 0 always. If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0 and is negligible
+ * against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
 static void hold_direction(hamel_equations *e, const system_friction *f, graph_node u[3]) {
     graph *g = e->system->graph;
     graph_node D[3], r[3];
@@ -81,7 +82,8 @@ static void hold_direction(hamel_equations *e, const system_friction *f, graph_n
     for (size_t j = 0; j < f->along_count; j++) u[j] = graph_div(g, r[j], size);
 }
 
-/* Adds friction that can stick. The sign of a single speed is held between events, and 0 while the point sticks. */
+/* Adds friction that can stick. If the slip has one component, its sign is held between events and is 0 while the point
+ * sticks. */
 static bool add_sticking(hamel_equations *e, int32_t column, const system_friction *f) {
     graph *g = e->system->graph;
     graph_node u[3];

@@ -1,11 +1,11 @@
-/* generalized_forces.c — lists the forces on the coordinates, one origin after the other. */
+/* generalized_forces.c — lists the forces on the coordinates, ordered by the element that causes them. */
 #include "engine/mechanics/generalized_forces.h"
 
 typedef struct collector {
     hamel_equations *equations;
     arena *memory;
-    graph_node *on;   /* n: forces of the current origin; GRAPH_NONE: no force so far */
-    int32_t *touched; /* coordinates with a force, in the order of their first part */
+    graph_node *on;   /* n: forces of the current origin, or GRAPH_NONE */
+    int32_t *touched; /* coordinates with a force of the current origin, in the order of their first terms */
     size_t touched_count;
     generalized_force *all;
     size_t count, capacity;
@@ -18,7 +18,7 @@ static void collect_part(collector *c, int32_t i, graph_node force) {
     c->on[i] = c->on[i] < 0 ? force : graph_add(g, c->on[i], force);
 }
 
-/* Completes an origin: the collected forces are appended with the description in `like`. */
+/* Appends the forces collected for one origin to the list; all other fields are copied from `like`. */
 static bool finish_origin(collector *c, generalized_force like) {
     generalized_force *all = arena_grow(c->memory, c->all, &c->capacity, c->count + c->touched_count, sizeof *all);
     if (!all || !like.origin) return false;

@@ -1,13 +1,13 @@
-/* gibbs_appell.c — the Gibbs–Appell equations, and Gibbs–Appell functions that are given.
+/* gibbs_appell.c — the Gibbs–Appell equations, and Gibbs–Appell functions specified by the user.
  *
  *     ∂S/∂q''_i = Q_i + Σ λ_c A_ci                                   Greenwood 4.283; Papastavridis 3.5.21c
  *     ∂S/∂u'_r = Q_r                                                 Greenwood 4.275-4.283, 4.298
- *     S = Σ ½ m a·a + Σ (½ α·Iα + α·(ω × Iω)) + terms of T (Papastavridis A69) + S as given
+ *     S = Σ ½ m a·a + Σ (½ α·Iα + α·(ω × Iω)) + terms of T (Papastavridis A69) + S as specified
  *
  * S(q, q', q'', t) is quadratic in the accelerations, so M_ij = ∂²S/∂q''_i∂q''_j, and the part of ∂S/∂q'' without
- * accelerations moves to the right-hand side. ∂S/∂u'_r = Σ_i ∂S/∂q''_i Φ_ir, so both are projected by Φ. Unlike T, S may
- * already contain constraints (Papastavridis A77). M is then singular, but the equations together with the constraints are
- * regular. Energies and momenta cannot be recovered from S. */
+ * accelerations moves to the right-hand side. ∂S/∂u'_r = Σ_i ∂S/∂q''_i Φ_ir, so M and Q are projected by Φ. Unlike T, S
+ * may already contain constraints (Papastavridis A77). M is then singular, but the equations of motion and the
+ * constraints together determine the accelerations. Energies and momenta cannot be recovered from S. */
 #include "engine/mechanics/formulation.h"
 
 static bool add_appell_row(hamel_equations *e, graph_node term, int32_t i, const int32_t *list, size_t count) {

@@ -1,15 +1,16 @@
-/* kane.c — the general dynamical equation, known as Kane's: d'Alembert's principle along the free directions.
+/* kane.c — Kane's equations (Greenwood's general dynamical equation): d'Alembert's principle projected onto the
+ * admissible directions.
  *
  *     Σ_i m_i a_i·γ_ir + Σ_i (I_i α_i + ω_i × I_i ω_i)·β_ir = Q_r               Greenwood 4.297; Kane & Levinson 1985
  *     γ_ir = ∂v_i/∂u_r,   β_ir = ∂ω_i/∂u_r
  *
- * With γ_ir = Σ_j ∂v_i/∂q'_j Φ_jr, and β alike, these are projections of
+ * As γ_ir = Σ_j ∂v_i/∂q'_j Φ_jr, and β_ir likewise, these equations are projections of M q'' = Q with
  *
  *     M = Σ m JᵀJ + Σ J_ωᵀ I J_ω,     Q = forces − Σ m Jᵀ a_0 − Σ J_ωᵀ (I α_0 + ω × I ω)
  *
- * where a_0 and α_0 are the accelerations at q'' = 0. Only kinetic energies that the description gives as expressions, and
- * those of variable masses, are differentiated as in Lagrange's equations. Rotations are in body axes, in which α is the rate
- * of the components of ω. */
+ * where a_0 and α_0 are the accelerations at q'' = 0. Kinetic energies are differentiated, as in Lagrange's equations,
+ * only if the user specifies them as expressions or masses vary. Rotations are in body axes, in which α is the rate of
+ * the components of ω. */
 #include "engine/mechanics/formulation.h"
 #include "engine/system/elements.h"
 
@@ -56,8 +57,7 @@ static bool add_rotor(hamel_equations *e, const system_rotor *r) {
     if (!energies_inertia_is_constant(s, r->inertia, 9)) return lagrange_add_term(e, energies_kinetic_of_rotor(s, r));
     graph_node bias[3];
     int32_t *list;
-    size_t count =
-        node_support(s, energies_kinetic_of_rotor(s, r), SYMBOL_VELOCITY, &list); /* contains the velocities of ω */
+    size_t count = node_support(s, energies_kinetic_of_rotor(s, r), SYMBOL_VELOCITY, &list); /* all velocities in ω */
     rate_of_spin(g, r, bias);
     for (size_t i = 0; i < count; i++) {
         graph_node beta[3], weighted[3];

@@ -6,13 +6,13 @@
  *     M_ij = ∂²L/∂q'_i∂q'_j
  *     M q'' = Q + ∂L/∂q − (∂²L/∂q'∂q) q' − ∂²L/∂q'∂t + Aᵀλ
  *
- * valid for every regular L. L stays a list of terms. Each term is differentiated only with respect to the symbols that it
- * contains, so N elements with local coupling cost O(N). The two mixed derivatives together are the part of the rate of
- * ∂L/∂q' without accelerations.
+ * They hold for every regular L. L remains a list of terms. Each term is differentiated only with respect to the
+ * symbols that it contains, so N elements with local coupling cost O(N). The two mixed derivatives together are the
+ * part of the rate of ∂L/∂q' without accelerations.
  *
- * If terms share most of their symbols, as the energies of a chain in absolute angles do, each M_ij would be a sum over many
- * terms: N³/3 products for N links. Then one sweep over the whole of L gives all ∂L/∂q'_i and ∂L/∂q_i (graph_gradient), in
- * which the terms are added before they are differentiated again. */
+ * If terms share most of their symbols, as the energies of a chain in absolute angles do, each M_ij would be a sum over
+ * many terms: N³/3 products for N links. Then one reverse sweep over L gives all ∂L/∂q'_i and ∂L/∂q_i (graph_gradient).
+ * It adds the contributions of all terms before these are differentiated again. */
 #include "engine/mechanics/extended_system.h"
 #include "engine/mechanics/formulation.h"
 
@@ -20,15 +20,15 @@
 
 #include <assert.h>
 
-/* The sweep is used if terms of LONG velocities and more have SHARED times as many products of velocities as M has
- * entries. With a chain in absolute angles, derivation and evaluation are twice as fast from 16 links on, and eleven and six
- * times as fast with 128. With bodies in space whose terms only share four velocities (a flyball governor), they are 1.5
- * times slower, as a sweep does not separate the terms. */
+/* The sweep is used if the terms with at least LONG velocities have SHARED times as many products of velocities as M
+ * has entries. Measured: with a chain in absolute angles, derivation and evaluation are twice as fast from 16 links on;
+ * with 128 links they are eleven and six times as fast. With bodies in space whose terms only share four velocities (a
+ * flyball governor), they are 1.5 times slower, because the derivatives from a sweep mix all terms. */
 static const double SHARED = 6;
 enum { LONG = 12 };
 
-/* M is left as Bᵀ D B if its rows have FACTORED entries on average: those of 24 full rows. With fewer, the equations can be
- * solved entry by entry (model/accelerations.c). */
+/* M is left as Bᵀ D B if its rows have at least FACTORED entries on average. A full M with fewer than 24 rows is within
+ * the bound up to which the equations are solved in closed form (model/accelerations.c). */
 static const double FACTORED = 24;
 
 /* Adds the entries of row j of M for p, a part of ∂L/∂q'_j. */
@@ -129,7 +129,7 @@ static bool add_terms(hamel_equations *e) {
     return true;
 }
 
-/* Forces without a potential: given ones, and −∂D/∂q' of Rayleigh's function (Greenwood 2.68). */
+/* Adds the forces without a potential: impressed forces, and −∂D/∂q' of Rayleigh's function (Greenwood 2.68). */
 static bool add_given_forces(hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -153,7 +153,7 @@ static bool add_given_forces(hamel_equations *e) {
             if (!e->nonideal && !(e->nonideal = node_array(s, e->n))) return false;
             e->nonideal[i] = s->coordinates[i].nonideal;
             e->residual[i] =
-                graph_sub(g, e->residual[i], e->nonideal[i]); /* for Newton's matrix: ideal reactions held */
+                graph_sub(g, e->residual[i], e->nonideal[i]); /* Newton matrix: ideal reactions are constant */
         }
         count = node_support(s, e->given[i], SYMBOL_MULTIPLIER, &list);
         for (size_t k = 0; k < count; k++) {

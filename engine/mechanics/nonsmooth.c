@@ -1,4 +1,4 @@
-/* nonsmooth.c — one pass over the graph, operands before results, and the numeric values of branches. */
+/* nonsmooth.c — replacement of nonsmooth operators in one pass over the graph, and the numeric values of branches. */
 #include "engine/mechanics/nonsmooth.h"
 
 #include "engine/system/binder.h"
@@ -15,7 +15,7 @@ typedef struct holder {
     hamel_system *s;
     size_t count;        /* number of nodes before the pass */
     graph_node *map;     /* node → its replacement */
-    unsigned char *mark; /* NEEDED; WATCHED: below the first lists; CHANGED: at or above a nonsmooth operator */
+    unsigned char *mark; /* NEEDED: in the lists; WATCHED: in the first lists; CHANGED: contains a nonsmooth operator */
     bool watched;        /* whether the node being rewritten is WATCHED */
     int32_t *first;      /* node z → the first nonsmooth operator with the argument z, or −1 */
     size_t first_count, first_capacity;
@@ -123,7 +123,7 @@ static bool is_nonsmooth(uint8_t op) {
 }
 
 static graph_node rewrite(holder *h, graph_node node) {
-    graph_cell cell = *graph_at(h->s->graph, node); /* a copy: the graph grows */
+    graph_cell cell = *graph_at(h->s->graph, node); /* a copy, because the graph may be reallocated */
     graph_node to[3] = {GRAPH_NONE, GRAPH_NONE, GRAPH_NONE};
     for (int k = 0; k < 3; k++)
         if (cell.as.operand[k] >= 0) to[k] = h->map[cell.as.operand[k]];
@@ -143,8 +143,8 @@ static bool is_operation(const graph_cell *cell) {
     return cell->op != GRAPH_IS_NUMBER && cell->op != GRAPH_IS_SYMBOL;
 }
 
-/* Marks the nodes below the lists and, among these, the nodes at or above a nonsmooth operator. Returns false if there is no
- * such operator. */
+/* Marks the nodes that occur in the lists and, among these, the nodes that contain a nonsmooth operator. Returns false
+ * if there is no such operator. */
 static bool mark_nodes(holder *h, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched) {
     const graph *g = h->s->graph;
     bool any = false;
@@ -189,14 +189,15 @@ bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *cou
     return true;
 }
 
-/* Returns a point in segment i. For the segments before the first and after the last point, it is just outside the table. */
+/* Returns a point in segment i. For the segments before the first and after the last point of the table, that point
+ * lies just outside. */
 static double point_of(const graph_table *t, ptrdiff_t i) {
     if (i < 0) return nextafter(t->x[0], -INFINITY);
     if ((size_t)i + 1 >= t->count) return nextafter(t->x[t->count - 1], INFINITY);
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* Without a run, the direction is the slip itself, scaled to a size that friction.c treats as zero. */
+/* If no run holds the direction, it is the slip itself, scaled to a size that friction.c treats as zero. */
 static const double DIRECTION_SCALE = 1e-8;
 
 double nonsmooth_branch(const system_nonsmooth *w, double z) {
@@ -222,7 +223,7 @@ static void edges(const system_nonsmooth *w, double branch, double *low, double 
         ptrdiff_t i = table_segment(w->table, branch);
         if (i >= 0) *low = w->table->x[i];
         if ((size_t)(i + 1) < w->table->count) *high = w->table->x[i + 1];
-        if ((size_t)(i + 2) == w->table->count) *high = nextafter(*high, INFINITY); /* the last point is inside */
+        if ((size_t)(i + 2) == w->table->count) *high = nextafter(*high, INFINITY); /* includes the last point */
     }
 }
 

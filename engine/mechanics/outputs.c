@@ -11,7 +11,7 @@ static graph_node entry_of(const hamel_equations *e, int32_t c, int32_t i) {
     return graph_number(e->system->graph, 0);
 }
 
-/* Returns A_c · x for the symbols x. */
+/* Returns A_c · x, where x are the symbols of a kind. */
 static graph_node row_times(const hamel_equations *e, int32_t c, const graph_node *x) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -85,7 +85,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_POWER: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), row_times(e, x, s->v));
     case QUANTITY_GAUSS: return gauss_function(e);
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
-    default: return GRAPH_NONE; /* the binder handles all other quantities */
+    default: return GRAPH_NONE; /* all other quantities are bound by the binder */
     }
 }
 
@@ -105,7 +105,8 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
     units_check(s);
 }
 
-/* A constant restitution is checked before the run, any other when the event happens. */
+/* A constant restitution is checked before the run; a restitution that is not constant is checked when the event
+ * happens. */
 static void check_restitution(hamel_system *s, system_event *at, graph_node restitution, const char *pointer) {
     double value;
     if (restitution < 0 || !binder_number(s, restitution, &value)) return;

@@ -23,7 +23,7 @@ static bool prepare_equations(hamel_equations *own, const hamel_equations *e) {
     return own->momentum && own->Q && own->residual;
 }
 
-/* Fills reaction_shift: Lagrange's Q of the rotors minus that of `rotors`. */
+/* Fills reaction_shift: the contribution of rotations to Lagrange's Q minus their contribution in this formulation. */
 static bool shift_reactions(hamel_equations *e, const hamel_equations *rotors) {
     hamel_system *s = e->system;
     hamel_equations lagrange;
@@ -40,8 +40,8 @@ static bool shift_reactions(hamel_equations *e, const hamel_equations *rotors) {
     return true;
 }
 
-/* Replaces M and Q by the contributions of the masses without differentiating their kinetic energy. Potentials and given forces
- * stay. */
+/* Replaces M and Q by the contributions of the masses without differentiating their kinetic energy. The terms of
+ * potentials and impressed forces do not change. */
 static hamel_status replace_inertia(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                     bool (*add_rotors)(hamel_equations *e)) {
     assert(e->M.count > 0 || e->system->kinetic_count == 0);

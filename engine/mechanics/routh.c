@@ -3,10 +3,11 @@
  *     p_c = ∂L/∂q'_c = β_c,     R(q, q', t; β) = L − Σ β_c q'_c with q'_c(q, q', t; β)      Greenwood 2.4; Talamucci 23
  *     d/dt ∂R/∂q'_i − ∂R/∂q_i = Q_i + Σ λ_c A_ci      for the coordinates that are not cyclic
  *
- * (R = ½ m r'² − β²/(2 m r²) − V in a central field: the term of β in R acts like a potential with opposite sign.) R is
- * stationary in q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i: the equations are Lagrange's, with the q'_c that belong
- * to β, and d/dt p_c = 0 as the cyclic rows. They are solved unchanged. The state consists of q and the velocities that are
- * not cyclic (engine/dynamics/noncyclic.c), and momenta are constant to the last digit.
+ * (R = ½ m r'² − β²/(2 m r²) − V in a central field: in R the term with β acts like a potential.) R is stationary in
+ * q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i: the equations are Lagrange's, with the q'_c that belong to β, and
+ * d/dt p_c = 0 as the cyclic rows. Lagrange's equations are solved unchanged. The state consists of q and the
+ * velocities that are not cyclic (engine/dynamics/noncyclic.c), and momenta of cyclic coordinates are constant to the
+ * last digit.
  *
  * A coordinate must be cyclic everywhere, not only at the initial state, where a force may vanish. Each condition is
  * therefore shown to be 0 identically (engine/algebra/identity.h). */
@@ -73,7 +74,7 @@ static void describe_coordinate(hamel_system *s, const cyclic_conditions *list, 
     }
 }
 
-/* Reports the coordinates with the fewest kinds of failed conditions; places[i] has a bit for each kind. */
+/* Reports the coordinates with the fewest kinds of failed conditions; places[i] has a bit for each kind that fails. */
 static hamel_status refuse_routh(hamel_system *s, const cyclic_conditions *list, const bool *failed,
                                  const unsigned *places) {
     text_buffer text;
