@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes sure that the Debian packages of the given groups are installed: deploy/setup.sh GROUP...
 #
-# Prints nothing if no package is missing. Otherwise it installs the missing packages with apt-get, as root or
-# through sudo, and prints their names. Without the right to do so it prints the names and fails. The groups are those of packages.txt.
-# Plain sh: this runs on a new machine before anything else is installed.
+# Prints nothing if no package is missing. Otherwise it installs the missing packages with apt-get, as root or through
+# sudo, and prints their names. If it may not install packages, it prints their names and fails. The file packages.txt
+# defines the groups. The script uses plain sh, since it runs on a new machine before anything else is installed.
 set -eu
 
 list=$(dirname "$0")/packages.txt
@@ -26,8 +26,7 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     exit 0 # they may be installed under other names; the compiler reports missing ones
 fi
 
-# dpkg-query fails if one package is not installed; only the list that it prints is used.
-# shellcheck disable=SC2086
+# dpkg-query fails if one package is not installed, so its exit status is ignored. shellcheck disable=SC2086
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null || true)
 missing=
 for package in $packages; do
@@ -47,7 +46,7 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
     as_root="sudo -n"
 else
-    say "these packages are missing, and installing them takes root's rights. Please run:"
+    say "these packages are missing, and only root can install them; run:"
     echo "  sudo apt-get install --no-install-recommends$missing" >&2
     exit 1
 fi

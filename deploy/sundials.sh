@@ -1,9 +1,10 @@
 #!/bin/sh
-# sundials.sh PREFIX — builds the parts of SUNDIALS that hamel links, from Debian's source package, with optimization.
+# sundials.sh PREFIX — builds the SUNDIALS libraries of hamel from Debian's source package, with optimization.
 #
-# Debian's libraries are built without optimization: their control code takes as long as the equations of a small system.
-# The same version and sources give the same results. Small systems take 0.6 to 0.7 of the time, large ones with BDF 0.9.
-# Afterwards: make clean, and make SUNDIALS=PREFIX.
+# Debian builds these libraries without optimization, so for a small system the solver itself takes as long as the
+# equations. The libraries built here have the same version and give the same results. Measured: small systems take 0.6
+# to 0.7 of the time with Debian's libraries, large systems with BDF take 0.9. Afterwards run `make clean` and `make
+# SUNDIALS=PREFIX`.
 set -eu
 
 prefix=${1:?usage: sundials.sh PREFIX}
@@ -12,7 +13,7 @@ case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Uses a separate list of source packages with the machine's own package servers; the machine's lists are unchanged.
+# Reads a separate list of source packages from the package servers of this machine; apt's own lists stay unchanged.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Component: main' | head -n 1)
 [ -n "$mirror" ] || { echo "sundials.sh: apt knows no archive of Debian 12 (apt-get update)" >&2; exit 1; }
 mkdir -p "$work/lists/partial" "$work/parts"
