@@ -19,8 +19,8 @@ static const char token_prefix[] = "hamel_"; /* makes a leaked token recognizabl
 static const double day_seconds = 86400;
 
 struct access_list {
-    token_owner *known;   /* all owners since the start */
-    bool anyone;          /* there is no file: one owner */
+    token_owner *known;   /* owners of all tokens loaded since the start, including removed ones */
+    bool anyone;          /* no file of tokens: `anyone` is the only owner */
     pthread_mutex_t lock; /* guards the members below and the hashes of owners */
     token_owner **owners; /* owners in the file */
     size_t count;
@@ -60,7 +60,7 @@ token_owner *access_of(access_list *a, const char *authorization) {
     authorization += strspn(authorization, " ");
     api_digest(authorization, strlen(authorization), hash);
     pthread_mutex_lock(&a->lock);
-    for (size_t k = 0; k < a->count; k++) { /* no early exit, so that the time is constant */
+    for (size_t k = 0; k < a->count; k++) { /* no early exit: the time must not depend on the token */
         if (memeql_sec(a->owners[k]->hash, hash, DIGEST_HEX)) found = a->owners[k];
     }
     pthread_mutex_unlock(&a->lock);
@@ -263,7 +263,7 @@ static token_owner *known_as(const access_list *a, const char *name) {
     return owner;
 }
 
-/* Copies the rights of another owner of the same name. The caller holds the list's lock. */
+/* Copies token, scopes and quotas of another owner of the same name. The caller holds the list's lock. */
 static void take_rights(token_owner *owner, const token_owner *from) {
     memcpy(owner->hash, from->hash, sizeof owner->hash);
     pthread_mutex_lock(&owner->lock);
@@ -272,7 +272,7 @@ static void take_rights(token_owner *owner, const token_owner *from) {
     pthread_mutex_unlock(&owner->lock);
 }
 
-/* Returns the owners of the new file, with existing owners of the same name in their place. Needs no lock. */
+/* Returns the owners of the new file; an existing owner replaces a new one of the same name. Needs no lock. */
 static token_owner **match(const access_list *a, const access_list *fresh) {
     token_owner **now = calloc(fresh->count, sizeof(token_owner *));
     for (size_t k = 0; now && k < fresh->count; k++) {
@@ -323,7 +323,7 @@ bool access_take_request(token_owner *owner, double *seconds) {
 }
 
 /* The caller holds both locks. An owner may use as much as remains free, so if n owners use their maximum, 1/(n + 1) is
- * free. The sum of run slots is not checked here: their pool bounds it. */
+ * free. The sum of run slots is not checked here, since the pool of streams bounds it. */
 static access_grant decide_grant(const access_list *a, const token_owner *owner, access_resource kind, double amount,
                                  double most) {
     const double quotas[ACCESS_RESOURCES] = {

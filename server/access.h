@@ -6,9 +6,9 @@
  *                  "quotas": {"requests_per_second": 20, "streams": 4, "followers": 50, "jobs": 1000,
  *                             "stored_bytes": 1e9, "cpu_seconds_per_day": 3600}}]}
  *
- * Only the hash of a token is stored. A token has 256 random bits (`hameld --new-token NAME` makes one), so a plain
- * SHA-256 can be neither inverted nor looked up. Without a file there is one owner, `anyone`, with all scopes and no
- * quotas, and the daemon serves loopback only.
+ * Only the hash of a token is stored. `hameld --new-token NAME` makes tokens with 256 random bits, so a plain SHA-256
+ * of a token can be neither inverted nor found in a table. Without a file there is one owner, `anyone`, with all scopes
+ * and no quotas, and the daemon serves loopback only.
  *
  * On SIGHUP the daemon reads the file again (access_reload). Owners are identified by name: an owner that is still in
  * the file keeps its usage and gets the new token, scopes and quotas. An owner that has been removed is no longer
@@ -29,15 +29,15 @@ enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80 };
 
 /* In all quotas 0 means no limit. */
 typedef struct access_quotas {
-    double requests_per_second; /* average rate; bursts of twice this number, and of at least ten, are allowed */
+    double requests_per_second; /* average rate; a burst may have twice as many, at least ten */
     double streams;             /* simultaneous live runs, checks, analyses and submissions */
-    double followers;           /* answers that wait: results, events, `Prefer: wait` */
+    double followers;           /* responses that wait: results, events, `Prefer: wait` */
     double jobs;                /* queued and running jobs */
     double stored_bytes;        /* bytes of jobs and batches; see store_quota */
     double cpu_seconds_per_day; /* days begin at midnight UTC */
 } access_quotas;
 
-/* Resources that owners share: run slots; answers that wait; bytes of answers that have not been read. */
+/* Resources that owners share: run slots, responses that wait, and bytes of responses that clients have not read. */
 typedef enum access_resource {
     ACCESS_RUN_SLOT,
     ACCESS_FOLLOWER,
@@ -47,7 +47,7 @@ typedef enum access_resource {
 
 typedef struct token_owner token_owner;
 struct token_owner {
-    token_owner *next;           /* next in the list of all owners since the start */
+    token_owner *next;           /* next in the list of all owners loaded since the start */
     char name[TOKEN_NAME_BYTES]; /* stored as the owner of jobs; "" for anyone */
     char hash[DIGEST_HEX + 1];   /* SHA-256 of the token; guarded by the list's lock */
     cpu_share share;
@@ -66,11 +66,11 @@ struct token_owner {
 
 typedef struct access_list access_list;
 
-/* Reads the file; path "" means no file. If it has an error, returns NULL with a message that names the position. */
+/* Reads the file of tokens; path "" means no file. On an error returns NULL with a message that names the position. */
 access_list *access_open(const char *path, char *message, size_t room);
 void access_close(access_list *a);
 
-/* Reads the file again. If it has an error, returns false with a message as above and leaves the owners unchanged. Not
+/* Reads the file again. If it has an error, returns false with such a message and leaves the owners unchanged. Not
  * thread-safe. */
 bool access_reload(access_list *a, const char *path, char *message, size_t room);
 size_t access_count(access_list *a);
@@ -89,40 +89,41 @@ access_quotas access_quotas_of(token_owner *owner); /* returns the current quota
 bool access_take_request(token_owner *owner, double *seconds);
 
 /* Takes `amount` of a shared resource, of which `most` exist in total. Within the quota, an owner gets at most as much
- * as remains free for other owners. The only owner of a list may take all. */
+ * as remains free for other owners. The only owner in a list may take the whole resource. */
 typedef enum access_grant { ACCESS_GRANTED, ACCESS_QUOTA_USED, ACCESS_ALL_USED } access_grant;
 access_grant access_take(access_list *a, token_owner *owner, access_resource kind, double amount, double most);
 void access_release(access_list *a, token_owner *owner, access_resource kind, double amount);
 double access_used(access_list *a, access_resource kind); /* returns the amount that all owners use */
 
-/* Bytes that one answer takes from ACCESS_ANSWER_BYTES, the common budget of answers that have not been read: whole
- * answers, bytes that a stream keeps beyond its ring, and rows that a format collects. Small answers are not counted: the
- * number of connections bounds their sum. The caller serializes access. */
+/* Bytes that one response takes from ACCESS_ANSWER_BYTES, the common budget of unread responses. The budget counts
+ * whole responses, bytes that a stream keeps beyond its ring, and rows that a format collects. It does not count
+ * responses below ANSWER_SMALL_BYTES, since the number of connections bounds their sum. The caller serializes its
+ * calls. */
 enum { ANSWER_SMALL_BYTES = 16 * 1024 };
 typedef struct answers_share {
     access_list *list;
-    token_owner *owner; /* NULL for an answer without a token */
-    double most, taken; /* bytes: bound on all answers; taken by this one */
+    token_owner *owner; /* NULL for a response on a route that needs no token */
+    double most, taken; /* bytes: bound on all responses; taken by this one */
 } answers_share;
 bool answers_take(answers_share *s, size_t bytes); /* false if the budget or the owner's share is used up */
 void answers_give_back(answers_share *s, size_t bytes);
-void answers_leave(answers_share *s); /* releases all bytes of the answer */
+void answers_leave(answers_share *s); /* releases all bytes of the response */
 
 bool access_has_cpu(token_owner *owner, double *seconds);
 bool access_charge(token_owner *owner, double seconds); /* returns false if the quota is now used up */
 
-/* Processor time that is not stored yet. The owner must outlive it. */
+/* Processor time of an owner that is not stored yet. The owner must outlive this struct. */
 typedef struct access_usage {
     token_owner *owner;
     int64_t day; /* days since 1970 */
     double seconds;
 } access_usage;
 
-/* Takes the usage of the next owner from position *from, and advances *from. Returns false at the end. After saving,
- * call access_settle_usage: `total` is the stored usage of the owner on that day. Usage that could not be saved is
- * kept. */
+/* Takes the unstored usage of the next owner from position *from, and advances *from. Returns false at the end. After
+ * each attempt to store it, call access_settle_usage with the stored usage of the day in `total`. If `saved` is false,
+ * the usage is kept for the next attempt. */
 bool access_take_usage(access_list *a, size_t *from, access_usage *out);
 void access_settle_usage(const access_usage *usage, bool saved, double total);
 
-/* Makes a token: its text, and its hash in hexadecimal digits. Returns false if the kernel returns no random bytes. */
+/* Makes a token and the hexadecimal digits of its hash. Returns false if the kernel returns no random bytes. */
 bool access_make_token(char text[TOKEN_TEXT_BYTES], char hash[DIGEST_HEX + 1]);

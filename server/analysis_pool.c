@@ -1,5 +1,5 @@
-/* analysis_pool.c — pool of analysis processes; see analysis_pool.h. The thread of a request sends the body to its
- * process, waits for the answer in short rounds, and polls the budget after each round. */
+/* analysis_pool.c — pool of analysis processes; see analysis_pool.h. The thread of a request sends the body to a
+ * process, waits for the answer for ROUND_MS at a time, and polls the budget after each wait. */
 #include "server/analysis_pool.h"
 
 #include "server/analysis_process.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { ROUND_MS = 2 };   /* interval of polls while a process computes: half a time slice */
+enum { ROUND_MS = 2 };   /* interval of polls while a process computes: half a time slice of cpu_slots.c */
 #define WAIT_SECONDS 0.1 /* interval of polls of the budget while waiting for a process */
 
 typedef struct process {
@@ -63,7 +63,7 @@ void analysis_pool_close(analysis_pool *a) {
     free(a);
 }
 
-/* Returns NULL if this owner can get no process now. The caller holds the lock. */
+/* Returns a free process; NULL if the owner already holds as many as are free. The caller holds the lock. */
 static process *find_free(analysis_pool *a, token_owner *owner) {
     if (owner->analyses >= a->free) return NULL;
     process *p = a->processes;
@@ -74,7 +74,7 @@ static process *find_free(analysis_pool *a, token_owner *owner) {
     return p;
 }
 
-/* Returns NULL if the budget has ended. */
+/* Waits for a free process. Returns NULL if the budget has ended. */
 static process *take_process(analysis_pool *a, budget *b) {
     process *found = NULL;
     while (!found && hamel_ask(&b->poll) == HAMEL_OK) {
@@ -110,7 +110,7 @@ static bool is_alive(analysis_pool *a, process *p) {
     return fork_again(a, p);
 }
 
-enum { REQUEST, BODY, HEAD, TEXT, PARTS }; /* parts of an exchange; the first two are sent */
+enum { REQUEST, BODY, HEAD, TEXT, PARTS }; /* parts of an exchange; REQUEST and BODY are sent, others received */
 
 typedef struct part {
     char *bytes;
@@ -125,7 +125,7 @@ typedef struct exchange {
     bool lost; /* the process has ended or violated the protocol */
 } exchange;
 
-/* Continues as far as possible without waiting. Returns false if out of memory for the text. */
+/* Sends and receives as much as possible without waiting. Returns false if out of memory for the text. */
 static bool exchange_step(exchange *x) {
     while (x->at < PARTS && !x->lost) {
         part *p = &x->parts[x->at];
@@ -161,7 +161,7 @@ static double cpu_seconds_of(const process *p) {
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Polls the budget, which may yield the CPU slot. The process is stopped while another thread has the slot. */
+/* Polls the budget, which may yield the CPU slot; stops the process while another thread has the slot. */
 static bool may_continue(analysis_pool *a, budget *b, process *p) {
     bool stops = budget_slot_is_wanted(b);
     charge_process(p, b, cpu_seconds_of(p));

@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A process is replaced when it has grown by GROWN_KIB or has served REQUESTS_MAX requests. Measured: small analyses
- * (structure and equations of api/examples) need 1 to 3 MiB, and forking a process takes 1 ms. */
+/* A process is replaced when it has grown by GROWN_KIB or has served REQUESTS_MAX requests. Both are chosen for rare
+ * forks: measured, structure and equations of api/examples need 1 to 3 MiB, and a fork 1 ms. */
 enum { GROWN_KIB = 32 * 1024, REQUESTS_MAX = 1000 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -29,7 +29,7 @@ enum { SANITIZED = 0 };
 
 extern char **environ;
 
-/* Request that loads permanent data: the list of units, whose file cannot be opened later, and the tables of FLINT. */
+/* This request makes the process load the list of units, whose file it cannot open later, and the tables of FLINT. */
 static const char warm_up[] =
     "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"x\", \"unit\": \"m\"}, {\"name\": \"a\"}],"
     "\"kinetic_energy\": \"x'^2/2 + (a'^2 + 2*x'*a'*cos(a))/2\"}, \"analyses\": [\"structure\", \"equations\"]}";
@@ -70,13 +70,13 @@ static void free_known(void *block, size_t size) {
     free(block);
 }
 
-/* Installs allocation functions; without them the libraries would write a line to the log and abort. */
+/* Makes the libraries exit with ANALYSIS_EXIT_NO_MEMORY if memory is exhausted; by default they abort. */
 static void end_without_memory(void) {
     mp_set_memory_functions(process_allocate, reallocate_known, free_known); /* also used by MPFR */
     __flint_set_memory_functions(process_allocate, allocate_zeroed, reallocate, free);
 }
 
-/* Lowers a limit to `most`, or to the hard limit if that is lower. With `finally` it also lowers the hard limit. */
+/* Lowers a limit to `most`, or to its hard limit if that is lower. If `finally` is true, also lowers the hard limit. */
 static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) return false;
@@ -85,7 +85,7 @@ static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     return setrlimit(resource, &limit) == 0;
 }
 
-/* If the system runs out of memory, the kernel then kills this process before the daemon. */
+/* With this score the kernel kills this process before the daemon if the machine runs out of memory. */
 static void volunteer(void) {
     FILE *file = fopen("/proc/self/oom_score_adj", "w");
     if (!file) return;
@@ -122,7 +122,8 @@ static bool send_all(int channel, const void *from, size_t length) {
     return true;
 }
 
-/* Limits processor time; SIGXCPU ends the process. The limit is one second above the daemon's, which reports more. */
+/* Limits the processor time of the next analysis; beyond the limit SIGXCPU ends the process. The limit is one second
+ * above that of the daemon, so that normally the daemon ends the analysis and reports the reason. */
 static bool limit_next_analysis(const analysis_setup *setup) {
     struct rusage used;
     if (setup->cpu_seconds <= 0 || getrusage(RUSAGE_SELF, &used) != 0) return true;

@@ -17,11 +17,10 @@
 
 #include <stdint.h>
 
-/* Settings of all these processes. */
+/* Settings of all analysis processes. */
 typedef struct analysis_setup {
     api_limits limits;
-    double memory;      /* bytes that may be allocated beyond the size of a new process; ignored with sanitizers, whose
-                            reserved address space would count */
+    double memory;      /* allocation limit in bytes beyond the size of a new process; without effect with sanitizers */
     double cpu_seconds; /* processor time of one analysis; 0: no limit */
     seccomp_filter filter;
     void *secrets; /* memory that is overwritten before the first analysis; NULL if there is none */
@@ -49,9 +48,9 @@ typedef struct analysis_answer {
 
 enum { ANALYSIS_TEXT_MAX = 64 * 1024 * 1024 };
 
-/* Exit statuses. NO_MEMORY: memory was exhausted inside a library, and no answer could be sent. */
+/* Exit statuses. NO_MEMORY means that a library ran out of memory, so the process could not send an answer. */
 enum { ANALYSIS_EXIT_END = 0, ANALYSIS_EXIT_SETUP = 1, ANALYSIS_EXIT_NO_MEMORY = 3 };
 
-/* Functions for spawner_work; the context is an analysis_setup. */
+/* Members of a spawner_work, whose context is an analysis_setup. */
 void analysis_process_prepare(void *setup);
 int analysis_process_run(int channel, void *setup);

@@ -1,4 +1,4 @@
-/* budget.c — limits of a request or job; see budget.h. Most polls only read a flag and a coarse clock. */
+/* budget.c — limits of a request or job; see budget.h. Most polls only read the cancel flag and a coarse clock. */
 #include "server/budget.h"
 
 #include "engine/base/monotonic.h"
@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LOOK_SECONDS 0.003 /* interval of checks: below a time slice (4 ms), and below a tick of the coarse clock */
-#define BUSY_SECONDS 10    /* Retry-After if other requests had most of the processor time */
+#define LOOK_SECONDS 0.003 /* between checks; shorter than a time slice (4 ms) and a tick of the coarse clock */
+#define BUSY_SECONDS 10    /* Retry-After if other requests used most of the processor time; chosen */
 
 static const char *const spent_names[] = {
     [BUDGET_WALL] = "wall time",
@@ -41,7 +41,7 @@ static void check_limits(budget *b) {
     if (b->end == BUDGET_OPEN && clock_seconds() > b->deadline) b->end = BUDGET_WALL;
 }
 
-/* Waits for a slot by cpu_slot_take or cpu_slot_yield. */
+/* Calls cpu_slot_take or cpu_slot_yield. The wall time of a job does not include the wait. */
 static void wait_for_slot(budget *b, void (*wait)(cpu_slots *slots, cpu_slot *slot)) {
     double before = clock_seconds();
     wait(b->slots, &b->slot);
@@ -116,7 +116,7 @@ cJSON *budget_problem(const budget *b, const char *instance, int *http, int *ret
     }
     if (b->end == BUDGET_WALL)
         snprintf(detail, sizeof detail, "the work was not finished within its limit of %g s of wall time%s",
-                 b->limits.wall_seconds, own ? "" : ", as others had most of the processor time; try again later");
+                 b->limits.wall_seconds, own ? "" : ", since other requests used most of this time; retry later");
     if (b->end == BUDGET_DERIVATIONS)
         snprintf(detail, sizeof detail,
                  "deriving the equations takes more than the limit of %g s of processor time for one request; send a "

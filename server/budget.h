@@ -1,11 +1,10 @@
 /* budget.h — the limits of one request or job: CPU slot, wall time, processor time.
  *
- * The engine polls a budget at each evaluation (hamel_poll). Every few milliseconds the budget charges the processor
- * time used since then to the token owner and checks all limits. The budget yields the CPU slot if the time slice has
- * ended and other threads wait. So derivations, analyses and runs yield their slots, and work stops as soon as the
- * quota of the owner is used up.
+ * The engine polls a budget at each evaluation (hamel_poll). Every few milliseconds a poll charges the processor time
+ * used since the last charge to the token owner and checks all limits. A poll also yields the CPU slot if the time
+ * slice has ended and other threads wait.
  *
- * The first limit that is exceeded ends the budget permanently. Only one thread at a time may use a budget. */
+ * The first exceeded limit ends the budget; later polls report it again. Only one thread at a time may use a budget. */
 #pragma once
 
 #include "api/simulate.h"
@@ -29,17 +28,17 @@ typedef struct budget {
     budget_limits limits;
     double since, deadline;        /* by clock_seconds; deadline is INFINITY without a limit */
     double looked;                 /* time of the last check of the limits */
-    double charged, used, derived; /* processor time: thread clock at the last charge, total, in derivations */
+    double charged, used, derived; /* s of processor time: thread clock at the last charge; total; in derivations */
     bool deriving, is_job;
     budget_end end;
 } budget;
 
 /* `since` is the time at which the first byte of the request arrived, by clock_seconds. If `owner` is NULL, no owner is
- * charged. All arguments must outlive the budget. Time that a job waits for a CPU slot is not counted as wall time. */
+ * charged. All arguments must outlive the budget. The wall time of a job does not include its waits for a CPU slot. */
 void budget_open(budget *b, cpu_slots *slots, token_owner *owner, const atomic_bool *cancel,
                  const budget_limits *limits, double since);
 
-/* Called on the working thread. The budget charges the processor time of this thread between the two calls. */
+/* Called on the working thread, whose processor time between both calls the budget charges. */
 void budget_begin(budget *b);
 void budget_close(budget *b); /* releases the slot */
 
@@ -48,12 +47,12 @@ void budget_release_slot(budget *b); /* no-op if the slot is not held */
 
 /* Charges the processor time of another process that computes under this budget's slot. */
 void budget_add(budget *b, double seconds);
-bool budget_slot_is_wanted(const budget *b); /* if true, hamel_ask may block: stop that process before calling it */
+bool budget_slot_is_wanted(const budget *b); /* if true, hamel_ask may wait for a slot: stop the other process first */
 
 /* Marks the beginning or the end of a derivation. */
 void budget_derive(budget *b, bool deriving);
 
 /* Returns a problem document about the exceeded limit; NULL if no limit was exceeded or out of memory. Sets *http to
- * its status and *retry_after to the seconds until a retry makes sense; 0: never. */
+ * its status and *retry_after to the seconds until a retry makes sense; 0 means that a retry fails as well. */
 bool budget_spent(const budget *b); /* returns true if a limit was exceeded, false if the work was only canceled */
 cJSON *budget_problem(const budget *b, const char *instance, int *http, int *retry_after);

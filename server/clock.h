@@ -21,7 +21,7 @@ double clock_used_seconds(const struct rusage *used); /* user and system time */
 struct timespec clock_deadline(double seconds);
 void clock_condition_init(pthread_cond_t *out);
 
-/* Waits at most `seconds` for a condition of clock_condition_init. Returns false on timeout. */
+/* Waits at most `seconds` for a condition variable initialized by clock_condition_init. Returns false on timeout. */
 bool clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds);
 
 int64_t clock_wall_ms(void); /* milliseconds since 1970, UTC */
@@ -32,12 +32,11 @@ void clock_text(char out[CLOCK_TEXT_BYTES], int64_t wall_ms);
 /* Writes 128 random bits as 32 lower-case hexadecimal digits. Returns false if the kernel returns no random bytes. */
 bool random_id(char out[RANDOM_ID_BYTES]);
 
-/* Rate limit by a token bucket: an allowance that refills at a fixed rate up to a maximum. Zero-initialize: the bucket is
- * then full. */
+/* Rate limit by a token bucket, which refills at a fixed rate up to a maximum. A zero-initialized bucket is full. */
 typedef struct bucket {
     double taken, at; /* amount not yet refilled at time `at`, by clock_seconds */
 } bucket;
 
-/* Takes 1 from a bucket of size `most` that refills at `rate` per second. If the bucket is empty, returns false and sets
- * *seconds to the time until a retry can succeed. */
+/* Takes one unit from a bucket of `most` units that refills at `rate` units per second. If the bucket is empty, returns
+ * false and sets *seconds to the time until a retry can succeed. */
 bool bucket_take(bucket *b, double rate, double most, double *seconds);

@@ -47,9 +47,9 @@ static const option config_options[] = {
     {"min-free",    "BYTES",     OPTION_COUNT,  AT(min_free),       0, 1e15, "67108864",       "stop storing new data while less of the disk is free; 0: no bound"},
     {"backup",      "FILE",      OPTION_TEXT,   AT(backup),         0, 0,    "",               "copy the store, which may be in use, to a new file and exit"},
     {"streams",     "N",         OPTION_COUNT,  AT(streams),        1, 4096, "256",            "serve at most N streams at the same time"},
-    {"waiting",     "N",         OPTION_COUNT,  AT(waiting),        0, 1e5,  "64",             "let at most N requests wait for a stream; requests beyond it get 503"},
-    {"followers",   "N",         OPTION_COUNT,  AT(followers),      1, 1e5,  "512",            "let at most N answers wait for a job or a reader without a run slot"},
-    {"answers",     "BYTES",     OPTION_COUNT,  AT(answers),    65536, 1e12, "134217728",      "keep at most BYTES of unread answers (small answers are not counted)"},
+    {"waiting",     "N",         OPTION_COUNT,  AT(waiting),        0, 1e5,  "64",             "let at most N requests wait for a stream; refuse further requests (503)"},
+    {"followers",   "N",         OPTION_COUNT,  AT(followers),      1, 1e5,  "512",            "let at most N responses wait for a job or a slow client (followers)"},
+    {"answers",     "BYTES",     OPTION_COUNT,  AT(answers),    65536, 1e12, "134217728",      "keep at most BYTES of unread responses (below 16 KiB: not counted)"},
     {"connections", "N",         OPTION_COUNT,  AT(connections),    8, 1e5,  "1024",           "accept at most N connections"},
     {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "",               "accept at most N connections from one address or IPv6 /64; 0: no limit (default: half of --connections)"},
     {"handshakes",  "N",         OPTION_NUMBER, AT(handshakes),     0, 1e6,  "50",             "accept N new HTTPS connections a second from one address, twice as many at once; 0: no limit"},
@@ -62,7 +62,7 @@ static const option config_options[] = {
     {"analysis-processes", "N",  OPTION_COUNT,  AT(analysis_processes), 0, 2048, "",           "run analyses in N processes; 0: in the daemon itself (default: twice --workers)"},
     {"analysis-memory", "BYTES", OPTION_COUNT,  AT(analysis_memory), 1e6, 1e15, "1073741824",  "limit the memory of each process for analyses"},
     {"cache",       "BYTES",     OPTION_COUNT,  AT(cache),          0, 1e12, "268435456",      "cache models of repeated descriptions up to this size; 0: no cache"},
-    {"models",      "BYTES",     OPTION_COUNT,  AT(models),         0, 1e12, "1073741824",     "limit the models of running requests; requests beyond it get 503; 0: no limit"},
+    {"models",      "BYTES",     OPTION_COUNT,  AT(models),         0, 1e12, "1073741824",     "limit the models in use; refuse further requests (503); 0: no limit"},
     {"jit",         "WHEN",      OPTION_TEXT,   AT(jit_text),       0, 0,    "auto",           "translate equations to machine code: auto (if the run repays it), on or off"},
     {"seccomp",     "WHEN",      OPTION_TEXT,   AT(seccomp_text),   0, 0,    "off",            "filter system calls: off, on, or kill (other calls end the daemon)"},
     {"stall",       "SECONDS",   OPTION_NUMBER, AT(stall),        0.1, 1e6,  "60",             "close a stream when the client reads nothing for this time"},
@@ -106,7 +106,7 @@ static size_t find_option(const char *name, size_t length) {
 static bool set(settings *s, size_t i, const char *where, const char *text, char message[CONFIG_MESSAGE_BYTES]) {
     if (strlen(text) >= CONFIG_TEXT_BYTES)
         return config_fail(message, "%s: longer than %d bytes", where, CONFIG_TEXT_BYTES - 1);
-    if (s->given[i]) return true; /* an earlier source has precedence */
+    if (s->given[i]) return true; /* a source read before has precedence */
     s->given[i] = true;
     snprintf(s->text[i], CONFIG_TEXT_BYTES, "%s", text);
     snprintf(s->where[i], CONFIG_TEXT_BYTES, "%s", where);
@@ -212,7 +212,7 @@ static bool take_option(server_config *config, const settings *s, size_t i, char
         snprintf((char *)config + o->offset, CONFIG_TEXT_BYTES, "%s", text);
         return true;
     }
-    if (!s->given[i] && !*text) return true; /* computed in complete_config */
+    if (!s->given[i] && !*text) return true; /* complete_config computes the default */
     return take_number(config, s, i, text, message);
 }
 
@@ -265,7 +265,7 @@ static bool take_data_directory(server_config *config, char message[CONFIG_MESSA
     } else if (home && *home) {
         length = snprintf(config->data, CONFIG_TEXT_BYTES, "%s/.local/state/hamel", home);
     } else {
-        return config_fail(message, "--data: neither this option nor HOME is set");
+        return config_fail(message, "--data: neither this option nor HOME is set; set one of them");
     }
     if (length < CONFIG_TEXT_BYTES - 64) return true;
     return config_fail(message, "--data: the directory's name is too long");

@@ -6,9 +6,9 @@
  *
  * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot, among these to the
  * share that has computed least, and within a share to the run that has waited longest. So a hundred streams of one
- * owner get as much as one stream of another. A share that holds several slots yields one immediately to a share that
- * waits without a slot. A share that was idle starts with the usage of the share that got a slot last: idling earns no
- * credit. */
+ * owner get as much processor time as one stream of another. A share that holds several slots yields one immediately to
+ * a share that waits without a slot. A share that was idle starts with at least the usage of the share that got a slot
+ * last, so idling earns no credit. */
 #pragma once
 
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 typedef struct cpu_waiter cpu_waiter;
 
-/* Zero-initialize. Must outlive its slots. Guarded by the lock of the slots. */
+/* Zero-initialize. A share must outlive its slots; the lock of cpu_slots guards it. */
 typedef struct cpu_share {
     double used;  /* computing time, s */
     size_t users; /* threads that wait for a slot or hold one */
@@ -34,7 +34,7 @@ typedef struct cpu_slots {
     cpu_waiter *first, *last;
 } cpu_slots;
 
-/* Slot of one thread. Zero-initialize. */
+/* The slot of one thread: held, waited for or not needed. Zero-initialize. */
 typedef struct cpu_slot {
     cpu_share *share; /* set before the first use; NULL: the common share */
     bool held;

@@ -1,4 +1,4 @@
-/* accept.c — content negotiation; see accept.h. Pure functions; a header is parsed again for each offer. */
+/* accept.c — content negotiation; see accept.h. All functions are pure; a header is parsed again for each offer. */
 #include "server/http/accept.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-/* Returns the end of the piece at p: the next `,` outside quotes or, with `semicolon`, also the next `;`. */
+/* Returns the end of the element at p: the next `,` outside quotes or, if `semicolon` is true, also the next `;`. */
 static const char *piece_end(const char *p, bool semicolon) {
     bool quoted = false;
     for (; *p != '\0'; p++) {
@@ -75,7 +75,7 @@ static int closeness(const accept_range *range, const char *offer) {
     return 0;
 }
 
-/* Weight of one offer in a header, given by the range that matches it most closely. */
+/* Weight of one offer in a header: that of the range that matches the offer most closely. */
 typedef struct opinion {
     int weight, closeness, position; /* position of that range in the header */
 } opinion;

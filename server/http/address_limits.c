@@ -20,7 +20,7 @@ struct address_row {
 struct address_limits {
     double connections;                               /* 0: no limit */
     double rates[ADDRESS_COSTS], most[ADDRESS_COSTS]; /* a rate of 0 means no limit */
-    char secret[RANDOM_ID_BYTES]; /* key of the hash, so that a client cannot choose whose row to exhaust */
+    char secret[RANDOM_ID_BYTES]; /* random key of the hash: clients cannot aim at the row of another address */
     address_row rows[ROWS];
 };
 
@@ -31,10 +31,11 @@ address_limits *address_limits_open(double connections, double handshakes_per_se
         return NULL;
     }
     a->connections = connections;
-    /* Twenty wrong tokens at once, then one in five seconds. Guessing 256 bits is infeasible at any rate. */
+    /* Twenty wrong tokens at once, then one in five seconds; chosen, since guessing 256 bits is infeasible at any
+     * rate. */
     a->rates[ADDRESS_WRONG_TOKEN] = 0.2;
     a->most[ADDRESS_WRONG_TOKEN] = 20;
-    /* A client may open several connections at once: up to the allowance of two seconds. */
+    /* A client may open as many connections at once as the rate allows in two seconds, at least ten. */
     a->rates[ADDRESS_HANDSHAKE] = handshakes_per_second;
     a->most[ADDRESS_HANDSHAKE] = fmax(10, 2 * handshakes_per_second);
     return a;

@@ -13,8 +13,8 @@ typedef enum address_cost { ADDRESS_WRONG_TOKEN, ADDRESS_HANDSHAKE, ADDRESS_COST
 typedef struct address_limits address_limits;
 typedef struct address_row address_row;
 
-/* 0 means no limit. Returns NULL if out of memory or random bytes. The caller frees the table after the last call of
- * address_limits_leave. The functions below are not thread-safe. */
+/* For both limits 0 means no limit. Returns NULL if out of memory or if the kernel returns no random bytes. The caller
+ * frees the table after the last call of address_limits_leave. The functions below are not thread-safe. */
 address_limits *address_limits_open(double connections, double handshakes_per_second);
 
 /* Takes one operation from the allowance of an address. If the allowance is used up, returns false and sets *seconds to

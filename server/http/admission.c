@@ -1,4 +1,4 @@
-/* admission.c — admission of requests; see request.h. Runs on the HTTP thread, so locks are held only briefly. */
+/* admission.c — admission of requests; see request.h. It runs on the HTTP thread, so it holds locks only briefly. */
 #include "server/http/request.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static void refuse_for_now(request *r, rejection reason, double seconds, const c
                   "the token '%s' has used up its %s", r->owner->name, what);
 }
 
-/* The caller releases the resource that the request held before. */
+/* Does not release a resource that the request already holds: the caller must. */
 static access_grant take_resource(request *r, access_resource kind) {
     const server_config *config = r->services->config;
     double most = kind == ACCESS_RUN_SLOT ? config->streams + config->waiting : config->followers;
@@ -57,7 +57,7 @@ static void refuse_follower(request *r) {
     metrics_reject(r->services->metrics, REJECT_BUSY);
     r->reply.retry_after = 2;
     reply_problem(r, 503, "busy", "Busy",
-                  "too many answers are waiting for jobs and readers (--followers); retry shortly");
+                  "too many responses are waiting for jobs or slow clients (--followers); retry shortly");
 }
 
 void admit(request *r) {

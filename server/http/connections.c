@@ -1,6 +1,6 @@
 /* connections.c — registry and watchdog of connections; see connections.h. Connections are ended by shutdown() and not
- * by close(), because the descriptor belongs to libmicrohttpd. The library detects the end of the connection and cleans
- * up on its thread. */
+ * by close(), because the descriptor belongs to libmicrohttpd. The library then detects the end of the connection and
+ * cleans up on its own thread. */
 #include "server/http/connections.h"
 
 #include "server/clock.h"
@@ -15,7 +15,7 @@
 
 /* A client that has only closed its sending half may still read. Such a client cannot be distinguished from a vanished
  * one until something is sent. So after an end of file the stream is canceled if nothing has been written for
- * DOUBT_SECONDS. */
+ * DOUBT_SECONDS (chosen). */
 #define DOUBT_SECONDS 2.0
 
 struct connection_entry {

@@ -3,10 +3,10 @@
  * libmicrohttpd counts its timeout from the last byte, so a client that sends a byte now and then can keep a request
  * open forever. Suspended connections have no timeout. Therefore the watchdog
  *   - closes a connection whose request is not complete by its deadline,
- *   - closes a stream whose client reads nothing for the stall limit,
+ *   - closes a stream whose client reads nothing for `stall_seconds`,
  *   - detects clients that disconnect while their connection is suspended, and cancels their runs.
  *
- * Lock order: the registry's lock first, a stream's lock after it. */
+ * Lock order: the registry's lock first, then a stream's lock. */
 #pragma once
 
 #include "server/http/stream.h"
@@ -17,7 +17,7 @@
 typedef struct connections connections;
 typedef struct connection_entry connection_entry;
 
-connections *connections_open(double stall_seconds); /* starts the watchdog; NULL if out of memory or threads */
+connections *connections_open(double stall_seconds); /* starts the watchdog; NULL on failure */
 void connections_close(connections *set);
 
 connection_entry *connections_add(connections *set, int descriptor); /* NULL if out of memory */

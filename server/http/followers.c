@@ -1,10 +1,11 @@
-/* followers.c — answers that wait without a thread; see followers.h.
+/* followers.c — responses that wait without a thread; see followers.h.
  *
- * A follower is active (a step runs or is queued) or waits. Events during a step are recorded, and the step is then
- * called again. So a follower misses no change between reading the store and waiting. The watching thread reads
- * revisions only, without the lock, and then pauses for ten times as long as reading has taken.
+ * A follower either is active, which means that its step runs or is queued, or waits. If an event occurs during a step,
+ * the step is called again. So a follower misses no change between reading the store and waiting. The watching thread
+ * reads only the revisions of jobs, without the lock. Then it pauses for ten times as long as this took, so that it uses at
+ * most a tenth of a core.
  *
- * Lock order: a stream's lock first, then that of the set, then that of the pool. */
+ * Lock order: a stream's lock first, then the lock of the followers, then that of their pool. */
 #include "server/http/followers.h"
 
 #include "server/clock.h"
@@ -30,7 +31,7 @@ struct follower {
     void *context;
     follow_wait wait;
     bool under_way;
-    bool called, room; /* events during the step: the stream was canceled; the reader has made space */
+    bool called, room; /* during the step the stream was canceled; the reader made space */
     uint64_t changes;  /* `changes` of the set when the step began */
     bool looked_at;    /* the watching thread uses the follower without the lock, so the follower must not be freed */
     bool ended;        /* the follower ended while looked_at; the watching thread frees it */
@@ -47,7 +48,7 @@ struct followers {
     store *store;
     pool *pool;
     pthread_t thread;
-    look *looks; /* one for each follower; for the watching thread only */
+    look *looks; /* one entry for each follower; used by the watching thread only */
     size_t most;
 
     pthread_mutex_t lock; /* guards the members below and the followers */
@@ -66,7 +67,7 @@ static void call(follower *f) {
     f->called = f->room = false;
     f->changes = f->set->changes;
     if (pool_give(f->set->pool, run_step, f)) return;
-    f->under_way = false; /* no thread could be started: retry in the next round */
+    f->under_way = false; /* no thread could be started: the next round retries */
     f->wait.until = 0;
 }
 
@@ -165,7 +166,7 @@ static void compare_revisions(followers *set, size_t count) {
     }
 }
 
-/* Makes the followers due whose job has changed, and releases all collected followers. The caller holds the lock. */
+/* Queues the steps of followers whose job has changed; clears looked_at of all collected ones. The lock is held. */
 static void heed(followers *set, size_t count) {
     for (size_t k = 0; k < count; k++) {
         follower *f = set->looks[k].follower;
@@ -178,7 +179,7 @@ static void heed(followers *set, size_t count) {
     }
 }
 
-/* Calls all followers whose deadline has passed. Returns the next deadline. The caller holds the lock. */
+/* Queues the steps of all followers whose deadline has passed. Returns the next deadline. The caller holds the lock. */
 static double call_due(followers *set, bool changed) {
     double now = clock_seconds(), next = now + ROUND_SECONDS;
     for (follower *f = set->first; f; f = f->next) {

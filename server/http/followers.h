@@ -1,8 +1,8 @@
-/* followers.h — answers that wait for a change of a job, for a reader, or for a deadline.
+/* followers.h — responses that wait for a change of a job, for a slow client, or for a deadline.
  *
  * A follower has no thread and no run slot. A follower consists of a step function, which is called repeatedly on one
- * of a few threads. A step never blocks: it writes as much as possible and reports the condition for its next call.
- * Another thread watches the store and calls the followers whose job has changed. */
+ * of a few threads. A step never blocks: it writes as much as possible and reports the condition for its next call. A
+ * separate thread watches the store and queues the steps of followers whose job has changed. */
 #pragma once
 
 #include "server/access.h"
@@ -21,11 +21,11 @@ typedef struct follow_wait {
 } follow_wait;
 typedef follow_wait follow_step(void *context);
 
-followers *followers_open(store *s, size_t most); /* NULL if out of memory or threads */
+followers *followers_open(store *s, size_t most); /* NULL if out of memory or if no thread can be started */
 void followers_close(followers *set); /* waits until all followers have ended; call after canceling their streams */
 
-/* Calls the step repeatedly until it reports its end. From now on writes to the stream do not block (stream.h). If
- * there are too many followers or memory is exhausted, returns false and never calls the step. */
+/* Calls the step repeatedly until it sets `ended`. From now on writes to the stream do not block (stream.h). If there
+ * are too many followers or memory is exhausted, returns false and never calls the step. */
 bool followers_add(followers *set, stream *s, token_owner *owner, follow_step *step, void *context);
 
 size_t followers_count(followers *set);

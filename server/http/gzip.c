@@ -1,5 +1,5 @@
-/* gzip.c — compression with zlib; see gzip.h. Level 1 reduces rows of digits to a third and takes a fraction of the
- * time of printing them. Higher levels gain little and take several times as long. */
+/* gzip.c — compression with zlib; see gzip.h. Level 1 reduces rows of digits to a third, and compressing takes less
+ * time than printing the rows. Higher levels gain little and take several times as long. */
 #define ZLIB_CONST
 #include "server/http/gzip.h"
 

@@ -1,4 +1,4 @@
-/* gzip.h — gzip compression of bodies, whole or in parts. */
+/* gzip.h — gzip compression of response bodies, whole or in pieces. */
 #pragma once
 
 #include "api/write/row_writer.h"

@@ -25,8 +25,9 @@
 #include <unistd.h>
 
 enum {
-    CONNECTION_MEMORY = 64 * 1024, /* above twice REQUEST_HEADERS_BYTES: the daemon replies 431, not the library */
-    SEND_BUFFER = 256 * 1024,      /* SO_SNDBUF of a connection */
+    CONNECTION_MEMORY =
+        64 * 1024, /* above twice REQUEST_HEADERS_BYTES, so that the daemon and not the library replies 431 */
+    SEND_BUFFER = 256 * 1024, /* SO_SNDBUF of a connection */
     BRIEF_THREADS = 4,
     BRIEF_QUEUE = 1024,
 };
@@ -72,7 +73,7 @@ http_load http_load_of(const http_server *server) {
 
 /* ---- request ---------------------------------------------------------------------------------------------------- */
 
-/* Called after the request line. Returns the context of the request for all later calls. */
+/* libmicrohttpd calls this after the request line and passes the returned request to all later callbacks. */
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection) {
     http_server *server = context;
     request *r = calloc(1, sizeof *r);
@@ -102,7 +103,7 @@ static void note_request(const request *r, bool whole) {
                          log_text("end", whole ? "complete" : "cut off"), log_text("traceparent", trace)));
 }
 
-/* Called when the response has been sent or the connection is lost. */
+/* libmicrohttpd calls this when the response has been sent or the connection is lost. */
 static void finish_request(void *context, struct MHD_Connection *connection, void **con_cls,
                            enum MHD_RequestTerminationCode code) {
     http_server *server = context;
@@ -157,12 +158,12 @@ static void complete_request(request *r) {
 static void run_handler(void *argument) {
     request *r = argument;
     stream *s = r->stream ? stream_hold(r->stream) : NULL;
-    token_owner *owner = r->owner; /* outlives the request */
+    token_owner *owner = r->owner; /* still valid after the request is freed */
     double begin = clock_cpu_seconds();
     if (s) budget_begin(stream_budget(s));
     handled result = r->route->handle(r);
     if (result == REPLY_READY) response_finish(r);
-    /* Charge before the client gets the reply, so that its next request is admitted by the new usage. */
+    /* Charge before the client gets the reply, so that the admission of its next request uses the new value. */
     if (s) {
         budget_close(stream_budget(s));
     } else if (owner) {
@@ -218,7 +219,7 @@ static bool give_to_pool(request *r) {
                     &r->services->budget, r->received_at);
     }
     connections_set_deadline(r->server->connections, r->entry, 0);
-    MHD_suspend_connection(r->connection); /* must happen before the task can resume the connection */
+    MHD_suspend_connection(r->connection); /* suspend first: the task may resume the connection at any time */
     connections_set_stream(r->server->connections, r->entry, r->stream);
     if (pool_give(streams ? r->server->streams : r->server->brief, run_handler, r)) return true;
     reply_busy(r);
@@ -244,7 +245,7 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
                                       void **con_cls) {
     request *r = *con_cls;
     (void)context, (void)connection, (void)url;
-    if (!r) return MHD_NO; /* begin_request ran out of memory */
+    if (!r) return MHD_NO; /* memory was exhausted in begin_request */
     if (!r->headers_seen) {
         double seconds = request_read_headers(r, method, version);
         if (seconds > 0) connections_set_deadline(r->server->connections, r->entry, seconds);
@@ -259,8 +260,8 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
     return atomic_load(&r->ready) ? send_reply(r) : MHD_YES;
 }
 
-/* Limits connections and TLS handshakes, which run on this thread and are the most expensive operation without a
- * token. */
+/* Limits the connections and TLS handshakes of an address. Handshakes run on this thread and are the most expensive
+ * operation that needs no token. */
 static enum MHD_Result accept_connection(void *context, const struct sockaddr *address, socklen_t length) {
     http_server *server = context;
     double seconds;
@@ -340,7 +341,7 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 }
 
 /* Selects poll for HTTPS. With epoll libmicrohttpd (at least up to 1.0) does not notice that there is nothing to read,
- * and busy-waits during a TLS handshake: one connection with half a hello uses a core. */
+ * and busy-waits during a TLS handshake: one connection that sends half of a ClientHello uses a whole core. */
 static unsigned flags_of(const daemon_services *services) {
     unsigned flags = MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     flags |= services->tls ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD;
@@ -389,7 +390,7 @@ http_server *http_start(const daemon_services *services, char *message, size_t r
     server->addresses = address_limits_open(config->per_address, config->handshakes);
     server->followers = followers_open(services->store, (size_t)config->followers);
     if (!server->connections || !server->brief || !server->streams || !server->addresses || !server->followers)
-        return give_up(server, message, room, "out of memory or threads");
+        return give_up(server, message, room, "cannot start the HTTP server: out of memory or threads");
     server->daemon = start_daemon(server);
     if (!server->daemon) {
         char reason[CONFIG_TEXT_BYTES + 64];
@@ -408,7 +409,7 @@ static bool wait_until_idle(http_server *server, double patient_until, double un
         if (pool_load(server->streams) + pool_load(server->brief) + streaming == 0) return true;
         double now = clock_seconds();
         if (now > until) return false;
-        /* Repeat in each round: a request may have become a stream since the last one. */
+        /* Repeat this in each round, since a request may have become a stream since the last round. */
         connections_stop_streams(server->connections, now >= patient_until);
         nanosleep(&step, NULL);
     }
@@ -419,7 +420,7 @@ void http_stop(http_server *server, double seconds, double patience) {
     double begin = clock_seconds();
     atomic_store(&server->draining, true);
     MHD_socket listener = MHD_quiesce_daemon(server->daemon);
-    /* The kernel then refuses new connections instead of queueing them. The socket is closed later. */
+    /* The kernel then refuses new connections instead of queueing them. The socket itself is closed last. */
     if (listener != MHD_INVALID_SOCKET) shutdown(listener, SHUT_RDWR);
     if (!wait_until_idle(server, begin + patience, begin + seconds)) connections_abandon_streams(server->connections);
     /* The order matters: tasks of the brief pool add followers, and followers add tasks to the pool of streams. All

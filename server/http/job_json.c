@@ -18,7 +18,7 @@ static void add_time(json_builder *b, cJSON *object, const char *key, int64_t ms
     json_add_text(b, object, key, ms ? text : NULL);
 }
 
-/* Adds a stored JSON text, which this program wrote, without parsing it. */
+/* Adds stored JSON text without parsing it, since this program has written it. */
 static void add_raw(json_builder *b, cJSON *object, const char *key, const char *json) {
     if (b->failed) return;
     json_kept(b, json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key));
@@ -84,7 +84,7 @@ static const char *string_in(const cJSON *object, const char *key) {
     return text ? text : "";
 }
 
-/* Writes the first error of the problem; if there is none, its detail or title. */
+/* Writes the first error of the problem document; if it lists no errors, its detail or title. */
 static void add_problem(const cJSON *problem, text_buffer *out) {
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
     const cJSON *first = errors ? errors->child : NULL;

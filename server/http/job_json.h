@@ -11,7 +11,7 @@
 cJSON *job_json(const job *j);
 cJSON *batch_json(const job_batch *batch);
 
-/* Status of a job in a table (`terminated` if an event ended the run), and the reason if it is incomplete or failed. */
+/* Status of a job in a table (`terminated` if an event ended the run), and the reason of an incomplete or failed job. */
 typedef struct job_outcome {
     const char *status;
     text_buffer problem; /* freed by the caller */

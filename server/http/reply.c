@@ -22,7 +22,7 @@ handled reply_static(request *r, int status, const char *media_type, const char 
     discard_reply(r);
     r->reply.status = status;
     r->reply.media_type = media_type;
-    r->reply.bytes = (char *)(uintptr_t)bytes; /* is_static: the bytes are only read */
+    r->reply.bytes = (char *)(uintptr_t)bytes; /* never written or freed, since is_static is true */
     r->reply.length = length;
     r->reply.is_static = true;
     return REPLY_READY;
@@ -35,7 +35,7 @@ handled reply_bytes(request *r, int status, const char *media_type, char *bytes,
         free(bytes);
         return reply_answers_full(r);
     }
-    if (status >= 400) r->reply.etag[0] = '\0'; /* the ETag belongs to a successful reply */
+    if (status >= 400) r->reply.etag[0] = '\0'; /* an error has no ETag */
     r->reply.status = status;
     r->reply.media_type = media_type;
     r->reply.bytes = bytes;
@@ -51,7 +51,7 @@ handled reply_no_memory(request *r) {
 handled reply_answers_full(request *r) {
     cJSON *problem =
         api_problem_plain(503, "budget", "A budget is used up",
-                          "too many bytes of answers are waiting for their readers; retry shortly", r->path);
+                          "too many response bytes are waiting for slow clients (--answers); retry shortly", r->path);
     if (problem) cJSON_AddStringToObject(problem, "budget", "answers");
     r->reply.retry_after = 5;
     metrics_reject(r->services->metrics, REJECT_ANSWERS);

@@ -1,4 +1,4 @@
-/* request.c — reads the request line and headers, and rejects requests that are invalid without their bodies. */
+/* request.c — reads the request line and headers, and rejects invalid requests before their bodies are read. */
 #include "server/http/request.h"
 
 #include "server/clock.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { BODY_BYTES_PER_SECOND = 64 * 1024 }; /* lowest accepted rate of a body */
+enum { BODY_BYTES_PER_SECOND = 64 * 1024 }; /* a body must arrive at this rate, after an allowance of HEADERS_SECONDS */
 #define HEADERS_SECONDS 10.0
 
 const char *request_header(const request *r, const char *name) {

@@ -7,7 +7,7 @@
  *     RUN_FOLLOW   like RUN_BRIEF, with a stream; a follower continues the reply (followers.h)
  * A handler fills request->reply and returns REPLY_READY, or calls request_stream and returns REPLY_STREAMED. After
  * request_stream the request belongs to the HTTP thread, and the handler may use only the stream. After request_follow
- * the request belongs to the follower, and the handler also returns REPLY_STREAMED. */
+ * the request belongs to the follower; in this case the handler also returns REPLY_STREAMED. */
 #pragma once
 
 #include "api/simulate.h"
@@ -35,7 +35,7 @@ extern const char *const http_method_names[METHODS];
 typedef struct request request;
 typedef handled route_handler(request *r);
 
-/* First name in route.query: all parameters are accepted and ignored. */
+/* If this is the first name in route.query, all parameters are accepted and ignored. */
 #define ROUTE_ANY_QUERY "*"
 
 typedef struct route {
@@ -50,7 +50,7 @@ typedef struct route {
 
 enum { PATH_BYTES = 512, PARAMETER_BYTES = 128, REQUEST_ID_BYTES = 129, ALLOW_BYTES = 64 };
 
-/* A rejected body is read up to this size, since most clients read the reply only after sending the body. */
+/* A rejected body is read up to this size (chosen): most clients read the reply only after sending the body. */
 enum { REQUEST_DISCARD_BYTES = 16 * 1024 * 1024 };
 
 typedef struct reply {
@@ -59,10 +59,10 @@ typedef struct reply {
     char *bytes;            /* owned unless `is_static` */
     size_t length;
     bool is_static;
-    bool streamed; /* the body comes from the request's stream */
-    bool coded;    /* compressed with gzip */
-    bool page;     /* HTML page, which may load scripts and styles from this server and send requests to this server */
-    bool closes;   /* the connection is closed after this reply */
+    bool streamed;         /* the body comes from the request's stream */
+    bool coded;            /* compressed with gzip */
+    bool page;             /* HTML page: may load scripts and styles from this server and send requests to it */
+    bool closes;           /* the connection is closed after this reply */
     const char *challenge; /* value of WWW-Authenticate; static text or NULL */
     int waited;            /* N of Preference-Applied: wait=N; 0: no such header */
     int retry_after;       /* Retry-After in seconds; 0: no such header */
@@ -93,29 +93,29 @@ struct request {
 };
 
 /* Begins a streamed reply with status 200; the handler must not use the request afterwards. If out of memory, returns
- * false without any effect. */
+ * false and changes nothing. */
 bool request_stream(request *r, const char *media_type);
 
-/* Passes the request and its stream to a new follower; returns false if there are too many. The follower's steps end
- * the request by request_reply with a complete reply, or by request_stream and the end of the stream. */
+/* Passes the request and its stream to a new follower; returns false if there are too many. The steps of the follower
+ * end the request either by request_reply with a complete reply, or by request_stream and stream_end. */
 bool request_follow(request *r, follow_step *step, void *context);
 void request_reply(request *r);
 
-/* Runs task(context) in a run slot, for a follower that must block until its reader has read. If all slots are busy,
- * replies 503 and returns false. */
+/* Runs task(context) in a run slot, for a follower that must block until its client has read the response. If all slots
+ * are busy, replies 503 and returns false. */
 bool request_run(request *r, void (*task)(void *context), void *context);
 
-/* Reads the headers; replies if they decide the result. Returns the seconds within which the body must be complete; 0
- * if the reply closes the connection. Any other reply made here is sent after the body has been read. */
+/* Reads the headers and replies if they decide the reply, such as 404. Returns the seconds within which the body must
+ * be complete; 0 if the reply closes the connection. Any other reply is sent after the body has been read. */
 double request_read_headers(request *r, const char *method, const char *version);
 
-/* Admits a request before its body is read: checks token, scope, rate and quotas. Sets r->owner, or fills in the reply that
- * rejects the request: 401, 403, 429 or 503 (admission.c). */
+/* Admits a request before its body is read: checks token, scope, rate and quotas. Sets r->owner, or fills in the reply
+ * that rejects the request: 401, 403, 429 or 503 (admission.c). */
 void admit(request *r);
 void admission_end(request *r); /* releases the resources taken by admit */
 
 /* Exchanges the resource that the request holds for one of another kind. If no resource of that kind is free, returns
- * false and keeps the first one. */
+ * false and keeps the present resource. */
 bool admission_change(request *r, access_resource kind);
 
 /* Return the value of a header or query parameter; NULL if absent. */
@@ -124,7 +124,7 @@ const char *request_query(const request *r, const char *name);
 
 const char *request_body(const request *r); /* returns "" if there is no body */
 
-/* Returns Last-Event-ID (HTML standard, 9.2), the last event that the client received; 0 if it is absent. */
+/* Returns the value of Last-Event-ID (HTML standard, 9.2), the last event that the client received; else 0. */
 int64_t request_last_event(const request *r);
 
 /* Returns the name of the owner whose jobs this request may read; NULL: the jobs of all owners. */
@@ -138,7 +138,7 @@ handled reply_problem(request *r, int status, const char *slug, const char *titl
 handled reply_problem_tree(request *r, int status, cJSON *problem); /* takes ownership of the tree */
 handled reply_no_memory(request *r);
 handled reply_too_large(request *r);                     /* 413, the body exceeds --max-body */
-handled reply_answers_full(request *r);                  /* 503, the budget of unread answers is used up */
+handled reply_answers_full(request *r);                  /* 503, the budget of unread responses is used up */
 handled reply_json(request *r, int status, cJSON *tree); /* takes ownership of the tree; NULL means out of memory */
 handled reply_static(request *r, int status, const char *media_type, const char *bytes, size_t length);
 handled reply_bytes(request *r, int status, const char *media_type, char *owned, size_t length);

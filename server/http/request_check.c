@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Headers that may occur only once. If such a header is repeated, two parties may read different values; libmicrohttpd
- * returns the first value. List headers (Accept, Prefer, If-None-Match) may be repeated (RFC 9110 5.3). */
+/* Headers that may occur only once. If such a header is repeated, a proxy and the daemon may use different values;
+ * libmicrohttpd returns the first one. List headers (Accept, Prefer, If-None-Match) may be repeated (RFC 9110 5.3). */
 enum { LENGTH, CODING, HOST };
 #define ONCE(name) \
     { name, name " is given more than once" }
@@ -139,7 +139,7 @@ static bool has_dot_segment(const char *path) {
 
 static request_fault split_target(const char *at, char *path, size_t room) {
     size_t length = 0;
-    if (strncasecmp(at, "http://", 7) == 0) { /* absolute form: intended for proxies, but allowed */
+    if (strncasecmp(at, "http://", 7) == 0) { /* absolute form: a server must accept it (RFC 9112 3.2.2) */
         at += 7;
         at += strcspn(at, "/?");
     }
@@ -162,7 +162,7 @@ static request_fault split_target(const char *at, char *path, size_t room) {
 request_fault request_check_target(const char *target, char *path, size_t room) {
     request_fault fault = {0};
     if (strcmp(target, "*") == 0) {
-        snprintf(path, room, "*"); /* asterisk form: the server as a whole */
+        snprintf(path, room, "*"); /* asterisk form, which addresses the server as a whole */
     } else {
         fault = split_target(target, path, room);
     }

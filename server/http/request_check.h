@@ -1,8 +1,8 @@
 /* request_check.h — checks of requests that libmicrohttpd 0.9 accepts and the daemon must refuse.
  *
  * The library uses the first of several Content-Length headers, prefers Transfer-Encoding if both are given, waits
- * forever after an unknown coding, and truncates a path at %00. In each case two parties may disagree on where a
- * request ends or what its target is. Such a request gets 400, and its connection is closed. */
+ * forever after an unknown coding, and truncates a path at %00. In each case a proxy and the daemon may disagree on
+ * where a request ends or what its target is. The daemon replies 400 to such a request and closes the connection. */
 #pragma once
 
 #include <microhttpd.h>
@@ -24,10 +24,10 @@ request_fault request_check_headers(struct MHD_Connection *connection, const cha
 request_fault request_check_target(const char *target, char *path, size_t room);
 
 /* Returns true if a Host header, with any port, names localhost, a loopback address, or one of the comma-separated
- * `names`. A page whose own host name resolves to this machine (DNS rebinding) sends that name and is thus detected. */
+ * `names`. This detects DNS rebinding: a web page whose host name resolves to this machine sends that name. */
 bool request_host_allowed(const char *host, const char *names);
 
-/* Returns true if text[length] is an item of a list separated by commas and blanks. Ignores case. */
+/* Returns true if text[0..length) is an item of a list separated by commas and blanks. Ignores case. */
 bool request_text_listed(const char *list, const char *text, size_t length);
 
 /* Returns true if `text` can be used in headers, logs and problems: 1 to 128 visible characters that need no

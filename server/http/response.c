@@ -25,7 +25,7 @@ bool etag_matches(const char *header, const char *etag) {
 }
 
 bool response_coded(const request *r, const char *media_type) {
-    if (strcmp(media_type, "application/x-npy") == 0) return false; /* binary numbers compress poorly */
+    if (strcmp(media_type, "application/x-npy") == 0) return false; /* binary floating-point numbers compress poorly */
     return accept_allows(request_header(r, "Accept-Encoding"), "gzip");
 }
 
@@ -62,14 +62,14 @@ void response_finish(request *r) {
     if (a->streamed || !a->media_type) return;
     if (a->status == 200 && r->route->method == METHOD_GET) {
         if (!a->etag[0]) tag_by_content(a);
-        /* A 304 keeps the bytes: they are not sent, but define Content-Length (RFC 9110 8.6). */
+        /* A 304 reply keeps its bytes: they are not sent, but Content-Length states their number (RFC 9110 8.6). */
         if (etag_matches(request_header(r, "If-None-Match"), a->etag)) a->status = 304;
     }
     if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(r);
 }
 
-/* Adds headers that make browsers load nothing, refuse framing and not guess types. Pages of this server may load files
- * from this server. */
+/* Adds headers by which browsers load nothing, refuse to show the reply in a frame and do not guess its type. HTML
+ * pages of this server may load files from it. */
 static void add_security(const reply *a, response_headers *h) {
     static const char none[] = "default-src 'none'; frame-ancestors 'none'";
     static const char own[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -87,9 +87,9 @@ static void add_validator(const reply *a, response_headers *h) {
     response_add(h, "Cache-Control", "private, no-cache");
 }
 
-/* Cross-origin requests from browsers: CORS protocol (Fetch standard, 3.2). The option --cors is `*` or a comma-separated
- * list of origins; if it is empty, no origin is allowed. Credentials are never allowed. Tokens are sent in a header that
- * the page itself sets, so `*` gives no page access that it does not have. */
+/* Cross-origin requests from browsers: CORS protocol (Fetch standard, 3.2). The option --cors is `*` or a
+ * comma-separated list of origins; if it is empty, no origin is allowed. Credentials are never allowed. Browsers add no
+ * token by themselves, so even with `*` a page can use only a token that it already has. */
 static const char allowed_headers[] =
     "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, Traceparent, X-Request-Id";
 static const char exposed_headers[] = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
@@ -142,7 +142,7 @@ static void add_headers(const request *r, response_headers *h) {
 
 static void release_streamed(void *context) {
     stream *s = context;
-    stream_abandon(s); /* there is no reader any more: writes of the producer then fail */
+    stream_abandon(s); /* without a response the stream has no reader, so writes of the producer must fail */
     stream_release(s);
 }
 
@@ -159,8 +159,8 @@ static ssize_t read_nothing(void *context, uint64_t at, char *out, size_t room) 
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* Returns a 304 response for a stream of unknown length, which must have neither Content-Length nor chunked coding.
- * With this HTTP/1.0 option libmicrohttpd sends neither and closes the connection. */
+/* Returns a 304 response for a stream. Its length is unknown, so it must have neither Content-Length nor chunked
+ * coding. With this HTTP/1.0 option libmicrohttpd sends neither and closes the connection. */
 static struct MHD_Response *make_unchanged_stream(void) {
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READ_BLOCK, read_nothing, NULL, NULL);
@@ -181,6 +181,6 @@ struct MHD_Response *response_make(request *r) {
     response_headers headers = {.response = response, .complete = true};
     add_headers(r, &headers);
     if (headers.complete) return response;
-    MHD_destroy_response(response); /* close the connection rather than reply without the policy or type */
+    MHD_destroy_response(response); /* closes the connection: the security headers or the type are missing */
     return NULL;
 }

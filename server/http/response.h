@@ -3,8 +3,8 @@
 
 #include "server/http/request.h"
 
-/* Completes a reply after its handler, on the same thread. Adds an ETag to the reply to a GET, changes it to 304 if the
- * client has that version, and compresses it if the client accepts gzip. */
+/* Completes a reply after its handler has returned, on the same thread. The reply to a GET gets an ETag, and becomes a
+ * 304 if the client has that version. If the client accepts gzip, the body is compressed. */
 void response_finish(request *r);
 
 /* Returns true if a reply of this media type should be compressed for this client. */
@@ -16,7 +16,7 @@ bool etag_matches(const char *header, const char *etag);
 /* A response under construction. */
 typedef struct response_headers {
     struct MHD_Response *response;
-    bool complete; /* false if a header could not be added: out of memory, or invalid value */
+    bool complete; /* false if a header could not be added */
 } response_headers;
 void response_add(response_headers *h, const char *name, const char *value);
 

@@ -7,7 +7,7 @@
 
 static const char *const list_query[] = {"status", "name", "batch", "limit", "cursor", NULL};
 static const char *const page_query[] = {"limit", "cursor", NULL};
-static const char *const any_query[] = {ROUTE_ANY_QUERY, NULL}; /* load balancers add parameters to bypass caches */
+static const char *const any_query[] = {ROUTE_ANY_QUERY, NULL}; /* health checks may add parameters to bypass caches */
 static const char *const results_query[] = {"from", "to", "every", "columns", "follow", NULL};
 
 /* clang-format off */

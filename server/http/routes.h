@@ -7,7 +7,7 @@
  * route, returns NULL and sets `allow` to the methods that the path supports, "" for an unknown path. */
 const route *route_find(http_method method, const char *path, char parameter[PARAMETER_BYTES], char allow[ALLOW_BYTES]);
 
-/* Returns the route at a position; NULL past the end. For the test that compares the table with the API description. */
+/* Returns the route at a position; NULL past the end. A test uses it to compare the table with api/openapi.json. */
 const route *route_at(size_t index);
 size_t route_index(const route *row);
 
@@ -26,8 +26,8 @@ bool request_model(request *r, const char *text, size_t length, model_lease *lea
  * (routes_runs.c). */
 handled reply_refusal(request *r, api_failure *failure);
 
-/* Read the job or batch with the id in the path. If there is none, or it belongs to another owner, reply and return
- * false (routes_jobs.c, routes_batches.c). */
+/* Read the job or batch with the id in the path. If no such job exists or it belongs to another owner, reply 404 and
+ * return false (routes_jobs.c, routes_batches.c). */
 bool request_job(request *r, job *out);
 bool request_batch(request *r, job_batch *out);
 
@@ -36,14 +36,14 @@ bool job_reread(store *s, job *j);
 
 handled reply_job(request *r, int status, const job *j); /* with an ETag (routes_jobs.c) */
 
-/* Reads the query parameters `limit` and `cursor` of a list into query->limit and query->before. If one is invalid, replies
- * with the error and returns false (routes_jobs.c). */
+/* Reads the query parameters `limit` and `cursor` of a list into query->limit and query->before. If one is invalid,
+ * replies with the error and returns false (routes_jobs.c). */
 bool page_read(request *r, job_query *query);
 
 /* Returns {items, next} with `count` items, each made by item(context, k); NULL if out of memory. `last` is the number
  * of the last item, or 0 if the list ends with this page (routes_jobs.c). */
 cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), const void *context, int64_t last);
 
-/* Returns the format of rows that the client accepts. If there is none, replies 406 and returns NULL
- * (routes_results.c). */
+/* Returns the row format that the client prefers. If the client accepts no available format, replies 406 and returns
+ * NULL (routes_results.c). */
 const row_format *request_row_format(request *r);

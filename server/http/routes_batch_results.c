@@ -1,7 +1,7 @@
 /* routes_batch_results.c — GET /v1/batches/{id}/results: returns a table with one row for each member: its number, job,
  * inputs, status, reduced values and problem. Values are empty for members that have not completed.
  *
- * The format is that of other sweeps (api/sweep/sweep_table.h). Members are read page by page and written to the
+ * The formats are those of a local sweep (api/sweep/sweep_table.h). Members are read page by page and written to the
  * stream, since the table may be long. */
 #include "api/sweep/sweep_table.h"
 #include "server/http/accept.h"
@@ -16,7 +16,7 @@ enum { MEMBERS_PER_PAGE = 100, LINE_MAX_BYTES = 16 * 1024 * 1024 };
 static const char *const forms[TABLE_FORMS] = {"application/x-ndjson", "text/csv", "application/json"};
 
 typedef struct table {
-    request *r; /* NULL after the answer has become a stream */
+    request *r; /* NULL once the reply is a stream */
     const daemon_services *services;
     stream *stream;
     table_form form;
@@ -65,8 +65,8 @@ static bool name_result_columns(table *t) {
     return true;
 }
 
-/* Reads the reduced values of a completed run, which may have other columns than the batch. If the columns are equal,
- * each value is found without a search. */
+/* Reads the reduced values of a completed run, whose columns may differ from those of the batch. If the columns are
+ * equal, each value is found without a search. */
 static void take_collected(table *t, const job *j) {
     cJSON *object = j->status == JOB_COMPLETED ? json_parse_trusted(j->collected) : NULL;
     const cJSON *next = object ? object->child : NULL;

@@ -54,7 +54,7 @@ static bool draft_fail(draft *d, int http, const char *pointer, const char *deta
     return false;
 }
 
-/* Adds a member from a list; `list` is the JSON Pointer of the list. */
+/* Adds a member from a list of descriptions; `list` is the JSON Pointer to this list. */
 static bool add_listed(draft *d, const char *list, const cJSON *item) {
     char prefix[48], *text = json_text(item);
     size_t length = text ? strlen(text) : 0;
@@ -160,7 +160,7 @@ static bool add_members(draft *d, const sweep *s) {
     return true;
 }
 
-/* Changes JSON Pointers to added outputs into pointers to their expressions in the request. */
+/* The sweep adds outputs to the description. Replaces JSON Pointers to them in errors by pointers into the request. */
 static void point_to_collect(api_failure *failure, const sweep *s) {
     cJSON *errors = cJSON_GetObjectItemCaseSensitive(failure->problem, "errors");
     for (cJSON *item = errors ? errors->child : NULL; item; item = item->next) {
@@ -271,7 +271,7 @@ handled batches_get(request *r) {
 
 /* ---- cancel and delete ------------------------------------------------------------------------------------------ */
 
-/* Cancels the runs of the members in this daemon, page by page. */
+/* Cancels the members that run in this daemon. Reads the list of members page by page. */
 static void stop_running(request *r) {
     job_query query = {.by_status = true,
                        .status = JOB_RUNNING,

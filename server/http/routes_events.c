@@ -22,11 +22,11 @@
 static const char media_type[] = "text/event-stream";
 
 typedef struct watch {
-    request *r; /* NULL after the answer has become a stream */
+    request *r; /* NULL once the reply is a stream */
     const daemon_services *services;
     stream *stream;
     job job;
-    int64_t told;      /* revision of the last event sent; 0: no event yet */
+    int64_t told;      /* revision in the last event that the client received; 0: no event */
     job_status status; /* status in the last event */
     bool begun;
 } watch;
@@ -73,7 +73,8 @@ static void close_watch(watch *w) {
     free(w);
 }
 
-/* Writes a change or a heartbeat. Returns false at the end and sets *whole to whether the stream is complete. */
+/* Writes an event if the job has changed, or a heartbeat if one is due. Returns false at the end of the stream, with
+ * *whole true if the stream is complete. */
 static bool go_on(watch *w, bool *whole) {
     *whole = false;
     if (!job_reread(w->services->store, &w->job)) {

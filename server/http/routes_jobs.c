@@ -33,7 +33,7 @@ handled reply_job(request *r, int status, const job *j) {
     return reply_json(r, status, job_json(j));
 }
 
-/* Derives the equations, so that errors are reported at submission and not when the job runs. */
+/* Derives the equations before the job is stored, so that errors are reported at submission. */
 static bool check_description(request *r, char **name, api_failure *failure) {
     model_lease lease;
     budget_take_slot(stream_budget(r->stream));
@@ -133,7 +133,7 @@ handled jobs_get(request *r) {
     return replied;
 }
 
-/* Replies with the description of a sweep's member, made from the description of the batch. */
+/* Replies with the description of a sweep member: that of the batch with the overrides of the member. */
 static handled reply_member(request *r, const job *j, const char *body, size_t length) {
     api_failure failure = {0};
     api_sweep whole;

@@ -1,9 +1,9 @@
 /* routes_results.c — GET /v1/jobs/{id}/results: returns stored rows in any format, and live rows with follow=true.
  *
- * Rows are read chunk by chunk and written to the ring of a stream, as for a live run. The answer is a follower: no
- * thread is used while there is nothing to send or the reader is slow. Formats that are sent as a whole take a run slot
- * when all rows are stored, and keep the slot until the client has read all rows. Without `follow`, the results of a
- * running job are the stored rows and a summary with status `running`. */
+ * Rows are read chunk by chunk and written to the ring of a stream, as for a live run. The response is a follower, so
+ * it uses no thread while there is nothing to send or the client is slow. Formats that are sent as a whole take a run
+ * slot when all rows are stored, and keep the slot until the client has read all rows. Without `follow`, the results of
+ * a running job are the stored rows and a summary with status `running`. */
 #include "api/json/text.h"
 #include "server/clock.h"
 #include "server/http/accept.h"
@@ -21,7 +21,7 @@
 #define LOOK_SECONDS 1.0 /* interval of checks for a due heartbeat */
 
 typedef struct row_filter {
-    double from, to; /* infinite if not given */
+    double from, to; /* infinite if not specified by the client */
     int64_t every;
     bool follow;
     const char *columns; /* comma-separated names; NULL: all columns. Valid while this handler owns the request */
@@ -30,7 +30,7 @@ typedef struct row_filter {
 typedef enum results_phase { BEFORE_ROWS, ROWS } results_phase;
 
 typedef struct results {
-    request *r; /* NULL after the answer has become a stream */
+    request *r; /* NULL once the reply is a stream */
     const daemon_services *services;
     stream *stream;
     const row_format *format;
@@ -47,7 +47,7 @@ typedef struct results {
     job_event event;  /* event number next_event; `json` is NULL if the event has not been read yet */
     bool events_read; /* all stored events of the current chunk have been read */
     bool has_events;  /* the format can contain events */
-    bool past_end;    /* a row after `to` has been read, so no later row is requested */
+    bool past_end;    /* a row after `to` has been read, so no more rows are read */
     results_phase phase;
 } results;
 
@@ -98,7 +98,7 @@ static bool is_chosen(const results *x, size_t column) {
 }
 
 /* Fills x->chosen from the requested list. A name may contain commas (J[1,2]), so the longest candidate is tried first.
- * If a name is wrong, returns false with the name in *at_fault and the reason in *what. */
+ * If a name is unknown or occurs twice, returns false with the name in *at_fault and the reason in *what. */
 static bool choose_result_columns(results *x, const cJSON *columns, const char **at_fault, const char **what) {
     const char *at = x->filter.columns;
     x->count = 0;
@@ -260,7 +260,7 @@ static bool write_progress(results *x) {
            (x->r || row_writer_object(x->writer, ROW_HEARTBEAT, NULL));
 }
 
-/* Returns true if more rows may follow. The job is read before its rows, so if it has ended, all its rows are
+/* Returns true if more rows may be stored later. The job is read before its rows, so if it has ended, all rows are
  * stored. */
 static bool goes_on(const results *x) {
     return x->filter.follow && !x->past_end && !job_ended(x->job.status);
@@ -274,7 +274,7 @@ static follow_wait for_change(const results *x) {
 
 /* ---- end -------------------------------------------------------------------------------------------------------- */
 
-/* Writes the end of the answer: summary or problem. Returns true if the body is complete. */
+/* Writes the summary or the problem at the end of the response. Returns true if the body is complete. */
 static bool write_end(results *x) {
     static const char canceled[] =
         "{\"type\":\"/problems/canceled\",\"title\":\"the run was canceled\",\"status\":409}";
@@ -284,7 +284,7 @@ static bool write_end(results *x) {
     if (x->has_events && !write_events(x, INT64_MAX)) return false;
     if (x->job.problem || x->job.status == JOB_CANCELED) {
         const char *problem = x->job.problem ? x->job.problem : canceled;
-        /* The rows up to here are valid; formats that cannot contain a problem end without one. */
+        /* The rows of a canceled or failed run are valid, so formats that cannot contain a problem end normally. */
         return x->format->problem ? row_writer_problem(x->writer, problem, x->job.summary) : true;
     }
     if (x->job.summary) return row_writer_object(x->writer, ROW_SUMMARY, x->job.summary);
@@ -304,7 +304,7 @@ static handled reply_cut(results *x) {
     return reply_problem(x->r, 503, "interrupted", "Interrupted", "reading the stored rows failed before their end");
 }
 
-/* Ends the answer, or replies to the request if nothing has been sent. */
+/* Ends the response; if nothing has been sent yet, replies to the request instead. */
 static void end_rows(results *x, bool whole) {
     bool stopped = !whole && stream_stopped(x->stream);
     if (whole) {
@@ -331,7 +331,7 @@ static void end_rows(results *x, bool whole) {
 
 /* ---- before the rows -------------------------------------------------------------------------------------------- */
 
-/* Replies for a job without header: its run has not begun, or ended before its first row. */
+/* Replies for a job without a header, whose run has not begun or ended before its first row. */
 static handled reply_without_rows(results *x) {
     if (x->job.problem) {
         cJSON *problem = json_parse_trusted(x->job.problem);
@@ -345,7 +345,7 @@ static handled reply_without_rows(results *x) {
                          job_status_name(x->job.status));
 }
 
-/* Returns the number of objects of this result that the client has already received in the same format. */
+/* Returns the number of objects that the client has already received, by Last-Event-ID; 0 if not in SSE format. */
 static uint64_t resumed(const results *x) {
     return x->format == row_format_named("sse") ? (uint64_t)request_last_event(x->r) : 0;
 }
@@ -399,7 +399,7 @@ static follow_wait reply_early(results *x) {
 /* Returns true if rows can be written; otherwise sets *wait. */
 static bool begin_results(results *x, follow_wait *wait) {
     bool canceled = atomic_load(stream_cancel_flag(x->stream));
-    bool waits = x->format->whole || !x->job.header; /* waits for the end of the job, or for its header */
+    bool waits = x->format->whole || !x->job.header; /* for the end of the job, or only for its header */
     if (waits && goes_on(x) && !canceled) {
         *wait = for_change(x);
         return false;
@@ -443,7 +443,7 @@ static follow_wait results_step(void *context) {
     return ended;
 }
 
-/* Returns true if the client has this result: for an ended job, a URL and a format always give the same result. */
+/* Returns true if the client has this result. The result of an ended job depends only on URL and format. */
 static bool known_to_client(const results *x) {
     reply *a = &x->r->reply;
     if (!job_ended(x->job.status) || resumed(x) > 0) return false;

@@ -1,12 +1,12 @@
 /* routes_runs.c — requests that compute while their client waits: POST /v1/simulations, /v1/checks, /v1/analyses.
  *
  * A simulation streams its rows. Nothing is sent until the run has begun or failed, so an error before the first row
- * decides the status of the reply. From then on the reply is a stream, and a failure is its last line. Checks discard the
- * rows and report the checks and invariants of the summary, as JSON or JUnit XML. A run that a limit has ended has not
- * passed.
+ * decides the status of the reply. From then on the reply is a stream, and a failure is its last line. Checks discard
+ * the rows and report the checks and invariants of the summary, as JSON or JUnit XML. If a limit ends a run, `passed`
+ * is false.
  *
- * An analysis may take as long as a derivation. Therefore each request waits for a CPU slot, has a thread, and is canceled
- * when its client disconnects. Unless --analysis-processes is 0, analyses run in separate processes
+ * A run, check or analysis may take a long time. Therefore each request has a thread and waits for a CPU slot, and it
+ * is canceled when its client disconnects. Unless --analysis-processes is 0, analyses run in separate processes
  * (server/analysis_pool.h). */
 #include "api/analyze.h"
 #include "api/json/builder.h"
@@ -25,7 +25,7 @@
 /* ---- simulations ------------------------------------------------------------------------------------------------- */
 
 typedef struct live_run {
-    request *r; /* NULL after the answer has become a stream */
+    request *r; /* NULL once the reply is a stream */
     stream *stream;
     const daemon_services *services;
     row_writer *writer;
@@ -33,8 +33,8 @@ typedef struct live_run {
     bool whole; /* the summary or problem has been written */
 } live_run;
 
-/* Begins the streamed reply at the first byte. Formats that collect all rows (json, npy) can therefore report a failure
- * by the HTTP status. */
+/* Begins the streamed reply at the first byte. Formats that collect all rows (json, npy) write nothing before the end,
+ * so they report a failure by the HTTP status. */
 static bool write_live(void *context, const char *bytes, size_t length) {
     live_run *run = context;
     if (run->r) {
@@ -85,8 +85,8 @@ static cJSON *shutdown_problem(const char *instance) {
     return api_problem_plain(503, "shutting-down", "Shutting down", "the server shut down during the run", instance);
 }
 
-/* Returns a problem with the reason why the daemon ended the run, which the engine reports as canceled only; NULL if
- * the daemon did not end it. */
+/* The engine reports a run that the daemon ended only as canceled. Returns a problem with the reason; NULL if the
+ * daemon did not end the run. */
 static cJSON *own_problem(const live_run *run) {
     if (stream_stopped(run->stream)) return shutdown_problem(NULL);
     if (!run->writer->reason) return NULL;
@@ -132,7 +132,7 @@ static bool live_problem(void *context, const char *json, const api_failure *fai
         return true;
     }
     char *text = json_text(own);
-    /* If the format cannot contain a problem, the answer is truncated. */
+    /* If the format cannot contain a problem, the response is truncated. */
     run->whole =
         run->format->problem && row_writer_problem(run->writer, text ? text : json, text ? NULL : summary_json);
     free(text);
@@ -153,7 +153,7 @@ bool request_model(request *r, const char *text, size_t length, model_lease *lea
 static void run_system(request *r, api_observer *observer) {
     api_failure failure = {0};
     model_lease lease;
-    model_cache *models = r->services->models; /* the observer may give the request back to the HTTP thread */
+    model_cache *models = r->services->models; /* the observer may pass the request to the HTTP thread */
     budget *b = stream_budget(r->stream);
     stream_finish_first(r->stream);
     budget_take_slot(b);
@@ -161,7 +161,7 @@ static void run_system(request *r, api_observer *observer) {
         text_buffer_free(&r->body);
         observer->model_known = lease.known;
         hamel_status status = api_run(lease.model, &b->poll, observer, "request");
-        (void)status; /* already reported to the observer */
+        (void)status; /* the observer has already received it */
     } else {
         reply_refusal(r, &failure);
     }
@@ -308,7 +308,7 @@ static handled analyze_apart(request *r) {
     case ANALYSIS_UNAVAILABLE: break;
     }
     r->reply.retry_after = 5;
-    return reply_problem(r, 503, "busy", "Busy", "no process is left for the analysis; retry shortly");
+    return reply_problem(r, 503, "busy", "Busy", "no process could be started for the analysis; retry shortly");
 }
 
 static handled analyze_here(request *r) {
@@ -317,7 +317,7 @@ static handled analyze_here(request *r) {
     budget_take_slot(b);
     cJSON *answer = api_analyze_request(request_body(r), r->body.length, &r->services->limits, &b->poll, &failure);
     budget_release_slot(b);
-    flint_cleanup(); /* frees FLINT's data of this thread */
+    flint_cleanup(); /* frees the caches that FLINT keeps for this thread */
     return answer ? reply_json(r, 200, answer) : reply_refusal(r, &failure);
 }
 

@@ -70,7 +70,7 @@ handled service_healthz(request *r) {
     return reply_static(r, 200, json_type, good, sizeof good - 1);
 }
 
-/* Replies whether requests can be served. During shutdown this handler is not called: dispatch replies 503. */
+/* Replies 200 if the daemon accepts runs and submissions, otherwise 503. During shutdown dispatch replies 503. */
 handled service_readyz(request *r) {
     static const char good[] = "{\"status\":\"ready\"}\n";
     const daemon_services *s = r->services;
@@ -100,9 +100,9 @@ handled service_metrics(request *r) {
         double value;
     } gauges[] = {
         {"hamel_http_connections", "Open connections.", (double)load.connections},
-        {"hamel_http_streams", "Requests that hold or wait for a run slot.", (double)load.streams},
-        {"hamel_http_followers", "Answers that wait for a job or for their reader.", (double)load.followers},
-        {"hamel_answer_bytes", "Bytes of answers that have not been read.",
+        {"hamel_http_streams", "Requests that hold a run slot or wait for one.", (double)load.streams},
+        {"hamel_http_followers", "Responses that wait for a job or for their client.", (double)load.followers},
+        {"hamel_answer_bytes", "Bytes of responses that clients have not read.",
          access_used(r->services->access, ACCESS_ANSWER_BYTES)},
         {"hamel_cache_models", "Cached models.", (double)models.models},
         {"hamel_cache_bytes", "Memory of cached models.", (double)models.bytes},
@@ -110,7 +110,7 @@ handled service_metrics(request *r) {
         {"hamel_derivations", "Derivations in progress.", (double)models.derivations},
         {"hamel_jobs_queued", "Queued jobs.", counted ? (double)jobs.queued : NAN},
         {"hamel_jobs_running", "Running jobs.", counted ? (double)jobs.running : NAN},
-        /* The age is not negative even if the clock has been set back. */
+        /* The age must not be negative if the clock has been set back. */
         {"hamel_queue_age_seconds", "Age of the oldest queued job.",
          counted ? fmax(1e-3 * (double)jobs.queue_age, 0) : NAN},
         {"hamel_store_bytes", "Size of the job store.", counted ? (double)jobs.bytes : NAN},
@@ -128,8 +128,8 @@ handled service_metrics(request *r) {
     return reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", text, length);
 }
 
-/* Returns {name, title, description, source, href}. The texts are taken from the example; `name` is part of its
- * path. */
+/* Returns {name, title, description, source, href}. Title, description and source are read from the example; `name` is
+ * the last segment of its path. */
 static cJSON *example_json(const api_example *example) {
     static const char *const keys[][2] = {{"name", "title"}, {"description", "description"}, {"source", "source"}};
     json_builder b = {0};

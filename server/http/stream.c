@@ -1,8 +1,8 @@
 /* stream.c — ring buffer between a producer and a client; see stream.h.
  *
- * Resuming a connection wakes the HTTP thread. After a pause in the output this is done immediately. For a fast run,
- * bytes are held back until there are ENOUGH_BYTES, or until the next stream_nudge (every tenth of a second). A blocked
- * producer continues when half the ring is free.
+ * Resuming a connection wakes the HTTP thread. If the last resume was PAUSE_SECONDS ago, a write resumes the connection
+ * immediately. Otherwise bytes are held back until there are ENOUGH_BYTES, or until the next stream_nudge (every tenth
+ * of a second). A blocked producer continues when half the ring is free.
  *
  * Lock order: a stream's lock first, then the locks inside libmicrohttpd (resume and suspend only). */
 #include "server/http/stream.h"
@@ -16,7 +16,7 @@
 
 enum { ENOUGH_BYTES = 16 * 1024, KEPT_MAX = 256 * 1024 * 1024 };
 #define PAUSE_SECONDS 0.01
-#define CODED_SECONDS 0.1 /* interval between flushes of gzip, since each adds some bytes */
+#define CODED_SECONDS 0.1 /* shortest interval between flushes of gzip, since each flush adds some bytes */
 
 struct stream {
     atomic_uint references;
@@ -32,7 +32,7 @@ struct stream {
     bool never_waits; /* the producer must not block: bytes that do not fit in the ring are in `kept` */
     text_buffer kept;
     size_t kept_read;      /* bytes of `kept` already read */
-    answers_share answers; /* charged for `kept` and for memory of the producer */
+    answers_share answers; /* bytes in `kept` and in memory of the producer */
     stream_wake *wake;     /* NULL if not used */
     void *wake_context;
     bool ended, whole, gone;
@@ -121,13 +121,13 @@ static size_t unread(const stream *s) {
 }
 
 static size_t put_ring(stream *s, const char *bytes, size_t length) {
-    size_t room = s->kept.length > 0 ? 0 : STREAM_RING_BYTES - s->count; /* new bytes must follow the kept ones */
+    size_t room = s->kept.length > 0 ? 0 : STREAM_RING_BYTES - s->count; /* `kept` precedes new bytes */
     size_t n = length < room ? length : room;
     size_t at = (s->first + s->count) % STREAM_RING_BYTES;
     size_t before_wrap = STREAM_RING_BYTES - at < n ? STREAM_RING_BYTES - at : n;
     memcpy(s->ring + at, bytes, before_wrap);
     memcpy(s->ring, bytes + before_wrap, n - before_wrap);
-    if (s->count == 0 && n > 0) s->last_read = clock_seconds(); /* the stall limit is counted from now */
+    if (s->count == 0 && n > 0) s->last_read = clock_seconds(); /* the client had nothing to read before */
     s->count += n;
     return n;
 }
@@ -143,7 +143,7 @@ static void wait_for_room(stream *s) {
     pthread_mutex_lock(&s->lock);
 }
 
-/* Keeps bytes beyond the ring. If the budget or memory is exhausted, the answer is truncated. */
+/* Keeps bytes that do not fit in the ring. If the budget or memory is exhausted, truncates the response. */
 static void keep_unread(stream *s, const char *bytes, size_t length) {
     if (answers_take(&s->answers, length))
         text_buffer_add(&s->kept, bytes, length);
@@ -220,7 +220,7 @@ static size_t get_ring(stream *s, char *buffer, size_t room) {
     memcpy(buffer, s->ring + s->first, before_wrap);
     memcpy(buffer + before_wrap, s->ring, n - before_wrap);
     s->count -= n;
-    /* An empty ring restarts at 0, so that short streams touch few pages. */
+    /* An empty ring restarts at 0, so that short streams use few pages of its memory. */
     s->first = s->count == 0 ? 0 : (s->first + n) % STREAM_RING_BYTES;
     return n;
 }
@@ -242,7 +242,7 @@ bool stream_has_room(stream *s) {
 }
 
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room) {
-    (void)position; /* not needed: bytes are read in sequence */
+    (void)position; /* libmicrohttpd reads the bytes in sequence */
     stream *s = context;
     ssize_t result = 0;
     pthread_mutex_lock(&s->lock);

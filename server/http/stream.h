@@ -1,8 +1,8 @@
 /* stream.h — transfer of bytes from a computing thread to a client.
  *
  * A ring buffer of fixed size connects a producer (a thread of the pool) and the reader (the HTTP thread). A full ring
- * blocks the producer, so a run is never ahead of its client by more than the size of the ring. While the ring is
- * empty, the connection is suspended.
+ * blocks the producer, so a run never produces more unread bytes than fit in the ring. While the ring is empty, the
+ * connection is suspended.
  *
  *     waiting ──stream_begin──> flowing ──stream_end──> ended        (the reader reads the rest)
  *        └───────────┴──stream_abandon──> gone: writes of the producer fail, and its cancel flag is set
@@ -21,7 +21,7 @@ typedef struct stream stream;
 
 enum { STREAM_RING_BYTES = 256 * 1024 };
 
-/* Returns one reference, or NULL if out of memory. The budget is not open yet. The objects in `answers` must outlive
+/* Returns one reference, or NULL if out of memory. The caller opens the budget. The objects in `answers` must outlive
  * the stream. */
 stream *stream_open(answers_share answers);
 stream *stream_hold(stream *s);
@@ -35,28 +35,28 @@ const atomic_bool *stream_cancel_flag(const stream *s);
 bool stream_begin(stream *s, bool coded); /* allocates the ring; `coded`: compress with gzip. False if out of memory */
 bool stream_write(void *context, const char *bytes, size_t length);
 bool stream_flush(stream *s); /* sends the bytes that gzip holds back; returns false if the client has disconnected */
-void stream_end(stream *s, bool whole); /* unless `whole`, the client gets an error at the end */
+void stream_end(stream *s, bool whole); /* if `whole` is false, the client gets a transfer error */
 budget *stream_budget(stream *s);       /* budget of the producer */
 
-/* Functions for a producer that must not block. Bytes beyond the ring are kept in memory and charged to the answers;
- * stream_write returns false if that fails. Write while stream_has_room is true. `wake` is called under the stream's
- * lock when there is space again (`reader` is true) and when the stream is canceled. NULL removes it. */
+/* Functions for a producer that must not block. Bytes that do not fit in the ring are kept in memory and charged to
+ * `answers`; stream_write returns false if that fails. Write while stream_has_room is true. `wake` is called under the
+ * stream's lock when there is space again (`reader` is true) and when the stream is canceled. NULL removes it. */
 typedef void stream_wake(void *context, bool reader);
 void stream_never_wait(stream *s, stream_wake *wake, void *context);
 void stream_may_wait(stream *s);
 bool stream_has_room(stream *s); /* returns true if half the ring is free */
 
-/* Charges memory of the producer to the answers; released when the stream is freed. Returns false if that fails. */
+/* Charges memory of the producer to `answers` until the stream is freed. Returns false if the budget is used up. */
 bool stream_charge(stream *s, size_t bytes);
 
 double stream_quiet_seconds(stream *s); /* time since the last write, or since stream_open */
 
-/* Functions for the reader: a MHD_ContentReaderCallback whose context is the stream, on the attached connection. */
+/* Functions for the reader. stream_read is an MHD_ContentReaderCallback; its context is the stream. */
 void stream_attach(stream *s, struct MHD_Connection *connection);
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room);
 
 /* Functions for any thread. */
-void stream_finish_first(stream *s); /* marks content that cannot be requested again; see http_stop */
+void stream_finish_first(stream *s); /* marks a response that cannot be repeated; see http_stop */
 bool stream_finishes_first(const stream *s);
 void stream_stop(stream *s); /* at shutdown: cancels the producer, which may still write a final problem */
 bool stream_stopped(const stream *s);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const double wait_most = 120; /* upper bound on N, s; documented in api/openapi.json */
+static const double wait_most = 120; /* upper bound in s on N of `Prefer: wait=N`; documented in api/openapi.json */
 #define PAUSE_SECONDS 0.002          /* shortest interval between two reads of the store */
 
 void submission_clear(submission *s) {
@@ -53,18 +53,18 @@ handled reply_store(request *r, store_status status, const char *kind) {
     if (status == STORE_NO_SPACE) {
         r->reply.retry_after = 30;
         return reply_problem(r, 503, "disk-full", "Disk full",
-                             "the disk of the job store is nearly full; delete jobs, or try again later");
+                             "the disk of the job store is nearly full; delete jobs or retry later");
     }
     if (status != STORE_ABSENT) {
         r->reply.retry_after = 5;
-        return reply_problem(r, 503, "storage", "Storage failed", "the job store does not respond; try again later");
+        return reply_problem(r, 503, "storage", "Storage failed", "the job store does not respond; retry later");
     }
     snprintf(slug, sizeof slug, "no-such-%s", kind);
     snprintf(title, sizeof title, "No such %s", kind);
     return reply_problem(r, 404, slug, title, "there is no %s '%s'", kind, r->parameter);
 }
 
-/* Returns N of `Prefer: wait=N`, 0 if absent. The syntax is: token BWS "=" BWS word; the word may be quoted. */
+/* Returns N of `Prefer: wait=N`; 0 without it. The syntax is: token BWS "=" BWS word; the word may be quoted. */
 static double seconds_asked(const char *header) {
     while (header && *header) {
         header += strspn(header, " \t,;");
@@ -88,7 +88,7 @@ static bool has_ended(const request *r, submission *s, follow_wait *wait) {
     if (status != STORE_OK) return true;
     submission_clear(s);
     *s = newer;
-    wait->number = s->job.number; /* 0 for a batch: any change, since a batch changes with its members */
+    wait->number = s->job.number; /* 0 for a batch, which waits for any change of the store */
     wait->revision = s->job.revision;
     return s->is_batch ? batch_ended(&s->batch) : job_ended(s->job.status);
 }
@@ -99,7 +99,7 @@ static void reply_created(request *r, const submission *s) {
     if (s->is_batch)
         reply_json(r, 201, batch_json(&s->batch));
     else
-        reply_job(r, 201, &s->job); /* status 201 also for a repeated request, whose first reply was lost */
+        reply_job(r, 201, &s->job); /* also to a repeated request: the first reply may have been lost */
 }
 
 typedef struct waiting {

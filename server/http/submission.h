@@ -16,9 +16,9 @@ void submission_clear(submission *s);
  * false. */
 bool submission_read(request *r, job_submission *out);
 
-/* Replies to the status of a submission. If the client prefers to wait, replies when the work has ended or the
- * requested time is over, at most two minutes; the request holds no run slot while it waits. Replies immediately if the
- * daemon is shutting down or there are too many followers. May take over *made; the caller clears it in any case. */
+/* Replies to a submission for which the store has returned `status`. If the client prefers to wait, replies when the
+ * work has ended or the requested time is over, at most two minutes. The request holds no run slot while it waits.
+ * Replies immediately if the daemon is shutting down or there are too many followers. Clears *made if it keeps it. */
 handled reply_submission(request *r, store_status status, submission *made);
 
 /* Replies to a status of the store other than STORE_OK; `kind` is "job" or "batch". */
