@@ -38,7 +38,7 @@ faults *faults_here(int argc, char **argv) {
         int file = open(path, O_RDWR | O_CLOEXEC);
         faults *f = map(file);
         if (file >= 0) close(file);
-        unlink(path); /* preload.c has already mapped it */
+        unlink(path); /* preload.c has already mapped the file */
         unsetenv("HAMEL_FAULTS");
         unsetenv("LD_PRELOAD");
         return f;

@@ -1,9 +1,9 @@
 /* faults.h — injected faults of the machine, in this process or in a daemon.
  *
  * preload/preload.c, loaded by LD_PRELOAD, wraps functions of the C library. The wrappers count calls that can fail,
- * make those fail that a test has selected, shift the clock, and keep copies of files at each synchronization. They
- * share one page of memory with the test, a mapped file named by HAMEL_FAULTS. Release builds only: sanitizers need
- * the allocator. */
+ * make those fail that a test has selected, shift the clock, and keep copies of files at each synchronization. They and
+ * the test map the same file of one page; HAMEL_FAULTS is its name. This works in release builds only, because
+ * sanitizers replace the allocator. */
 #pragma once
 
 #include <limits.h>
@@ -23,14 +23,14 @@ typedef enum fault_kind {
 
 typedef struct fault_site {
     atomic_long calls;           /* number of calls so far */
-    atomic_long from, to, every; /* calls from, from + every, ... up to `to` fail; none if `from` is 0 */
+    atomic_long from, to, every; /* calls from, from + every, ... up to `to` fail; 0: every call succeeds */
     atomic_int error;            /* errno of the fault; 0 if reads and writes transfer half of the bytes */
 } fault_site;
 
 typedef struct faults {
     fault_site sites[FAULT_KINDS];
     atomic_long live;        /* number of allocated blocks */
-    atomic_long free_bytes;  /* reported free disk space in bytes; 0 for the real number */
+    atomic_long free_bytes;  /* reported free disk space in bytes; 0: report the real space */
     atomic_long clock_shift; /* in seconds, added to CLOCK_REALTIME */
     atomic_bool copying;     /* copy files of the store when they are synchronized */
     atomic_long copies;      /* number of copies so far; copy k of a file is FILE.k */

@@ -16,7 +16,7 @@
 
 enum { BODY_BYTES = 1 << 20, FILL_BYTES = BODY_BYTES - 1000 };
 
-/* The daemon's limits for one description (server/main.c: 20 s, 1 GiB), plus a run of one second and the answer. */
+/* The daemon's limits for one description (server/main.c: 20 s, 1 GiB), plus a run of one second and the response. */
 static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
 
 static test_daemon d;
@@ -87,7 +87,7 @@ static void costly_bodies_are_answered_within_bounds(void **state) {
         double more = (double)daemon_resident_bytes(&d) - (double)before;
         print_message("%s: %ld, %.2f s of CPU, %.0f MiB more; %.90s\n", bodies[k].name, a.status, cpu, more / 1048576,
                       a.status == 200 ? "" : a.body);
-        /* 503 if the wall-time limit is reached before the CPU-time limit on a busy machine */
+        /* on a busy machine, the wall-time limit may expire before the CPU-time limit: 503 */
         assert_true(a.status == 200 || a.status == 400 || a.status == 413 || a.status == 422 || a.status == 503);
         answer_clear(&a);
         assert_true(cpu < SECONDS_MOST * slowness());
@@ -138,7 +138,7 @@ static void lists_of_jobs_with_large_summaries_are_small(void **state) {
     print_message("a list of %d jobs: %zu bytes\n", jobs, a.length);
     assert_true(a.length < (size_t)jobs * JOB_BYTES);
     answer_clear(&a);
-    for (int k = 0; k < LISTS; k++) { /* requests whose answers are not read */
+    for (int k = 0; k < LISTS; k++) { /* requests whose responses are not read */
         sockets[k] = connect_to(&d);
         setsockopt(sockets[k], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
         assert_int_equal(write(sockets[k], question, sizeof question - 1), sizeof question - 1);

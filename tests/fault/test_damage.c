@@ -1,7 +1,7 @@
 /* test_damage.c — a damaged store, with values that no release has written and bytes changed at random. The daemon
  * must read it, run its jobs, report errors, and continue.
  *
- * test_damage [ROUNDS [SEED]] a round changes 100 values; short by default, 100 rounds with HAMEL_TEST_LONG */
+ * test_damage [ROUNDS [SEED]] a round changes 100 values; 3 rounds by default, 100 with HAMEL_TEST_LONG */
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -166,7 +166,7 @@ static size_t strange_bytes(unsigned char *bytes, size_t length) {
 
 static void bind_strange(sqlite3_stmt *change, nature n, const sqlite3_stmt *found) {
     unsigned char bytes[VALUE_BYTES];
-    if (n == COUNT) { /* counts of an owner: their sums are stored, and a sum beyond 64 bits is rejected at the start */
+    if (n == COUNT) { /* small, because the daemon does not start if the sum of an owner's counts exceeds 64 bits */
         sqlite3_bind_int64(change, 1, (int64_t)below(20) - 5);
     } else if (n == WHOLE) {
         sqlite3_bind_int64(change, 1, strange_whole());
@@ -226,7 +226,7 @@ static void look_at(const char *path, const char *accept) {
     char line[80];
     snprintf(line, sizeof line, "Accept: %s", accept);
     answer a = ask(&d, "GET", path, (const char *const[]){line, NULL}, NULL);
-    answer_clear(&a); /* any answer is accepted, also one cut off at the damage */
+    answer_clear(&a); /* any response is accepted, even one that ends at the damage */
 }
 
 static void look_at_everything(void) {
@@ -255,7 +255,7 @@ static void look_at_everything(void) {
 
 static void the_daemon_survives_and_reports_damaged_values(void **state) {
     (void)state;
-    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* answers about damage are not recorded as examples of the API */
+    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* do not record responses about damage as examples of the API */
     for (size_t round = 0; round < rounds; round++) {
         unsigned began = seed;
         begin_again();
@@ -284,7 +284,7 @@ static void change_bytes(void) {
     assert_non_null(bytes);
     fseek(bytes, 0, SEEK_END);
     size_t length = (size_t)ftell(bytes), page = 4096;
-    size_t at = below(length / page) * page; /* damage is in one page, usually in its list of cells */
+    size_t at = below(length / page) * page; /* damage one page, usually its list of cells */
     for (size_t k = 1 + below(20); k > 0; k--) {
         fseek(bytes, (long)(at + below(below(2) ? page : 200)), SEEK_SET);
         fputc((int)below(256), bytes);

@@ -37,7 +37,7 @@ static char folder[PATH_BYTES], file[PATH_BYTES + 16], url[PATH_BYTES + 32];
 static int make_folder(void **state) {
     (void)state;
     log_init(&quiet, LOG_SILENT, STDERR_FILENO);
-    bool quick = access("/dev/shm", W_OK) == 0; /* a disk would take most of the time */
+    bool quick = access("/dev/shm", W_OK) == 0; /* memory, because a disk would take most of the time of the test */
     snprintf(folder, sizeof folder, "%s/hamel-disk-XXXXXX", quick ? "/dev/shm" : P_tmpdir);
     if (!mkdtemp(folder)) return 1;
     snprintf(file, sizeof file, "%s/hamel.db", folder);
@@ -112,7 +112,7 @@ static void check_rows(store *s, int64_t number) {
         assert_int_equal(s->kind->chunk_at(s, number, seen, &chunk), STORE_OK);
         assert_int_equal(chunk.first, seen);
         for (int64_t k = 0; k < chunk.rows * COLUMNS; k++)
-            assert_true(chunk.values[k] == (double)(seen * COLUMNS + k)); /* the values as stored */
+            assert_true(chunk.values[k] == (double)(seen * COLUMNS + k)); /* run_next stored these values */
     }
     assert_int_equal(seen, ROWS);
 }
@@ -183,7 +183,7 @@ static const char *of_error(int error) {
 static bool fail_one(fault_kind kind, int error, long nth, bool lasting) {
     said jobs[JOBS];
     begin_with_one(jobs);
-    if (lasting && error == EINTR) /* not every call, because a call that is always interrupted never ends */
+    if (lasting && error == EINTR) /* some calls succeed, because the store repeats interrupted calls */
         fault_order_every(f, kind, nth + 1, error);
     else
         fault_order(f, kind, nth, lasting, error);
@@ -191,7 +191,7 @@ static bool fail_one(fault_kind kind, int error, long nth, bool lasting) {
     long calls = fault_cancel(f, kind);
     store *s = open_sound(url);
     for (int k = 0; k < JOBS; k++) check_kept(s, &jobs[k]);
-    bool finished; /* the store must continue to work */
+    bool finished; /* from here on, check that the store continues to work */
     said more = {0};
     submit_to(s, "{}", &more);
     assert_true(more.submitted);
@@ -233,7 +233,7 @@ static void a_failed_allocation_loses_no_accepted_data(void **state) {
     fail_each(FAULT_MEMORY, "memory", (const int[]){ENOMEM}, 1);
 }
 
-/* Lets each allocation during the lifetime of a store fail in turn, and counts leaked blocks. */
+/* Makes each allocation during the lifetime of a store fail in turn, and counts leaked blocks. */
 static void a_store_without_memory_leaks_nothing(void **state) {
     (void)state;
     said jobs[JOBS];
@@ -320,7 +320,7 @@ static void check_moment(long moment, const char *there) {
     for (size_t k = 0; k < power.count; k++) {
         const accepted *a = &power.list[k];
         said then = a->job;
-        if (a->at > moment) continue; /* not acknowledged yet */
+        if (a->at > moment) continue; /* the store had not acknowledged the operation yet */
         then.finished = a->finished_at <= moment;
         check_kept(s, &then);
     }

@@ -1,6 +1,6 @@
 /* test_faults.c — faults of the machine in a daemon: a full disk, a read-only directory, a store in use or no store at
- * all, no descriptors, no memory, termination at any time. Each must be reported clearly, lose no accepted data, and
- * have no effect after its cause is gone. */
+ * all, no descriptors, no memory, termination at any time. The daemon must report each fault, keep all accepted data,
+ * and work normally after the cause is removed. */
 #include "tests/http/daemon.h"
 
 #include <errno.h>
@@ -28,9 +28,9 @@ static void start_with_small_files(rlim_t bytes, struct rlimit *before) {
     struct rlimit small;
     getrlimit(RLIMIT_FSIZE, before);
     small = (struct rlimit){.rlim_cur = bytes, .rlim_max = before->rlim_max};
-    signal(SIGXFSZ, SIG_IGN); /* inherited by the daemon, so that the write fails instead */
+    signal(SIGXFSZ, SIG_IGN); /* the daemon inherits this, so the signal does not kill it and the write fails */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    /* without reserved disk space */
+    /* --min-free 0: no reserved disk space, so that only the limit acts */
     daemon_start(&d, (const char *const[]){"--workers", "1", "--min-free", "0", NULL});
     assert_int_equal(setrlimit(RLIMIT_FSIZE, before), 0);
 }
@@ -160,7 +160,7 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_to(&d);
     double until = hang_time();
     while (daemon_descriptors(&d) < before + 30 && now_seconds() < until) sleep_seconds(0.05);
-    assert_true(daemon_descriptors(&d) >= before + 30); /* all or nearly all available descriptors */
+    assert_true(daemon_descriptors(&d) >= before + 30); /* the daemon uses (nearly) all descriptors */
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     long status = 0;
     while (status != 200 && now_seconds() < until) status = ask_status(&d, "GET", "/healthz", NULL);
@@ -210,7 +210,7 @@ static void more_connections_than_the_system_allows_is_reported_at_the_start(voi
     few = (struct rlimit){.rlim_cur = 256, .rlim_max = 256};
     pid_t child = fork();
     assert_true(child >= 0);
-    if (child == 0) { /* in a child process, because the hard limit cannot be raised again */
+    if (child == 0) { /* in a child process, because a process cannot raise its hard limit again */
         setrlimit(RLIMIT_NOFILE, &few);
         const char *arguments[] = {"--listen", "127.0.0.1:0", "--store", "memory:", NULL};
         int code = daemon_run(arguments, output, sizeof output);
@@ -221,7 +221,7 @@ static void more_connections_than_the_system_allows_is_reported_at_the_start(voi
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Each row of a million values needs more memory than is available. */
+/* Each row has a million values, for which the daemon has not enough memory. */
 static void a_run_out_of_memory_ends_with_a_problem_and_others_continue(void **state) {
     (void)state;
     struct rlimit before, small;
@@ -253,8 +253,8 @@ static void a_run_out_of_memory_ends_with_a_problem_and_others_continue(void **s
 
 /* ---- shutdown ---------------------------------------------------------------------------------------------------- */
 
-/* SIGINT during streams, jobs and batches: each stream must end with its `problem`, and each job must exist
- * afterwards. */
+/* The daemon receives SIGINT during streams, jobs and batches. Each stream must end with a `problem`, and each job must
+ * exist afterwards. */
 static void a_shutdown_under_load_is_orderly(void **state) {
     (void)state;
     enum { STREAMS = 20, JOBS = 20 };
@@ -279,8 +279,8 @@ static void a_shutdown_under_load_is_orderly(void **state) {
     for (size_t k = 0; k < STREAMS; k++) {
         char tail[1024] = "";
         ssize_t n;
-        /* Read until the daemon closes the connection. The test reads the streams one after the other, so an open
-         * connection would delay the last bytes of the next ones beyond the grace period. */
+        /* Read until the daemon closes the connection. The test reads the streams one after the other. A connection
+         * left open would delay the reading of the next streams beyond the grace period. */
         while ((n = read(streams[k], rest, sizeof rest)) > 0) { /* keep the last bytes across reads */
             size_t kept = strlen(tail), fresh = (size_t)n < 500 ? (size_t)n : 500;
             size_t old = kept < 500 ? kept : 500;

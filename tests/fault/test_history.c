@@ -4,7 +4,7 @@
  *
  * Clients submit, read, list, cancel, delete and read results concurrently, while the daemon is killed, suspended
  * and restarted. Each operation is recorded with its reply and the interval in which it took effect. At the end the
- * history of each job must be consistent with one order of states:
+ * replies about each job must be consistent with one sequence of these states:
  *
  * queued -> running -> completed | failed | incomplete | canceled -> deleted, and running -> queued if interrupted
  *
@@ -48,7 +48,8 @@ typedef struct operation {
 
 static test_daemon d;
 static pthread_rwlock_t restart = PTHREAD_RWLOCK_INITIALIZER;
-static size_t wanted = 4000, room; /* number of operations; each client adds some final ones */
+static size_t wanted = 4000; /* number of operations */
+static size_t room;          /* capacity of the history; each client adds a final operation */
 static unsigned seed = 1;
 static char ids[JOBS_MAX][ID_BYTES];
 static atomic_bool known[JOBS_MAX];    /* the id of the job has been returned */
@@ -98,7 +99,7 @@ static void submit_one(const test_daemon *there) {
     snprintf(key, sizeof key, "Idempotency-Key: job-%d", number);
     double from = now_seconds();
     for (int attempt = 0; attempt < 400 && !atomic_load(&over);
-         attempt++) { /* repeat until the id is returned; only one job may be created */
+         attempt++) { /* repeat until the id is returned; the key prevents a second job */
         test_daemon again = attempt ? now_there() : *there;
         answer a = ask(&again, "POST", "/v1/jobs", (const char *const[]){json_type[0], key, NULL}, system);
         cJSON *tree = a.status == 201 ? cJSON_ParseWithLength(a.body, a.length) : NULL;
@@ -120,7 +121,7 @@ static void submit_one(const test_daemon *there) {
     }
 }
 
-/* Members are not checked one by one; their counts must be correct at the end, for all replies. */
+/* The members of a batch are not checked one by one; only the counts at the end are checked. */
 static void submit_batch(const test_daemon *there, unsigned *random) {
     char system[SYSTEM_BYTES], body[SYSTEM_BYTES + 64], path[PATH_BYTES];
     oscillator(system, sizeof system, "member", 10, ROWS);
@@ -291,7 +292,7 @@ static void replies_to_clients_are_consistent_with_one_order(void **state) {
     (void)state;
     pthread_t clients[CLIENTS];
     unsigned seeds[CLIENTS];
-    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* too many exchanges to record */
+    setenv("HAMEL_TEST_EXCHANGES", "", 1); /* do not record exchanges, because there are too many */
     room = wanted + CLIENTS;
     history = calloc(room, sizeof *history);
     assert_non_null(history);

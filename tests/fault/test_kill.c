@@ -1,7 +1,7 @@
 /* test_kill.c — SIGKILL at random times while jobs are submitted and run: no accepted job is lost, and every result
  * equals that of an undisturbed run.
  *
- * test_kill [JOBS KILLS [SEED]] short by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
+ * test_kill [JOBS KILLS [SEED]] a short test by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
  *
  * One thread submits jobs and records each 201. Another one kills the daemon and restarts it with the same data. At
  * the end all recorded jobs must complete. No other jobs may exist, except those whose 201 was lost. */
@@ -31,10 +31,10 @@ static unsigned seed = 1;
 
 typedef struct submitted {
     char (*ids)[40];
-    size_t count, lost; /* `lost` counts requests without an answer */
+    size_t count, lost; /* `lost` counts requests without a response */
 } submitted;
 
-/* Most systems are short, and one may take longer than the time between two kills. */
+/* Most systems run briefly. One in twenty may run longer than the time between two kills. */
 static const char *system_of(size_t i, char *out) {
     static const double samples[KINDS] = {11, 20001, 300001};
     double n = samples[i % 20 == 7 ? 2 : i % 2];
@@ -174,7 +174,7 @@ static void a_job_that_crashes_the_daemon_fails_and_others_continue(void **state
     char *bad = submit(&d, endless(system, sizeof system));
     char *good = submit(&d, oscillator(system, sizeof system, "good", 10, 11));
     int crashes = 0;
-    /* The oldest job runs first each time, so it is always the same one. The crash is caused only after its run has
+    /* The daemon runs the oldest job first, so each crash hits the same job. The crash is caused only after its run has
      * started. */
     for (; comes_to_run(bad); crashes++) {
         assert_true(crashes < 40);

@@ -51,7 +51,8 @@ static void begin_output(void) {
     out[0] = '\0';
 }
 
-/* Tries the work with allocation `nth` failing. Returns false if the work has fewer allocations. */
+/* Performs the work while allocation `nth` fails, and all later ones if `lasting`. Returns false if the work has fewer
+ * allocations. */
 static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long nth, bool lasting) {
     long before = atomic_load(&f->live);
     begin_output();
@@ -76,7 +77,7 @@ static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long
 static long fail_each(outcome (*perform)(work *w), work *w, const char *name) {
     long reached = 0;
     begin_output();
-    assert_int_equal(perform(w), WORKED); /* fills the caches of libraries */
+    assert_int_equal(perform(w), WORKED); /* the first run of the work fills the caches of libraries */
     begin_output();
     assert_int_equal(perform(w), WORKED);
     for (int lasting = 0; lasting < 2; lasting++) {
@@ -121,7 +122,7 @@ static outcome run_to(const work *w, const hamel_model *model) {
     if (!writer) return NO_MEMORY;
     api_observer observer = api_observer_of(writer);
     hamel_status status = api_run(model, NULL, &observer, "example");
-    bool refused = writer->reason != NULL; /* the writer ran out of memory, which the caller reports */
+    bool refused = writer->reason != NULL; /* the writer has run out of memory */
     row_writer_close(writer);
     if (status == HAMEL_OK) return WORKED;
     return status == HAMEL_NO_MEMORY || (status == HAMEL_CANCELED && refused) ? NO_MEMORY : WRONG;

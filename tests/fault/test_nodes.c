@@ -219,7 +219,7 @@ static double random_seconds(double least, double most) {
 static void several_nodes_run_each_job_once(void **state) {
     (void)state;
     submitted s = new_jobs(long_tests() ? JOBS_MOST : 300);
-    snprintf(lease, sizeof lease, "60"); /* long enough that no lease expires on a busy machine */
+    snprintf(lease, sizeof lease, "60"); /* seconds, so that no lease expires on a busy machine */
     start_nodes(NODES);
     double begin = now_seconds();
     submit_jobs(&s);
@@ -263,8 +263,8 @@ static void jobs_of_killed_nodes_are_run_by_others(void **state) {
     free(s.ids);
 }
 
-/* The connection for writing waits for a row that this statement locks until the lease has been renewed twice. The
- * first renewal may have started earlier. */
+/* This SQL statement locks a row for which the node's connection for writing waits, until the node has renewed its
+ * lease twice. Twice, because the first renewal may have started before the wait. */
 static void a_lease_is_renewed_while_a_change_waits(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
@@ -336,7 +336,7 @@ static void a_job_that_crashes_its_nodes_fails_and_others_continue(void **state)
         start_node(0, true);
     }
     print_message("given up after %d nodes\n", kills);
-    assert_in_range(kills, 3, 4); /* the first run may have stored the row of the start */
+    assert_in_range(kills, 3, 4); /* four if the first run has stored a row, which resets the count */
     wait_for_status(&nodes[0], good, "completed");
     snprintf(path, sizeof path, "/v1/jobs/%s", bad);
     cJSON *job = ask_json(&nodes[0], "GET", path, NULL, NULL, 200);
@@ -485,7 +485,8 @@ static void killing_the_database_loses_no_acknowledged_job(void **state) {
     free(s.ids);
 }
 
-/* The database is away for longer than the lease. Nodes stop their runs and resume them when the database is back. */
+/* The database is unreachable for longer than the lease. Nodes stop their runs, and resume them when the database is
+ * reachable again. */
 static void nodes_survive_a_database_outage_longer_than_the_lease(void **state) {
     (void)state;
     static const char lost[] = "hamel_leases_lost_total{whose=\"own\"}";
@@ -494,7 +495,7 @@ static void nodes_survive_a_database_outage_longer_than_the_lease(void **state) 
     char *id = submit(&nodes[0], oscillator(system, sizeof system, "long", 40000, 40001));
     wait_for_status(&nodes[0], id, "running");
     postgres_kill(&server);
-    /* the node measures the lease with its own clock */
+    /* the node detects by its own clock that its lease has ended */
     for (double until = hang_time(); daemon_metric(&nodes[0], lost) < 1;) {
         assert_true(now_seconds() < until);
         answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);
@@ -545,8 +546,8 @@ static void a_node_of_a_read_only_database_is_not_ready(void **state) {
     free(id);
 }
 
-/* Five of eight transactions that start a job fail at the commit, as by a serialization conflict: more in succession
- * than are retried. */
+/* Five of eight transactions that start a job fail at the commit, as in a serialization conflict. A node retries fewer
+ * times in succession. */
 static void reservations_are_kept_when_commits_fail(void **state) {
     (void)state;
     submitted s = new_jobs(1);

@@ -75,7 +75,7 @@ static size_t change(char *bytes, size_t length) {
     return length;
 }
 
-/* Sends the bytes, waits briefly for an answer, and closes the connection. */
+/* Sends the bytes, waits briefly for a response, and closes the connection. */
 static void throw(const char *bytes, size_t length, bool patient) {
     char bin[512];
     int s = connect_to(&d);

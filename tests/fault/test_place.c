@@ -51,7 +51,7 @@ static void a_second_name_of_a_store_does_not_admit_a_second_daemon(void **state
     assert_int_equal(symlink(database, elsewhere), 0);
     refuses(elsewhere, "another daemon");
     assert_int_equal(unlink(elsewhere), 0);
-    /* After a crash, the log with the last accepted jobs could not be found by the other name. */
+    /* After a crash, SQLite would not find the log with the last accepted jobs under the other name. */
     daemon_end(&d, SIGKILL);
     assert_int_equal(link(database, elsewhere), 0);
     refuses(elsewhere, "several names");

@@ -45,12 +45,12 @@ typedef struct question {
 
 static const char *const as_lines[] = {"Content-Type: application/json", "Accept: application/x-ndjson", NULL};
 
-/* The answer must be complete, rejected for lack of memory, ended by a problem, or cut off. */
+/* Checks that the response is complete, reports exhausted memory, or is missing or cut off. */
 static void check_starved(const question *q, const answer *a, long nth) {
     bool whole = a->status == q->good, none = a->status == 0;
-    /* 500 if the store has no memory, which is a storage problem */
+    /* 500 if the store runs out of memory, which the daemon reports as a storage problem */
     bool told = a->status == 503 || a->status == 500;
-    bool bounded = a->status == 422 && strstr(a->body, "memory"); /* the memory limit of an analysis */
+    bool bounded = a->status == 422 && strstr(a->body, "memory"); /* an analysis reports its memory limit */
     if (!whole && !none && !told && !bounded)
         print_error("%s, allocation %ld: %ld %s\n", q->name, nth, a->status, a->body);
     assert_true(whole || none || told || bounded);
@@ -110,7 +110,7 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
         long before = atomic_load(&f->live), failed = starve(&questions[k]);
         long more = LONG_MAX, bound = failed / 2 + 60; /* caches may grow, but not with each request */
         for (double until = hang_time(); more > bound && now_seconds() < until; sleep_seconds(0.1))
-            more = atomic_load(&f->live) - before; /* connections end and jobs run */
+            more = atomic_load(&f->live) - before; /* the number decreases while connections end and jobs complete */
         print_message("%s: %ld allocations failed, %ld blocks more in use\n", questions[k].name, failed, more);
         assert_true(more <= bound);
     }
@@ -230,14 +230,14 @@ static void the_daemon_recovers_automatically_from_a_full_disk(void **state) {
     assert_non_null(strstr(refused.body, "/problems/disk-full"));
     answer_clear(&refused);
     answer live = ask(&d, "POST", "/v1/simulations", json_type, system);
-    assert_int_equal(live.status, 200); /* needs no disk space */
+    assert_int_equal(live.status, 200); /* a live run needs no disk space */
     answer_clear(&live);
     size_t told_before = count_in_log(&d, "\"event\":\"store\"");
     for (double until = hang_time(); count_in_log(&d, "\"event\":\"store\"") < told_before + 2; sleep_seconds(0.05)) {
         assert_true(now_seconds() < until); /* the run can neither store its rows nor be requeued */
     }
     live = ask(&d, "POST", "/v1/simulations", json_type, system);
-    assert_int_equal(live.status, 200); /* and must not occupy the only CPU slot while it waits */
+    assert_int_equal(live.status, 200); /* the waiting job must not occupy the only CPU slot */
     answer_clear(&live);
     fault_cancel(f, FAULT_WRITE);
     wait_for_log(&d, "postponed");
@@ -265,7 +265,7 @@ static void shifting_the_clock_by_an_hour_changes_nothing(void **state) {
     wait_for_status(&d, running, "running");
     for (size_t k = 0; k < 3; k++) {
         atomic_store(&f->clock_shift, shifts[k]);
-        sleep_seconds(1.2); /* several cycles of the watchdog, the deletion of old jobs, and the polls of the workers */
+        sleep_seconds(1.2); /* several periods of the watchdog, the deletion of jobs, and the workers' polls */
         wait_for_status(&d, running, "running");
         wait_for_status(&d, done, "completed");
         answer a = ask(&d, "POST", "/v1/simulations", json_type, oscillator(system, sizeof system, "now", 1, 3));
@@ -301,7 +301,8 @@ static void without_a_descriptor_left_the_daemon_waits(void **state) {
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_to(&d);
     double cpu = daemon_cpu_seconds(&d);
     sleep_seconds(1);
-    assert_true(daemon_cpu_seconds(&d) - cpu < 0.9); /* no busy loop while connections cannot be accepted */
+    /* the daemon must not poll in a busy loop while it cannot accept connections */
+    assert_true(daemon_cpu_seconds(&d) - cpu < 0.9);
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     assert_int_equal(prlimit(d.pid, RLIMIT_NOFILE, &before, NULL), 0);
     wait_for_status(&d, id, "completed");

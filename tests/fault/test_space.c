@@ -1,5 +1,5 @@
-/* test_space.c — a disk that fills up, and disk space released by a store: accepted data is kept, rejections are
- * reported, and jobs continue when there is space again.
+/* test_space.c — a disk that fills up, and a store that releases disk space. The store keeps accepted data, the daemon
+ * reports rejections, and jobs continue when there is space again.
  *
  * The number of free bytes is set by preload.c, or is that of a small tmpfs if one can be mounted. */
 #include "tests/fault/faults.h"
@@ -175,7 +175,7 @@ static void a_full_disk_lets_jobs_be_deleted_and_the_daemon_start(void **state) 
     wait_for_status(&d, kept, "queued");
     check_full();
     assert_int_equal(status_of_job("DELETE", gone), 204);
-    for (int k = 0; k < (long_tests() ? 20 : 3); k++) { /* other writers take the released space */
+    for (int k = 0; k < (long_tests() ? 20 : 3); k++) { /* another program takes the released space */
         fill_disk(more);
         daemon_end(&d, SIGKILL);
         daemon_start_again(&d, arguments);

@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DESCRIPTION = json.loads((ROOT / "api/openapi.json").read_text())
 SYSTEM = json.loads((ROOT / "api/system.schema.json").read_text())
 METHODS = ("get", "post", "delete")
-# Requests with no matching route, or with rejected framing or host, are answered before the operation is determined.
+# The daemon rejects requests with no matching route, or with invalid framing or host, before it determines the
+# operation.
 BEFORE_ROUTING = {400, 404, 405, 421, 431}
 SHOWN = 20
 

@@ -221,7 +221,7 @@ double daemon_cpu_seconds(const test_daemon *d) {
     snprintf(path, sizeof path, "/proc/%d/stat", (int)d->pid);
     char *text = read_whole(path);
     assert_non_null(text);
-    char *at = strrchr(text, ')'); /* field 2 ends here; user and system time are fields 14 and 15 */
+    char *at = strrchr(text, ')'); /* end of field 2 of proc(5) stat; user and system time are fields 14 and 15 */
     for (int field = 2; at && field < 14; field++) at = strchr(at + 1, ' ');
     assert_non_null(at);
     char *end;
@@ -270,14 +270,15 @@ static void record(const char *method, const char *path, const char *body, size_
     size_t size = printed ? strlen(printed) + 1 : 0;
     if (printed) printed[size - 1] = '\n'; /* replaces the final 0 */
     int out = printed ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-    /* A single call, so that lines of concurrent programs do not mix. */
+    /* Write the line by a single call, so that lines of concurrent programs do not mix. */
     if (out >= 0) assert_int_equal(write(out, printed, size), size);
     if (out >= 0) close(out);
     cJSON_free(printed);
     cJSON_Delete(line);
 }
 
-/* Checks every reply: a browser must not use it as a page, and it contains no path of the machine. */
+/* Checks for every response that its headers forbid browsers to use it as a page, and that it contains no path of the
+ * machine. */
 static void check_answer(const test_daemon *d, const answer *a) {
     char value[512];
     assert_true(answer_header(a, "X-Content-Type-Options", value, sizeof value));
@@ -399,7 +400,7 @@ double json_number_of(const cJSON *object, const char *key) {
 int connect_from(const test_daemon *d, const char *address) {
     int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in from = {.sin_family = AF_INET}, at = {.sin_family = AF_INET};
-    int small = 64 * 1024; /* a small buffer, so that a client that does not read is noticed soon */
+    int small = 64 * 1024; /* a small buffer, so that the daemon soon detects a client that does not read */
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     at.sin_port = htons((uint16_t)d->port);
     assert_true(s >= 0);

@@ -12,7 +12,7 @@ typedef struct test_daemon {
     pid_t pid;
     unsigned port;
     char data[64];         /* directory, removed by daemon_remove */
-    const char *authority; /* file with the trusted certificate; NULL for plain HTTP */
+    const char *authority; /* file with the certificate that clients trust; NULL for plain HTTP */
     char log[96];          /* file with the daemon's stderr */
 } test_daemon;
 
@@ -25,7 +25,8 @@ int daemon_end(test_daemon *d, int signal_number);
 void daemon_remove(test_daemon *d);
 
 /* Fixtures of a group whose tests share one daemon. daemon_share stores the daemon and its arguments, which must
- * outlive the group. If the last test has not stopped the daemon, the exit status is also checked. */
+ * outlive the group. If the daemon still runs after the last test, end_shared_daemon stops it and checks its exit
+ * status. */
 void daemon_share(test_daemon *d, const char *const *arguments);
 int start_shared_daemon(void **state);
 int end_shared_daemon(void **state);
@@ -33,22 +34,23 @@ int end_shared_daemon(void **state);
 /* Runs the program to its end and returns its exit status. `output` receives stdout and stderr. */
 int daemon_run(const char *const *arguments, char *output, size_t room);
 
-/* Current values of the process. */
+/* Current resource usage of the daemon's process. */
 size_t daemon_resident_bytes(const test_daemon *d);
 size_t daemon_descriptors(const test_daemon *d);
 double daemon_cpu_seconds(const test_daemon *d);
 
 typedef struct answer {
-    long status; /* 0 if there is no answer */
+    long status; /* 0 if the daemon sent no response */
     char *headers, *body;
     size_t length;
-    bool whole; /* false if the answer is cut off */
+    bool whole; /* false if the response is cut off */
 } answer;
 
-/* `headers` are lines like "Accept: text/csv", NULL-terminated, or NULL if none. `body` is NULL if none. */
+/* Sends a request. `headers` is a NULL-terminated list of lines like "Accept: text/csv", or NULL. `body` may be
+ * NULL. */
 answer ask(const test_daemon *d, const char *method, const char *path, const char *const *headers, const char *body);
 
-/* Returns only the status. A body is sent as JSON. */
+/* Sends a request, with `body` as JSON unless it is NULL, and returns only the status. */
 long ask_status(const test_daemon *d, const char *method, const char *path, const char *body);
 answer ask_bytes(const test_daemon *d, const char *method, const char *path, const char *const *headers,
                  const char *body, size_t length);
@@ -64,16 +66,17 @@ double json_number_of(const cJSON *object, const char *key);    /* NaN if absent
 
 extern const char *const json_type[]; /* {"Content-Type: application/json", NULL} */
 
-/* Sends the bytes and reads until the server closes, until the answer contains `enough` (if not NULL), or until
+/* Sends the bytes and reads until the server closes, until the response contains `enough` (if not NULL), or until
  * `out` is full. Returns the number of bytes read; `closed` is true if the server closed. */
 size_t exchange(const test_daemon *d, const char *bytes, size_t length, const char *enough, char *out, size_t room,
                 bool *closed);
 void wait_for_bytes(int s);           /* waits until a socket is readable or closed */
 int connect_to(const test_daemon *d); /* returns a socket */
-/* like connect_to, from another loopback address: 127.x.x.x */
+/* connects like connect_to, but from the loopback address `address` (127.x.x.x) */
 int connect_from(const test_daemon *d, const char *address);
 
-/* Descriptions: a harmonic oscillator, and a run that takes minutes and sends rows continuously. */
+/* Write descriptions to `out`: of a harmonic oscillator, and of a run that takes minutes and sends rows
+ * continuously. */
 const char *oscillator(char *out, size_t room, const char *name, double stop, double samples);
 const char *endless(char *out, size_t room);
 
@@ -84,7 +87,7 @@ size_t count_in_log(const test_daemon *d, const char *text);
 void wait_for_log(const test_daemon *d, const char *text);
 void sleep_seconds(double seconds);
 double now_seconds(void);
-/* deadline in now_seconds, after which an awaited event is considered missing even on a busy machine */
+/* deadline in the time of now_seconds; an event that is still missing then counts as missing, even on a busy machine */
 double hang_time(void);
 bool long_tests(void); /* true if HAMEL_TEST_LONG is set */
 double slowness(void); /* factor for time limits, because sanitizers slow the daemon down */

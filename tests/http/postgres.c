@@ -1,4 +1,4 @@
-/* postgres.c — PostgreSQL servers by tests/tools/postgres.sh. */
+/* postgres.c — control of PostgreSQL servers by means of tests/tools/postgres.sh. */
 #include "tests/http/postgres.h"
 
 #include <setjmp.h>

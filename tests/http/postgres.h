@@ -1,5 +1,5 @@
-/* postgres.h — a PostgreSQL server for one test (tests/tools/postgres.sh). A failed step fails the running cmocka
- * test. */
+/* postgres.h — a PostgreSQL server for one test program (tests/tools/postgres.sh). A failed step fails the running
+ * cmocka test. */
 #pragma once
 
 #include <stdint.h>

@@ -66,7 +66,7 @@ int close_tested(void **state) {
 int start_server(void **state) {
     (void)state;
     log_init(&quiet, LOG_SILENT, STDERR_FILENO);
-    postgres_start(&server, "fsync=off"); /* power failures are tested elsewhere */
+    postgres_start(&server, "fsync=off"); /* these tests simulate no power failures */
     return 0;
 }
 

@@ -6,8 +6,8 @@
 #include "server/metrics.h"
 #include "tests/http/postgres.h"
 
-/* State of the running test, owned by the fixture. The path is "" unless the store is a file; the database is used
- * only with PostgreSQL. */
+/* State of the running test, owned by the fixture. sqlite_path is "" unless the store is a SQLite file; the database is
+ * used only with PostgreSQL. */
 extern store *tested;
 extern char sqlite_path[64], store_url[POSTGRES_URL_BYTES], database[16];
 

@@ -109,8 +109,8 @@ static long status_for_host(const test_daemon *server, const char *host) {
     return status;
 }
 
-/* A page may direct its own host name to this machine (DNS rebinding); its requests are then same-origin. With
- * tokens, such a page has none. */
+/* A web page may direct its own host name to this machine (DNS rebinding); browsers then treat its requests as
+ * same-origin. If the daemon requires tokens, such a page is harmless, because it has none. */
 static void without_tokens_requests_must_name_this_machine(void **state) {
     (void)state;
     static const char *const local[] = {"localhost",    "LocalHost:8080", "127.0.0.1",
@@ -145,7 +145,8 @@ static void without_tokens_requests_must_name_this_machine(void **state) {
     assert_int_equal(status_for_host(&named, "[2001:db8::1]:80"), 200);
     assert_int_equal(status_for_host(&named, "example.org"), 421);
     assert_int_equal(status_for_host(&with_tokens, "evil.example"), 421);
-    assert_int_equal(status_for_host(&d, "evil.example"), 200); /* with tokens, any host name is allowed */
+    /* the daemon requires tokens, so any host name is allowed */
+    assert_int_equal(status_for_host(&d, "evil.example"), 200);
     test_daemon *all[] = {&open, &named, &with_tokens};
     for (size_t k = 0; k < 3; k++) {
         assert_int_equal(daemon_end(all[k], SIGTERM), 0);
@@ -164,7 +165,8 @@ static const char *method_of(const route *row) {
     return row->method == METHOD_GET ? "GET" : row->method == METHOD_POST ? "POST" : "DELETE";
 }
 
-/* Sends each route with each kind of token and without one. 401 and 403 precede all other errors. */
+/* Sends each route with each kind of token and without one. The checks that reply 401 and 403 precede all other
+ * checks. */
 static void every_route_requires_its_scope(void **state) {
     (void)state;
     static const struct {
@@ -339,7 +341,8 @@ static void a_fast_client_is_rejected_with_a_time_to_retry(void **state) {
 static void quotas_limit_jobs_and_bytes(void **state) {
     (void)state;
     char system[512], path[128], large[6000];
-    const char *quiet = oscillator(system, sizeof system, "long, few rows", 1e9, 3); /* rows count as bytes, too */
+    /* rows count toward the quota `stored_bytes`, too */
+    const char *quiet = oscillator(system, sizeof system, "long, few rows", 1e9, 3);
     char *first = submit_as(SMALL, quiet);
     char *second = submit_as(SMALL, quiet);
     answer a = ask_as(SMALL, "POST", "/v1/jobs", quiet);
@@ -382,7 +385,7 @@ static void wait_for_end(int owner, const char *id, const char *wanted) {
     assert_string_equal(status, wanted);
 }
 
-/* Many simultaneous runs would each store two megabytes. */
+/* Many runs are active at the same time; each would store two megabytes. */
 static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
     (void)state;
     enum { JOBS = 8, ROW_BYTES = 3 * sizeof(double) };
@@ -402,7 +405,7 @@ static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
         assert_int_equal(status_as(ROWS, "DELETE", path, NULL), 204);
         free(ids[k]);
     }
-    char *id = submit_as(ROWS, oscillator(system, sizeof system, "fits", 10, 11)); /* there is space again */
+    char *id = submit_as(ROWS, oscillator(system, sizeof system, "fits", 10, 11)); /* the quota has space again */
     wait_for_end(ROWS, id, "completed");
     assert_int_equal(rows_of(ROWS, id, problem, sizeof problem), 11);
     free(id);
@@ -508,7 +511,7 @@ static void tokens_are_read_again_on_sighup(void **state) {
     assert_int_equal(status_with(&own, &bob, "GET", "/v1/jobs", NULL), 200);
 
     token_file_write(path, (const test_token[]){carl, ann}, 2);
-    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* without SIGHUP the file is not read */
+    assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 401); /* the daemon has not read the file yet */
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "\"owners\":2");
     assert_int_equal(status_with(&own, &ann, "GET", place, NULL), 200); /* the job belongs to the same owner */

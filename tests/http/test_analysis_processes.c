@@ -1,4 +1,5 @@
-/* test_analysis_processes.c — analyses run in separate processes: the end of a process affects one analysis. */
+/* test_analysis_processes.c — the separate processes that run analyses: the end of a process affects only one
+ * analysis. */
 #include "tests/http/tokens.h"
 
 #include <pthread.h>
@@ -214,7 +215,7 @@ static void too_little_memory_ends_one_analysis(void **state) {
     end();
 }
 
-/* A stopped process behaves like one that is busy in a library: it neither replies nor polls. */
+/* A stopped process (SIGSTOP) simulates one that is busy in a library: it neither replies nor polls. */
 static void the_time_limit_ends_a_stuck_process(void **state) {
     (void)state;
     char body[BODY_BYTES];
@@ -287,8 +288,8 @@ static void many_simultaneous_analyses_are_served(void **state) {
     end();
 }
 
-/* Checked by the order of events: the small analyses of one token end while the costly ones of another are still
- * running. */
+/* The test checks the order of events, not times: the small analyses of one token end while the costly ones of another
+ * token are still running. */
 static void another_token_is_served_meanwhile(void **state) {
     (void)state;
     static char token_file[] = TOKEN_FILE_NAME;
@@ -318,7 +319,7 @@ static void another_token_is_served_meanwhile(void **state) {
     unlink(token_file);
 }
 
-/* The analysis has half of --grace. Then its process and all others must end with the daemon. */
+/* After SIGTERM the analysis may continue for half of --grace. Then all processes must end with the daemon. */
 static void all_processes_end_with_the_daemon(void **state) {
     (void)state;
     char body[BODY_BYTES];

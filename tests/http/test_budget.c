@@ -1,5 +1,5 @@
-/* test_budget.c — CPU budgets: time of a request, of all derivations of a submission, and of an owner in a day. CPU
- * slots are yielded in every phase.
+/* test_budget.c — budgets of CPU time: for a request, for all derivations of a submission, and for an owner in a day. A
+ * request yields its CPU slot in every phase.
  *
  * Sharing is checked by the order of replies, which does not depend on the machine. */
 #include "engine/base/text_buffer.h"
@@ -48,7 +48,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Writes tokens with or without a quota of the first one. */
+/* Writes the file of both tokens, with or without a quota for the first token. */
 static void write_tokens(bool quota) {
     test_token all[TOKENS] = {tokens[HOSTILE], tokens[OTHER]};
     if (!quota) all[HOSTILE].quotas = "{}";
@@ -148,7 +148,7 @@ static void the_derivations_of_a_batch_have_one_budget(void **state) {
     write_tokens(false);
     start(&d, (const char *const[]){"--derive-limit", "1", NULL});
     answer a = ask_with(&d, &tokens[OTHER], "POST", "/v1/batches", many);
-    assert_int_equal(a.status, 422); /* the CPU time of the request itself */
+    assert_int_equal(a.status, 422); /* the derivations exceed the CPU time of the request */
     cJSON *problem = budget_problem_of(&a);
     assert_non_null(strstr(json_text_of(problem, "detail"), "several batches"));
     cJSON_Delete(problem);
@@ -179,7 +179,7 @@ static void check_sharing(const char *path, const char *body) {
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/simulations", system), 200);
         oscillator(system, sizeof system, "small", 10 + k, 3);
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/jobs", system), 201);
-        sleep_seconds(0.05); /* long enough for both to start */
+        sleep_seconds(0.05); /* chosen, not measured: both requests have probably started */
     }
     for (int k = 0; k < 2; k++) {
         assert_false(is_answered(hostile[k]));
@@ -259,7 +259,7 @@ static void check_outlives(int signal_number) {
     write_tokens(true);
     daemon_start(&d, arguments);
     check_stopped_run(&d, 0);
-    if (signal_number == SIGKILL) sleep_seconds(2.5); /* the usage of the last second may be lost */
+    if (signal_number == SIGKILL) sleep_seconds(2.5); /* a kill may lose the usage of the last second */
     daemon_end(&d, signal_number);
     daemon_start_again(&d, arguments);
     check_refused(&d);
@@ -308,7 +308,7 @@ static void a_used_up_quota_stops_jobs(void **state) {
         cJSON_Delete(job);
         answer_clear(&a);
     }
-    /* Two jobs are stopped while running; the third one does not start. */
+    /* The quota stops the runs of two jobs and prevents the start of the third job. */
     static const char *const statuses[] = {"incomplete", "incomplete", "failed"};
     for (int k = 0; k < 3; k++) {
         cJSON *job = NULL;

@@ -152,7 +152,7 @@ static void the_program_reports_the_error_and_exits_with_2(void **state) {
     assert_int_equal(strncmp(output, "hameld ", 7), 0);
 }
 
-/* Opening these files would block, or reading them would not end. */
+/* Opening a FIFO would block, and reading /dev/zero would not end. */
 static void only_regular_files_are_read(void **state) {
     (void)state;
     static const char *const options[] = {"--config", "--tokens", "--tls-cert", "--tls-key"};
@@ -212,7 +212,7 @@ static void the_store_can_be_copied_during_use(void **state) {
     answer a = ask(&d, "GET", path, NULL, NULL);
     assert_int_equal(a.status, 200);
     answer_clear(&a);
-    wait_for_status(&d, running, "running"); /* continues after the rows in the copy */
+    wait_for_status(&d, running, "running"); /* the run continues after the rows in the copy */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     static const char *const ends[] = {"", ".lock", ".crash", ".reserve", "-wal", "-shm"};
@@ -228,7 +228,7 @@ static void jobs_that_ended_long_ago_are_deleted(void **state) {
     (void)state;
     test_daemon d;
     char system[512], path[128];
-    daemon_start(&d, (const char *const[]){"--keep-days", "0.00001", NULL}); /* less than a second */
+    daemon_start(&d, (const char *const[]){"--keep-days", "0.00001", NULL}); /* 0.9 s */
     char *old = submit(&d, oscillator(system, sizeof system, "old", 1, 3));
     char *running = submit(&d, endless(system, sizeof system));
     wait_for_status(&d, old, "completed");

@@ -33,7 +33,7 @@ static void wait_for_waiters(cpu_slots *slots, size_t without) {
     while (atomic_load(&slots->without) < without || !cpu_slots_are_wanted(slots)) sched_yield();
 }
 
-/* Uses that have just started, and are limited to four milliseconds, would not be over. */
+/* The owner must yield at once: neither of its slots has been used for the four milliseconds of a regular turn. */
 static void an_owner_with_several_slots_yields_one_immediately_to_an_owner_without(void **state) {
     (void)state;
     cpu_slots slots;
@@ -49,7 +49,7 @@ static void an_owner_with_several_slots_yields_one_immediately_to_an_owner_witho
     assert_true(cpu_slot_is_owed(&slots, &first));
     atomic_store(&v.leaves, true);
     for (int i = 0; i < 1000 && !atomic_load(&v.entered); i++)
-        cpu_slot_yield(&slots, &first); /* this is the first call */
+        cpu_slot_yield(&slots, &first); /* the first call yields the slot */
     assert_true(atomic_load(&v.entered));
     assert_true(first.held && !cpu_slot_is_owed(&slots, &first));
     pthread_join(v.thread, NULL);
@@ -60,7 +60,7 @@ static void an_owner_with_several_slots_yields_one_immediately_to_an_owner_witho
     cpu_slots_destroy(&slots);
 }
 
-/* Both owners have one slot, so a second request of either has no claim. */
+/* Both owners have one slot, so neither must yield it to a second request of the other. */
 static void owners_with_one_slot_each_keep_it(void **state) {
     (void)state;
     cpu_slots slots;

@@ -51,10 +51,10 @@ static void the_stream_reports_the_changes_of_a_job_and_ends_with_it(void **stat
     }
     last_id(&a, id_text, sizeof id_text);
     answer_clear(&a);
-    a = events_of(id, id_text); /* the client has received the end */
+    a = events_of(id, id_text); /* nothing follows the last event, which the client has received */
     assert_int_equal(a.status, 204);
     answer_clear(&a);
-    a = events_of(id, "1"); /* more events have occurred since */
+    a = events_of(id, "1"); /* the client has missed the events after the first */
     assert_int_equal(a.status, 200);
     assert_non_null(strstr(a.body, "\"status\":\"completed\""));
     answer_clear(&a);
@@ -158,7 +158,7 @@ static void a_live_result_is_resumed_after_the_last_row_received(void **state) {
     bool closed;
     char *id = submit(&d, oscillator(system, sizeof system, "live", 1e8, 1e7));
     wait_for_status(&d, id, "running");
-    /* HTTP/1.0, without chunks */
+    /* a response in HTTP/1.0 is not chunked */
     static const char form[] = "GET /v1/jobs/%s/results?follow=true&every=1000 HTTP/1.0\r\n"
                                "Accept: text/event-stream\r\nLast-Event-ID: %s\r\n\r\n";
     snprintf(bytes, sizeof bytes, form, id, "");
@@ -176,7 +176,7 @@ static void a_live_result_is_resumed_after_the_last_row_received(void **state) {
                    (const char *const[]){"Accept: text/event-stream", NULL}, NULL);
     const char *so_far = strstr(a.body, "event: summary\n");
     assert_non_null(so_far);
-    assert_null(strstr(so_far, "\nid: ")); /* the next number is reserved for a row */
+    assert_null(strstr(so_far, "\nid: ")); /* the summary has no id, because the next number belongs to the next row */
     answer_clear(&a);
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     a = ask(&d, "DELETE", path, NULL, NULL);

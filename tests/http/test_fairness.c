@@ -1,7 +1,7 @@
-/* test_fairness.c — one owner that requests all resources, and another one that requests few.
+/* test_fairness.c — one owner requests all resources and another owner few.
  *
- * Fairness is checked by the order of events, which does not depend on the machine. --time-limit limits the time for
- * which a job occupies a worker. */
+ * The tests check the order of events, which does not depend on the machine. --time-limit limits the time for which a
+ * job occupies a worker. */
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>
@@ -82,8 +82,8 @@ static cJSON *run_a_job(void) {
     return job;
 }
 
-/* Returns the number of members, among the last that have started, that started between the submission and the start
- * of the job, by the daemon's clock. Times are texts whose alphabetical order is chronological. */
+/* Returns how many of the last members of the batch started between the submission and the start of the job, by the
+ * daemon's clock. Times are strings whose alphabetical order is chronological. */
 static int members_before(const cJSON *batch, const cJSON *job) {
     static const char *const began[] = {"running", "completed"};
     char path[160];
@@ -110,12 +110,12 @@ static void a_job_does_not_wait_for_many_jobs_of_another_owner(void **state) {
     cJSON *batch = submit_batch(long_tests() ? 100000 : 10000);
     for (int k = 0; k < 5; k++) {
         cJSON *job = run_a_job();
-        assert_true(members_before(batch, job) <= WORKERS); /* the job must be claimed next */
+        assert_true(members_before(batch, job) <= WORKERS); /* only running members may precede the job */
         cJSON_Delete(job);
     }
     cJSON *now = look_at(batch);
-    assert_true(count_of(now, "queued") > 0);    /* members were waiting all the time */
-    assert_true(count_of(now, "completed") > 0); /* and members were completed */
+    assert_true(count_of(now, "queued") > 0);    /* members of the batch were queued all the time */
+    assert_true(count_of(now, "completed") > 0); /* members of the batch completed as well */
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     assert_int_equal(status_with(&d, &tokens[MANY], "DELETE", path, NULL), 204);
@@ -125,7 +125,7 @@ static void a_job_does_not_wait_for_many_jobs_of_another_owner(void **state) {
 
 static int begin_endless(const test_token *t) {
     char system[SYSTEM_BYTES], request[2 * SYSTEM_BYTES];
-    /* without rows for hours, so the client need not read and the run only computes */
+    /* the run computes for hours without a row, so that it never waits for the client */
     oscillator(system, sizeof system, "endless", 1e9, 2);
     int length = snprintf(request, sizeof request,
                           "POST /v1/simulations HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n"
@@ -144,7 +144,7 @@ static int status_on(int s) {
     return n > 0 && sscanf(head, "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
-/* There are more streams than run slots. One owner's endless streams use half of the slots; the other owner must
+/* One owner requests more endless streams than there are run slots and gets half of the slots. The other owner must
  * still get a slot and CPU time. */
 static void a_stream_does_not_wait_for_many_streams_of_another_owner(void **state) {
     (void)state;

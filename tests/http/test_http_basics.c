@@ -29,7 +29,7 @@ static void the_service_reports_liveness_and_readiness(void **state) {
     (void)state;
     cJSON *health = ask_json(&d, "GET", "/healthz", NULL, NULL, 200);
     cJSON *ready = ask_json(&d, "GET", "/readyz", NULL, NULL, 200);
-    /* load balancers add such parameters */
+    /* load balancers add parameters like t=1700000000 */
     cJSON_Delete(ask_json(&d, "GET", "/healthz?t=1700000000&t", NULL, NULL, 200));
     cJSON_Delete(ask_json(&d, "GET", "/readyz?t=1700000000&t", NULL, NULL, 200));
     assert_string_equal(json_text_of(health, "status"), "ok");
@@ -187,7 +187,7 @@ static void a_body_over_the_limit_is_413(void **state) {
     assert_int_equal(a.status, 413);
     answer_clear(&a);
     a = ask_bytes(&d, "POST", "/v1/simulations", json_type, body, 20000);
-    assert_int_equal(a.status, 400); /* few enough spaces for the limit, but not JSON */
+    assert_int_equal(a.status, 400); /* 20,000 spaces are within the limit but are not JSON */
     answer_clear(&a);
     free(body);
 }

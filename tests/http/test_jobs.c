@@ -125,7 +125,7 @@ static void waiting_ends_at_its_time_limit(void **state) {
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=1", NULL};
     double begin = now_seconds();
     cJSON *job = ask_json(&d, "POST", "/v1/jobs", headers, endless(system, sizeof system), 201);
-    assert_true(now_seconds() - begin >= 0.9); /* the answer was sent although the run continues */
+    assert_true(now_seconds() - begin >= 0.9); /* the response was sent although the run continues */
     assert_true(strcmp(json_text_of(job, "status"), "running") == 0 ||
                 strcmp(json_text_of(job, "status"), "queued") == 0);
     answer a = ask(&d, "DELETE", job_path(path, json_text_of(job, "id"), ""), NULL, NULL);
@@ -165,12 +165,13 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
                         "/problems/inconsistent-initial-values");
     cJSON_Delete(job);
     answer a = results(id, "", "text/csv");
-    assert_int_equal(a.status, 422); /* the status of the same run as a live request */
+    assert_int_equal(a.status, 422); /* a live request of the same run has this status, too */
     answer_clear(&a);
     free(id);
 }
 
-/* The steps of a free motion pass over a narrow bump without evaluating it, but an output row is on it. */
+/* The integrator steps over a narrow peak of the potential without evaluating it, but an output row is on the peak. The
+ * violated balance of energy makes the run fail. */
 static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
     (void)state;
     const char *denied = "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"velocity\":4}],"
@@ -488,7 +489,7 @@ static void a_queued_job_is_canceled_without_running(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES], *running[64];
     endless(system, sizeof system);
-    int busy = 64; /* more than the number of workers */
+    int busy = 64; /* more jobs than workers */
     for (int i = 0; i < busy; i++) running[i] = submit(&d, system);
     cJSON *job = ask_json(&d, "POST", job_path(path, running[busy - 1], "/cancel"), NULL, "", 202);
     assert_string_equal(json_text_of(job, "status"), "canceled");

@@ -34,7 +34,7 @@ static void requests_and_runs_are_counted(void **state) {
         answer a = ask(&d, "POST", "/v1/simulations", json_type, system);
         answer_clear(&a);
     }
-    wait_for_sample(live, runs + 3); /* the end is counted after the client has received the answer */
+    wait_for_sample(live, runs + 3); /* the daemon counts the end of a run after it has sent the response */
     assert_true(sample("hamel_run_rows_total") == rows + 33);
     assert_true(sample("hamel_run_steps_total") > steps);
     assert_true(sample(requests) >= 3);
@@ -48,7 +48,7 @@ static void queue_and_store_are_shown(void **state) {
     size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 2;
     for (size_t i = 0; i < count; i++) running[i] = submit(&d, endless(system, sizeof system));
     wait_for_status(&d, running[0], "running");
-    sleep_seconds(1.1); /* a lower bound of their age */
+    sleep_seconds(1.1); /* the jobs become at least this old */
     assert_true(sample("hamel_jobs_queued") >= 2);
     assert_true(sample("hamel_jobs_running") >= 1);
     assert_true(sample("hamel_queue_age_seconds") >= 1);

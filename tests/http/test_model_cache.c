@@ -62,7 +62,7 @@ static void an_equal_description_gives_the_same_model(void **state) {
     model_lease first = taken(c, system_with(one, sizeof one, 2, ""));
     model_lease again = taken(c, one);
     model_lease spaced = taken(c, system_with(other, sizeof other, 2, " \n "));
-    model_lease spaced_again = taken(c, other); /* now found by its bytes */
+    model_lease spaced_again = taken(c, other); /* the cache finds these bytes without parsing them */
     model_lease different = taken(c, system_with(another, sizeof another, 3, ""));
     assert_false(first.known);
     assert_true(again.known && spaced.known && spaced_again.known);
@@ -145,8 +145,8 @@ static void models_in_use_are_limited_with_a_reserve_for_other_owners(void **sta
     for (size_t k = 0; k < 3; k++) assert_int_equal(take_as(c, &ann, false, 1 + (double)k, &leases[k]), 0);
     assert_int_equal(take_as(c, &ann, false, 4, &none), 503);
     assert_int_equal(take_as(c, &bob, false, 5, &leases[3]), 0);
-    assert_int_equal(take_as(c, &bob, false, 1, &leases[4]), 0); /* already cached and charged to ann */
-    assert_int_equal(take_as(c, &ann, true, 6, &leases[5]), 0);  /* jobs are few, so they are not rejected */
+    assert_int_equal(take_as(c, &bob, false, 1, &leases[4]), 0); /* the model is already cached and charged to ann */
+    assert_int_equal(take_as(c, &ann, true, 6, &leases[5]), 0);  /* the limit does not apply to jobs */
     for (size_t k = 0; k < 6; k++) model_cache_release(c, &leases[k]);
     assert_int_equal(model_cache_size(c).used_bytes + ann.model_bytes + bob.model_bytes, 0);
     assert_int_equal(take_as(c, &ann, false, 4, &none), 0);
@@ -170,7 +170,7 @@ static void *derive_many(void *context) {
     return NULL;
 }
 
-/* Derivations take turns in the slots, but each one keeps its memory until it ends. */
+/* Derivations take turns in the CPU slots, but each keeps its memory until it ends, so their number is limited. */
 static void the_number_of_simultaneous_derivations_is_limited(void **state) {
     (void)state;
     enum { THREADS = 8, LOOKS = 2000 };

@@ -52,7 +52,7 @@ static void a_client_that_accepts_gzip_gets_the_same_bytes(void **state) {
         assert_true(coded.length * 2 < plain.length);
         size_t length;
         char *text = inflated(&coded, &length);
-        /* The summary contains the time of the run. */
+        /* The summary at the end contains the duration of the run, so the end is not compared. */
         size_t same = i == 0 ? plain.length : plain.length / 2;
         assert_memory_equal(text, plain.body, same);
         if (i == 0) assert_int_equal(length, plain.length);
@@ -89,7 +89,7 @@ static void a_compressed_stream_is_not_delayed(void **state) {
              strlen(system), system);
     bool closed;
     exchange(&d, request, strlen(request), NULL, out, sizeof out, &closed);
-    assert_false(closed); /* these bytes were sent although the run continues */
+    assert_false(closed); /* the daemon has sent these bytes although the run continues */
 }
 
 static void unchanged_content_is_304(void **state) {
@@ -134,7 +134,7 @@ static void results_of_an_ended_job_have_a_tag_for_each_format(void **state) {
     snprintf(header, sizeof header, "If-None-Match: %s", csv);
     a = ask(&d, "GET", path, (const char *const[]){"Accept: text/csv", header, NULL}, NULL);
     assert_int_equal(a.status, 304);
-    /* the length of the 200 response is not computed */
+    /* the daemon does not compute the length of the 200 response */
     assert_false(answer_header(&a, "Content-Length", json, sizeof json));
     assert_false(answer_header(&a, "Transfer-Encoding", json, sizeof json));
     answer_clear(&a);

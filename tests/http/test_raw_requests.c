@@ -1,7 +1,7 @@
-/* test_raw_requests.c — raw requests that client libraries do not send. For each row of the table, the first status
- * line and the end of the connection are checked. If two parties could disagree on the end of a request, the bytes
- * after it (a second request, marked /smuggled) must not be answered. Answers without X-Request-Id come from
- * libmicrohttpd. */
+/* test_raw_requests.c — raw requests that client libraries do not send. The test checks for each row of the table the
+ * first status line and whether the daemon closes the connection. If two parties could disagree on the end of a
+ * request, the daemon must not respond to the bytes after it (a second request, marked /smuggled). Responses without
+ * X-Request-Id come from libmicrohttpd. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #define HOST "Host: localhost\r\n"
 #define JSON "Content-Type: application/json\r\n"
-/* A second request after one that does not close the connection. */
+/* A second request, sent after a first one that leaves the connection open. */
 static const char behind[] = "GET /healthz HTTP/1.1\r\n" HOST "X-Request-Id: behind\r\nConnection: close\r\n\r\n";
 
 #define NEXT "GET /smuggled HTTP/1.1\r\n" HOST "\r\n"
@@ -25,7 +25,7 @@ static const char behind[] = "GET /healthz HTTP/1.1\r\n" HOST "X-Request-Id: beh
 typedef struct raw_request {
     const char *name, *bytes;
     size_t length; /* number of bytes, which may contain NUL */
-    int status;    /* 0 if closed without an answer */
+    int status;    /* 0 if the connection is closed without a response */
     bool closes;
 } raw_request;
 
@@ -121,7 +121,7 @@ static void a_raw_request_is_answered_as_in_the_table(void **state) {
     }
     assert_true(closed);
     assert_int_equal(status_of(out), r->status);
-    assert_int_equal(!second, r->closes); /* one answer per request */
+    assert_int_equal(!second, r->closes); /* each request has one response */
     if (second) assert_memory_equal(second, "X-Request-Id: behind", 20);
     assert_null(strstr(out, "/smuggled"));
     free(out);
@@ -202,7 +202,8 @@ static void a_half_sent_request_is_closed_at_its_deadline(void **state) {
     assert_true(closed);
 }
 
-/* One byte per second prevents an idle timeout, so the deadline for the whole request must act. */
+/* A client that sends one byte per second never exceeds an idle timeout, so the deadline for the whole request must
+ * close the connection. */
 static void dripping_requests_are_closed_and_do_not_hinder_others(void **state) {
     (void)state;
     enum { DRIPS = 100 };

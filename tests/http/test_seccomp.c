@@ -1,5 +1,5 @@
-/* test_seccomp.c — the daemon's system-call filter. Each probe runs in a separate process with the filter. That no
- * other calls are needed is checked by all tests that start a daemon (daemon.c). */
+/* test_seccomp.c — the daemon's system-call filter. Each probe runs in a separate process with the filter. All tests
+ * that start a daemon also check that it needs no other calls (daemon.c). */
 #include "tests/http/daemon.h"
 
 #include "server/seccomp.h"
@@ -40,7 +40,7 @@ static int map_as(int protection) {
     return verdict(mmap(NULL, PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
 }
 
-/* ---- calls that are never needed ---- */
+/* ---- calls that the daemon never needs ---- */
 
 static int a_process(void) {
     long child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -119,7 +119,7 @@ static int a_file_in_memory(void) {
     return verdict(memfd_create("probe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 }
 
-/* ---- calls that are always needed ---- */
+/* ---- calls that the daemon always needs ---- */
 
 static void *do_nothing(void *context) {
     return context;
@@ -141,7 +141,7 @@ static int an_internet_socket(void) {
 typedef struct probe {
     const char *name;
     int (*run)(void);
-    unsigned keeps; /* mode in which the call is allowed; NEVER, or 0 for always */
+    unsigned keeps; /* flags KEEP_x that permit the call; NEVER; 0: always permitted */
 } probe;
 
 #define PROBE(name, keeps) \
@@ -222,7 +222,7 @@ static void an_analysis_process_has_fewer_calls(void **state) {
     (void)state;
     for (size_t k = 0; k < PROBES; k++) {
         const probe *p = &probes[k];
-        if (p->run == a_connection) continue; /* needs a socket first */
+        if (p->run == a_connection) continue; /* this probe needs a socket, which is one of the forbidden calls */
         assert_int_equal(run_filtered(SECCOMP_OFF, 0, p->run), DONE);
         assert_int_equal(run_filtered(SECCOMP_ON, 0, p->run), REFUSED);
         assert_int_equal(run_filtered(SECCOMP_ON, KEEP_CODE, p->run), p->keeps == KEEP_CODE ? DONE : REFUSED);

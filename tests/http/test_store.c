@@ -1,5 +1,5 @@
-/* test_store.c — the store without a daemon. The common contract is checked with stores in memory, in a SQLite file
- * and in PostgreSQL; the files are checked with SQLite only. */
+/* test_store.c — the store without a daemon. Stores in memory, in a SQLite file and in PostgreSQL must satisfy the
+ * common contract; tests of files use SQLite only. */
 #include "tests/http/store_fixture.h"
 
 #include <setjmp.h>
@@ -106,7 +106,7 @@ static void a_quota_counts_active_jobs_and_stored_bytes(void **state) {
     assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 3 * alone + run}), STORE_OK);
 }
 
-/* Names, assignments and the batch itself count, and are released when they are deleted. */
+/* Names, assignments and the batch itself count toward `stored_bytes` until they are deleted. */
 static void a_quota_limits_the_size_of_a_batch(void **state) {
     (void)state;
     batch_member members[3];
@@ -171,10 +171,11 @@ static void a_quota_limits_the_rows_of_runs(void **state) {
     }
     assert_int_equal(tested->kind->append(tested, first, first_attempt, &output, 0.7), STORE_FULL);
     assert_int_equal(tested->kind->finish(tested, first, first_attempt, &output, &whole), STORE_FULL);
-    /* without the rejected rows */
+    /* requeue the job without the rejected rows */
     assert_int_equal(tested->kind->requeue(tested, first, first_attempt, &output), STORE_OK);
     look_at_rows(first, 70);
-    /* The process ends between the rejection of rows and the end of the job; the job is run again up to this point. */
+    /* Simulate a process that ends between the rejection of rows and the end of the job. The next attempt runs the job
+     * again up to this point. */
     assert_int_equal(claim_of(owner, sizeof owner, &attempt), first);
     assert_int_equal(tested->kind->begin(tested, first, attempt, "{}", &rows, &events), STORE_OK);
     assert_int_equal(rows, 70);
@@ -189,7 +190,7 @@ static void a_quota_limits_the_rows_of_runs(void **state) {
     look_at_rows(first, 70);
 }
 
-/* A failure of the store does not fail the job unless it is repeated. */
+/* A job fails only after JOB_FAULTS_MAX failures of the store in succession. */
 static void a_job_fails_after_many_failures_of_the_store_without_a_row(void **state) {
     (void)state;
     char owner[64];
@@ -206,7 +207,7 @@ static void a_job_fails_after_many_failures_of_the_store_without_a_row(void **st
     assert_int_equal(claim_of(owner, sizeof owner, &attempt), number);
     assert_int_equal(tested->kind->begin(tested, number, attempt, "{}", &rows, &events), STORE_OK);
     assert_int_equal(tested->kind->append(tested, number, attempt, &output, 0.5),
-                     STORE_OK); /* after a row, failures are counted from zero */
+                     STORE_OK); /* a stored row resets the count of failures */
     assert_int_equal(tested->kind->postpone(tested, number, attempt), STORE_OK);
     for (int k = 1; k < JOB_FAULTS_MAX; k++) {
         assert_int_equal(claim_of(owner, sizeof owner, &attempt), number);
@@ -237,7 +238,7 @@ static void old_jobs_are_deleted_oldest_first(void **state) {
     }
     assert_int_equal(tested->kind->expire(tested, -1, 0, 100, &count), STORE_OK);
     assert_int_equal(count, 0);
-    const int alone = JOB_BASE_BYTES + 3; /* a job that has ended has two more bytes, its summary */
+    const int alone = JOB_BASE_BYTES + 3; /* the summary of an ended job adds two bytes */
     assert_int_equal(tested->kind->expire(tested, -1, 7 * alone + 2 * 5, 100, &count), STORE_OK);
     assert_int_equal(count, 3);
     assert_int_equal(tested->kind->expire(tested, 0, 0, 2, &count), STORE_OK);
@@ -288,7 +289,7 @@ static void a_batch_is_created_counted_canceled_and_deleted(void **state) {
     batch_clear(&again);
     job found[100];
     size_t seen = 0;
-    for (int64_t next = 0; seen < 250;) { /* in the order of the batch */
+    for (int64_t next = 0; seen < 250;) { /* pages follow the order of the members */
         assert_int_equal(tested->kind->members(tested, made.number, next, 100, found, &count), STORE_OK);
         assert_int_equal(count, seen < 200 ? 100 : 50);
         for (size_t k = 0; k < count; k++) {
@@ -349,7 +350,7 @@ static void long_texts_end_a_page_early(void **state) {
     while (count > 0) batch_clear(&batches[--count]);
 }
 
-/* Each member has its own body; together they need more than one INSERT statement. */
+/* Each member has its own body, and the batch needs more than one INSERT statement. */
 static void each_member_of_a_list_has_its_own_description(void **state) {
     (void)state;
     enum { LISTED = 3 * SQL_GROUP + 5 };
@@ -396,7 +397,7 @@ static void finish_one(void) {
     finish(number, attempt);
 }
 
-/* A batch is deleted with the last of its members that is old enough. */
+/* The deletion of old jobs deletes a batch together with its last member. */
 static void a_batch_is_deleted_with_its_members(void **state) {
     (void)state;
     batch_member members[5];
@@ -460,7 +461,7 @@ static void set_schema(int version) {
     run_in_store(sql);
 }
 
-/* The store must not be changed. */
+/* A rejected store must not be changed. */
 static void check_refused(int version, const char *wanted) {
     char message[512] = "";
     const char *where = sqlite_path[0] ? sqlite_path : database;
@@ -501,8 +502,9 @@ static void a_status_that_does_not_exist_is_rejected(void **state) {
 
 /* ---- query plans of SQLite ---- */
 
-/* A page of a list is read from an index, starting at its first row, so other rows cost nothing. The selected rows,
- * some hundred, are summed and sorted. */
+/* A page of a list must be read from an index, starting at the first row of the page, so that other rows cost nothing.
+ * The inner statement `picked` selects the rows and must not sort. The outer statement may sort and sum these rows,
+ * some hundred at most. */
 static void check_plan(sqlite3 *db, unsigned statement) {
     static const char *const tables[] = {"SCAN jobs", "SCAN batches", "SCAN member_counts"};
     char room[SQL_TEXT_BYTES], explain[SQL_TEXT_BYTES + 32];
@@ -541,7 +543,7 @@ static void lists_need_no_sort_and_no_full_scan(void **state) {
     sqlite3_close(db);
 }
 
-/* A damaged file has lost the description. */
+/* The test deletes the description, as a damaged file might have lost it. */
 static void a_job_without_description_fails_and_the_next_one_runs(void **state) {
     (void)state;
     char owner[64];

@@ -43,7 +43,7 @@ static size_t receive(int s, char *out, size_t room) {
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Waits until the daemon uses less than a twentieth of a core for this time. */
+/* Waits until the daemon uses less than a twentieth of a core during `seconds`. */
 static void wait_until_idle_for(double seconds) {
     double until = hang_time(), before;
     do {
@@ -161,7 +161,8 @@ static void two_hundred_streams_all_progress(void **state) {
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
     double until = hang_time();
     int moving = 0;
-    while (moving < STREAMS && now_seconds() < until) { /* more bytes per stream than fit in a ring buffer */
+    /* each stream sends more bytes than fit in its ring buffer */
+    while (moving < STREAMS && now_seconds() < until) {
         moving = 0;
         for (int i = 0; i < STREAMS; i++) {
             ssize_t n = recv(sockets[i], bytes, MIB, MSG_DONTWAIT);
@@ -177,7 +178,7 @@ static void two_hundred_streams_all_progress(void **state) {
     free(bytes);
     if (moving < STREAMS) print_error("%d of %d streams moved\n", moving, STREAMS);
     assert_int_equal(moving, STREAMS);
-    if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB); /* ring buffers and stacks */
+    if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB); /* 200 ring buffers (256 KiB) and stacks */
     wait_until_idle();
 }
 
@@ -290,7 +291,7 @@ static void disconnected_clients_release_their_resources(void **state) {
 static void a_client_that_closes_stops_the_run_of_a_silent_stream(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], byte[16];
-    /* Two rows with a long time between them: no write would detect the disconnection. */
+    /* The run computes for a long time between its two rows, so no write can detect the disconnection. */
     oscillator(system, sizeof system, "silent", 1e7, 2);
     wait_until_idle();
     int s = begin_run(system, "text/csv");
@@ -343,7 +344,7 @@ static void if_all_run_slots_are_busy_the_answer_is_503(void **state) {
     answer still = ask(&d, "GET", "/v1/jobs", NULL, NULL); /* other requests are still served */
     assert_int_equal(still.status, 200);
     answer_clear(&still);
-    close(sockets[0]); /* releases a run slot, which the waiting request gets */
+    close(sockets[0]); /* releases a run slot for the waiting request */
     assert_true(receive(sockets[2], bytes, sizeof bytes) > 0);
     for (int i = 1; i < 3; i++) close(sockets[i]);
     wait_for_streams(0);
@@ -448,7 +449,7 @@ static void a_reader_that_pauses_does_not_delay_the_shutdown(void **state) {
     int waiting = begin_run(endless(system, sizeof system), "application/json");
     wait_for_bytes(s);
     wait_for_streams(2);
-    assert_int_equal(daemon_end(&d, SIGTERM), 0); /* although neither run has ended */
+    assert_int_equal(daemon_end(&d, SIGTERM), 0); /* the daemon ends normally although neither run has completed */
     close(s);
     close(waiting);
 }

@@ -107,7 +107,7 @@ static void everything_is_served_over_tls(void **state) {
 static void a_client_that_does_not_trust_the_certificate_gets_nothing(void **state) {
     (void)state;
     test_daemon stranger = d;
-    stranger.authority = other_key; /* the file contains no certificate */
+    stranger.authority = other_key; /* this file contains a key and no certificate */
     answer a = ask(&stranger, "GET", "/healthz", NULL, NULL);
     assert_int_equal(a.status, 0);
     answer_clear(&a);
@@ -147,7 +147,7 @@ static void plain_http_and_noise_are_not_answered(void **state) {
         int s = connect_to(&d);
         size_t got = 0;
         assert_int_equal(send(s, bytes[k], strlen(bytes[k]), MSG_NOSIGNAL), strlen(bytes[k]));
-        shutdown(s, SHUT_WR); /* the server need not wait for more */
+        shutdown(s, SHUT_WR); /* the server need not wait for further input */
         for (ssize_t n; (n = recv(s, out + got, sizeof out - 1 - got, 0)) > 0;) got += (size_t)n;
         out[got] = '\0';
         assert_null(strstr(out, "HTTP/1.1 200"));
@@ -258,7 +258,7 @@ static size_t make_hello(unsigned char out[HELLO_BYTES], unsigned group, size_t 
     n = put(out, n, 2, group);
     n = put(out, n, 2, share);
     assert_int_equal(gnutls_rnd(GNUTLS_RND_NONCE, out + n, share), 0);
-    out[n] &= 0x7f; /* below the prime */
+    out[n] &= 0x7f; /* makes the key share smaller than the prime of the group */
     return n + share;
 }
 
@@ -279,8 +279,8 @@ static bool is_answered(int s) {
     return n == 1 && type == 22; /* handshake record */
 }
 
-/* ClientHellos come from another address than regular requests, which must be answered in between. With ffdhe8192,
- * sixty of them took 16 s of CPU time, and an unfinished handshake kept a core busy. */
+/* One address sends ClientHellos while another sends regular requests, to which the daemon must respond. Before
+ * ffdhe8192 was excluded, sixty ClientHellos took 16 s of CPU time, and an unfinished handshake kept a core busy. */
 static void handshakes_cost_little_and_other_clients_are_served(void **state) {
     (void)state;
     enum { OPEN = 50 };
@@ -368,7 +368,8 @@ static void replace(const char *from, const char *to) {
     assert_int_equal(rename(from, to), 0);
 }
 
-/* A connection from before the change continues; a new valid pair is used, an invalid one is not. */
+/* A connection from before the change continues. The daemon uses a new pair of certificate and key only if it is
+ * valid. */
 static void certificates_are_read_again_on_sighup(void **state) {
     (void)state;
     char first[80], shown[80], shown_key[80], fresh[80], fresh_key[80];

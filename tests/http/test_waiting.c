@@ -1,4 +1,5 @@
-/* test_waiting.c — clients that wait for jobs or do not read must not exhaust resources of others. */
+/* test_waiting.c — clients that wait for jobs, or do not read responses, must not exhaust the resources of other
+ * clients. */
 #include "tests/http/tokens.h"
 
 #include <setjmp.h>
@@ -41,7 +42,7 @@ static void end(void) {
 
 /* ---- clients ---------------------------------------------------------------------------------------------------- */
 
-/* Sends a request and does not read the answer. */
+/* Sends a request and does not read the response. */
 static int send_only(const char *method, const char *path, const char *headers, const char *body) {
     char head[1024];
     int s = connect_to(&d), small = 4096;
@@ -119,7 +120,7 @@ static void more_clients_than_may_wait_are_rejected_or_answered_immediately(void
     double begin = now_seconds();
     answer a = ask(&d, "POST", "/v1/jobs",
                    (const char *const[]){"Content-Type: application/json", "Prefer: wait=100", NULL}, system);
-    assert_int_equal(a.status, 201); /* waiting is a preference: the job is stored and the answer sent immediately */
+    assert_int_equal(a.status, 201); /* the daemon ignores Prefer: wait if too many clients wait */
     assert_false(answer_header(&a, "Preference-Applied", applied, sizeof applied));
     assert_true(now_seconds() - begin < 90);
     answer_clear(&a);
@@ -196,7 +197,7 @@ static void the_total_size_of_unread_answers_is_limited(void **state) {
     answer_clear(&a);
     assert_true(daemon_metric(&d, "hamel_answer_bytes") <= BUDGET);
     if (slowness() <= 1) assert_true(daemon_resident_bytes(&d) < before + (size_t)8 * BUDGET);
-    assert_int_equal(status_of("GET", "/v1/batches", NULL, NULL), 200); /* small answers are sent */
+    assert_int_equal(status_of("GET", "/v1/batches", NULL, NULL), 200); /* small responses are sent */
     for (int k = 0; k < CLIENTS; k++) close(sockets[k]);
     wait_for_metric("hamel_answer_bytes", 0);
     assert_int_equal(status_of("GET", path, NULL, NULL), 200);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define CLAIM_SECONDS 5.0 /* after which a claim is abandoned; reached only if the test fails */
+#define CLAIM_SECONDS 5.0 /* time after which a claim is abandoned, reached only if the test fails */
 enum { JOB = 7 };
 
 /* The fake store's behavior and observed calls, guarded by the lock. */
@@ -139,13 +139,13 @@ static void no_call_waits_for_a_claim(void **state) {
     assert_true(workers_idle_seconds(w) >= 0);
     fake.listener.queued(fake.listener.context);
     fake.listener.canceled(fake.listener.context, JOB);
-    assert_true(fake.listener.runs(fake.listener.context, JOB)); /* because the claim may have been committed */
+    assert_true(fake.listener.runs(fake.listener.context, JOB)); /* true, because the claim may have been committed */
     fake.listener.lost(fake.listener.context);
     assert_false(fake.gave_up);
     stop(w);
 }
 
-/* The claim has been committed when the cancellation arrives, but its worker is not registered yet. */
+/* The cancellation arrives after the claim has been committed and before its worker is registered. */
 static void cancel_during_a_claim(bool deleted) {
     fake.has_job = true;
     fake.deleted = deleted;

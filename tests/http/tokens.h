@@ -6,7 +6,7 @@
 
 typedef struct test_token {
     const char *name;
-    const char *scopes; /* items of a JSON array */
+    const char *scopes; /* comma-separated items of a JSON array */
     const char *quotas; /* a JSON object */
     char header[128];   /* complete header line: Authorization: Bearer ... */
     char hash[DIGEST_HEX + 1];

@@ -47,8 +47,8 @@ void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* Libraries that abort, or use a null pointer, if an allocation fails. hamel limits their work (FLINT) or checks the
- * available memory before it calls them (the others: engine/base/memory_left.h). */
+/* Code of libraries that abort, or use a null pointer, if an allocation fails. Only analysis processes call FLINT, GMP
+ * and MPFR. Before calls of the other libraries, hamel checks the free memory (engine/base/memory_left.h). */
 typedef struct span {
     uintptr_t from, to;
 } span;
@@ -69,8 +69,8 @@ static int note_library(struct dl_phdr_info *library, size_t size, void *context
     return 0;
 }
 
-/* GnuTLS gives GMP allocation functions that abort on failure, like GMP's own. With the latter, the caller of the
- * allocation is GMP. */
+/* GnuTLS registers its own allocation functions in GMP, which abort on failure. Ignore them, so that GMP itself remains
+ * the caller of each of its allocations and is recognized as unforgiving. */
 typedef void *take_memory(size_t size);
 typedef void *change_memory(void *block, size_t before, size_t size);
 typedef void give_memory(void *block, size_t size);
@@ -79,7 +79,7 @@ void __gmp_set_memory_functions(take_memory *take, change_memory *change, give_m
     (void)take, (void)change, (void)give;
 }
 
-/* Depth of calls in which UDUNITS copies texts by functions of the C library. */
+/* Depth of nested calls of ut_parse, in which allocations succeed because UDUNITS does not handle failures. */
 static _Thread_local int sheltered;
 
 void *ut_parse(const void *system, const char *text, int encoding) {
@@ -236,7 +236,7 @@ int fstatvfs(int file, struct statvfs *about) {
     return result;
 }
 
-/* ---- sockets: a transfer of half of the bytes would mean a full buffer, so only whole calls fail ----------------- */
+/* ---- sockets: only whole calls fail, because a partial transfer just means that the buffer is full --------------- */
 
 static bool breaks(fault_kind kind) {
     if (!due(kind)) return false;
