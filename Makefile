@@ -52,7 +52,7 @@ flags_release := -O2 -DNDEBUG $(HARDEN)
 link_release  := $(HARDEN_LINK)
 flags_debug   := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 link_debug    := -fsanitize=address,undefined
-# gcc 12 reports false overflows in instrumented code.
+# gcc 12 warns wrongly of overflows in instrumented code.
 flags_tsan    := -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-stringop-overflow
 link_tsan     := -fsanitize=thread
 flags_coverage := -O1 --coverage -Wno-error
@@ -141,7 +141,7 @@ define variant
 cc_$(1) ?= $$(CC)
 $(1)_obj = $$(patsubst %,$$(dir_$(1))/obj/%.o,$$(basename $$(1)))
 
-# The only file that calls a C++ library is compiled without sanitizers in every variant.
+# The only file that calls a C++ library (std::to_chars) is compiled without sanitizers in every variant.
 $$(dir_$(1))/obj/%.o: %.cpp Makefile | build/.setup-build
 	@mkdir -p $$(@D)
 	$$(call quiet,c++,$$@)$$(CXX) -std=c++17 -I. -Wall -Wextra -Wconversion -Wshadow $$(WERROR) -O2 $$(HARDEN) -fno-exceptions -MMD -MP -c $$< -o $$@

@@ -1,5 +1,5 @@
-# For test scripts that run the programs; sourced first. Changes to an empty directory. At the end of the script, removes
-# the directory and stops the daemon.
+# Start of test scripts that run the programs; source this file first. Changes to an empty directory. At the end of the
+# script, removes the directory and stops the daemon.
 . "${BASH_SOURCE[0]%/*}/tap.sh"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 hamel=${HAMEL:-$root/build/hamel}

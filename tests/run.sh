@@ -3,7 +3,8 @@
 #
 # A test program writes TAP ("ok 1 - name", "not ok 2 - name", "# remark", a plan "1..N") and exits with 0 on success: a
 # cmocka program (CMOCKA_MESSAGE_OUTPUT selects TAP) or a script. An argument may contain arguments of the program after
-# its name. Programs run in parallel; programs after --alone run one after the other. Each has HAMEL_TEST_LIMIT seconds.
+# its name. Programs run in parallel; programs after --alone run one after the other. A program that runs for more than
+# HAMEL_TEST_LIMIT seconds is ended.
 #
 # These count as failures: a test that fails; planned tests without a result; a program that fails, is ended by a signal
 # or runs out of time without a failed test; a program without tests. The last line is "N passed, N failed".

@@ -1,4 +1,4 @@
-# TAP output of test scripts; sourced first. `finish` ends the script.
+# TAP output of test scripts; source this file first. `finish` ends the script.
 set -uo pipefail
 number=0
 failed=0

@@ -1,5 +1,5 @@
-/* baselines.c — hand-written right-hand sides. Each uses what its author can derive: minimal coordinates if there
- * are any, the tridiagonal structure of a chain, the reduced equations of the disk. None allocates memory. */
+/* baselines.c — hand-written right-hand sides. Each uses the best form that a person can derive: minimal coordinates if
+ * they exist, the tridiagonal structure of a chain, the reduced equations of the disk. No function allocates memory. */
 #include "tests/bench/baselines.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 static const double gravity = 9.81;
 
-/* ---- a pendulum in its angle ---- */
+/* ---- a pendulum, described by its angle ---- */
 
 static int pendulum_rhs(double t, N_Vector state, N_Vector rate, void *data) {
     (void)t, (void)data;
@@ -34,7 +34,7 @@ static const char pendulum_text[] = "{\"hamel\":1,\"coordinates\":[{\"name\":\"a
                                     "\"kinetic_energy\":\"a'^2/2\",\"potential_energy\":\"-9.81*cos(a)\","
                                     "\"simulation\":{\"stop\":10}}";
 
-/* ---- the same as a point on a circle; only hamel has the constraint ---- */
+/* ---- the pendulum as a point on a circle; only hamel's description has the constraint ---- */
 
 static void circle_columns(const double *y, double *values, void *data) {
     (void)data;
@@ -135,7 +135,7 @@ static const char disk_text[] =
 
 /* ---- Chaplygin's sleigh: knife edge at (x, y), mass centre ahead of it by a (Neimark & Fufaev, chapter 2) ---- */
 
-static const double sleigh_arm = 0.3, sleigh_inertia = 0.4; /* for a unit mass */
+static const double sleigh_arm = 0.3, sleigh_inertia = 0.4; /* per unit of mass */
 
 static int sleigh_rhs(double t, N_Vector state, N_Vector rate, void *data) {
     (void)t, (void)data;
@@ -261,13 +261,13 @@ static const char column_text[] =
 
 /* --- hamel's coordinates, with multipliers ------------------------------------------------------------------------
  *
- * The cost of constraints without a reduction to fewer variables: explicit M, A, Q and b, an elimination without
- * pivoting, and Baumgarte stabilization at the rate 20/s, as in chains.c. */
+ * These show the cost of constraints without a reduction to fewer variables. They use explicit M, A, Q and b, an
+ * elimination without pivoting, and Baumgarte stabilization at the rate 20/s (chosen, not measured), as in chains.c. */
 
 static const double damping = 20;
 
 /* Solves for the accelerations: M (lower triangle) with A below it, in rows of length k; x contains Q and b, then
- * the result. The sizes are constants in each call. */
+ * the result. Each caller passes a constant k, so that the compiler unrolls the loops. */
 static inline __attribute__((always_inline)) void saddle(size_t k, double *restrict a, double *restrict x) {
     for (size_t j = 0; j < k; j++) {
         double inverse = 1 / a[k * j + j];

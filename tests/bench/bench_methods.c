@@ -68,7 +68,7 @@ static bool run(const hamel_model *model, record *out, hamel_summary *summary) {
     return good;
 }
 
-/* Returns the error of coordinates and velocities. */
+/* Returns the largest error of a coordinate or velocity. */
 static double error_of(const record *one, const record *other, size_t n) {
     double worst = 0;
     if (one->rows != other->rows) return INFINITY;
@@ -108,7 +108,7 @@ static void measure(const char *text, const char *method, double target, const r
     printf(" | %-9s       -", method);
 }
 
-/* Computes the reference with the first of two methods that succeeds. */
+/* Computes the reference with one method, or with a second one if the first fails. */
 static bool find_reference(const char *text, record *reference, hamel_summary *s) {
     for (size_t k = 0; k < 2; k++) {
         hamel_model *model = derive(text, methods[k], TIGHTEST);

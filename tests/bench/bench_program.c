@@ -3,7 +3,7 @@
  * There are two kinds of tape. "random": 35 % sums, 47 % products, 6 % sines and cosines, otherwise differences and
  * quotients, with operands from the last 64 values, all of moderate size. "chain": mass matrix and generalized
  * forces of a planar chain of n links in angles, derived from kinetic and potential energy, as typical input of the
- * engine. An operation is a node of the graph; fused operations therefore show as shorter times. Each figure is the
+ * engine. An operation is a node of the graph, so fusing operations shortens the time per operation. Each figure is the
  * minimum of several rounds, to exclude other load. "to code" is the time to compile a program to machine code;
  * "repaid" is the number of evaluations after which compilation has saved time.
  *
@@ -69,8 +69,8 @@ static graph_op random_operator(uint64_t *seed) {
     return percent < 97 ? GRAPH_SUB : GRAPH_DIV;
 }
 
-/* The last 64 values are the outputs, so nearly every operation is needed. Operands are drawn until the value has
- * moderate size. */
+/* The last 64 values are the outputs, so nearly every operation is needed. Draws operands until the value has moderate
+ * size. */
 static void random_tape(tape *t, size_t operations) {
     enum { REACH = 64, TRIES = 50 };
     open_tape(t, REACH);

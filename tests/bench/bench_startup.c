@@ -2,8 +2,8 @@
  *
  * bench_startup [rounds]
  *
- * The program is $HAMEL, or build/hamel. Prints the minimum and the median of the rounds in milliseconds. The goal
- * for `run` is 5 ms: below that, the creation of processes dominates in a shell loop over small systems. */
+ * The program is $HAMEL, or build/hamel. Prints the minimum and the median of the rounds in milliseconds. The goal for
+ * `run` is 5 ms: below this time, the shell's creation of processes dominates in a loop over small systems. */
 #include "tests/bench/baselines.h"
 
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  * Double pendulums start at random angles and run for 10 s at rtol 1e-6; only the last state of each is stored. The
  * hand-written program (baselines.c) creates one CVODE integrator (Adams, fixed-point iteration, hamel's vector
  * operations) and reinitializes it for each member. hamel runs the same members with hamel_run_members in SIMD
- * lanes, and one by one with method adams. Errors are relative to the hand-written program at 1e-12; some of the
- * motions are chaotic, so medians and 95 % quantiles are printed. Exits with 1 if the errors of the sweep are larger
- * than those of the hand-written program.
+ * lanes, and one by one with method adams. Errors are differences from the hand-written program at rtol 1e-12. Some of
+ * the motions are chaotic, so medians and 95 % quantiles are printed. Exits with 1 if the errors of the sweep are
+ * larger than those of the hand-written program.
  *
  * bench_sweep [rounds [members]] */
 #include "api/simulate.h"

@@ -2,16 +2,16 @@
  * (baselines.c).
  *
  * Right-hand side: accelerations at states along the motion. Constrained systems are hand-written in fewer variables
- * than hamel uses; `same` is hand-written in hamel's coordinates with multipliers, which separates the effect of the
- * formulation.
+ * than hamel uses; in `same` they are hand-written in hamel's coordinates with multipliers, to separate the effect of
+ * the formulation.
  *
  * Time to solution: both sides use the same method and compute 101 rows; a run includes creating and freeing the
- * integrator. The hand-written programs are measured with SUNDIALS' serial vectors as packaged, and with hamel's
- * vector operations, which is the practical limit. Equal tolerances do not mean equal errors, and the error is not a
- * smooth function of the tolerance. So each side gives a curve of time over error by a sweep of tolerances. `equal`
- * is the median over hamel's points of hamel's time divided by the hand-written program's at the same error. Errors
- * are maxima over all rows and compared columns, relative to the hand-written program at tight tolerances, so that
- * fast but wrong results are detected.
+ * integrator. The hand-written programs are measured with SUNDIALS' serial vectors as packaged, and with hamel's vector
+ * operations, the best practical case. Equal tolerances do not mean equal errors, and the error is not a smooth
+ * function of the tolerance. So the benchmark measures a curve of time over error for each side, with a series of
+ * tolerances. `equal` is hamel's time divided by the time of the hand-written program at the same error, as the median
+ * over hamel's points. Errors are maxima over all rows and compared columns, relative to the hand-written program at
+ * tight tolerances, so that fast but wrong results are detected.
  *
  * Runs of all kinds alternate in rounds; a figure is the median of the rounds. Exits with 1 if an error is out of
  * proportion to its tolerance.
@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum { ROUNDS = 5, ROUNDS_MAX = 101, SWEEP = 13, PER_DECADE = 2 };
-static const double LOOSEST = 1e-4; /* largest tolerance of the sweep */
+static const double LOOSEST = 1e-4; /* largest tolerance of the series */
 static const int SHOWN[] = {4, 10}; /* tolerances 1e-6 and 1e-9 */
 
 enum { HAMEL, DEFAULT, PACKAGED, BY_HAND, KINDS }; /* DEFAULT is hamel with the method that `auto` selects */
@@ -71,7 +71,7 @@ static bool gather(void *context, const double *values, size_t count) {
     return true;
 }
 
-/* Stores states along the motion of the hand-written program, whose time does not depend on the state. */
+/* Stores states along the motion of the hand-written program, whose cost does not depend on the state. */
 static void gather_by_hand(const baseline *b, SUNContext context, N_Vector *y) {
     for (size_t i = 0; i < STATES; i++) {
         y[i] = N_VNew_Serial(b->states, context);
@@ -156,8 +156,8 @@ static figures measure(const baseline *b, double rtol, int rounds, const table *
     return f;
 }
 
-/* Returns the time of the hand-written program at an error, by interpolation between the first two points of the
- * sweep that enclose it, or 0 if none do. */
+/* Returns the time of the hand-written program at an error, interpolated between the first two points whose errors
+ * enclose it, or 0 if there are none. */
 static double time_at_error(const figures *sweep, double error) {
     for (int i = 0; i + 1 < SWEEP; i++) {
         double high = log(sweep[i].error[BY_HAND]), low = log(sweep[i + 1].error[BY_HAND]), here = log(error);
@@ -179,7 +179,7 @@ static double ratio_at_equal_error(const figures *sweep, int kind) {
     return count ? median(ratios, count) : 0;
 }
 
-/* Long runs at loose tolerances may lose at most four digits to the sensitivity of the motion. */
+/* Long runs at loose tolerances may lose at most four digits, because the motion amplifies errors (limit chosen). */
 static bool plausible(const figures *f, double rtol) {
     bool good = true;
     for (int kind = 0; kind < KINDS; kind++) good = good && f->error[kind] < 1e4 * rtol;

@@ -2,8 +2,8 @@
  * (contest.h).
  *
  * In x and y: p_i'' = g − T_i d_i + T_{i+1} d_{i+1} with the link vectors d_i and multipliers T_i. The second
- * derivatives of the lengths give a tridiagonal system for T, so the cost is O(N). Baumgarte stabilization has the
- * rate 20/s. In angles: M_ij = (N − max(i, j)) cos(a_i − a_j), solved by Cholesky factorization. */
+ * derivatives of the lengths give a tridiagonal system for T, so the cost is O(N). Baumgarte stabilization has the rate
+ * 20/s (chosen, not measured). In angles: M_ij = (N − max(i, j)) cos(a_i − a_j), solved by Cholesky factorization. */
 #pragma once
 
 #include "tests/bench/contest.h"
@@ -13,7 +13,7 @@ typedef struct chain chain;
 chain *chain_create(size_t links);
 void chain_free(chain *c);
 
-/* The results borrow c as their `data`. */
+/* The returned baselines refer to c by `data`. */
 baseline chain_in_coordinates(chain *c, double stop);
 baseline chain_in_angles(chain *c, double stop);
 

@@ -137,7 +137,7 @@ hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
     snprintf(stop, sizeof stop, "simulation.stop=%.17g", b->stop);
     const char *assignments[] = {method, relative, absolute, stop, assignment};
     api_limits limits = api_limits_default();
-    limits.jit = HAMEL_JIT_ON; /* hand-written code is machine code, too */
+    limits.jit = HAMEL_JIT_ON; /* the compiler translates hand-written code to machine code, too */
     api_failure failure = {0};
     hamel_model *model = api_prepare(b->description, strlen(b->description), assignments, assignment ? 5 : 4, &limits,
                                      NULL, b->name, &failure);

@@ -18,7 +18,7 @@ typedef struct baseline {
     const char *description;
     double stop;
     sunindextype states;
-    size_t compared; /* number of hamel's columns after t that `columns` computes from the state */
+    size_t compared; /* number of columns after t that `columns` computes from the state, in hamel's order */
     CVRhsFn rhs;
     CVLsJacFn jacobian; /* banded, for bdf; otherwise NULL */
     void (*start)(double *y, void *data);
@@ -35,16 +35,16 @@ typedef struct table {
 double processor_time(void);
 void require(bool good, const char *what); /* prints `what` and exits if `good` is false */
 double median(double *values, size_t count);
-/* Returns the slope of the least-squares line through (log x, log y). */
+/* Returns the slope of the least-squares line through the points (log x, log y). */
 double exponent(const double *x, const double *y, size_t count);
 
 table table_create(const baseline *b);
 void table_free(table *t);
-double table_error(const table *one, const table *other); /* returns the largest difference */
+double table_error(const table *one, const table *other); /* largest difference between their values */
 
-/* Returns the model of the description, with `assignments` as in --set. */
+/* Returns the model of the description, changed by one `assignment` as by --set of hamel. */
 hamel_model *prepare(const baseline *b, double rtol, const char *assignment);
 void run_hamel(const baseline *b, const hamel_model *model, table *out);
 
-/* Uses hamel's vector operations, or SUNDIALS' serial ones as packaged. */
+/* Integrates with hamel's vector operations, or else with the serial vectors of the packaged SUNDIALS. */
 void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out);

@@ -31,7 +31,7 @@ as_wanted() {
 }
 rounded() { sed 's/\(\.[0-9]\{6\}\)[0-9]*/\1/g' "$1"; }
 
-# follow NAME: runs the document on standard input in a new folder with a copy of files.
+# follow NAME: runs the document on standard input in a new folder with a copy of the folder `files`.
 follow() {
     local k count
     cp -r files work && cd work || exit 2
@@ -52,7 +52,7 @@ for name in README.md server/README.md api/examples/ANALYSIS.md; do
     follow "$name" <"$root/$name"
 done
 
-# Files for the examples of --help; jobs are passed from one to the next.
+# Files for the examples of --help. Examples of one command use the jobs that examples of others have submitted.
 export HAMEL_SERVER=$url
 cd files || exit 2
 "$hamel" examples simple_pendulum >pendulum.json

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Jobs from the command line: submit, show, wait, read and cancel, with the output and exit codes of a local run. TAP.
+# Jobs from the command line: submit, show, wait, read and cancel. Output and exit codes must equal those of a local
+# run. TAP.
 . "$(dirname "$0")/common.sh"
 
 "$hamel" new >system.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line: exit codes, outputs, and the same bytes from a server as from a local run. TAP.
+# The command line: exit codes and outputs. A server must send the same bytes as a local run. TAP.
 . "$(dirname "$0")/common.sh"
 
 "$hamel" new >system.json
@@ -9,7 +9,7 @@ cat >bad_check.json <<'J'
             {"name": "near", "expression": "x", "equals": 1, "tolerance": 1e-3}],
  "simulation": {"stop": 1, "samples": 3}}
 J
-# Momenta preserve three digits of the light velocity x' - y'.
+# The difference of two momenta preserves only three digits of the velocity x' - y' of the light mass.
 cat >disagreeing.json <<'J'
 {"hamel": 1, "coordinates": ["x", "y"], "dissipation": "(x'^2 + y'^2)/2",
  "kinetic_energy": "(x' + y')^2/2 + 1e-13*(x' - y')^2", "simulation": {"stop": 1}}
@@ -96,8 +96,8 @@ report $? "check prints one line for each check and invariant"
 call check system.json --set simulation.max_steps=20; code_is 4 &&
     grep -q '^FAILED system.json: run: incomplete: the run ended' out && grep -q 'incomplete: the run ended' err
 report $? "an incomplete run gives the exit code of a failed run"
-# The steps of a free motion pass over a narrow bump without evaluating it, but an output row is on it. The energy
-# balance error makes the run fail.
+# The integrator steps over a narrow peak of the potential without evaluating it, but an output row is on the peak. The
+# energy balance error makes the run fail.
 cat >denied.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "velocity": 4}], "kinetic_energy": "x'^2/2",
  "potential_energy": "exp(-(1000*(x - 2))^2)", "simulation": {"stop": 1, "samples": 3}}
@@ -179,7 +179,7 @@ call run pendulum.json
 code_is 3 && ! grep -vxFf "$root/README.md" err
 report $? "the error message in the README is current"
 
-# The same with a daemon.
+# Commands that use a daemon (HAMEL_SERVER) must give the same results as local ones.
 call run system.json --server http://127.0.0.1:1; code_is 5 && grep -q 'http://127.0.0.1:1' err
 report $? "a server that does not answer gives exit code 5"
 start_daemon

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sweeps on the command line: the same table with any number of threads and shards, after an interruption, and with a model
-# for each member; problems of members, and refused options. TAP.
+# Sweeps on the command line: the table is the same with any number of threads and shards, after an interruption, and
+# with a model for each member. Also tests problems of members and rejected options. TAP.
 . "$(dirname "$0")/common.sh"
 
 cat >study.json <<'J'
@@ -12,7 +12,7 @@ cat >study.json <<'J'
            "over": {"l": {"from": 0.5, "to": 2}, "a.initial": [0.25, 0.5, 1, 2], "b.velocity": {"from": -1, "to": 1}},
            "collect": ["final", {"name": "peak", "reduce": "max", "expression": "abs(a)"}]}}
 J
-# Three members; the second has no consistent initial values.
+# The second of these three members has no consistent initial values.
 cat >partly.json <<'J'
 {"hamel": 1, "coordinates": [{"name": "x", "initial": 1}, "y"], "kinetic_energy": "(x'^2 + y'^2)/2",
  "constraints": [{"name": "rod", "equation": "x^2 + y^2 = 1"}],
@@ -37,7 +37,7 @@ sed 's/"coordinates"/"dissipation": "-a'"'"'^2", "coordinates"/' study.json >dri
 call sweep driven.json; code_is 0 && [ "$(wc -l <err)" = 1 ] && grep -q 'driven.json: warning: /dissipation: the dissipation is negative' err
 report $? "a warning about the description is shown once"
 
-# The run of one member: the last row, and the largest |a| of all rows.
+# A run with the values of a member must end with the final values in the row of this member.
 member() { sed -n "$(($1 + 2))p" table.csv; }
 IFS=, read -r _ l a v _ <<<"$(member 41)"
 call run study.json --set "l=$l" --set "a.initial=$a" --set "b.velocity=$v"; code_is 0 &&
@@ -69,7 +69,8 @@ report $? "a directory without parts is rejected"
 call merge nowhere; code_is 6 && grep -q 'nowhere: No such file' err
 report $? "a missing directory is an I/O failure"
 
-# Killed during the sweep: completed parts are kept and not run again. Fixed steps make a member slow enough.
+# Kill hamel during the sweep. It must keep the completed members and not run them again. A small maximum step makes
+# each member slow enough.
 sed 's/"stop": 1,/"stop": 40, "max_step": 0.0005,/' study.json >slow.json
 "$hamel" sweep slow.json --jobs 1 --output slow.csv 2>/dev/null & child=$!
 for _ in $(seq 2400); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done
@@ -98,7 +99,7 @@ report $? "joining gives the same exit code"
 call sweep partly.json --set simulation.max_steps=2; code_is 4 && grep -q '^0,1,incomplete,.*max_steps' out
 report $? "an incomplete member has a reason"
 
-# A parameter that changes the equations, and values that are expressions: each member has its own model.
+# Each member has its own model if a parameter changes the equations or a value is an expression.
 sed 's/"l": {[^}]*}, "a.initial": [^]]*\]/"l": ["g\/19.62", "sqrt(g\/4.905)"]/; s/latin_hypercube/random/; s/"count": 100/"count": 6/' study.json >own.json
 call sweep own.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "g/19.62 l sqrt(g/4.905) " ] && cp out own.csv
 report $? "values may be expressions"
@@ -132,7 +133,7 @@ report $? "an error in a collected expression has its pointer in the sweep"
 report $? "a full disk is an I/O failure, reported once"
 
 
-# On a server. The last digits differ from those of members that share one model locally.
+# On a server each member has its own model, so the last digits differ from those of local members that share one model.
 "$hamel" sweep family.json >family.csv
 call sweep study.json --server http://127.0.0.1:9; code_is 5 && [ ! -s out ] && grep -q '127.0.0.1:9: ' err
 report $? "an unreachable server is reported"

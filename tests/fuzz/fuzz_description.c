@@ -1,4 +1,4 @@
-/* fuzz_description.c — arbitrary bytes as a description: the reader, and the derivation of a model with low limits.
+/* fuzz_description.c — passes arbitrary bytes as a description to the reader and derives a model with low limits.
  *
  * Detects crashes, leaks and unlimited work, and checks that the result is a model or an error that can be reported. */
 #include "api/json/strict_json.h"

@@ -1,6 +1,6 @@
-/* fuzz_expression.c — arbitrary bytes as an expression, an equation and a range.
+/* fuzz_expression.c — passes arbitrary bytes to the parser as an expression, an equation and a range.
  *
- * In addition to the sanitizers' checks, it checks the contract of the parser. A failure adds exactly one error with
+ * The target checks the parser's contract, in addition to the sanitizers. A failure adds exactly one error with
  * a message and a column inside the input. Postfix code never pops from an empty stack, never needs more than
  * `depth` values, and leaves one value; its sums enclose their bodies. */
 #include "engine/text/parser.h"

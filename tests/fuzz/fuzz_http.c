@@ -1,5 +1,4 @@
-/* fuzz_http.c — arbitrary bytes on a connection of the HTTP server, which runs in this process with a store in
- * memory.
+/* fuzz_http.c — sends arbitrary bytes to the HTTP server, which runs in this process with a store in memory.
  *
  * Detects what the sanitizers report in the server, the routes, the job workers and the writers. Also checks that
  * the daemon answers or closes, that answers are valid HTTP and never 500 (an internal error), and that it continues
@@ -26,7 +25,7 @@ static void require(bool holds, const char *what) {
     abort();
 }
 
-/* Starts the daemon, which runs until the process ends. Limits keep runs, and so inputs, short. */
+/* Starts the daemon, which runs until the process ends. Low limits on runs keep the time per input short. */
 static unsigned serve(void) {
     static server_config config;
     static server_log log;

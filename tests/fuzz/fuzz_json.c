@@ -1,5 +1,6 @@
-/* fuzz_json.c — arbitrary bytes as JSON: cJSON parses every text that the scan accepts, the canonical form is a
- * fixed point, and a rejection has a reason and a position. */
+/* fuzz_json.c — passes arbitrary bytes to the JSON reader. Checks that cJSON parses every document that the scan
+ * accepts, that the canonical form of a canonical form is the same, and that a rejection has a reason and a
+ * position. */
 #include "api/json/strict_json.h"
 
 #include <stdint.h>
@@ -10,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const json_limits limits = {.bytes = 64 * 1024, .depth = 32, .nodes = 5000};
     json_limits wide = limits;
-    wide.bytes *= 8; /* escape sequences may be longer */
+    wide.bytes *= 8; /* the canonical form may contain longer escape sequences */
     json_fault fault;
     cJSON *tree = json_parse((const char *)data, size, &limits, &fault);
     if (tree == NULL) {

@@ -1,4 +1,4 @@
-# Functions of the load tests; sourced first. With post.lua, wrk sends a small pendulum.
+# Functions of the load tests; source this file first. With post.lua, wrk sends a small pendulum.
 . "${BASH_SOURCE[0]%/*}/../daemon.sh"
 
 cat >post.lua <<'LUA'
@@ -7,7 +7,7 @@ wrk.headers["Content-Type"] = "application/json"
 wrk.body = [[{"hamel":1,"coordinates":[{"name":"a","initial":1}],"kinetic_energy":"a'^2/2","potential_energy":"-9.81*cos(a)","simulation":{"stop":2,"samples":21}}]]
 LUA
 
-# Prints the summary of wrk as "requests errors rate p99-in-ms"; the last one requires --latency.
+# Prints the summary of wrk as "requests errors rate p99-in-ms"; the p99 requires --latency.
 numbers() {
     awk '/requests in/ { requests = $1 } /Requests\/sec/ { rate = $2 } /Non-2xx/ { errors += $NF }
          /Socket errors/ { gsub(",", ""); errors += $4 + $6 + $8 + $10 }

@@ -170,7 +170,7 @@ def attack(url, token, seconds, kinds):
     time.sleep(seconds)
 
 
-# --- the other token ------------------------------------------------------------------------------------------------------
+# --- small runs of the other token --------------------------------------------------------------------------------------
 
 
 def measure(url, token, seconds):

@@ -5,8 +5,7 @@
 #   1. each small run of the other owner is answered
 #   2. the daemon and its processes stay within the sum of their budgets (SECURITY.md)
 #   3. (long) the p99 of the small runs is at most 3 times that while the same attackers connect to a listener that
-# never
-#      answers, plus the time for which a run may keep a CPU slot
+#      never responds, plus the time for which a run may keep a CPU slot
 . "$(dirname "$0")/common.sh"
 hostile() { python3 "$root/tests/load/hostile.py" "$@"; }
 long=${HAMEL_TEST_LONG:+yes}
@@ -25,8 +24,8 @@ mib=1048576
 start_daemon --tokens tokens.json --tls-cert cert.pem --tls-key key.pem --workers 2 --time-limit 5 --derive-limit 2 \
     --connections 1000 --per-address 900 --streams 64 --followers 256 --answers $((32 * mib)) --cache $((64 * mib)) \
     --models $((256 * mib)) --analysis-processes 2 --analysis-memory $((256 * mib))
-# Memory for connections with bodies; streams and followers; answers; models cached and in use, of two jobs and of four
-# derivations; analyses.
+# The sum of the budgets in SECURITY.md, in kB: connections with bodies; streams and followers; responses; models
+# cached, in use, of two jobs and of four derivations; analyses.
 budget_kb=$((1000 * 1088 + (64 + 256) * 512 + 1024 * (32 + 64 + 256 + 2 * 1024 + 4 * 1024 + 2 * 256)))
 
 # Prints the resident kB of the daemon and its descendants.

@@ -6,7 +6,8 @@
 #   3. reading jobs and lists while many are stored: response time
 #   4. response time for others while all CPU slots are in use and hundreds of connections idle
 #
-# HAMEL_TEST_LONG uses the numbers for which the project gives limits; the default takes a minute.
+# With HAMEL_TEST_LONG, the test uses the numbers of jobs and connections for which the project gives limits. By default
+# it takes a minute.
 . "$(dirname "$0")/common.sh"
 long=${HAMEL_TEST_LONG:+yes}
 seconds=${HAMEL_LOAD_SECONDS:-${long:+60}}

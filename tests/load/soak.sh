@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks for leaks during long use of a daemon. TAP; part of `make load` with HAMEL_TEST_LONG, minutes to an hour.
+# Checks for leaks during long use of a daemon. TAP; part of `make load` with HAMEL_TEST_LONG. Takes minutes to an hour.
 #
 #   1. a million runs of a small pendulum, 64 connections: no error, constant memory
 #   2. half an hour of runs and stored jobs, which retention deletes: no error, constant memory and descriptors

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the files of the page: valid JavaScript, served by the daemon, and nothing from other hosts. TAP.
+# Checks that the scripts of the page are valid, that the daemon serves all its files, and that it loads nothing from
+# other hosts. TAP.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 page=clients/web

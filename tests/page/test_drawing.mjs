@@ -1,5 +1,5 @@
 #!/usr/bin/node
-// clients/web/rows.mjs and the geometry of clients/web/scene.mjs.
+// Tests of clients/web/rows.mjs and of the geometry in clients/web/scene.mjs.
 import assert from "node:assert/strict";
 import { digits, MOST_VALUES, outline, padded, Rows, ticks } from "../../clients/web/rows.mjs";
 import { bounds, coil, edges, projection, resolved, rim } from "../../clients/web/scene.mjs";

@@ -1,5 +1,5 @@
 #!/usr/bin/node
-// clients/web/text.mjs: positions of errors in the text, and documents received in pieces.
+// Tests of clients/web/text.mjs: positions of errors in the text, and documents received in pieces.
 import assert from "node:assert/strict";
 import { analysisRequest, EventLines, faultsOf, lineAndColumn, Lines, offsetOf, places, rangeOf, tokens, withScene } from "../../clients/web/text.mjs";
 import { finish, test } from "./tap.mjs";

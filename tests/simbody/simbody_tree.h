@@ -1,4 +1,4 @@
-/* simbody_tree.h — a tree of bodies of newton_euler.h, integrated by Simbody (Sherman, Seth & Delp, Procedia IUTAM 2
+/* simbody_tree.h — integration of a tree of bodies (newton_euler.h) by Simbody (Sherman, Seth & Delp, Procedia IUTAM 2
  * (2011) 241). */
 #pragma once
 
@@ -9,8 +9,8 @@ extern "C" {
 #include "tests/reference/newton_euler.h"
 
 /* Advances the start `s` (at t = 0) to each of `times` and stores the states in states[0] to states[count − 1].
- * Joint k attaches body k to a previous body or to the ground, by a ball joint or a pin about the third axis. There
- * are springs and no loads. If Simbody fails, prints the reason to standard error and returns false. */
+ * Joint k attaches body k to a previous body or to the ground, by a ball joint or a pin about the third axis. Springs
+ * of the tree act; it must have no loads. If Simbody fails, prints the reason to standard error and returns false. */
 bool simbody_advance(const ne_system *s, const double *times, size_t count, double accuracy, ne_system *states);
 
 #ifdef __cplusplus

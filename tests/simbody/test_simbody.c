@@ -1,4 +1,5 @@
-/* test_simbody.c — random trees of bodies, described by the angles of frames, against Simbody. Part of `make test-long`. */
+/* test_simbody.c — compares random trees of bodies, described by the angles of frames, with Simbody. Part of `make
+ * test-long`. */
 #include "tests/reference/mechanism_compare.h"
 #include "tests/reference/random_mechanism.h"
 #include "tests/simbody/simbody_tree.h"

@@ -14,7 +14,7 @@ exposure() {
     awk -v level="${level:-10}" -v most="$exposure_most" 'BEGIN { if (level > most) print level " of 10, at most " most }'
 }
 
-# Libraries that the programs link directly; the packages declare the indirect ones.
+# Libraries that the programs link directly; their packages depend on the other libraries.
 libraries_without_package() {
     local name path package
     for name in $(readelf -d "${programs[@]}" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | sort -u); do

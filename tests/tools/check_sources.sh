@@ -44,7 +44,7 @@ private_headers_outside_their_module() {
             if (from != to) print $1 ":" $2 ": " $4 " is private to " to }'
 }
 
-# Functions without bounds, functions that depend on the locale, and functions with hidden state.
+# Functions that write without a bound, depend on the locale, or have hidden state.
 banned_functions() {
     sources '*.c' '*.h' | xargs -r grep -nE \
         '(^|[^A-Za-z0-9_>.])(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|alloca|setjmp|longjmp|setlocale|system|tmpnam|mktemp|rand|srand)[ ]*\(' |

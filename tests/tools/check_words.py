@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Pattern, better word, exception (a pattern that covers the match in the same text), paths (a pattern).
+# Each entry has a pattern, better words, a pattern of exceptions (which must cover the match), and a pattern of paths.
 WORDS = [
     (r"told|tell|tells|telling", "report, return, show, distinguish", r"", r""),
     (r"says?|said|saying", "report, state, contain", r"", r""),

@@ -31,7 +31,7 @@ echo "lint: cppcheck"
 # autoVariables: waiting threads store queue entries on their own stacks in server/cpu_slots.c; they remove these
 # entries before they return.
 # legacyUninitvar: reports values that a failing call leaves unset and that are not read afterwards.
-# nullPointerRedundantCheck: the request is read from the stream before the stream's other thread may release it.
+# nullPointerRedundantCheck: a thread reads the request of a stream before another thread may release and clear it.
 cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability -I. -Ibuild/generated -j "$jobs" \
     --suppress=missingIncludeSystem --suppress=legacyUninitvar --suppress=autoVariables:server/cpu_slots.c \
     --suppress=nullPointerRedundantCheck:server/http/routes_runs.c "${units[@]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A private PostgreSQL server of a test, reachable only by a socket in its directory, with a superuser `hamel`:
+# Runs a private PostgreSQL server for a test. It listens only on a socket in its directory and has a superuser `hamel`.
 #
 #   postgres.sh start DIR PID [LINE...]   creates and starts it, with LINEs for postgresql.conf; it is stopped, and DIR
 #                                         removed, when the process PID has ended
