@@ -12,7 +12,7 @@
 
 const char *const api_notations[API_NOTATION_COUNT] = {"text", "latex", "c"};
 
-/* Analyses `d` and adds members to the answer. */
+/* Analyses `d` and adds the results to `answer`. */
 typedef hamel_status analysis_function(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                        const hamel_limits *limits, hamel_poll *poll, hamel_error *error);
 
@@ -63,8 +63,9 @@ static hamel_status add_linearization(cJSON *answer, const hamel_description *d,
         status = hamel_find_equilibria(&equilibria, d, options->starts, limits, poll, error);
     const hamel_equilibrium *at = equilibria ? first_determined(equilibria) : NULL;
     if (status == HAMEL_OK && equilibria && !at)
-        status = hamel_fail(error, HAMEL_INVALID, options->about_pointer, 0,
-                            "the search found no equilibrium to linearize about");
+        status = hamel_fail(
+            error, HAMEL_INVALID, options->about_pointer, 0,
+            "the search found no equilibrium to linearize about; increase `starts`, or use the initial state");
     if (status == HAMEL_OK)
         status = hamel_linearize(&linearization, d, at, options->inputs, options->input_count, limits, poll, error);
     if (status == HAMEL_OK && !api_add_linearization(answer, linearization)) status = hamel_out_of_memory(error);
@@ -99,7 +100,7 @@ static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assig
     return status;
 }
 
-/* Returns the answer, or NULL with *failure filled. Takes ownership of the answer and the errors. */
+/* Returns `answer`, or NULL with *failure filled. Takes ownership of `answer` and `error`. */
 static cJSON *finish_analysis(cJSON *answer, hamel_status status, hamel_error *error, const char *file,
                               api_failure *failure) {
     if (api_settle(failure, status, error, file)) return answer;
@@ -218,7 +219,7 @@ READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
 READ_OPTIONS(options, {"equations", read_equations, 0, false}, {"equilibrium", read_equilibrium, 0, false},
              {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false})
 
-/* Ignores the system, which api_describe reads. */
+/* Skips the key `system`, which api_describe reads. */
 static void read_later(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     (void)r, (void)value, (void)pointer, (void)field;
 }
@@ -227,14 +228,15 @@ static const json_kind request_kind =
     JSON_KIND("a request", {"system", read_later, 0, true}, {"analyses", read_analyses, 0, false},
               {"options", read_options, 0, false});
 
-/* Reads the requested analyses and their options, whose texts are allocated in `memory`. */
+/* Reads the requested analyses and their options. Strings are allocated in `memory`. */
 static hamel_status read_request(const cJSON *request, arena *memory, api_analysis_options *options,
                                  hamel_error *error) {
     json_reader reader = {.memory = memory, .error = error};
     *options = api_analysis_default(API_STRUCTURE);
     json_read_object(&reader, request, "", &request_kind, options);
     if ((options->analyses & API_RELAXATION) != 0 && options->relaxed.name == NULL) {
-        json_fault_at(&reader, "/options", "the analysis `relaxation` needs the name of a constraint");
+        json_fault_at(&reader, "/options",
+                      "the analysis `relaxation` needs the option `constraint`, the name of a constraint");
         hamel_suggest(error, "\"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
     }
     return reader.no_memory ? hamel_out_of_memory(error) : error->status;
@@ -250,7 +252,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
     }
     hamel_error error = {0};
     arena memory;
-    arena_init(&memory, 0); /* bounded by the request */
+    arena_init(&memory, 0); /* no limit: the limited size of the request bounds the memory */
     api_analysis_options options;
     hamel_status status = read_request(request, &memory, &options, &error);
     if (status == HAMEL_OK) answer = cJSON_CreateObject();
@@ -258,7 +260,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
     bool in_system = status == HAMEL_OK;
     if (in_system) status = analyze(answer, json_at(request, "system"), NULL, 0, &options, limits, poll, &error);
     answer = finish_analysis(answer, status, &error, "request", failure);
-    if (in_system) { /* pointers to /options point into the request, because a description has no such key */
+    if (in_system) { /* a description has no key `options`, so pointers to /options belong to the request */
         api_problem_rebase(failure->problem, "", "/system");
         api_problem_rebase(failure->problem, "/system/options/", "/options/");
     }

@@ -19,7 +19,7 @@ typedef struct api_analysis_options {
     hamel_notation notation;      /* notation of the equations */
     size_t starts;                /* random initial guesses for equilibria, in addition to the initial values */
     bool about_equilibrium;       /* linearize about the equilibrium nearest to the initial values */
-    const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" outside a request */
+    const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" for the command line */
     const hamel_argument *inputs; /* parameters p of the linearization; borrowed */
     size_t input_count;
     hamel_argument relaxed; /* the constraint to relax; borrowed; API_RELAXATION requires its name */
@@ -36,7 +36,7 @@ static inline api_analysis_options api_analysis_default(unsigned analyses) {
 enum { API_NOTATION_COUNT = 3 };
 extern const char *const api_notations[API_NOTATION_COUNT];
 
-/* Add members to the answer, as schema `Analysis` of openapi.json describes them. Return false if memory could not be
+/* Add a result to `answer`, in the form of schema `Analysis` of openapi.json. Return false if memory could not be
  * allocated. */
 bool api_add_structure(cJSON *answer, const hamel_report *report);
 bool api_add_verification(cJSON *answer, const hamel_verification *verification);
@@ -50,8 +50,8 @@ bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text,
  * is NULL. */
 void api_add_redundancy(json_builder *b, cJSON *object, const hamel_redundancy *r);
 
-/* Applies the assignments to the description body[length], as api_prepare does, and analyses it. Returns the answer
- * (cJSON_Delete), or NULL with *failure filled. */
+/* Applies the assignments to the description body[length], as api_prepare does, and analyses it. Returns the results
+ * (schema `Analysis`; cJSON_Delete), or NULL with *failure filled. */
 cJSON *api_analyze(const char *body, size_t length, const char *const *assignments, size_t assignment_count,
                    const api_analysis_options *options, const api_limits *limits, hamel_poll *poll, const char *file,
                    api_failure *failure);
@@ -60,6 +60,7 @@ cJSON *api_analyze(const char *body, size_t length, const char *const *assignmen
  * request borrows `system`. The caller deletes the request. Returns NULL if memory could not be allocated. */
 cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system);
 
-/* Answers a request of this form. The pointers in failure->problem are pointers into the body. */
+/* Runs the analyses of a request in this form, and returns as api_analyze does. The pointers in failure->problem are
+ * pointers into the body. */
 cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
                            api_failure *failure);

@@ -16,7 +16,7 @@ typedef struct check_report {
 static void describe_result(char *out, size_t size, const cJSON *result, bool invariant) {
     const cJSON *value = json_at(result, invariant ? "max_drift" : "value");
     if (!cJSON_IsNumber(value)) {
-        snprintf(out, size, "not reached: the run ended before its time");
+        snprintf(out, size, "not evaluated, because the run ended early");
     } else if (invariant) {
         snprintf(out, size, "drift %.3g, relative %.3g", value->valuedouble,
                  json_number_at(result, "max_relative_drift"));

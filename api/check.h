@@ -12,7 +12,8 @@ typedef struct api_check_result {
     const char *found; /* text such as "value 1.5" or "drift 1e-9, relative 1e-10", or the status of a run */
 } api_check_result;
 
-/* Calls `report` for each check, then for each invariant. A run that ended early, or has neither checks nor invariants,
- * is reported as a separate result. Texts are valid during the call. Returns true if all results passed. */
+/* Calls `report` for each check, then for each invariant. If the run ended early, or has neither checks nor invariants,
+ * one more call reports the run itself. The strings are valid only during the call. Returns true if all results
+ * passed. */
 bool api_check_results(const cJSON *summary, void (*report)(void *context, const api_check_result *result),
                        void *context);

@@ -11,7 +11,7 @@ cat <<'HEAD'
 
 HEAD
 
-# Each line becomes a string of its own; `?` is escaped so that no trigraph can arise.
+# Each line becomes one string literal. `?` is escaped, because `??` begins a trigraph.
 number=0
 for file in "$@"; do
     printf 'static const char example_%d[] =\n' "$number"

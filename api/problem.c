@@ -14,13 +14,13 @@
 enum {
     EXIT_INVALID = 3,
     EXIT_RUN = 4,
-    SHOWN_COLUMNS = 100, /* number of columns of a long expression that a message repeats */
+    SHOWN_COLUMNS = 100, /* number of columns quoted from a long expression; chosen, not measured */
     TEXT_MAX = 4 * 1024 * 1024
 };
 
 const char api_problem_no_memory[] =
     "{\"type\":\"/problems/out-of-memory\",\"title\":\"memory could not be allocated\","
-    "\"status\":503,\"detail\":\"try again later\"}";
+    "\"status\":503,\"detail\":\"retry later\"}";
 
 typedef struct meaning {
     int http, exit_code;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EVENT_MAX_BYTES = 256 * 1024 * 1024 }; /* enough for two rows of a wide system */
+enum { EVENT_MAX_BYTES = 256 * 1024 * 1024 }; /* an event contains two rows; chosen, not measured */
 
 api_limits api_limits_default(void) {
     return (api_limits){.json = json_limits_default(), .engine = hamel_limits_default()};

@@ -32,8 +32,8 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
                          const api_limits *limits, hamel_poll *poll, const char *file, api_failure *failure);
 
 /* Receives a run. Any callback may be NULL. A callback that returns false cancels the run. The JSON texts are objects
- * of openapi.json, valid during the call only. The last call is either `summary` or `problem`. If the run fails before
- * it begins, `problem` is the only call. */
+ * that openapi.json describes; they are valid only during the call. The last call is either `summary` or `problem`. If
+ * the run fails before it begins, `problem` is the only call. */
 typedef struct api_observer {
     void *context;
     bool (*header)(void *context, const row_header *header);
@@ -42,7 +42,7 @@ typedef struct api_observer {
     bool (*progress)(void *context, const char *json, double fraction); /* completed part of the time span, 0 to 1 */
     bool (*summary)(void *context, const char *json, const hamel_summary *summary);
     bool (*problem)(void *context, const char *json, const api_failure *failure, const char *summary_json);
-    bool model_known; /* the model was derived for an earlier run: derive_seconds is reported as 0 */
+    bool model_known; /* the model was derived for an earlier run, so derive_seconds is reported as 0 */
 } api_observer;
 
 /* Runs the model once. Returns the status of the engine, or HAMEL_CANCELED if a callback or `poll` canceled the run. */

@@ -1,7 +1,7 @@
 // The page /docs: every operation of the API, generated from /openapi.json, with a form that sends it.
 //
-// The page loads nothing from other hosts, and inserts text of an answer only as textContent, never as markup. Answers
-// are shown while they arrive.
+// The page loads nothing from other hosts, and inserts text of a response only as textContent, never as markup.
+// Responses are shown while they arrive.
 "use strict";
 
 const SHOWN_CHARACTERS = 200000;
@@ -148,7 +148,7 @@ function operationNode(method, path, operation) {
     if (!node.open || node.dataset.made) return;
     node.dataset.made = "yes";
     node.append(operation.description ? element("p", {}, operation.description) : "", form(method, path, operation),
-      element("h3", {}, "Answers"), responseTable(operation));
+      element("h3", {}, "Responses"), responseTable(operation));
   });
   return node;
 }

@@ -1,4 +1,4 @@
-/* builder.h — builds JSON trees. A failed allocation is recorded in the builder, so that callers check it once, at the
+/* builder.h — builds JSON trees. The builder records failed allocations, so that callers need only one check, at the
  * end.
  *
  * After a failure every call does nothing, and a parent may be NULL. The caller owns the tree (cJSON_Delete). */
@@ -15,7 +15,7 @@ typedef struct json_builder {
 /* Returns `item`. Records a failure if `item` is NULL. */
 cJSON *json_kept(json_builder *b, cJSON *item);
 
-/* Add a member to an object. A text that is NULL becomes null. The returned item is part of the tree, or NULL after a
+/* Add a member to an object. A NULL string becomes null. The returned item is part of the tree, or NULL after a
  * failure. */
 void json_add_text(json_builder *b, cJSON *object, const char *key, const char *value);
 void json_add_number(json_builder *b, cJSON *object, const char *key, double value);
@@ -28,7 +28,7 @@ cJSON *json_add_object(json_builder *b, cJSON *object, const char *key);
 cJSON *json_add_list(json_builder *b, cJSON *object, const char *key);
 void json_add_truth_or_null(json_builder *b, cJSON *object, const char *key, bool known, bool value);
 
-/* Append an item to the list, which takes ownership, or an empty object. Return the item, or NULL after a failure. */
+/* Append `item`, which the list then owns, or an empty object. Return the item, or NULL after a failure. */
 cJSON *json_append(json_builder *b, cJSON *list, cJSON *item);
 cJSON *json_append_object(json_builder *b, cJSON *list);
 void json_append_texts(json_builder *b, cJSON *list, const char *const *texts, size_t count);

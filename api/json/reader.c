@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    KEYS_MAX = 64,    /* maximum number of keys of a kind: each is one bit of the set of keys found */
-    MESSAGE_MAX = 512 /* size of a message in bytes */
+    KEYS_MAX = 64,    /* maximum number of keys of a kind; a 64-bit integer marks the keys found */
+    MESSAGE_MAX = 512 /* maximum size of a message in bytes; longer messages are cut */
 };
 
 void json_fault_at(json_reader *r, const char *pointer, const char *format, ...) {
@@ -27,7 +27,7 @@ void json_fault_at(json_reader *r, const char *pointer, const char *format, ...)
 }
 
 static const char *type_name(const cJSON *value) {
-    if (cJSON_IsString(value)) return "a text";
+    if (cJSON_IsString(value)) return "a string";
     if (cJSON_IsNumber(value)) return "a number";
     if (cJSON_IsArray(value)) return value->child ? "a list" : "an empty list";
     if (cJSON_IsObject(value)) return "an object";
@@ -103,7 +103,7 @@ size_t json_child_count(const cJSON *value) {
     return count;
 }
 
-/* Suggests the nearest of the names for the last error. Returns false if no name is near. */
+/* Suggests the most similar of the names for the last error. Returns false if no name is similar. */
 static bool suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
     const char *nearest = nearest_name(names, count, name, strlen(name));
     if (nearest != NULL) hamel_suggest(r->error, "%s", nearest);
@@ -119,7 +119,7 @@ static void suggest_keys(json_reader *r, const json_kind *kind) {
     hamel_suggest(r->error, "the keys of %s are %s", kind->name, text);
 }
 
-/* Returns the number of bytes of the text that a message repeats. */
+/* Returns the number of bytes of the user's string that a message quotes. */
 static int shown_length(const char *text) {
     return hamel_shown(text, strlen(text));
 }
@@ -202,7 +202,7 @@ static void read_string(json_reader *r, const cJSON *value, const char *pointer,
 }
 
 void json_read_text(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    read_string(r, value, pointer, "a text", field);
+    read_string(r, value, pointer, "a string", field);
 }
 
 void json_read_name(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -250,7 +250,7 @@ void json_read_values(json_reader *r, const cJSON *value, const char *pointer, b
     if (!one && (!cJSON_IsArray(value) || most == 0)) {
         json_expected(r, value, pointer, what);
     } else if (!one && (count < least || count > most)) {
-        json_fault_at(r, pointer, "expected %s, found a list of %zu", what, count);
+        json_fault_at(r, pointer, "expected %s, found a list of length %zu", what, count);
     } else {
         list->pointer = pointer;
         list->items = one ? json_alloc(r, 1, sizeof *list->items)
@@ -277,12 +277,12 @@ void json_read_one_or_vector(json_reader *r, const cJSON *value, const char *poi
     json_read_values(r, value, pointer, true, 2, 3, "a number, an expression or a list of 2 or 3 of them", field);
 }
 
-/* Reads a number, or a text that is a constant expression. Otherwise adds an error and returns false. */
+/* Reads a number, or a string that is a constant expression. Otherwise adds an error and returns false. */
 static bool read_double(json_reader *r, const cJSON *value, const char *pointer, double *out) {
     const char *text = cJSON_IsString(value) ? value->valuestring : NULL;
     if (text != NULL && syntax_constant(text, strlen(text), out)) return true;
     if (text != NULL)
-        json_fault_at(r, pointer, "expected a number, or an expression of numbers, found the text `%.*s`",
+        json_fault_at(r, pointer, "expected a number, or an expression of numbers, found the string `%.*s`",
                       shown_length(text), text);
     else if (!cJSON_IsNumber(value))
         json_expected(r, value, pointer, "a number");
@@ -333,7 +333,7 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
     return -1;
 }
 
-/* Reads one bound of a family in object form, as text. */
+/* Returns one bound of a range as a string: "1" or "N" for [1, "N"]. */
 static const char *family_bound(json_reader *r, const cJSON *value, const char *pointer) {
     if (cJSON_IsString(value)) return json_copy(r, value->valuestring);
     if (cJSON_IsNumber(value)) return json_number_text(r, value->valuedouble);
@@ -356,7 +356,7 @@ void json_read_family(json_reader *r, const cJSON *value, const char *pointer, v
     hamel_family *family = field;
     bool text = cJSON_IsString(value);
     if (!text && !cJSON_IsObject(value)) {
-        json_expected(r, value, pointer, "a text such as \"i = 1..N\" or an object");
+        json_expected(r, value, pointer, "a string such as \"i = 1..N\" or an object");
         return;
     }
     size_t count = text ? 1 : json_child_count(value);

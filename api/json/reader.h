@@ -4,7 +4,7 @@
  * json_read_object visits each member once, reads known keys, and reports unknown keys (with the nearest known key) and
  * missing keys. Reading continues after an error, so that all errors are reported together.
  *
- * A read function takes the value, its JSON Pointer, and the field to fill. It copies texts and lists into the
+ * A read function takes the value, its JSON Pointer, and the field to fill. It copies strings and lists into the
  * arena. */
 #pragma once
 
@@ -36,7 +36,7 @@ typedef struct json_kind {
 struct json_reader {
     arena *memory;
     hamel_error *error;
-    bool no_memory;             /* the arena is exhausted, and the result is incomplete */
+    bool no_memory;             /* an allocation in the arena has failed, so the result is incomplete */
     const json_kind *elsewhere; /* kind whose keys users often put in the wrong object, for suggestions; may be NULL */
 };
 
@@ -66,7 +66,8 @@ void json_read_object(json_reader *r, const cJSON *value, const char *pointer, c
 void *json_read_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                      json_read_function *read, size_t *count);
 
-/* Reads an object with arbitrary keys in the same way. `read` finds the key in value->string. */
+/* Reads an object with arbitrary keys into an array, one struct for each member. `read` finds the key in
+ * value->string. */
 void *json_read_map(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                     json_read_function *read, size_t *count);
 
@@ -74,26 +75,26 @@ void *json_read_map(json_reader *r, const cJSON *value, const char *pointer, con
 bool json_read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
                      const char ***pointers, size_t *count);
 
-/* Reads expressions into an array: a list with `least` to `most` items or, if `scalar` is set, a number or a text. */
+/* Reads expressions into an array: a list with `least` to `most` items or, if `scalar` is set, a number or a string. */
 void json_read_values(json_reader *r, const cJSON *value, const char *pointer, bool scalar, size_t least, size_t most,
                       const char *what, hamel_expressions *list);
 
-/* Read functions of single values. The comments state the type of the field. */
+/* Read functions of single values. Each comment gives the type of the field, and the values accepted. */
 json_read_function json_read_text;                     /* const char * */
 json_read_function json_read_name;                     /* const char *, not empty */
 json_read_function json_read_boolean;                  /* bool */
 json_read_function json_read_real, json_read_positive; /* double; double > 0 */
-json_read_function json_read_expression;               /* hamel_expression: a number or a text */
-json_read_function json_read_expressions;              /* hamel_expressions: one, or a list */
-json_read_function json_read_scalar_list;              /* hamel_expressions: exactly one, no list */
-json_read_function json_read_vector;                   /* hamel_expressions: a list of 2 or 3 */
-json_read_function json_read_one_or_vector;            /* hamel_expressions: one, or a list of 2 or 3 */
+json_read_function json_read_expression;               /* hamel_expression: a number or a string */
+json_read_function json_read_expressions;              /* hamel_expressions: one expression, or a list of any length */
+json_read_function json_read_scalar_list;              /* hamel_expressions: one expression; a list is an error */
+json_read_function json_read_vector;                   /* hamel_expressions: a list of 2 or 3 expressions */
+json_read_function json_read_one_or_vector;            /* hamel_expressions: one expression, or a list of 2 or 3 */
 json_read_function json_read_family;                   /* hamel_family */
 
 /* Reads a whole number from `least` to `most`. Adds an error for other values and leaves *out unchanged. */
 void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most, double *out);
 
-/* Returns the index of the text in `names`, or -1 after adding an error that suggests the nearest name. */
+/* Returns the index of the string in `names`, or -1 after adding an error that suggests the nearest name. */
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count);
 
 /* Defines the read function of an enum whose values 0, 1, ... have these names. */

@@ -178,13 +178,15 @@ static void add_code_point(text_buffer *b, uint32_t c) {
 static bool scan_unicode_escape(scanner *s, bool keep) {
     int32_t c = hex4(s, s->at + 2);
     if (c < 0) return scan_fail(s, s->at, "`\\u` needs four hexadecimal digits");
-    if (c == 0) return scan_fail(s, s->at, "a text must not contain the character U+0000");
+    if (c == 0) return scan_fail(s, s->at, "a string must not contain the character U+0000");
     size_t length = 6;
-    if (c >= 0xDC00 && c <= 0xDFFF) return scan_fail(s, s->at, "half of a surrogate pair without the other half");
+    if (c >= 0xDC00 && c <= 0xDFFF)
+        return scan_fail(s, s->at, "the escape is half of a surrogate pair, and the other half is missing");
     if (c >= 0xD800 && c <= 0xDBFF) {
         bool escaped = s->at + 7 < s->length && s->text[s->at + 6] == '\\' && s->text[s->at + 7] == 'u';
         int32_t low = escaped ? hex4(s, s->at + 8) : -1;
-        if (low < 0xDC00 || low > 0xDFFF) return scan_fail(s, s->at, "half of a surrogate pair without the other half");
+        if (low < 0xDC00 || low > 0xDFFF)
+            return scan_fail(s, s->at, "the escape is half of a surrogate pair, and the other half is missing");
         c = 0x10000 + (c - 0xD800) * 0x400 + (low - 0xDC00);
         length = 12;
     }
@@ -206,7 +208,7 @@ static bool scan_escape(scanner *s, bool keep) {
     return true;
 }
 
-/* Scans a string with `at` on its opening quote. If `keep`, appends the decoded bytes to s->key. */
+/* Scans a string with `at` on its opening quote. If `keep` is set, appends the decoded bytes to s->key. */
 static bool scan_string(scanner *s, bool keep) {
     size_t start = s->at++;
     for (;;) {
@@ -216,15 +218,16 @@ static bool scan_string(scanner *s, bool keep) {
             s->at++;
         if (keep) text_buffer_add(&s->key, (const char *)s->text + plain, s->at - plain);
         int c = peek(s);
-        if (c < 0) return scan_fail(s, start, "a text is not closed");
+        if (c < 0) return scan_fail(s, start, "the closing quote of this string is missing");
         if (c == '"') break;
         if (c == '\\') {
             if (!scan_escape(s, keep)) return false;
         } else if (c < 0x20) {
-            return scan_fail(s, s->at, "a text must not contain the control character 0x%02X; escape it", (unsigned)c);
+            return scan_fail(s, s->at, "a string must not contain the control character 0x%02X; escape it",
+                             (unsigned)c);
         } else {
             size_t length = utf8_sequence(s->text + s->at, s->length - s->at);
-            if (length == 0) return scan_fail(s, s->at, "a text contains bytes that are not UTF-8");
+            if (length == 0) return scan_fail(s, s->at, "a string contains bytes that are not valid UTF-8");
             if (keep) text_buffer_add(&s->key, (const char *)s->text + s->at, length);
             s->at += length;
         }
@@ -277,10 +280,11 @@ static bool scan_literal(scanner *s) {
         return true;
     }
     int c = peek(s);
-    if (c == '\'') return scan_fail(s, s->at, "a text is written in double quotes");
-    if (c == '/' || c == '#') return scan_fail(s, s->at, "JSON has no comments");
-    if (c == 'N' || c == 'I') return scan_fail(s, s->at, "JSON has no NaN and no Infinity");
-    if (c == '+' || c == '.') return scan_fail(s, s->at, "a number begins with a digit or `-`");
+    if (c == '\'') return scan_fail(s, s->at, "strings need double quotes, not single quotes");
+    if (c == '/' || c == '#') return scan_fail(s, s->at, "comments are not allowed in JSON; use the key `description`");
+    if (c == 'N' || c == 'I')
+        return scan_fail(s, s->at, "NaN and Infinity are not allowed in JSON; write a finite number");
+    if (c == '+' || c == '.') return scan_fail(s, s->at, "a number must begin with a digit or `-`");
     return scan_fail(s, s->at, "expected a value, found %s", what_is_at(s, s->at).text);
 }
 

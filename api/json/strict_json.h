@@ -1,8 +1,9 @@
-/* strict_json.h — parses JSON text that other programs and users write. It accepts RFC 8259 with a few restrictions.
+/* strict_json.h — parses JSON text that users and other programs have written. It accepts RFC 8259 with a few
+ * restrictions.
  *
  * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999, and cuts
- * strings at NUL. A scan rejects all of these first, with line and column and within the limits; then cJSON builds the
- * tree. The scan keeps an explicit stack and does not recurse. */
+ * strings at NUL. A scan first rejects all of these, and texts that exceed a limit, with line and column. Then cJSON
+ * builds the tree. The scan keeps an explicit stack and does not recurse. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -12,7 +13,7 @@
 typedef struct json_limits {
     size_t bytes, depth, nodes;
 } json_limits;
-json_limits json_limits_default(void); /* 16 MiB, 64 deep, 1,000,000 nodes */
+json_limits json_limits_default(void); /* 16 MiB, 64 levels, 1,000,000 values; chosen, not measured */
 
 typedef struct json_fault {
     size_t line, column; /* 1-based; column in code points */
@@ -29,8 +30,8 @@ cJSON *json_parse(const char *text, size_t length, const json_limits *limits, js
  * NULL or damaged, or if memory could not be allocated. */
 cJSON *json_parse_trusted(const char *text);
 
-/* Return a member of an object, its text, its number, or the first item of its list. Return NULL, "", 0 or NULL if the
- * member does not exist or has another type, or if the object is NULL. */
+/* Return a member of an object, its string, its number, or the first item of its list. Return NULL, "", 0 or NULL if
+ * the member does not exist or has another type, or if the object is NULL. */
 cJSON *json_at(const cJSON *object, const char *key);
 const char *json_text_at(const cJSON *object, const char *key);
 double json_number_at(const cJSON *object, const char *key);

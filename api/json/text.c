@@ -16,7 +16,7 @@ enum { TEXT_MAX = 512 * 1024 * 1024 };
 
 void json_text_string(text_buffer *out, const char *text) {
     text_buffer_add(out, "\"", 1);
-    const char *plain = text; /* start of the text that needs no escape */
+    const char *plain = text; /* start of the characters that need no escape and are not yet added */
     const char *p = text;
     for (; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;

@@ -84,7 +84,7 @@ static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size
     return consequence;
 }
 
-/* Checks the meaning in spite of structural errors, so that the user sees both kinds at once. */
+/* Runs the engine's checks in spite of structural errors, so that both kinds of errors are reported together. */
 static void add_faults_of_meaning(const hamel_description *d, const api_limits *limits, hamel_poll *poll,
                                   hamel_error *error) {
     hamel_error found = {0};
@@ -127,7 +127,7 @@ hamel_status api_derive(hamel_model **model, cJSON *tree, const char *const *ass
 
 hamel_status api_describe(api_description *out, cJSON *tree, bool timeless, const char *const *assignments,
                           size_t assignment_count, const api_limits *limits, hamel_poll *poll, hamel_error *error) {
-    arena_init(&out->memory, 0); /* bounded by the size of the body, which has been checked */
+    arena_init(&out->memory, 0); /* no limit: the limited size of the body bounds the memory */
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
     status = api_read_system(&out->description, tree, timeless, &out->memory, error);

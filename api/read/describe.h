@@ -26,13 +26,13 @@ void api_description_free(api_description *d);
 void api_failure_of_error(api_failure *failure, hamel_status status, const hamel_error *error, const char *file);
 void api_failure_of_json(api_failure *failure, const json_fault *fault, const char *file);
 
-/* Returns true if the status is HAMEL_OK. Otherwise fills *failure; if there is no error, adds the meaning of the status.
- * Clears the errors in both cases. */
+/* Returns true if the status is HAMEL_OK. Otherwise fills *failure. If `error` is empty, the failure reports the
+ * meaning of the status. Clears the errors in both cases. */
 bool api_settle(api_failure *failure, hamel_status status, hamel_error *error, const char *file);
 
-/* Adds the meaning of the status as an error, if the engine has returned the status without an error. */
+/* If `error` is empty although the engine has failed, adds the meaning of the status. */
 void api_ensure_fault(hamel_error *error, hamel_status status);
 
-/* Reads the description from the tree and derives its model, with machine code as limits->jit selects. */
+/* Reads the description from the tree and derives its model, as machine code if limits->jit selects it. */
 hamel_status api_derive(hamel_model **model, cJSON *tree, const char *const *assignments, size_t assignment_count,
                         const api_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;

@@ -15,7 +15,7 @@ typedef struct assignment {
     const char *value;
 } assignment;
 
-/* Converts the value to JSON. A text that is not JSON, or is null, becomes a string (an expression). */
+/* Converts the value to JSON. A value that is null or not JSON becomes a string (an expression). */
 static cJSON *json_of(const char *text) {
     cJSON *value = json_parse(text, strlen(text), NULL, NULL);
     if (value != NULL && !cJSON_IsNull(value)) return value;
@@ -74,10 +74,10 @@ static hamel_status set_simulation(cJSON *tree, const assignment *a, hamel_error
     cJSON *simulation = json_at(tree, "simulation");
     if (simulation == NULL) simulation = cJSON_AddObjectToObject(tree, "simulation");
     if (simulation == NULL) return hamel_out_of_memory(error);
-    if (!cJSON_IsObject(simulation)) return HAMEL_OK; /* the reader reports it */
+    if (!cJSON_IsObject(simulation)) return HAMEL_OK; /* the reader reports the error */
     size_t given = 0;
     while (given < 3 && strcmp(a->member, output_times[given]) != 0) given++;
-    /* The three keys exclude each other: the new one replaces the others. */
+    /* `samples`, `step` and `times` exclude each other, so the new key replaces the others. */
     for (size_t k = 0; given < 3 && k < 3; k++)
         if (k != given) cJSON_DeleteItemFromObjectCaseSensitive(simulation, output_times[k]);
     return set_key(simulation, a->member, value_of_member(a), error);
@@ -95,7 +95,7 @@ static hamel_status report_unknown(const cJSON *list, const char *what, const ch
         const char *candidate = c->string != NULL ? c->string : coordinate_name(c);
         if (candidate != NULL) names[count++] = candidate;
     }
-    (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the system has no %s `%s` to set", what, name);
+    (void)hamel_fail(error, HAMEL_INVALID, "", 0, "the system has no %s `%s`", what, name);
     const char *nearest = nearest_name(names, count, name, strlen(name));
     if (nearest != NULL) hamel_suggest(error, "%s", nearest);
     return HAMEL_INVALID;
@@ -166,7 +166,7 @@ hamel_status api_override(cJSON *tree, const char *text, hamel_error *error) {
     assignment a;
     if (!split_assignment(text, &a))
         return hamel_fail(error, HAMEL_INVALID, "", 0, "expected NAME=VALUE, found `%.100s`", text);
-    if (!cJSON_IsObject(tree)) return HAMEL_OK; /* the reader reports it */
+    if (!cJSON_IsObject(tree)) return HAMEL_OK; /* the reader reports the error */
     if (a.member == NULL) return set_parameter(tree, &a, error);
     if (strcmp(a.name, "simulation") == 0) return set_simulation(tree, &a, error);
     if (strcmp(a.member, "initial") == 0 || strcmp(a.member, "velocity") == 0) return set_coordinate(tree, &a, error);

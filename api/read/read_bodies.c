@@ -229,8 +229,8 @@ static void read_load(json_reader *r, const cJSON *value, const char *pointer, v
         json_fault_at(r, pointer, "a load has a `force`, a `torque`, or both");
 }
 
-/* Keys of each type of joint, in addition to `name`, `type`, `between` and `for`. Other keys are errors, because they
- * would have no effect. */
+/* Keys of each type of joint, in addition to `name`, `type`, `between` and `for`. Other keys would have no effect, so
+ * they are reported as errors. */
 /* clang-format off */
 static const struct {
     const char *type, *keys[2];
@@ -253,7 +253,7 @@ static void read_joint(json_reader *r, const cJSON *value, const char *pointer, 
     json_read_object(r, value, pointer, &joint_kind, field);
     size_t type = 0;
     while (type < TYPES && !(j->type && strcmp(j->type, joint_types[type].type) == 0)) type++;
-    if (type == TYPES) return; /* reported when names are bound */
+    if (type == TYPES) return; /* the engine reports an unknown type when it binds names */
     for (size_t k = 0; k < sizeof special / sizeof *special; k++) {
         const char *const *keys = joint_types[type].keys;
         bool taken = strcmp(keys[0], special[k]) == 0 || strcmp(keys[1], special[k]) == 0;

@@ -17,7 +17,7 @@
         json_read_object(r, value, pointer, &item##_kind, field);                                   \
     }
 
-/* Defines both: a section whose items are plain objects. */
+/* Defines read_ITEM and read_LIST for a section whose items are objects of the kind ITEM_kind. */
 #define READ_OBJECTS(item, list, what) \
     READ_OBJECT(item)                  \
     READ_SECTION(item, list, what)

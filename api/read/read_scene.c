@@ -29,7 +29,7 @@ static void read_through(json_reader *r, const cJSON *value, const char *pointer
         json_expected(r, value, pointer, what);
         return;
     }
-    if (count < 2 || count > most) json_fault_at(r, pointer, "expected %s, found a list of %zu", what, count);
+    if (count < 2 || count > most) json_fault_at(r, pointer, "expected %s, found a list of length %zu", what, count);
     if (count < 2 || count > most || !begin_shape(r, pointer, shape, kind, count)) return;
     for (const cJSON *item = value->child; item != NULL; item = item->next, k++)
         read_end(r, item, json_pointer_of_index(r, pointer, k), &shape->ends[k]);

@@ -79,7 +79,7 @@ static void need_stop(json_reader *r, const cJSON *tree) {
 hamel_status api_read_system(hamel_description *out, const cJSON *tree, bool timeless, arena *memory,
                              hamel_error *error) {
     *out = (hamel_description){.simulation.timeless = timeless};
-    hamel_error faults = {0}; /* used if the caller passes no list */
+    hamel_error faults = {0}; /* used if the caller passes no `error` */
     json_reader reader = {.memory = memory, .error = error != NULL ? error : &faults, .elsewhere = &simulation_kind};
     size_t before = reader.error->count + reader.error->omitted;
     json_read_object(&reader, tree, "", &system_kind, out);

@@ -1,5 +1,5 @@
-/* sweep.c — see sweep.h. Random numbers are SplitMix64 (Steele, Lea, Flood 2014) of a counter, so that each value can
- * be computed without the others. */
+/* sweep.c — see sweep.h. Random numbers are computed from a counter by SplitMix64 (Steele, Lea, Flood 2014), so that
+ * each value can be computed without the others. */
 #include "api/sweep/sweep.h"
 
 #include "api/json/text.h"
@@ -88,7 +88,7 @@ static void read_over(json_reader *r, const cJSON *value, const char *pointer, v
         return;
     }
     if (!value->child) {
-        json_fault_at(r, pointer, "no target: name one, as in {\"m\": [1, 2]}");
+        json_fault_at(r, pointer, "the sweep has no target; name one, as in {\"m\": [1, 2]}");
         return;
     }
     out->axes = json_alloc(r, json_child_count(value), sizeof *out->axes);
@@ -190,7 +190,7 @@ static double count_members(json_reader *r, const sweep *s, double count, const 
     if (drawn && count < 1) json_fault_at(r, pointer, "this mode needs the key `count`, the number of members");
     if (!drawn && count >= 1)
         json_fault_at(r, json_pointer_of_key(r, pointer, "count"),
-                      "the modes `grid` and `zip` determine the count; remove the key");
+                      "the values determine the count in the modes `grid` and `zip`; remove the key `count`");
     if (drawn || count >= 1) return drawn ? count : 0;
     bool good = true;
     for (size_t k = 0; k < s->axis_count; k++) {
@@ -233,8 +233,8 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
     if (members_max > 0 && out->mode == SWEEP_LATIN_HYPERCUBE && !make_orders(r, out, pointer)) out->count = 0;
 }
 
-/* Returns true if values of the target depend on parameters only. Values of a family may contain its index, and values
- * of the simulation may be names. */
+/* Returns true if the values of the target can only be expressions of parameters. Values of an element of a family
+ * (x[i]) may contain its index, and values of simulation.KEY may be names. */
 static bool takes_parameters(const char *target) {
     return strchr(target, '[') == NULL && strncmp(target, "simulation.", 11) != 0;
 }
@@ -269,7 +269,7 @@ void read_sweep(json_reader *r, const cJSON *value, const char *pointer, void *f
     read_alternatives(r, json_at(value, "over"), json_pointer_of_key(r, pointer, "over"), &d->alternatives);
 }
 
-/* Returns the index of the point that a member of a grid has on the axis. The last target changes fastest. */
+/* Returns the index of the axis point that a member of a grid uses. The last target changes fastest. */
 static size_t grid_point(const sweep *s, size_t axis, size_t member) {
     for (size_t k = s->axis_count - 1; k > axis; k--) member /= s->axes[k].count;
     return member % s->axes[axis].count;
@@ -281,11 +281,11 @@ static double range_value(const sweep *s, size_t k, size_t member, size_t point)
     if (s->mode == SWEEP_RANDOM) fraction = random_fraction(s, k, member);
     if (s->mode == SWEEP_LATIN_HYPERCUBE)
         fraction = ((double)axis->order[member] + random_fraction(s, k, member)) / (double)s->count;
-    /* both ends of the range are exact */
+    /* return `to` itself at the end of the range: from + (to - from) may be rounded */
     return fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to;
 }
 
-/* Returns the index of the point that the member has on the axis. Ranges that are sampled at random do not use it. */
+/* Returns the index of the axis point that the member uses. It has no meaning for ranges that are sampled at random. */
 static size_t point_of(const sweep *s, size_t k, size_t member) {
     const sweep_axis *axis = &s->axes[k];
     if (s->mode == SWEEP_GRID) return grid_point(s, k, member);

@@ -40,8 +40,8 @@ typedef struct sweep {
     size_t collect_count;
 } sweep;
 
-/* Reads a sweep into `out`, with memory of the reader's arena. Adds an error if the sweep has more than `members_max`
- * members. If `members_max` is 0, only checks the sweep. */
+/* Reads a sweep into `out`, allocated in the reader's arena. Adds an error if the sweep has more than `members_max`
+ * members. If `members_max` is 0, the sweep is only checked. */
 void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t members_max, sweep *out);
 
 /* Write the overrides of a member as a JSON list of "TARGET=VALUE", as text or as a tree (cJSON_Delete). Return false
@@ -63,7 +63,7 @@ bool sweep_collect_place(const sweep *s, const char *pointer, char *place, size_
 /* The kinds of objects, for the test that compares them with system.schema.json. */
 extern const json_kind sweep_kind, sweep_range_kind, sweep_collect_kind;
 
-/* Reads the key `sweep` of a hamel_description, whose `alternatives` are the listed expressions. */
+/* Reads the key `sweep`, and stores the listed expressions in `alternatives` of the hamel_description. */
 json_read_function read_sweep;
 
 /* Adds an error for each target of the sweep that the description does not have. */

@@ -46,7 +46,7 @@ static hamel_status vary(sweep_run *run, hamel_error *error) {
     hamel_status status = hamel_variation_create(&run->variation, run->model, run->inputs, s->axis_count, &reason);
     hamel_error_clear(&reason);
     if (status != HAMEL_NO_MEMORY)
-        return HAMEL_OK; /* targets that cannot vary in one model need a model for each member */
+        return HAMEL_OK; /* if the targets cannot vary in one model, each member has its own */
     return hamel_out_of_memory(error);
 }
 
@@ -156,7 +156,7 @@ void sweep_run_end(const sweep_counts *counts, table_form form, text_buffer *out
 
 /* The result of one member. */
 typedef struct member_result {
-    sweep_reducer *reducer; /* NULL: the run has not begun */
+    sweep_reducer *reducer; /* NULL if the run has not begun */
     hamel_outcome outcome;
     char *problem; /* or NULL */
 } member_result;

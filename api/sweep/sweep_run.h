@@ -1,8 +1,8 @@
 /* sweep_run.h — runs the members of a sweep in this process, and writes one row of a table for each.
  *
- * Members share one model if all their values are numbers that it can vary; otherwise each member has its own model.
- * The rows are the same. Several threads may run members of one sweep. The status of a member is "completed",
- * "terminated", "incomplete" or "failed". */
+ * Members share one model if all their values are numbers that it can vary; otherwise each member has its own model. In
+ * both cases the table has the same rows, up to rounding. Several threads may run members of one sweep. The status of a
+ * member is "completed", "terminated", "incomplete" or "failed". */
 #pragma once
 
 #include "api/json/text.h"
@@ -27,7 +27,7 @@ typedef struct sweep_counts {
 } sweep_counts;
 
 void sweep_counts_add(sweep_counts *to, const sweep_counts *from);
-bool sweep_counts_all_ended(const sweep_counts *counts); /* no member is incomplete or failed */
+bool sweep_counts_all_ended(const sweep_counts *counts); /* true if no member is incomplete or failed */
 
 /* Reads body[length], applies the assignments, and derives the model. Returns true, or false with *failure filled. */
 bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char *const *assignments,

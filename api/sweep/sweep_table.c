@@ -12,7 +12,7 @@
 typedef struct table_row {
     text_buffer *out;
     table_form form;
-    size_t cells; /* so far */
+    size_t cells; /* number of cells written */
 } table_row;
 
 static void separate(table_row *r) {
@@ -35,7 +35,7 @@ static void add_number(table_row *r, double value) {
         text_buffer_puts(r->out, "null");
 }
 
-/* Adds the VALUE of "TARGET=VALUE": a number, or else a text. */
+/* Adds the VALUE of "TARGET=VALUE": a number, otherwise a string. */
 static void add_input(table_row *r, const char *assignment) {
     const char *equals = strchr(assignment, '=');
     const char *value = equals ? equals + 1 : "";

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* maximum length of a line: the header, or a row of a large system */
+/* maximum length of a line (the header, or a row of a large system); chosen, not measured */
 enum { LINE_MAX_BYTES = 256 * 1024 * 1024 };
 
 /* If a client accepts several formats equally, the first in this list is used. */
@@ -63,7 +63,8 @@ bool row_writer_flush(row_writer *w) {
 bool row_writer_keep(row_writer *w, size_t bytes) {
     if (w->keep == NULL || w->keep(w->sink.context, bytes)) return true;
     w->refused = true;
-    return row_writer_fail(w, "too many results are waiting for their clients; retry later, or use ndjson, csv or sse");
+    return row_writer_fail(
+        w, "the server already stores too many results for clients; retry later, or use ndjson, csv or sse");
 }
 
 bool row_writer_begin(row_writer *w, const row_header *header) {

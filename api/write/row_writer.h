@@ -24,14 +24,14 @@ typedef struct row_header {
 
 typedef struct row_writer row_writer;
 
-/* Objects between and after the rows. The summary ends a run that has not failed. A heartbeat keeps an idle stream
- * open. */
+/* Objects that are written between or after the rows. The summary is the last object of a run that has not failed. A
+ * heartbeat keeps an idle stream open. */
 typedef enum row_object { ROW_EVENT, ROW_PROGRESS, ROW_SUMMARY, ROW_HEARTBEAT } row_object;
 
 typedef struct row_format {
     const char *name;       /* "csv" */
     const char *media_type; /* "text/csv" */
-    bool whole;             /* the format keeps all rows until the end */
+    bool whole;             /* the format keeps all rows until the end of the run */
     size_t writer_bytes;    /* size of the writer's struct, which begins with a row_writer */
     bool (*begin)(row_writer *w, const row_header *header);
     bool (*row)(row_writer *w, const double *values, size_t count);
@@ -48,16 +48,17 @@ struct row_writer {
     text_buffer line; /* reused for each line */
     size_t column_count;
 
-    /* Called with the sink's context before a format keeps `bytes` more bytes until the end. The caller may set it
-     * after opening. If it returns false, the writer sets `reason` and `refused`; a retry may succeed. */
+    /* Called with the sink's context before a format keeps `bytes` more bytes until the end of the run. The caller may
+     * set `keep` after opening. If it returns false, the writer sets `reason` and `refused`; a retry may succeed. */
     bool (*keep)(void *context, size_t bytes);
     bool refused;
     bool starved; /* true if memory could not be allocated */
 
-    const char *reason; /* why a call returned false, if the sink was not the cause; otherwise NULL */
+    const char *reason; /* reason why a call returned false; NULL if the sink was the cause */
 
     /* For a format with numbered objects (sse). Header, rows, events and the final object are numbered from 1, in the
-     * same way in each request. Progress and interim objects have no number. The caller may set both after opening. */
+     * same way in each request. Progress and interim objects have no number. The caller may set `seen` and `interim`
+     * after opening. */
     uint64_t seen; /* number of objects that the client has already received; the writer skips them */
     bool interim;  /* the summary or problem is not the final object of the result */
 };

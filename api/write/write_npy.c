@@ -2,8 +2,8 @@
  * 1).
  *
  * The file begins with the number of rows. If the header contains this number (stored results), rows are sent
- * immediately; otherwise they are kept until the end. The format cannot contain a problem: a failed run leaves an empty
- * or truncated file, which no reader takes for complete. */
+ * immediately; otherwise they are kept until the end of the run. The format cannot contain a problem: a failed run
+ * leaves an empty or truncated file, which readers reject. */
 #include "api/write/write_formats.h"
 
 #include <stdint.h>
@@ -20,7 +20,7 @@ typedef struct npy_writer {
     row_table table;
 } npy_writer;
 
-/* Adds the name as a Python literal. */
+/* Adds the name as a Python string literal. */
 static void add_python_text(text_buffer *b, const char *name) {
     text_buffer_puts(b, "'");
     for (const char *p = name; *p != '\0'; p++) {
@@ -60,7 +60,8 @@ static bool send_head(npy_writer *n, size_t rows) {
     return made ? row_writer_flush(w) : row_writer_starve(w);
 }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rows are sent as they are in memory");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "a row is sent as it is in memory, so doubles must be little-endian");
 static void add_npy_row(row_writer *w, const double *values, size_t count) {
     text_buffer_add(&w->line, (const char *)values, count * sizeof *values);
 }

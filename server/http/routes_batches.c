@@ -87,7 +87,7 @@ static bool draft_list(draft *d, const cJSON *tree, const cJSON *systems) {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(tree, "name");
     size_t most = (size_t)d->r->services->config->max_members, count = 0;
     if (!check_list_keys(d, tree)) return false;
-    if (name && !cJSON_IsString(name)) return draft_fail(d, 422, "/name", "expected a text");
+    if (name && !cJSON_IsString(name)) return draft_fail(d, 422, "/name", "expected a string");
     for (const cJSON *item = systems->child; item; item = item->next) count++;
     if (!cJSON_IsArray(systems)) return draft_fail(d, 422, list, "expected a list of descriptions");
     if (count == 0) return draft_fail(d, 422, list, "the list of descriptions is empty");

@@ -244,18 +244,18 @@ static void errors_of_bodies_and_joints_are_found(void **state) {
     static const struct {
         const char *text, *pointer, *part;
     } cases[] = {
-        {BODY("'inertia':[1,2]"), "/bodies/0/inertia", "found a list of 2"},
+        {BODY("'inertia':[1,2]"), "/bodies/0/inertia", "found a list of length 2"},
         {BODY("'inertia':[[1,2,3],[4,5,6]]"), "/bodies/0/inertia", "three rows"},
         {BODY("'inertia':true"), "/bodies/0/inertia", "found true"},
         {ORIENTATION(""), "/bodies/0/orientation", "exactly one"},
         {ORIENTATION("'angle':1,'quaternion':[1,0,0,0]"), "/bodies/0/orientation", "exactly one"},
-        {ORIENTATION("'quaternion':[1,0,0]"), "/bodies/0/orientation/quaternion", "found a list of 3"},
-        {ORIENTATION("'quaternion':[[1,0,0,0]]"), "/bodies/0/orientation/quaternion", "found a list of 1"},
+        {ORIENTATION("'quaternion':[1,0,0]"), "/bodies/0/orientation/quaternion", "found a list of length 3"},
+        {ORIENTATION("'quaternion':[[1,0,0,0]]"), "/bodies/0/orientation/quaternion", "found a list of length 1"},
         {ORIENTATION("'quaternion':'q'"), "/bodies/0/orientation/quaternion", "four components"},
         {ORIENTATION("'matrix':[1,0,0,0,1,0,0,0,1]"), "/bodies/0/orientation/matrix", "three rows"},
         {ORIENTATION("'matrix':[[1,0],[0,1,0,0],[0,0,1]]"), "/bodies/0/orientation/matrix", "three rows"},
         {ORIENTATION("'euler':{'sequence':'ZXZ','angles':['x',0]}"), "/bodies/0/orientation/euler/angles",
-         "three angles, found a list of 2"},
+         "three angles, found a list of length 2"},
         {ORIENTATION("'euler':{'angles':['x',0,0]}"), "/bodies/0/orientation/euler", "`sequence`"},
         {SYSTEM("'points':[{'name':'P'}]"), "/points/0", "either `position`, or `body` and `at`"},
         {SYSTEM("'points':[{'name':'P','at':[0,0]}]"), "/points/0", "either `position`, or `body` and `at`"},
@@ -266,7 +266,7 @@ static void errors_of_bodies_and_joints_are_found(void **state) {
         {SYSTEM("'springs':[{'between':['A',1],'stiffness':1}]"), "/springs/0/between/1", "found a number"},
         {SYSTEM("'dampers':[{'between':['A','B']}]"), "/dampers/0", "`coefficient`"},
         {SYSTEM("'loads':[{'on':'A'}]"), "/loads/0", "a `force`, a `torque`, or both"},
-        {SYSTEM("'loads':[{'on':'A','torque':[1,2]}]"), "/loads/0/torque", "found a list of 2"},
+        {SYSTEM("'loads':[{'on':'A','torque':[1,2]}]"), "/loads/0/torque", "found a list of length 2"},
         {JOINT("'type':'fixed','between':[]"), "/joints/0/between", "one or two"},
         {JOINT("'type':'fixed','between':['A','B'],'axis':[0,1]"), "/joints/0/axis", "a `fixed` joint has no `axis`"},
         {JOINT("'type':'rolling','between':['A','B'],'axis':[0,1]"), "/joints/0/axis", "has no `axis`"},
@@ -354,13 +354,13 @@ static void structural_errors_report_found_and_expected(void **state) {
     expect_fault("{'coordinates':[],'simulation':{'stop':1}}", "", "needs the key `hamel`");
     expect_fault("{'hamel':2,'coordinates':[],'simulation':{'stop':1}}", "/hamel", "format version 1, found 2");
     expect_fault("{'hamel':1,'coordinates':[],'simulation':{}}", "/simulation", "needs the key `stop`");
-    expect_fault(SYSTEM("'name':1"), "/name", "expected a text, found a number");
+    expect_fault(SYSTEM("'name':1"), "/name", "expected a string, found a number");
     expect_fault(SYSTEM("'kinetic_energy':null"), "/kinetic_energy", "found null");
     expect_fault(SYSTEM("'kinetic_energy':['x',true]"), "/kinetic_energy/1", "a number or an expression, found true");
     expect_fault(SYSTEM("'parameters':[1]"), "/parameters", "expected an object of names and values, found a list");
     expect_fault(SYSTEM("'parameters':{'m':[1]}"), "/parameters/m", "found a list");
     expect_fault(SYSTEM("'parameters':{'m':{'unit':'kg'}}"), "/parameters/m", "needs the key `value`");
-    expect_fault(SYSTEM("'gravity':[1]"), "/gravity", "2 or 3 expressions, found a list of 1");
+    expect_fault(SYSTEM("'gravity':[1]"), "/gravity", "2 or 3 expressions, found a list of length 1");
     expect_fault(SYSTEM("'particles':[{'name':'P','mass':1,'position':'x'}]"), "/particles/0/position",
                  "list of 2 or 3");
     expect_fault(SYSTEM("'constraints':[{'equation':'x'}]"), "/constraints/0", "a constraint needs the key `name`");
@@ -369,7 +369,7 @@ static void structural_errors_report_found_and_expected(void **state) {
     expect_fault(SYSTEM("'constraints':{'name':'c'}"), "/constraints",
                  "expected a list of constraints, found an object");
     expect_fault(SYSTEM("'outputs':{'a':['x','y']}"), "/outputs/a", "found a list");
-    expect_fault(SYSTEM("'outputs':'x'"), "/outputs", "found a text");
+    expect_fault(SYSTEM("'outputs':'x'"), "/outputs", "found a string");
     expect_fault(SYSTEM("'checks':[{'expression':'x'}]"), "/checks/0", "needs `equals`, `min` or `max`");
     expect_fault(SYSTEM("'checks':[{'expression':'x','max':1,'at':[]}]"), "/checks/0/at", "a time");
     expect_fault(SYSTEM("'invariants':[{'expression':'x','tolerance':[1]}]"), "/invariants/0/tolerance",

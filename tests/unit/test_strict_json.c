@@ -148,7 +148,7 @@ static void broken_structure_is_rejected_with_its_position(void **state) {
     expect_fault("[1 2]", 1, 4, "expected `,` or `]`");
     expect_fault("[1}", 1, 3, "expected `,` or `]`");
     expect_fault("{\"a\":[1", 1, 8, "the end of the text");
-    expect_fault("\"abc", 1, 1, "not closed");
+    expect_fault("\"abc", 1, 1, "closing quote");
     expect_fault("[NaN]", 1, 2, "no NaN");
     expect_fault("[Infinity]", 1, 2, "no NaN and no Infinity");
     expect_fault("// x\n1", 1, 1, "no comments");
