@@ -78,7 +78,7 @@ int cli_flush_stdout(void);
 int cli_finish_stdout(int status);
 
 /* The output of a command: a file, or standard output if the path is NULL or "-". Opening returns CLI_OK, or CLI_IO
- * after reporting an error. Closing flushes the file. It returns `status`, or CLI_IO if that fails although `status` is
+ * after reporting an error. Closing flushes the file. It returns `status`, or CLI_IO if the flush fails and `status` is
  * CLI_OK or CLI_RUN_FAILED. A draft is written to PATH.draft. Closing renames it to PATH if `status` is one of these
  * two, and otherwise deletes it. */
 typedef struct cli_output {
@@ -106,7 +106,7 @@ typedef struct progress_bar {
     bool wanted, drawn;
 } progress_bar;
 
-/* If `rows_on_stdout` is set and stdout is a terminal, no bar is shown. */
+/* If `rows_on_stdout` is set and stdout is a terminal, the progress bar is not shown. */
 void progress_bar_init(progress_bar *b, bool rows_on_stdout);
 void progress_bar_show(progress_bar *b, double fraction); /* fraction: 0 to 1 */
 void progress_bar_erase(progress_bar *b);                 /* call before other output to the terminal */

@@ -1,7 +1,7 @@
 /* library.h — shared libraries that only some commands use, loaded when they are needed.
  *
- * libcurl and libcairo bring 50 further libraries. Linked to the program, they took 8 ms of the 12 ms of processor time
- * of `hamel run` for a pendulum. */
+ * libcurl and libcairo depend on 50 further libraries. When they were linked to the program, they took 8 ms of the 12
+ * ms of processor time of `hamel run` for a pendulum. */
 #pragma once
 
 #include <stddef.h>

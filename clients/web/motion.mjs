@@ -12,7 +12,7 @@ export class Motion {
   #t = 0;
   #due = false;
   #playing = false;
-  #following = false; // whether the run continues and the newest row is shown
+  #following = false; // true while the run continues and the newest row is shown
   #frame = 0;
   #chosen = [];
 

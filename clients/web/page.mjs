@@ -1,6 +1,6 @@
-// Main module of the page /: connects the editor, the server, and the display of answers.
+// Main module of the page /: connects the editor, the server, and the display of responses.
 //
-// The page loads nothing from other hosts and never inserts text from an answer as markup (show.mjs).
+// The page loads nothing from other hosts and never inserts text from a response as markup (show.mjs).
 import { Editor } from "./editor.mjs";
 import { Jobs } from "./jobs.mjs";
 import { Motion } from "./motion.mjs";
@@ -28,8 +28,8 @@ function state(text, bad = false) {
 // Shows a problem, with its errors marked in the text. `sent` is the request that contained the text.
 function tell(error, sent = { text: editor.text, at: 0, added: 0 }, prefix = "") {
   if (error.name === "AbortError") return state("stopped");
-  const problem = error instanceof Problem ? error.problem : { detail: `no answer: ${error.message}` };
-  state(problem.title || "no answer", true);
+  const problem = error instanceof Problem ? error.problem : { detail: `no response: ${error.message}` };
+  state(problem.title || "no response", true);
   const faults = faultsOf(problem, editor.text, sent, prefix);
   if (faults.length) editor.show(faults);
   else editor.tell(problem.detail || problem.title);

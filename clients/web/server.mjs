@@ -1,4 +1,4 @@
-// Requests to the server: token, problem documents, streamed answers.
+// Requests to the server: token, problem documents, streamed responses.
 import { EventLines, Lines } from "./text.mjs";
 
 // Error reported by the server; `problem` is the problem document (RFC 9457).
@@ -24,7 +24,7 @@ async function problemOf(response) {
 }
 
 // Sends a request; `body` is JSON text. Returns the response if its status reports success. Throws a Problem, an
-// AbortError if `signal` is aborted, or a TypeError if there is no answer.
+// AbortError if `signal` is aborted, or a TypeError if there is no response.
 export async function call(method, path, { body, accept = "application/json", signal } = {}) {
   const headers = { Accept: accept };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -48,12 +48,12 @@ async function* lines(response) {
   if (pieces.rest) yield pieces.rest;
 }
 
-// Yields the objects of an NDJSON answer as they arrive.
+// Yields the objects of an NDJSON response as they arrive.
 export async function* objects(response) {
   for await (const line of lines(response)) if (line) yield JSON.parse(line);
 }
 
-// Yields the events of a text/event-stream answer. EventSource is not used, because it cannot send a token.
+// Yields the events of a text/event-stream response. EventSource is not used, because it cannot send a token.
 export async function* events(response) {
   const parser = new EventLines();
   for await (const line of lines(response)) {

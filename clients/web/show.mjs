@@ -1,4 +1,4 @@
-// Converts answers to elements. All text is inserted as text nodes, never as markup.
+// Converts responses to elements. All text is inserted as text nodes, never as markup.
 
 export function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);

@@ -251,7 +251,7 @@ static void print_relaxation(const cJSON *r) {
     print_generalized(json_first_at(r, "reactions"));
 }
 
-/* Returns the exit code for an answer: CLI_CHECK_FAILED if the formulations disagree. */
+/* Returns CLI_CHECK_FAILED if the analysis has found that formulations disagree, otherwise CLI_OK. */
 static int verdict_of(const cJSON *answer) {
     const cJSON *verification = json_at(answer, "verification");
     return verification == NULL || cJSON_IsTrue(json_at(verification, "agree")) ? CLI_OK : CLI_CHECK_FAILED;
@@ -325,7 +325,7 @@ const cli_command cli_analyze = {
         "counts the independent combinations that can be integrated, with time as a coordinate and the\n"
         "holonomic constraints taken as given. The dimensions of the derived systems and the growth vector are\n"
         "exact if they follow from expressions. Otherwise they are ranks at random configurations near the initial\n"
-        "values. For quasi-velocities the answer contains Hamel's coefficients and the transitivity relations,\n"
+        "values. For quasi-velocities the result contains Hamel's coefficients and the transitivity relations,\n"
         "where D(u) is the virtual displacement of u.\n\n"
         "The verdict and the conserved quantities hold on all branches of if, abs, min, floor and tables that the\n"
         "analysis found. `conserved near the initial state` and `verdict from the initial state` print the\n"

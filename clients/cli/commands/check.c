@@ -1,7 +1,7 @@
 /* check.c — hamel check: runs each file, prints one line for each check and invariant, and optionally writes JUnit XML.
  *
- * Local and remote runs both take the results from the JSON of the summary. A file that does not run counts as failed
- * with its own exit code; the other files are still checked. */
+ * Local and remote runs both take the results from the JSON of the summary. If a file cannot be run, the command
+ * continues with the other files and returns the exit code of the error. */
 #include "clients/cli/commands/simulation.h"
 
 #include "api/write/junit.h"
@@ -38,7 +38,7 @@ static bool check_on_problem(void *context, const char *json, const api_failure 
     const judgement *j = context;
     (void)json;
     (void)summary_json;
-    printf("FAILED %s: run: see the message\n", j->file);
+    printf("FAILED %s: run: see the message on stderr\n", j->file);
     if (j->report != NULL) junit_error(j->report, j->file, failure->text != NULL ? failure->text : "out of memory");
     return true;
 }

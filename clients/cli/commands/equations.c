@@ -8,7 +8,7 @@ static int print_equations(void *context, const cJSON *answer) {
     const cJSON *text = json_at(equations, "text");
     (void)context;
     if (!cJSON_IsString(text)) {
-        cli_say("the answer of the server has no equations");
+        cli_say("the response of the server contains no equations");
         return CLI_SERVER;
     }
     fputs(text->valuestring, stdout);

@@ -40,13 +40,13 @@ static int ask_page(const job_client *c, size_t count, const char *cursor, cJSON
     for (size_t k = 0; k < sizeof filters / sizeof filters[0]; k++)
         job_query_add(&query, filters[k], cli_option_value(c->arguments, filters[k]));
     job_query_add(&query, "cursor", cursor[0] != '\0' ? cursor : NULL);
-    if (query.failed) cli_say("the request is too long");
+    if (query.failed) cli_say("the query is too long; shorten the options");
     int status = query.failed ? CLI_USAGE : job_ask(c, "GET", query.bytes, page);
     text_buffer_free(&query);
     return status;
 }
 
-/* Requests the list page by page; each page contains the cursor of the next. */
+/* Requests the list page by page. Each page contains the cursor of the next page. */
 static int list_jobs(const cli_arguments *arguments) {
     job_client c;
     bool json = false;
@@ -110,7 +110,7 @@ static void print_job(const cJSON *job) {
     print_field("problem", json_text_at(problem, json_text_at(problem, "detail")[0] != '\0' ? "detail" : "title"));
 }
 
-/* Sends a request for each job of the arguments and prints the answers. Returns the exit code of the first failure. */
+/* Sends a request for each job in the arguments and prints the response. Returns the exit code of the first failure. */
 static int for_each_job(const cli_arguments *arguments, const char *method, const char *rest,
                         void (*print)(const cJSON *job)) {
     job_client c;

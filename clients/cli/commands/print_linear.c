@@ -17,8 +17,8 @@ static void print_named(const char *what, const cJSON *object) {
         printf(" %s = %.9g%s", item->string, item->valuedouble, item->next != NULL ? "," : "\n");
 }
 
-/* Prints a complex number. A part below 1e-12 of the absolute value is treated as rounding and omitted. Numbers below
- * 1e-16 of the largest number in the list are printed as 0. */
+/* Prints a complex number. A part below 1e-12 of the absolute value is omitted as rounding (about 1e4 units in the last
+ * place). Numbers below 1e-16 of `largest` are printed as 0, because they are below its rounding error. */
 static void print_complex(double re, double im, double largest) {
     double size = hypot(re, im), rounding = size < 1e-16 * largest ? size : 1e-12 * size;
     if (fabs(re) <= rounding) re = 0;
@@ -66,7 +66,7 @@ static void print_search(const cJSON *search, bool found) {
         return;
     }
     printf("\n  %.0f starts", json_number_at(search, "starts"));
-    if (unsolved > 0) printf(", %.0f of them without a result", unsolved);
+    if (unsolved > 0) printf(", from %.0f of which no equilibrium was found", unsolved);
     printf("%s%s\n", cJSON_IsString(note) ? ": " : "", cJSON_IsString(note) ? note->valuestring : "");
 }
 
@@ -117,11 +117,11 @@ static void print_mode(const cJSON *mode) {
 }
 
 void cli_print_linearization(const cJSON *l) {
-    const cJSON *steady = json_at(l, "steady"); /* NULL if an older server sent none */
+    const cJSON *steady = json_at(l, "steady"); /* NULL if an older server has not sent it */
     printf("\nlinearization about %s\n", cJSON_IsTrue(json_at(l, "equilibrium")) ? "an equilibrium"
                                          : cJSON_IsTrue(steady)                  ? "a steady motion"
                                          : cJSON_IsFalse(steady)
-                                             ? "a state that is not steady: A holds at this instant only"
+                                             ? "a state that is not steady; A is valid at this instant only"
                                              : "a state");
     print_named("coordinates", json_at(l, "coordinates"));
     print_named("velocities", json_at(l, "velocities"));

@@ -76,7 +76,7 @@ static int print_results(const cli_arguments *arguments) {
     text_buffer_printf(&path, "/v1/jobs/%s/results", arguments->operands[0]);
     add_query(&path, arguments);
     if (path.failed) {
-        cli_say("the names of the columns are too long");
+        cli_say("the list of --columns is too long; request fewer columns");
         status = CLI_USAGE;
     } else {
         status = print_rows(&c, arguments->operands[0], path.bytes);

@@ -141,7 +141,7 @@ static int analyze_here(const cli_arguments *arguments, const cli_input *input, 
     return status;
 }
 
-/* Context of the observer that receives the answer of a server. */
+/* Context of the observer that receives the response of a server. */
 typedef struct answer_listener {
     cli_answer_printer *print;
     void *context;

@@ -12,8 +12,9 @@
 int cli_simulate(const cli_server *server, const cli_input *input, const cli_arguments *arguments,
                  const api_observer *observer);
 
-/* Calls `source` with an observer that forwards to this one and prints errors, as in cli_simulate. `source` forwards a
- * run to that observer and returns an exit code. Returns the exit code of the source or of a printed error. */
+/* Calls `source` with an observer `front`, which forwards to `observer` and prints errors as in cli_simulate. `source`
+ * forwards a run to `front` and returns an exit code. Returns the exit code of the printed error, or else that of
+ * `source`. */
 int cli_observe(const api_observer *observer, int (*source)(void *context, const api_observer *front), void *context);
 
 /* Print the warnings of a summary, each after the name `file`. The last warning of an incomplete run is the reason why
@@ -21,15 +22,15 @@ int cli_observe(const api_observer *observer, int (*source)(void *context, const
 int cli_say_warnings(const cJSON *summary, const char *file);
 int cli_say_warnings_of(const char *summary_json, const char *file);
 
-/* Prints the answer to an analysis and returns the exit code. */
+/* Prints the results of an analysis and returns the exit code. */
 typedef int cli_answer_printer(void *context, const cJSON *answer);
 
-/* Analyses a file in this process or on a server, and passes the answer to `print`. Returns the exit code. */
+/* Analyses a file in this process or on a server, and passes the results to `print`. Returns the exit code. */
 int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
                  void *context);
 
 /* Print parts of an analysis as text (print_linear.c). */
-void cli_print_equilibria(const cJSON *list, const cJSON *search); /* search: NULL if an older server sent none */
+void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search` is NULL if the server is old */
 void cli_print_linearization(const cJSON *linearization);
 
 /* Options shared by several commands. */

@@ -14,7 +14,7 @@ typedef struct submission {
     const cli_input *input;
 } submission;
 
-/* Prints the id of the job. Returns CLI_OK, or CLI_SERVER if the answer is not a job. */
+/* Prints the id of the job. Returns CLI_OK, or CLI_SERVER if the response is not a job. */
 static int print_id(const exchange *x, const cli_server *server) {
     cJSON *job = exchange_json(x);
     bool good = json_text_at(job, "id")[0] != '\0';
@@ -64,7 +64,7 @@ static int submit_files(const cli_arguments *arguments) {
     int status = job_client_open(&c, arguments, false);
     if (status != CLI_OK) return status;
     if (arguments->operand_count > 1 && cli_option_value(arguments, "key") != NULL) {
-        cli_say("--key works with one file only");
+        cli_say("--key requires exactly one file");
         return CLI_USAGE;
     }
     for (size_t k = 0; k < arguments->operand_count; k++) {
@@ -78,7 +78,7 @@ const cli_command cli_submit = {
     .name = "submit",
     .synopsis = "FILE... [OPTIONS]",
     .summary = "store runs on a server and print the ids of the jobs",
-    .about = "The server checks the system before it answers. Once its id is printed, a job survives restarts of the "
+    .about = "The server checks the system before it responds. Once its id is printed, a job survives restarts of the "
              "server.\n\n"
              "Examples:\n"
              "  job=$(hamel submit pendulum.json --server http://127.0.0.1:8080)\n"

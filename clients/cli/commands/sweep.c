@@ -40,9 +40,9 @@ typedef struct local_sweep {
     const sweep_run *run;
     sweep_part_span span; /* hash, member count and form of the whole sweep */
     text_buffer begin;
-    size_t first, last, block; /* this shard runs the members first..last - 1, `block` at a time */
+    size_t first, last, block; /* this shard runs the members first..last - 1, in blocks of `block` members */
     size_t block_count;
-    /* the lock protects the fields below */
+    /* the lock protects the fields that follow */
     pthread_mutex_t lock;
     size_t next;        /* index of the next block to run */
     text_buffer *ready; /* [block_count] rows waiting for earlier blocks to be written; NULL if parts are written */
@@ -50,7 +50,7 @@ typedef struct local_sweep {
     size_t written; /* number of blocks written to standard output */
     sweep_counts counts;
     member_problems problems;
-    int status; /* first error that ends the sweep, or CLI_OK */
+    int status; /* exit code of the first error that ends the sweep, or CLI_OK */
 } local_sweep;
 
 /* --- arguments ---------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@ enum { PLOT_LABEL_BYTES = 32 };
 
 typedef struct plot_axis {
     double low, high;   /* range: low < high */
-    double first, step; /* mark k is at (first + k) step */
+    double first, step; /* mark k is at (first + k) * step */
     size_t count;       /* number of marks */
 } plot_axis;
 

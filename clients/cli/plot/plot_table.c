@@ -34,7 +34,7 @@ static char *label_of(const row_header *header, const cJSON *tree, size_t at) {
 
 static bool add_column(plot_table *t, const row_header *header, const cJSON *tree, size_t at) {
     if (t->column_count > PLOT_SERIES_MAX) {
-        cli_say("a drawing has at most %d columns", PLOT_SERIES_MAX);
+        cli_say("a drawing can have at most %d columns; select fewer with --columns", PLOT_SERIES_MAX);
         return false;
     }
     plot_column *column = &t->columns[t->column_count++];
@@ -72,7 +72,8 @@ static bool add_usual(plot_table *t, const row_header *header, const cJSON *tree
     for (size_t k = 0; k < count && t->column_count <= USUAL_MOST && good; k++)
         if (k != t->columns[0].at && (is_one[k] || !any)) good = add_column(t, header, tree, k);
     if (good && t->column_count == 1) {
-        cli_say("the result has no column to draw over `%s`", header->columns[t->columns[0].at]);
+        cli_say("the result has no column to draw over `%s`; see `record` in the description",
+                header->columns[t->columns[0].at]);
         good = false;
     }
     return good;

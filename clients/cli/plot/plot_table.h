@@ -3,7 +3,7 @@
 
 #include "api/write/row_writer.h"
 
-enum { PLOT_SERIES_MAX = 8 }; /* number of colours in the palettes; a drawing with more columns is refused */
+enum { PLOT_SERIES_MAX = 8 }; /* number of colours in the palettes; more columns are an error */
 
 typedef struct plot_point {
     double x, y;

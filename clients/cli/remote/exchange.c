@@ -68,7 +68,7 @@ static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) 
         text_buffer_add(&x->answer, bytes + at, piece);
         at += piece + (end != NULL);
         if (x->answer.failed) {
-            set_reason(x, "the answer is too long");
+            set_reason(x, "the response, or one line of it, is longer than 16 MiB");
             return 0;
         }
         if (end == NULL) continue;
@@ -145,7 +145,7 @@ bool exchange_run(exchange *x, const cli_server *server) {
     while (length > 0 && server->url[length - 1] == '/') length--;
     text_buffer_init(&x->answer, ANSWER_MAX_BYTES);
     if (length + strlen(x->path) >= sizeof url) {
-        set_reason(x, "the address is too long");
+        set_reason(x, "the URL of the server is too long");
         return false;
     }
     snprintf(url, sizeof url, "%.*s%s", (int)length, server->url, x->path);
@@ -161,10 +161,10 @@ bool exchange_run(exchange *x, const cli_server *server) {
         set_request(&r, url, headers);
         r.library.easy_setopt(r.curl, CURLOPT_ERRORBUFFER, reason);
         CURLcode code = r.library.easy_perform(r.curl);
-        if (code == CURLE_OK) look_at_head(&r); /* an answer without a body does not call take_bytes */
+        if (code == CURLE_OK) look_at_head(&r); /* a response without a body does not call take_bytes */
         if (code != CURLE_OK && !x->ended) set_reason(x, reason[0] != '\0' ? reason : r.library.easy_strerror(code));
     } else {
-        set_reason(x, "the request could not be built: out of memory, or the token or key is too long");
+        set_reason(x, "the request headers could not be built; check the length of the token and of --key");
     }
     r.library.slist_free_all(headers);
     r.library.easy_cleanup(r.curl);
@@ -188,7 +188,7 @@ int exchange_failed(const exchange *x, const cli_server *server) {
     const cJSON *detail = json_at(problem, "detail");
     if (!cJSON_IsString(detail)) detail = json_at(problem, "title");
     cli_say("%.200s: HTTP status %ld%s%s", server->url, x->status, cJSON_IsString(detail) ? ": " : "",
-            cJSON_IsString(detail) ? detail->valuestring : ", unexpected answer, not from hameld");
+            cJSON_IsString(detail) ? detail->valuestring : ", and the response is not from hameld; check the URL");
     cJSON_Delete(problem);
     return CLI_SERVER;
 }

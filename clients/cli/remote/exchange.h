@@ -1,7 +1,7 @@
-/* exchange.h — one HTTP request to a daemon and its answer (RFC 9110), with libcurl.
+/* exchange.h — one HTTP request to a daemon and its response (RFC 9110), with libcurl.
  *
- * An answer of the requested type can be received line by line, with no limit on its length. Other answers are
- * collected in memory, up to a limit. Answers are not trusted: JSON documents are parsed by json_parse. */
+ * A response of the requested type can be received line by line, with no limit on its length. Other responses are
+ * collected in memory, up to a limit. Responses are not trusted: JSON documents are parsed by json_parse. */
 #pragma once
 
 #include "api/json/strict_json.h"
@@ -25,29 +25,29 @@ typedef struct exchange {
     size_t body_length;
     const char *key; /* Idempotency-Key; may be NULL */
     bool lively;     /* true if the server sends heartbeats; the exchange then fails after a minute of silence */
-    /* Called for each line of an answer with status 200 and the type `accept`. The line has no newline and is not
-     * NUL-terminated. Return false to end the exchange. If NULL, the answer is collected. */
+    /* Called for each line of a response with status 200 and the type `accept`. The line has no newline and is not
+     * NUL-terminated. Return false to end the exchange. If NULL, the response is collected. */
     bool (*line)(void *context, const char *bytes, size_t length);
     void *context;
 
-    /* The answer. */
-    long status;        /* HTTP status; 0 if there was no answer */
-    bool streamed;      /* the answer was passed to `line` */
+    /* The response. */
+    long status;        /* HTTP status; 0 if there was no response */
+    bool streamed;      /* the response was passed to `line` */
     bool ended;         /* `line` has returned false */
-    text_buffer answer; /* body of an answer that was not streamed */
-    char reason[256];   /* error message if the answer is incomplete */
+    text_buffer answer; /* body of a response that was not passed to `line` */
+    char reason[256];   /* reason why the response is incomplete; otherwise "" */
 } exchange;
 
 /* Returns a POST of a JSON text that accepts JSON. */
 exchange exchange_post(const char *path, const char *body);
 
-/* Returns true if the answer is complete, with any status, or if `line` ended the exchange. Otherwise sets x->reason.
+/* Returns true if the response is complete, with any status, or if `line` ended the exchange. Otherwise sets x->reason.
  * Call exchange_clear in both cases. */
 bool exchange_run(exchange *x, const cli_server *server);
 void exchange_clear(exchange *x);
 
-/* Parses the answer as JSON. Returns a tree that the caller deletes (cJSON_Delete), or NULL if it is not JSON. */
+/* Parses the response as JSON. Returns a tree that the caller deletes (cJSON_Delete), or NULL if it is not JSON. */
 cJSON *exchange_json(const exchange *x);
 
-/* Reports a missing or unexpected answer. Returns CLI_SERVER. */
+/* Reports a missing or unexpected response. Returns CLI_SERVER. */
 int exchange_failed(const exchange *x, const cli_server *server);

@@ -32,7 +32,7 @@ int job_ask(const job_client *c, const char *method, const char *rest, cJSON **a
     *answer = NULL;
     int length = snprintf(path, sizeof path, "/v1/jobs%s", rest);
     if (length < 0 || (size_t)length >= sizeof path) {
-        cli_say("the request is too long");
+        cli_say("the path of the request is too long; shorten the options");
         return CLI_USAGE;
     }
     exchange x = {.method = method, .path = path, .accept = "application/json"};

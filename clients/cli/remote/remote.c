@@ -1,7 +1,7 @@
-/* remote.c — forwards the answers of a daemon to an observer: runs (POST /v1/simulations), analyses (POST
+/* remote.c — forwards the responses of a daemon to an observer: runs (POST /v1/simulations), analyses (POST
  * /v1/analyses), whose document is passed as the summary, and rows of jobs (GET /v1/jobs/{id}/results).
  *
- * Any other answer is a problem document, or does not come from hameld. */
+ * Any other response is a problem document, or does not come from hameld. */
 #include "clients/cli/remote/remote.h"
 
 #include "api/analyze.h"
@@ -33,7 +33,7 @@ cJSON *remote_tree(const cli_input *input, const cli_arguments *arguments, const
     return tree;
 }
 
-/* Handles an answer without rows. The observer receives errors of the description; errors of the server are printed. */
+/* Handles a response without rows. The observer receives errors of the description; server errors are printed. */
 static int take_answer(remote_stream *s, const exchange *x, const cli_server *server, const char *prefix) {
     cJSON *problem = exchange_json(x);
     bool ours = remote_problem_is_of_description(problem);

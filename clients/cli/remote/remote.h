@@ -1,6 +1,6 @@
-/* remote.h — requests to a daemon. An observer receives the answers through the same calls as for a run in this
+/* remote.h — requests to a daemon. An observer receives the responses through the same calls as for a run in this
  * process; it must set every callback that can be called. The functions return CLI_OK if the observer has received the
- * summary or problem. Otherwise they report why there is no valid answer and return an exit code. */
+ * summary or problem. Otherwise they report why there is no valid response and return an exit code. */
 #pragma once
 
 #include "api/analyze.h"
@@ -11,7 +11,7 @@
 int cli_simulate_remote(const cli_server *server, const cli_input *input, const cli_arguments *arguments,
                         const api_observer *observer);
 
-/* Analyses a description on the server. The observer receives the answer as `summary`, or a `problem`. */
+/* Analyses a description on the server. The observer receives the response as `summary`, or a `problem`. */
 int cli_analyze_remote(const cli_server *server, const cli_input *input, const cli_arguments *arguments,
                        const api_analysis_options *options, const api_observer *observer);
 

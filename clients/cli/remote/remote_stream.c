@@ -118,7 +118,7 @@ bool remote_stream_run(remote_stream *s, exchange *x, const cli_server *server) 
     else if (!whole)
         (void)exchange_failed(x, server);
     else if (x->streamed)
-        cli_say("%.200s: the stream ended before the run did", server->url);
+        cli_say("%.200s: the stream ended before the end of the run; run the command again", server->url);
     else
         return true;
     return false;

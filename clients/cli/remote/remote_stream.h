@@ -18,11 +18,11 @@ typedef struct remote_stream {
 } remote_stream;
 
 /* Runs the request `x` for rows. Returns true if the observer has received the summary or problem, or has returned
- * false. Also returns true if the answer is not a stream (x->streamed is false); the caller handles that answer.
+ * false. Also returns true if the response is not a stream (x->streamed is false); the caller handles that response.
  * Returns false after reporting why the stream is incomplete. Call remote_stream_clear in both cases. */
 bool remote_stream_run(remote_stream *s, exchange *x, const cli_server *server);
 void remote_stream_clear(remote_stream *s);
 
-/* Forward an answer that is one document to the observer, as the end of a stream. */
+/* Forward a response that is one document to the observer, as the end of a stream. */
 void remote_stream_problem(remote_stream *s, const cJSON *problem);
 void remote_stream_summary(remote_stream *s, const cJSON *summary);

@@ -1,5 +1,6 @@
 /* remote_sweep.c — see remote_sweep.h. The server sends the table as NDJSON. The writer of local sweeps writes it to
- * the output, without the columns for jobs. The inputs are computed from the sweep. */
+ * the output, without the columns for jobs. The values of the inputs are computed from the sweep, not read from the
+ * server's table. */
 #include "clients/cli/remote/remote_sweep.h"
 
 #include "api/json/text.h"
