@@ -256,7 +256,7 @@ static bool scan_number(scanner *s) {
     bool zero = peek(s) == '0';
     size_t digits = skip_digits(s);
     if (digits == 0) return scan_fail(s, start, "`-` is not followed by a digit");
-    if (zero && digits > 1) return scan_fail(s, start, "a number must not begin with 0");
+    if (zero && digits > 1) return scan_fail(s, start, "a number must not have leading zeros");
     if (peek(s) == '.') {
         s->at++;
         if (skip_digits(s) == 0) return scan_fail(s, start, "a number needs a digit after its decimal point");

@@ -56,14 +56,14 @@ static void valid_documents_are_read(void **state) {
 
 static void leading_zeros_and_incomplete_numbers_are_rejected(void **state) {
     (void)state;
-    expect_fault("01", 1, 1, "begin with 0");
-    expect_fault("[-00.5]", 1, 2, "begin with 0");
+    expect_fault("01", 1, 1, "leading zeros");
+    expect_fault("[-00.5]", 1, 2, "leading zeros");
     expect_fault("[1.]", 1, 2, "after its decimal point");
     expect_fault("[1e]", 1, 2, "exponent");
     expect_fault("[1e+]", 1, 2, "exponent");
     expect_fault("-", 1, 1, "not followed by a digit");
-    expect_fault(".5", 1, 1, "begins with a digit");
-    expect_fault("+1", 1, 1, "begins with a digit");
+    expect_fault(".5", 1, 1, "begin with a digit");
+    expect_fault("+1", 1, 1, "begin with a digit");
     expect_fault("0x10", 1, 2, "end of the document");
 }
 
@@ -149,9 +149,9 @@ static void broken_structure_is_rejected_with_its_position(void **state) {
     expect_fault("[1}", 1, 3, "expected `,` or `]`");
     expect_fault("{\"a\":[1", 1, 8, "the end of the text");
     expect_fault("\"abc", 1, 1, "closing quote");
-    expect_fault("[NaN]", 1, 2, "no NaN");
-    expect_fault("[Infinity]", 1, 2, "no NaN and no Infinity");
-    expect_fault("// x\n1", 1, 1, "no comments");
+    expect_fault("[NaN]", 1, 2, "NaN and Infinity");
+    expect_fault("[Infinity]", 1, 2, "NaN and Infinity");
+    expect_fault("// x\n1", 1, 1, "comments are not allowed");
     expect_fault("[tru]", 1, 2, "expected a value");
     expect_fault("[\"\xCE\xB8\xCE\xB8\", x]", 1, 8, "expected a value, found `x`");
 }

@@ -110,7 +110,8 @@ static void print_job(const cJSON *job) {
     print_field("problem", json_text_at(problem, json_text_at(problem, "detail")[0] != '\0' ? "detail" : "title"));
 }
 
-/* Sends a request for each job in the arguments and prints the response. Returns the exit code of the first failure. */
+/* Sends a request for each job in the arguments, and prints the response. Returns the exit code of the first
+ * failure. */
 static int for_each_job(const cli_arguments *arguments, const char *method, const char *rest,
                         void (*print)(const cJSON *job)) {
     job_client c;
