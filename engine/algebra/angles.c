@@ -17,7 +17,7 @@ static graph_node split_factor(const ring *r, graph_node node, double *factor) {
     return node;
 }
 
-/* Lists the factors of a product, sorted by node number. Returns 0 if there are too many. */
+/* Lists the factors of a product, sorted by node number. Returns their number, or 0 if it exceeds TERM_FACTORS. */
 static size_t factors_of(const ring *r, graph_node product, graph_node *factors) {
     size_t count = 1;
     factors[0] = product;
@@ -48,7 +48,7 @@ static bool same_product(const ring *r, graph_node x, graph_node y) {
     return count > 0 && count == factors_of(r, y, right) && memcmp(left, right, count * sizeof *left) == 0;
 }
 
-/* Returns the first product found that equals the term: other angles may contain the factors in another order. */
+/* Returns the term in the form in which an angle already contains it, possibly with its factors in another order. */
 static graph_node first_form(const ring *r, const ring_angle *angle, graph_node term) {
     for (size_t i = 0; i < angle->count; i++)
         if (same_product(r, angle->term[i], term)) return angle->term[i];
@@ -58,7 +58,7 @@ static graph_node first_form(const ring *r, const ring_angle *angle, graph_node 
     return term;
 }
 
-/* Moves the terms from index `from` on to the index `to`. */
+/* Moves the terms [from, count) to index `to`. */
 static void move_terms(ring_angle *angle, size_t to, size_t from) {
     size_t moved = angle->count - from;
     assert(to + moved <= ANGLE_TERMS);
@@ -103,7 +103,7 @@ static int find_angle(const ring *r, const ring_angle *angle) {
 static int find_or_add(ring *r, const ring_angle *angle) {
     assert(r->angle_count <= RING_ANGLES);
     int at = find_angle(r, angle);
-    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* an open ring gets no further variables */
+    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* no variables are added to an open ring */
     r->angles[r->angle_count] = *angle;
     return r->angle_count++;
 }
@@ -161,8 +161,8 @@ static void add_terms_as_angles(ring *r, const ring_angle *angle) {
     }
 }
 
-/* Returns true if the sum or difference z of two angles x and y should become an angle, because it has at most as many
- * terms as each of them, such as b − c for a + b and a + c. */
+/* Returns true if the sum or difference z of the angles x and y should become an angle: z has at most as many terms as
+ * x and as y. An example is b − c, the difference of a + b and a + c. */
 static bool is_worth(const ring_angle *x, const ring_angle *y, const ring_angle *z) {
     return z->count <= x->count && z->count <= y->count;
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FACTOR_TERMS: longer polynomials are not factored. SMALL_DENOMINATOR: larger denominators are written as decimals. */
+/* FACTOR_TERMS: polynomials with more terms are not factored. SMALL_DENOMINATOR: coefficients with larger denominators
+ * are written as decimals. Both are chosen, not measured. */
 enum { FACTOR_TERMS = 200, SMALL_DENOMINATOR = 12 };
 
 /* A sum or a product under construction. */
@@ -17,7 +18,8 @@ typedef struct writer {
     graph_node sum;
 } writer;
 
-/* Multiplies x by the factors of y one by one, because a*(b*c) would be printed with parentheses. GRAPH_NONE is 1. */
+/* Multiplies x by the factors of y one by one, since a*(b*c) would be printed with parentheses. GRAPH_NONE stands for
+ * 1. */
 static graph_node product_in_row(graph *g, graph_node x, graph_node y) {
     graph_node factors[RING_ATOMS];
     int count = 0;
@@ -47,7 +49,7 @@ static graph_node number(ring *r, double value) {
     return graph_number(r->graph, exact ? value : 1);
 }
 
-/* Returns |c| · body, written as `p*body/q` if q is small, otherwise with a decimal. A body GRAPH_NONE means 1. */
+/* Returns |c| · body, written as `p*body/q` if q is small, otherwise with a decimal. body = GRAPH_NONE means 1. */
 static graph_node scaled(ring *r, const fmpq_t c, graph_node body) {
     graph *g = r->graph;
     fmpq_t size;
@@ -104,9 +106,8 @@ static bool is_free_of(const ring *r, const fmpq_mpoly_t p, slong first) {
     return true;
 }
 
-/* Reads consecutive terms, beginning at `from`, that differ only in the variable `first` and later variables. Writes the
- * exponents of the terms to `exponents`, valid before `first`, and the sum of the terms without these powers to `sum`.
- * Returns the end of these terms. */
+/* Reads consecutive terms, beginning at `from`, that have the same exponents of all variables before `first`. Writes
+ * these exponents to `exponents`, and the sum of the terms without these powers to `sum`. Returns the next index. */
 static slong take_run(ring *r, const fmpq_mpoly_t p, slong from, slong first, fmpq_mpoly_t sum, ulong *exponents) {
     assert(first <= r->atom_count);
     ulong at[RING_ATOMS];
@@ -133,8 +134,8 @@ static bool is_unit(const fmpq_t c) {
 
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside);
 
-/* Adds the terms of p and collects terms that differ only in the variable `first` and later ones: (m1 + m2)*g*l*cos(x).
- * If the first term is negative, all positive terms are added before the negative ones. */
+/* Adds the terms of p. Terms with the same powers of all variables before `first` are collected. If the first
+ * term is negative, all positive terms are added before the negative ones. */
 static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     ring *r = w->r;
     ulong exponents[RING_ATOMS];
@@ -161,7 +162,7 @@ static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     fmpq_mpoly_clear(run, r->context);
 }
 
-/* Adds the terms of p, collected by its varying variables. The terms of a sum of parameters are not collected. */
+/* Adds the terms of p, collected by all variables except time and parameters. Sums of parameters are not collected. */
 static void add_collected(writer *w, const fmpq_mpoly_t p) {
     add_terms(w, p, is_free_of(w->r, p, w->r->varying) ? w->r->atom_count : w->r->varying);
 }
@@ -305,7 +306,7 @@ static bool is_spread(ring *r, const fmpq_mpoly_t p) {
     return alone || (sums == 1 && others == 0);
 }
 
-/* Adds (coefficient / below) · moving to the sum; coefficient and below have no common factors. */
+/* Adds (coefficient / below) · moving to the sum. The polynomials `coefficient` and `below` have no common factors. */
 static void add_quotient(writer *w, const fmpq_mpoly_t coefficient, const fmpq_mpoly_t below, graph_node moving) {
     graph *g = w->r->graph;
     if (moving < 0 && fmpq_mpoly_is_one(below, w->r->context) && is_spread(w->r, coefficient)) {
@@ -335,8 +336,8 @@ static void add_group(writer *w, fmpq_mpoly_t coefficient, const fmpq_mpoly_t de
     fmpq_mpoly_clear(below, r->context);
 }
 
-/* Adds one quotient for each product of moving variables. Terms with the same product are consecutive, because these
- * variables are the most significant. */
+/* Adds one quotient for each product of accelerations, multipliers and velocities. Terms with the same product are
+ * consecutive, because these variables are the most significant. */
 static void add_groups(writer *w, const fmpq_mpoly_t numerator, const fmpq_mpoly_t denominator) {
     ring *r = w->r;
     ulong exponents[RING_ATOMS];

@@ -1,16 +1,16 @@
 /* conditions.c — remainders of polynomials modulo expressions that are 0.
  *
  * Remainders are computed with a Gröbner basis (Buchberger's algorithm; Cox, Little & O'Shea, Ideals, Varieties, and
- * Algorithms, 2.7). The basis is that of the conditions, of sin² + cos² = 1 for their angles and of (√x)² = x for their
- * roots. It is truncated if it becomes too large. A truncated basis is still correct, because each element is 0 where
- * the conditions hold. */
+ * Algorithms, 2.7). The basis is computed from the conditions, from sin² + cos² = 1 for their angles and from (√x)² = x
+ * for their roots. It is truncated at RING_BASIS elements, and elements with more than BASIS_TERMS terms are omitted. A
+ * truncated basis is still correct, because each element is 0 where the conditions hold. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
 
 enum { BASIS_TERMS = 40, REDUCED_TERMS = 300 };
 
-/* Moves p into the basis unless p is 0 or too long. */
+/* Moves p into the basis unless p is 0 or has more than BASIS_TERMS terms, or the basis is full. */
 static void keep_in_basis(ring *r, fmpq_mpoly_t p) {
     assert(r->basis_count <= RING_BASIS);
     slong length = ring_length(r, p);
@@ -33,7 +33,7 @@ static void remainder_of(ring *r, fmpq_mpoly_t p) {
     for (size_t i = 0; i < r->basis_count; i++) fmpq_mpoly_clear(q[i], r->context);
 }
 
-/* Sets out to p · Π x^(to − from), divided by the leading coefficient of p. */
+/* Sets `out` to p · Π x_k^(to[k] − from[k]), divided by the leading coefficient of p. */
 static void scale_to(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, const ulong *from, const ulong *to) {
     ulong exponents[RING_ATOMS];
     fmpq_t coefficient;
@@ -60,7 +60,7 @@ static void add_s_polynomial(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y
         both[k] = left[k] > right[k] ? left[k] : right[k];
         coprime &= left[k] == 0 || right[k] == 0;
     }
-    if (coprime) return; /* the remainder is 0 */
+    if (coprime) return; /* the remainder is 0 (Buchberger's first criterion) */
     fmpq_mpoly_init(s, r->context);
     fmpq_mpoly_init(t, r->context);
     scale_to(r, s, x, left, both);

@@ -1,4 +1,4 @@
-/* eliminate.c — see eliminate.h. Arranges each new entry, so that terms cancel. */
+/* eliminate.c — see eliminate.h. Each new entry is simplified by arrange(), so that terms cancel. */
 #include "engine/algebra/eliminate.h"
 
 #include "engine/algebra/arrange.h"
@@ -22,8 +22,8 @@ typedef struct table_view {
     size_t rows, columns;
     const int *pivot_column;
     const work_budget *work_budget;
-    graph_node *nodes; /* rows × (columns + 1): the coefficients; GRAPH_NONE for right sides */
-    double *value;     /* values of the nodes at the point; 0 for GRAPH_NONE */
+    graph_node *nodes; /* rows × (columns + 1): the coefficients; GRAPH_NONE for right-hand sides */
+    double *value;     /* values of `nodes` at the point `near`; 0 for GRAPH_NONE */
 } table_view;
 
 static bool table_open(table_view *t, arena *memory) {
@@ -40,8 +40,8 @@ static bool table_evaluate(const graph *g, table_view *t, const graph_point *nea
     return graph_values(g, t->nodes, count, near, t->value, NULL);
 }
 
-/* Pivots below this count as 0. Entries are of order 1 (direction cosines, lever arms), so larger pivots cost at most six
- * digits. */
+/* Pivots below this count as 0. Entries are of order 1 (direction cosines, lever arms), so division by a larger pivot
+ * loses at most six digits. */
 static const double VANISHING = 1e-6;
 
 static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_t *column) {
@@ -53,7 +53,7 @@ static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_
             int price = cost_of(g, entry);
             double size = price < 0 ? 0 : fabs(t->value[i * (t->columns + 1) + j]);
             bool vanishes = !(size > VANISHING), spent = t->work_budget && t->work_budget->spent;
-            if (price < 0 || (vanishes && spent)) continue; /* the entry may be identically 0 */
+            if (price < 0 || (vanishes && spent)) continue; /* not simplified, so it may be identically 0 */
             if (vanishes) price += 10;
             if (best >= 0 && (price > best || (price == best && !(size > largest)))) continue;
             best = price;

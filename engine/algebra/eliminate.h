@@ -4,20 +4,21 @@
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
 
-/* Gauss–Jordan elimination with at most `most` pivots. `table` has `rows` rows of `columns` coefficients and one right
- * side, row by row (rows · (columns + 1) nodes), and is overwritten. pivot_column[row] becomes the column in which the
- * row has its pivot 1, or −1 for a row without a pivot. If `most` admits all pivots, such a row is 0 = right side.
- * The pivot is the simplest available entry: ±1, then numbers, parameters, and other expressions that are not
- * identically 0. Of equally simple entries, the largest at `near` is chosen. An entry that vanishes at `near` is used
- * only if all available entries vanish there. Once the work budget is spent, entries that vanish at `near` are not used,
- * and rows without a pivot need not be 0. Returns false if out of memory or if the graph failed. */
+/* Gauss–Jordan elimination with at most `most` pivots. `table` has `rows` rows of `columns` coefficients and one
+ * right-hand side, row by row (rows · (columns + 1) nodes), and is overwritten. pivot_column[row] becomes the column in
+ * which the row has its pivot 1, or −1 for a row without a pivot. If `most` does not limit the number of pivots, all
+ * coefficients of such a row are 0. The pivot is the simplest available entry: ±1, then numbers, parameters, and other
+ * expressions that are not identically 0. Of equally simple entries, the largest at `near` is chosen. An entry that
+ * vanishes at `near` is used only if all available entries vanish there. Once the work budget is spent, entries that
+ * vanish at `near` are not used, and rows without a pivot need not be 0. Returns false if out of memory or if the graph
+ * failed. */
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, work_budget *e, arena *memory);
 
 /* Returns true if the coefficients of all rows without a pivot are 0. */
 bool is_eliminated(const graph *g, const graph_node *table, size_t rows, size_t columns, const int *pivot_column);
 
-/* Sets *rank to the rank of the coefficients of a table at `near`. Pivots below 1e-6 of the largest entry count as 0.
+/* Sets *rank to the rank of the coefficients of a table at `near`. Pivots below 1e-6 of the largest pivot count as 0.
  * Returns false if out of memory. */
 bool table_rank(const graph *g, const graph_node *table, size_t rows, size_t columns, const graph_point *near,
                 size_t *rank, arena *memory);

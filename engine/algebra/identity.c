@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* POINTS: after this many points with the value 0, an expression counts as 0. A root has a random sign at each point, so
- * √(x²) equals x at all points with probability 2^-16. MOST_POINTS: upper bound of all points tried. An expression with
- * several different roots is defined at few points, because each radicand is a square at half of the points. MOST_POWER:
- * powers with larger exponents count as unknown functions. */
+/* POINTS: after this many points with the value 0, an expression counts as 0. A root has a random sign at each point,
+ * so √(x²) equals x at all points with probability 2^-16. MOST_POINTS: upper bound of the points tried. Each radicand
+ * is a square at half of the points, so an expression with five different roots is defined at about 16 of 512 points.
+ * MOST_POWER: powers with larger exponents count as unknown functions; chosen, not measured. */
 enum { POINTS = 16, MOST_POINTS = 512, MOST_POWER = 1 << 20 };
 
-/* Factors of angles are multiples of 1/720720, where 720720 is the least common multiple of 1 to 16. */
+/* Factors of angles are multiples of 1/720720. Since 720720 is the least common multiple of 1 to 16, fractions with
+ * denominators up to 16 are exact. */
 #define ANGLE_UNITS 720720.0
 
 typedef uint64_t residue;
@@ -81,8 +82,8 @@ static turn turn_by(turn a, turn b) {
                   residue_plus(residue_times(a.sine, b.cosine), residue_times(a.cosine, b.sine))};
 }
 
-/* Returns the rotation by units/720720 of an angle. `value` is the angle and selects the point of the circle for 1/720720
- * of the angle; −value selects the opposite rotation. */
+/* Returns the point of the circle for units/720720 of an angle. `value` is the residue of the angle and selects the
+ * point for 1/720720 of it; −value selects the mirrored point. */
 static turn turn_of(residue value, double units, uint64_t seed) {
     turn out = {1, 0};
     if (value == 0) return out;
@@ -115,7 +116,7 @@ static turn turn_at(const point *p, const angle *a) {
         double units = a->factors[k] * ANGLE_UNITS, nearest = nearbyint(units);
         uint64_t seed = mix(p->seed, GRAPH_SIN), bits;
         if (value == UNDEFINED) return (turn){UNDEFINED, UNDEFINED};
-        if (fabs(units - nearest) > 4 * DBL_EPSILON * fabs(units) || fabs(units) > 0x1p53) { /* an independent angle */
+        if (fabs(units - nearest) > 4 * DBL_EPSILON * fabs(units) || fabs(units) > 0x1p53) { /* independent angle */
             units = fabs(units);
             memcpy(&bits, &units, sizeof bits);
             seed = mix(seed, bits);

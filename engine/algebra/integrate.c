@@ -1,9 +1,9 @@
 /* integrate.c — see integrate.h.
  *
  * A sum is integrated term by term. A term of the form K f(u) ∂u/∂x with K free of x is integrated by substitution; in
- * other terms, products of sums are multiplied out. The integrating factor μ(x_k) of a form Σ a_i dx_i is from Ince,
- * Ordinary Differential Equations, 2.5: if (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j depends on x_k only, it equals d log μ/dx_k. A
- * separable form has such a factor after division by one of its coefficients. */
+ * other terms, one product of sums is multiplied out, and the rules are tried again. The integrating factor μ(x_k) of a
+ * form Σ a_i dx_i is from Ince, Ordinary Differential Equations, 2.5: if (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j depends on x_k
+ * only, it equals d log μ/dx_k. A separable form has such a factor after it is divided by one of its coefficients. */
 #include "engine/algebra/integrate.h"
 
 #include "engine/algebra/arrange.h"
@@ -20,7 +20,7 @@ typedef struct power_factor {
 
 /* The product constant · Π base^power. */
 typedef struct product {
-    graph_node constant; /* free of the symbol */
+    graph_node constant; /* does not contain the symbol */
     power_factor items[FACTORS];
     size_t count;
 } product;
@@ -74,7 +74,7 @@ static int split_base(graph *g, power_factor f, power_factor parts[2]) {
     return 2;
 }
 
-/* Splits a term into factors. Returns false if there are too many. */
+/* Splits a term into factors. Returns false if there are more than FACTORS. */
 static bool factors_of(graph *g, graph_node node, graph_node symbol, product *p) {
     power_factor stack[FACTORS + 2], parts[2];
     size_t depth = 1;
@@ -114,7 +114,7 @@ static graph_node power_rule(graph *g, graph_node u, double power) {
     return graph_div(g, power_of(g, u, power + 1), graph_number(g, power + 1));
 }
 
-/* Returns ∫ f(u) du for a function f of descriptions, or GRAPH_NONE if there is no rule. */
+/* Returns ∫ f(u) du for a named function f, or GRAPH_NONE if no rule applies. */
 static graph_node function_rule(graph *g, graph_op op, graph_node u) {
     switch (op) {
     case GRAPH_SIN: return graph_neg(g, graph_unary(g, GRAPH_COS, u));
@@ -151,8 +151,8 @@ static bool is_quadratic(graph *g, graph_node base, graph_node x, work_budget *e
            is_free_of(g, *c, x);
 }
 
-/* Returns √|k/c| and sets *negative if k/c is a negative number. Parameters are assumed to be positive. Otherwise the
- * root is NaN, and the caller's check of the integral fails. */
+/* Returns √|k/c| and sets *negative if k/c is a negative number. Parameters are assumed to be positive. If k/c is
+ * negative nevertheless, the root is NaN, and the caller's check of the integral fails. */
 static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *negative) {
     graph_node ratio = graph_div(g, k, c);
     double value;
@@ -230,7 +230,7 @@ static graph_node multiply_out(graph *g, const product *p, arena *memory) {
     return GRAPH_NONE;
 }
 
-/* A term that no rule integrates is multiplied out, and the new terms are tried at the next level. */
+/* If no rule integrates a term, it is multiplied out, and the rules are tried again, at most EXPANSIONS times. */
 graph_node integrate(graph *g, graph_node node, graph_node symbol, work_budget *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (int level = 0; level <= EXPANSIONS; level++) {

@@ -6,7 +6,8 @@
 
 #include <assert.h>
 
-/* Upper bound of the terms of a polynomial that is factored only to compare lengths. Longer polynomials remain sums. */
+/* Upper bound of the terms of a polynomial that is factored only to compare lengths. Longer polynomials remain sums.
+ * The bound is chosen, not measured. */
 enum { FACTOR_TERMS = 60 };
 
 /* Cancels the greatest common divisor. Returns true if the divisor is not a number. */
@@ -97,7 +98,8 @@ void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     (void)take_common(r, above, below);
     if (!r->failed) shorten_polynomial(r, above);
     if (!r->failed) shorten_polynomial(r, below);
-    if (fmpq_mpoly_is_zero(below, r->context)) r->failed = true; /* evaluation reports the division by 0 */
+    if (fmpq_mpoly_is_zero(below, r->context))
+        r->failed = true; /* the expression stays unchanged; its evaluation reports the division by 0 */
     if (r->failed || fmpq_mpoly_is_zero(above, r->context) || fmpq_mpoly_is_fmpq(below, r->context)) return;
     fmpq_mpoly_init(x, r->context);
     fmpq_mpoly_init(y, r->context);

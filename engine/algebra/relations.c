@@ -1,13 +1,13 @@
 /* relations.c — shortening of polynomials in sines and cosines.
  *
- * Tries several rewritings and keeps the shortest result: squares of sines as cosines and vice versa, expansion of angle
- * sums, products of functions of two angles as sums. A rewriting that lengthens a polynomial is not kept. */
+ * Three rewritings are tried: squares of sines as cosines and vice versa, expansion of angle sums, and products of
+ * functions of two angles as sums. The shortest result is kept; a rewriting that lengthens a polynomial is
+ * discarded. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
 
-/* In each term, replaces x^a y^b by x^(a − k x_power) y^(b − k) · by^k with k = min(a / x_power, b). If y is −1, there is
- * no second variable. */
+/* In each term, replaces x^a y^b by x^(a − k x_power) y^(b − k) · by^k with k = min(a / x_power, b). y = −1: x only. */
 static void replace_products(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, const fmpq_mpoly_t by) {
     assert(x != y && x_power > 0);
     ulong exponents[RING_ATOMS], most = 0;
@@ -39,7 +39,7 @@ static void replace_products(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, sl
     fmpq_mpoly_clear(factor, r->context);
 }
 
-/* Sets by to sign1·a·b + sign2·c·d. A variable −1 counts as the factor 1. */
+/* Sets `by` to sign1·a·b + sign2·c·d, where a variable −1 means the factor 1. */
 static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int sign2, slong c, slong d) {
     slong variables[4] = {a, b, c, d};
     fmpq_mpoly_t term[2], x;
@@ -58,7 +58,7 @@ static void products(ring *r, fmpq_mpoly_t by, int sign1, slong a, slong b, int 
     for (int i = 0; i < 2; i++) fmpq_mpoly_clear(term[i], r->context);
 }
 
-/* Returns true if x^x_power·y divides a term of p. */
+/* Returns true if x·y divides a term of p. */
 static bool occurs(const ring *r, const fmpq_mpoly_t p, slong x, slong y) {
     ulong exponents[RING_ATOMS];
     if (fmpq_mpoly_degree_si(p, x, r->context) < 1 || fmpq_mpoly_degree_si(p, y, r->context) < 1) return false;
@@ -159,8 +159,8 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p) {
     }
 }
 
-/* The forms of p that are tried: the given form; without squares of sines; the latter with expanded angle sums; the
- * remainder modulo the conditions. */
+/* Forms of p. GIVEN: as passed. COSINES: without squares of sines. EXPANDED: with expanded angle sums and without
+ * squares of sines. REST: the remainder modulo the conditions. */
 enum { GIVEN, COSINES, EXPANDED, REST, FORMS };
 
 /* Returns true if form k equals an earlier one. */

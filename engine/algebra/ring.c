@@ -10,14 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Costs relative to reading and writing one term, measured on the examples. GCD_TERM: cost of a term in a greatest common
- * divisor. FACTOR_TERM: cost of a term in a factorization. PRODUCTS: number of products of two terms that cost one
- * unit. */
+/* Costs in units of reading and writing one term, measured on api/examples. GCD_TERM: a term in a greatest common
+ * divisor. FACTOR_TERM: a term in a factorization. PRODUCTS: products of two terms that cost one unit. */
 enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
 
-/* Points of a dense interpolation. GCD_FREE_POINTS: below this number, the points cost no more than the terms.
- * GCD_POINTS: upper bound for one common divisor; beyond it the ring fails. GCD_POINT: cost of a point. See
- * take_points for the measurements. */
+/* Bounds on the points of a dense interpolation; take_points gives the measurements. GCD_FREE_POINTS: fewer points cost
+ * no more than the terms and are not charged. GCD_POINTS: the ring fails if one common divisor needs more. GCD_POINT:
+ * cost of a point. */
 enum { GCD_FREE_POINTS = 10000, GCD_POINTS = 400000, GCD_POINT = 100 };
 
 void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents) {
@@ -50,7 +49,8 @@ static bool integer_power(const ring *r, graph_node node, slong *exponent) {
     return true;
 }
 
-/* Returns how many operands the ring reads of an arithmetic operation; 0 for all other nodes, which are atoms. */
+/* Returns the number of operands that the ring reads from an arithmetic operation. All other nodes are atoms and return
+ * 0. */
 static int ring_operands(const ring *r, graph_node node) {
     slong exponent;
     switch (graph_at(r->graph, node)->op) {
@@ -69,8 +69,8 @@ static bool is_angular(const ring *r, graph_node node) {
     return op == GRAPH_SIN || op == GRAPH_COS || op == GRAPH_TAN;
 }
 
-/* Returns the rank of an atom in the order of significance. Moving variables have the first ranks, so that terms with the
- * same moving variables are consecutive. */
+/* Returns the rank of an atom in the order of significance. Accelerations, multipliers and velocities have the first
+ * ranks, so that terms with the same product of these are consecutive. */
 static int rank_of(const ring *r, graph_node node) {
     const graph_cell *cell = graph_at(r->graph, node);
     if (cell->op != GRAPH_IS_SYMBOL) return cell->op == GRAPH_COS ? 7 : cell->op == GRAPH_SIN ? 8 : 9;
@@ -235,9 +235,9 @@ static bool one_divides(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
 }
 
 /* Charges the worst-case cost of a common divisor of two sums, in addition to the cost of their terms. FLINT cannot be
- * interrupted. In the worst case it interpolates densely (Brown, J. ACM 18 (1971) 478), at as many points as the divisor
- * may have terms. Measured on Hamilton's equations of random systems, 20000 points take 0.1 s and 10^6 points 3 to 40 s.
- * Above GCD_POINTS points, the ring fails and the function returns false. */
+ * interrupted. In the worst case it interpolates densely (Brown, J. ACM 18 (1971) 478), at as many points as the
+ * divisor may have terms. For Hamilton's equations of random systems, 20000 points were measured to take 0.1 s, and
+ * 10^6 points 3 to 40 s. Above GCD_POINTS points, the ring fails and the function returns false. */
 static bool take_points(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     slong of_x[RING_ATOMS], of_y[RING_ATOMS];
     double points = 1;
@@ -390,7 +390,7 @@ static void evaluate_node(ring *r, quotient *out, graph_node node) {
 
 /* FLINT and MPFR keep reusable numbers and constants for each thread. */
 void hamel_release_thread(void) {
-    flint_cleanup(); /* calls mpfr_free_cache only if FLINT has used MPFR; the second call is harmless */
+    flint_cleanup(); /* calls mpfr_free_cache only if FLINT has used MPFR; calling it twice is harmless */
     mpfr_free_cache();
 }
 

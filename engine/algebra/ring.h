@@ -1,11 +1,11 @@
 /* ring.h — expressions of a graph as quotients of polynomials with rational coefficients.
  *
  * The variables of the ring are atoms: symbols, sines and cosines of angles, and all nodes that are not a sum, product,
- * quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers become the decimals of the description, so
- * that 0.1 is one tenth. A ring contains the expressions for which it was opened.
+ * quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the decimals of the
+ * description, so that 0.1 is one tenth. A ring contains only the expressions passed to ring_open.
  *
- * Sizes are bounded. Above RING_TERMS terms, RING_ATOMS atoms or exponents of RING_POWER, the ring fails (`failed`,
- * sticky), and the caller keeps the expression unchanged. */
+ * Sizes are bounded; the bounds are chosen, not measured. If a polynomial exceeds RING_TERMS terms, RING_ATOMS atoms or
+ * the exponent RING_POWER, the ring sets the sticky flag `failed`, and the caller keeps the expression unchanged. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
@@ -16,7 +16,7 @@
 
 enum { RING_ATOMS = 256, RING_TERMS = 20000, RING_POWER = 16, RING_ANGLES = 24, ANGLE_TERMS = 4, RING_BASIS = 12 };
 
-/* The angle Σ factor·term. Terms are increasing, and the first factor is positive: sin(b − a) is −sin(a − b). */
+/* The angle Σ factor·term. Terms are sorted by node, and the first factor is positive: sin(b − a) is −sin(a − b). */
 typedef struct ring_angle {
     size_t count;
     graph_node term[ANGLE_TERMS];
@@ -38,9 +38,9 @@ typedef struct ring {
     graph *graph;
     arena *memory;
     work_budget *work_budget; /* bound on all work of the ring; NULL: no bound */
-    graph_node *nodes;        /* nodes below the expressions, increasing */
+    graph_node *nodes;        /* nodes of the expressions, increasing */
     size_t node_count;
-    bool *needed;     /* needed[k]: nodes[k] is an atom or between an expression and an atom */
+    bool *needed;     /* needed[k]: nodes[k] is an atom, an expression, or on a path from an expression to an atom */
     quotient *values; /* values[k]: quotient of nodes[k], valid if known[k] */
     bool *known;
     graph_node atoms[RING_ATOMS]; /* the variables, most significant first */
@@ -75,8 +75,8 @@ bool ring_take(ring *r, slong terms);
 /* Appends the coefficient of term i of p, with other exponents, as a term of `out`. */
 void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents);
 
-/* Find the greatest common divisor, with x = common · x_rest and y = common · y_rest, and the factors of p. If the work
- * is too large, the ring fails, and false is returned. */
+/* ring_gcd finds the greatest common divisor, so that x = common · x_rest and y = common · y_rest; ring_factor factors
+ * p. If the work exceeds the budget, the ring fails, and both return false. */
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y);
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);
@@ -97,11 +97,11 @@ graph_node ring_angle_node(ring *r, const ring_angle *angle); /* the node Σ fac
 
 /* --- relations.c --------------------------------------------------------------------------------------------------- */
 
-/* Rewrites `p` with sin² + cos² = 1 and angle sums (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17). Of the forms tried, `p`
- * becomes the one with the fewest terms, and 0 if these relations make it 0. */
+/* Rewrites `p` with sin² + cos² = 1 and angle sums (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17). `p` becomes the equal
+ * form with the fewest terms that is found, or 0 if these relations reduce it to 0. */
 void ring_reduce(ring *r, fmpq_mpoly_t p);
 
-/* Replaces √x² by x if x is a polynomial. This is the first step of ring_reduce. */
+/* Replaces (√x)² by x if x is a polynomial. This is the first step of ring_reduce. */
 void ring_square_roots(ring *r, fmpq_mpoly_t p);
 
 /* Replaces from² by 1 − to², where `from` and `to` are the sine and cosine of an angle, or vice versa. */
@@ -109,7 +109,7 @@ void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to);
 
 /* --- conditions.c -------------------------------------------------------------------------------------------------- */
 
-/* Declares that expressions of the ring are 0. Reduced forms then equal the given ones only where this holds. */
+/* Declares that expressions of the ring are 0. Reduced forms then equal the original only where they are 0. */
 void ring_conditions(ring *r, const graph_node *zero, size_t count);
 
 /* Replaces p by its remainder modulo the conditions. Returns false if there are no conditions or p is too long. */

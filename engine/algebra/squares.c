@@ -1,8 +1,8 @@
 /* squares.c — shortening of polynomials by sin² + cos² = 1 (A&S 4.3.10).
  *
- * Terms that differ only in even powers of the sine and cosine of one angle form a polynomial P(cos²). It can be written
- * in terms of cos² or sin², with or without powers of the other square as factors. Each P is written in its cheapest
- * form. */
+ * Terms that differ only in even powers of the sine and cosine of one angle form a polynomial P(cos²). P can be written
+ * in terms of cos² or sin², with or without powers of the other square as factors. Each P is written in the form with
+ * the lowest cost (`cost`). */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
@@ -10,18 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-/* SQUARES_MOST: upper bound of the powers of cos² that are rewritten; p stays unchanged beyond it. SORTED_TERM: cost of
- * sorting a term relative to reading and writing it, measured on the examples. */
+/* SQUARES_MOST: a polynomial with a higher power of cos² stays unchanged. SORTED_TERM: cost of sorting a term, in units
+ * of reading and writing it, measured on api/examples. */
 enum { SQUARES_MOST = RING_POWER, SORTED_TERM = 4 };
 
 /* Length of an expression for a reader. Fields are compared in this order. */
 typedef struct cost {
-    slong terms, factors; /* a power counts as two, a coefficient as one */
+    slong terms, factors; /* factors count as in weight(), a coefficient other than ±1 as one */
     double size;          /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
-/* Returns the number of factors for which a power counts. Roots and other functions count three times as much as symbols,
- * sines and cosines. */
+/* Returns the number of factors for which a power counts: 1 for a symbol, sine or cosine, 3 for another atom, and 1
+ * more if the exponent is above 1. */
 static slong weight(const ring *r, slong variable, ulong power) {
     uint8_t op = graph_at(r->graph, r->atoms[variable])->op;
     slong once = op == GRAPH_IS_SYMBOL || op == GRAPH_SIN || op == GRAPH_COS ? 1 : 3;
@@ -58,7 +58,7 @@ typedef struct group {
     ring *r;
     slong sine, cosine;
     ulong exponents[RING_ATOMS]; /* exponents of the rest and of sin^s cos^c; s and c are 0 or 1 */
-    bool odd_cosines, odd_sines; /* both even and odd powers of the function occur, so that 1 + cos may be a factor */
+    bool odd_cosines, odd_sines; /* even and odd powers of the cosine (sine) occur, so 1 + cos may be a factor */
     fmpq_mpoly_t best;
     cost least;
     bool any;
@@ -142,7 +142,7 @@ static void swap_exponents(ulong *exponents, slong x, slong y) {
     exponents[y] = kept;
 }
 
-/* Sets out to p with two variables exchanged. */
+/* Sets `out` to p with the variables x and y exchanged. */
 static void exchange(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong x, slong y) {
     ulong exponents[RING_ATOMS];
     fmpq_mpoly_zero(out, r->context);
@@ -154,7 +154,7 @@ static void exchange(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong x, s
     fmpq_mpoly_sort_terms(out, r->context);
 }
 
-/* Finds the parities of the powers that occur. Returns false if a power is too large. */
+/* Sets odd_cosines and odd_sines. Returns false if a power of the cosine exceeds 2 · SQUARES_MOST. */
 static bool survey_parities(group *g, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     bool cosines[2] = {false, false}, sines[2] = {false, false};
@@ -192,7 +192,7 @@ static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
 }
 
 /* Reads consecutive terms of `sorted`, beginning at `from`, that differ only in powers of the last variable, which
- * represents the cosine. Adds them to `out` in their cheapest forms. Returns the end of these terms. */
+ * represents the cosine. Adds them to `out` in their cheapest forms. Returns the next index. */
 static slong add_run(group *g, const fmpq_mpoly_t sorted, slong from, fmpq_mpoly_t out) {
     ring *r = g->r;
     slong last = r->atom_count - 1, i = from, length = ring_length(r, sorted);

@@ -3,9 +3,9 @@
  *     sin(u ± v) = sin u cos v ± cos u sin v,     cos(u ± v) = cos u cos v ∓ sin u sin v
  *
  * A chain of n links has n² differences of angles, but only n angles. A product and a sum take a tenth of the time of a
- * call of sin or cos. A sum is expanded if other expressions also need the sines and cosines of both terms. The absolute
- * error of a value is the rounding error of 1, even if the sine is small. This suffices for equations of motion, which
- * also contain the cosines.
+ * call of sin or cos. A sum is expanded if other expressions also need the sines and cosines of both terms. The
+ * absolute error of an expanded sine or cosine is about DBL_EPSILON, even if its value is small. This suffices for
+ * equations of motion, which contain both the sine and the cosine.
  *
  * Measured: right-hand sides in machine code of chains with 4, 8, 16, 32 links take 88, 250, 1145, 5706 ns; without
  * expansion 114, 438, 1904, 8778 ns. */
@@ -21,7 +21,7 @@ typedef struct angle {
 
 typedef struct expansion {
     graph *g;
-    graph_node *nodes; /* reachable from the roots */
+    graph_node *nodes; /* nodes reachable from the roots */
     size_t count;
     angle *all; /* all[k]: data of nodes[k] */
 } expansion;

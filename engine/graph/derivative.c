@@ -1,7 +1,7 @@
-/* derivative.c — derivatives of the graph: forward, with respect to a symbol or along the motion, and reverse.
+/* derivative.c — forward derivatives with respect to a symbol or along the motion, and gradients by reverse mode.
  *
- * One iterative walk computes all forward derivatives, which differ only in the derivative of a symbol. Each
- * (node, direction) is computed once and memoized, so shared subexpressions are differentiated once. */
+ * One iterative walk computes all forward derivatives, which differ only in the derivatives of the symbols. Each (node,
+ * direction) is computed once and memoized, so shared subexpressions are differentiated once. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -68,7 +68,7 @@ static bool memo_put(graph *g, graph_node node, graph_node direction, graph_node
     return true;
 }
 
-/* Returns the kinds of symbols that can make the derivative of a node nonzero. */
+/* Returns the kinds of symbols on which a node must depend to have a nonzero derivative. */
 static unsigned direction_kinds(const graph *g, graph_node direction) {
     if (direction >= 0) return g->cells[direction].depends;
     return GRAPH_DEPENDS(SYMBOL_TIME) | GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
@@ -95,7 +95,7 @@ static graph_node known(graph *g, graph_node node, graph_node direction, unsigne
     return m->node == GRAPH_NONE ? GRAPH_NONE : m->result;
 }
 
-/* Returns ∂node/∂operand k for any operator except IF. For TABLE, this is the lookup of the next order. */
+/* Returns ∂node/∂operand k for any operator except IF. For TABLE, this is the table's derivative of the next order. */
 static graph_node by_operand(graph *g, graph_node node, int k) {
     graph_cell cell = g->cells[node];
     const graph_node *o = cell.as.operand;
@@ -160,9 +160,10 @@ graph_node graph_rate_bias(graph *g, graph_node node) {
 
 /* --- reverse accumulation ------------------------------------------------------------------------------------------
  *
- * Let v̄ = ∂L/∂v for each node v below the sum L of the roots. Then L̄ = 1, and v̄ = Σ w̄ ∂w/∂v over the nodes w that have
- * v as an operand (Griewank & Walther, Evaluating Derivatives, 2nd ed., 3.2). Results come after their operands, so a
- * pass from the last node to the first uses each v̄ when it is complete. Cost: linear in the nodes below the roots. */
+ * Let v̄ = ∂L/∂v for each node v in the reachable subgraph of L, the sum of the roots. Then L̄ = 1, and v̄ = Σ w̄ ∂w/∂v
+ * over the nodes w that have v as an operand (Griewank & Walther, Evaluating Derivatives, 2nd ed., 3.2). Results come
+ * after their operands, so a pass from the last node to the first uses each v̄ when it is complete. The cost is linear
+ * in the subgraph's size. */
 
 static bool pass_on(graph *g, graph_node *adjoint, graph_node node, int k, graph_node share, unsigned kinds) {
     graph_node operand = g->cells[node].as.operand[k];

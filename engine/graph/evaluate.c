@@ -1,7 +1,7 @@
 /* evaluate.c — evaluates a graph at a point, with bounds of the rounding errors.
  *
- * One loop over all cells, for the few evaluations that are not worth compiling (engine/compile). Each operation
- * propagates the errors of its operands and adds its own rounding error. */
+ * One loop evaluates all cells. It is used where an expression is evaluated too rarely to be compiled (engine/compile).
+ * Each operation propagates the errors of its operands and adds its own rounding error. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -22,7 +22,7 @@ static double spread(const graph *g, graph_op op, double value, const double *x,
         if (e[k] == 0) continue;
         y[k] += e[k];
         double moved = fabs(value_of(g, op, y) - value);
-        sum += isfinite(moved) ? moved : 0; /* not finite: x + e is outside the domain */
+        sum += isfinite(moved) ? moved : 0; /* not finite: y is outside the domain of op */
     }
     return sum;
 }

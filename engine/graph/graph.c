@@ -1,8 +1,8 @@
 /* graph.c — storage of the expression graph: hash-consing, symbols, walks.
  *
- * Cells are stored in one growing array in the order of their creation, operands before results. Pointers into the array
- * become invalid when it grows, so code that makes nodes copies cells. The hash needs no secret seed, because the size
- * of a graph is bounded and each description has its own graph. */
+ * Cells are stored in one growing array in the order of their creation, operands before results. Pointers into the
+ * array become invalid when it grows, so code that creates nodes works on copies of cells. The hash needs no secret
+ * seed, because the size of a graph is bounded and each description has its own graph. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -213,8 +213,8 @@ static int by_index(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Lists the nodes below the roots that depend on one of `kinds`, or all nodes if `kinds` is 0. The order is that of the
- * visits. Grows *nodes in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
+/* Lists the reachable nodes of the roots that depend on one of `kinds`, or all if `kinds` is 0, in the order of visits.
+ * Grows *nodes in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
 static size_t list_below(graph *g, const graph_node *roots, size_t count, unsigned kinds, arena *memory,
                          graph_node **nodes, size_t *capacity) {
     size_t depth = 0, found = 0;

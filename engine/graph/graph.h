@@ -1,8 +1,9 @@
 /* graph.h — one hash-consed expression graph per model.
  *
  * A node is a number, a symbol or an operator on earlier nodes. Ids therefore increase from operands to results, and
- * every pass is a loop without recursion. Equal expressions are one node. Construction simplifies: it folds constants
- * (unless the result is not finite), neutral elements, x - x, like terms and integer powers. It never expands products.
+ * every pass is a loop without recursion. Structurally equal expressions share one node. Constructors simplify: they
+ * fold constants (unless the result is not finite), remove neutral elements, and combine like terms and integer powers.
+ * They never expand products.
  *
  * Errors are sticky. Once memory or the node budget is exhausted, every constructor returns GRAPH_NONE, and graph_status
  * returns the reason. Constructors accept operands that are GRAPH_NONE, so callers check the status once, at the end. */
@@ -18,8 +19,8 @@
 typedef int32_t graph_node;
 enum { GRAPH_NONE = -1 };
 
-/* The kind of a symbol. Indices count within a kind. Kinds are in the order in which their values become available: a
- * node is evaluated after the last kind that it contains. */
+/* The kind of a symbol. Indices count within a kind. Kinds are ordered by when their values become known during an
+ * evaluation: a node is evaluated once the values of its last kind are known. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
     SYMBOL_TIME,          /* t, index 0 */
@@ -29,7 +30,7 @@ typedef enum graph_symbol_kind {
     SYMBOL_MULTIPLIER,    /* λ_c */
     SYMBOL_FREE,          /* a_i: value that q''_i would have without constraints */
     SYMBOL_IDEAL,         /* component i of the reaction of the ideal constraints */
-    SYMBOL_NONIDEAL,      /* component i of the reaction of the other constraints */
+    SYMBOL_NONIDEAL,      /* component i of the reaction of the nonideal constraints */
     SYMBOL_BRANCH,        /* branch of a nonsmooth operator; constant between events */
     SYMBOL_STABILIZATION, /* Baumgarte's constants α and β² */
     SYMBOL_KIND_COUNT
@@ -64,7 +65,7 @@ bool graph_close(graph *g) HAMEL_CHECKED;
 /* Installs a callback: `refuses(context)` is called after about every thousand operations on nodes. When it returns
  * true, the status of the graph becomes HAMEL_CANCELED. */
 void graph_watch(graph *g, bool (*refuses)(void *context), void *context);
-bool graph_refused(const graph *g); /* calls `refuses` immediately; false without a callback */
+bool graph_refused(const graph *g); /* calls `refuses` immediately; returns false without a callback */
 
 hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT, HAMEL_NO_MEMORY or HAMEL_CANCELED */
 size_t graph_count(const graph *g);
@@ -114,7 +115,7 @@ unsigned graph_depends(const graph *g, graph_node node); /* GRAPH_DEPENDS bits *
 
 /* --- derivative.c ------------------------------------------------------------------------------------------------ */
 
-/* Returns ∂node/∂symbol, with all other symbols constant. Memoized, so shared subexpressions are differentiated once. */
+/* Returns ∂node/∂symbol, with all other symbols constant. Results are memoized for shared subexpressions. */
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 
 /* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. graph_rate uses a_i = q''_i, graph_rate_bias
@@ -193,7 +194,7 @@ bool graph_values(const graph *g, const graph_node *nodes, size_t count, const g
 /* Appends the name of a symbol to `out`. */
 typedef void graph_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 
-/* Prints infix text that the parser reads back to the same expression. `out` fails if the text exceeds its maximum. */
+/* Prints infix text that the parser reads back as an equal expression. `out` fails if the text exceeds its maximum. */
 void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
 /* Prints LaTeX for math mode; the namer must also write LaTeX. */

@@ -3,7 +3,7 @@
 
 #include "engine/graph/graph.h"
 
-/* The memo of derivatives maps (node, direction) to a node. A direction is the node of a symbol, or one of these. */
+/* The memo of derivatives maps (node, direction) to a node. A direction is the node of a symbol or a constant below. */
 enum { DIRECTION_RATE = -2, DIRECTION_BIAS = -3 };
 
 typedef struct graph_memo {
@@ -56,8 +56,8 @@ graph_node graph_intern(graph *g, const graph_cell *cell);
  * Operands must be valid. */
 graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
 
-/* Starts a walk: grows the array of marks and increments the stamp. If out of memory, sets the sticky status and returns
- * false. */
+/* Starts a walk: grows the array of marks and increments the stamp. If memory runs out, sets the sticky status and
+ * returns false. */
 bool graph_walk_begin(graph *g);
 
 /* Pushes a node on the stack of the walk and increments *depth, which the caller owns. Returns false if out of

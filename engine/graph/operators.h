@@ -9,7 +9,7 @@
  * partial derivatives are expressions in X, Y, Z and the result F, written with builder names (ADD_, MUL_, SIN_, ...).
  * The graph defines these names as node constructors, the tape as arithmetic, so each rule is written once. IF passes
  * the derivative of the branch taken. MOD, MIN, MAX, ABS have the one-sided derivative of the piece that applies. SIGN,
- * FLOOR and conditions have derivative zero; their kinks are located as events. TABLE is in no list, because its
+ * FLOOR and conditions have derivative zero; their jumps are located as events. TABLE is in no list, because its
  * evaluation needs the graph; each pass has a case for it.
  *
  * The rules avoid cancellation. 1 - x^2 is written (1 - x)(1 + x), whose factors are exact near their zeros. tanh' is

@@ -60,8 +60,8 @@ static const operator_style STYLES[GRAPH_OP_COUNT] = {
 };
 
 typedef struct piece {
-    graph_node node; /* GRAPH_NONE: `text` */
-    int precedence;  /* parenthesize a node that binds less tightly; of a text: VERBATIM or ESCAPED */
+    graph_node node; /* GRAPH_NONE: the piece is `text` */
+    int precedence;  /* a node with a lower precedence is parenthesized; for a text: VERBATIM or ESCAPED */
     const char *text;
 } piece;
 
@@ -159,7 +159,7 @@ static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer)
     if (own < outer) push(p, "(");
 }
 
-/* `floating`: prints 1 as 1.0, so that 1/2 is not an integer division in C. */
+/* If `floating`, prints 1 as 1.0, so that 1/2 is not an integer division in C. */
 static void plain_number(double value, int outer, bool floating, text_buffer *out) {
     bool parenthesize = value < 0 && outer > SUM;
     if (parenthesize) text_buffer_puts(out, "(");
@@ -231,7 +231,7 @@ static void latex_number(double value, int outer, text_buffer *out) {
     text_buffer_free(&plain);
 }
 
-/* The generated program defines sign, mod and table(x, NUMBER, ORDER). */
+/* The C program that contains the expression must define sign, mod and table(x, NUMBER, ORDER). */
 static void push_c(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = precedence_of(op);
     const graph_node *o = cell->as.operand;

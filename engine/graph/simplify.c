@@ -1,8 +1,8 @@
-/* simplify.c — simplification of nodes when they are made.
+/* simplify.c — simplification of nodes when they are created.
  *
  * Rules inspect only one level of operands, so the cost per node is constant. They preserve values, but not rounding:
  * x/2 may become 0.5*x, x*x becomes x^2. They do not remove singularities (x/x stays). The only exceptions are 0*x and
- * 0/x, which become 0, because otherwise every matrix would be full. Products are never expanded. */
+ * 0/x, which become 0, so that matrices keep their zero entries. Products are never expanded. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -167,7 +167,7 @@ static bool is_power_of_two(double value) {
 
 static graph_node divide(graph *g, graph_node x, graph_node y) {
     double a, b;
-    if (graph_is_zero(g, y)) return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* reported as not finite at evaluation */
+    if (graph_is_zero(g, y)) return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* evaluation reports it as not finite */
     if (graph_is_zero(g, x)) return x;
     if (graph_is_number(g, y, &b) && is_power_of_two(b)) return scaled(g, 1 / b, x);
     graph_node u = split_factor(g, x, &a);
@@ -191,7 +191,7 @@ static graph_node power(graph *g, graph_node x, graph_node y) {
     return keep(g, GRAPH_POW, x, y, GRAPH_NONE);
 }
 
-/* Odd and even functions: f(-u) = PARITY f(u). */
+/* PARITY is −1 for odd and 1 for even functions: f(−u) = PARITY·f(u). It is 0 for all other operators. */
 static const signed char PARITY[GRAPH_OP_COUNT] = {
     [GRAPH_SIN] = -1, [GRAPH_COS] = 1,   [GRAPH_TAN] = -1, [GRAPH_ASIN] = -1,  [GRAPH_ATAN] = -1, [GRAPH_SINH] = -1,
     [GRAPH_COSH] = 1, [GRAPH_TANH] = -1, [GRAPH_SECH] = 1, [GRAPH_ASINH] = -1, [GRAPH_ABS] = 1,   [GRAPH_SIGN] = -1,
@@ -202,7 +202,7 @@ static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_
     if (!graph_is_number(g, x, &a) || (y >= 0 && !graph_is_number(g, y, &b)) || (z >= 0 && !graph_is_number(g, z, &c)))
         return GRAPH_NONE;
     double value = graph_op_value(op, a, b, c);
-    return isfinite(value) ? graph_number(g, value) : GRAPH_NONE; /* other values are reported at run time */
+    return isfinite(value) ? graph_number(g, value) : GRAPH_NONE; /* a run reports values that are not finite */
 }
 
 /* Returns a number if the argument is a number within the range of the table, otherwise a TABLE node. */

@@ -1,4 +1,4 @@
-/* substitute.c — replaces symbols in expressions, and lists the terms of sums. Both walks are iterative. */
+/* substitute.c — replaces symbols in expressions, and lists the terms of sums, both without recursion. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -78,7 +78,7 @@ static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     }
     graph_node rest, deeper, factor = constant_factor(g, &cell, &rest);
     if (factor == GRAPH_NONE) return 0;
-    graph_cell inner = *graph_at(g, rest); /* a product is split only if a sum follows further constant factors */
+    graph_cell inner = *graph_at(g, rest); /* split only if `rest` is a sum or has constant factors */
     if (!is_sum(g, rest) && constant_factor(g, &inner, &deeper) == GRAPH_NONE) return 0;
     out[0] = (term_entry){rest, e.factor == GRAPH_NONE ? factor : graph_mul(g, e.factor, factor), e.sign};
     return 1;

@@ -29,7 +29,7 @@ static double secant(const spline *s, size_t i) {
     return (s->y[i + 1] - s->y[i]) / width(s, i);
 }
 
-/* Sets the slopes of the parabola through three points, or of the line through two. */
+/* Sets the slopes of the parabola through three points, or of the line through two points. */
 static void slopes_of_few(spline *s) {
     double curvature = s->count > 2 ? (secant(s, 1) - secant(s, 0)) / (s->x[2] - s->x[0]) : 0;
     s->slope[0] = secant(s, 0) - curvature * width(s, 0);
