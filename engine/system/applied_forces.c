@@ -1,7 +1,7 @@
-/* applied_forces.c — binds given forces: generalized forces on coordinates and quasi-velocities, Rayleigh's dissipation
- * function, and the prescribed part of the reaction of a nonideal constraint.
+/* applied_forces.c — binds the forces of the description: generalized forces on coordinates and quasi-velocities,
+ * Rayleigh's dissipation function, and the prescribed part of the reaction of a nonideal constraint.
  *
- * The equations of the constraints must be set first, since a force may contain multipliers and reactions. */
+ * These steps follow the equations of the constraints, since a force may contain multipliers and reactions. */
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { NAME_BYTES = 256, SUM_MEMORIES = 16 };
-static const double STEPS_MAX = 50e6; /* steps of the machine for one description; stops sum(i, 1, 10^12, 0) */
+static const double STEPS_MAX = 50e6; /* postfix steps for one description; rejects sum(i, 1, 10^12, 0); chosen */
 
 static const struct {
     const char *meaning;
@@ -32,8 +32,8 @@ typedef struct sum_frame {
     size_t variable;
 } sum_frame;
 
-/* The total of a sum from `first` to `last`. If the next one has the same lower end and outer variables, it continues from
- * there: sum(i, 1, N, sum(j, 1, i, ...)) takes N steps instead of N²/2. */
+/* The total of a sum from `first` to `last`. A later sum with the same body, lower end and outer variables continues
+ * from this total, so that sum(i, 1, N, sum(j, 1, i, ...)) takes N steps instead of N²/2. */
 typedef struct sum_memory {
     size_t body; /* 0: empty */
     long long first, last;
@@ -51,7 +51,7 @@ typedef struct machine {
     size_t depth; /* number of values on the stack */
     sum_frame frames[SYNTAX_SUMS_MAX];
     size_t frame_count;
-    sum_memory memories[SUM_MEMORIES]; /* of the sum with this body: at body % SUM_MEMORIES */
+    sum_memory memories[SUM_MEMORIES]; /* indexed by body % SUM_MEMORIES */
 } machine;
 
 bool binder_graph_fault(hamel_system *s, const char *pointer) {
@@ -161,7 +161,7 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                  places[m->place].meaning);
 }
 
-/* Returns the coordinate x if text is xdot, x_dot, dx or xd (its velocity in other notations), otherwise NULL. */
+/* Returns the coordinate x if text is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), otherwise NULL. */
 static const char *coordinate_of_velocity(const machine *m, const char *text) {
     static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
     char name[NAME_BYTES];
@@ -194,8 +194,8 @@ bool binder_need_slot(hamel_system *s, int32_t slot) {
     return false;
 }
 
-/* Returns the node of a slot's component. Returns the number 0 if the slot is not bound yet, or has an error, which is
- * reported at the slot's own position. */
+/* Returns the node of a slot's component, or the number 0 if the slot is not bound yet or its definition has an
+ * error. */
 static graph_node slot_node(machine *m, int32_t slot, long long component) {
     const bind_slot *at = &m->s->binder->slots[slot];
     return binder_need_slot(m->s, slot) && at->state == SLOT_BOUND ? at->nodes[component - 1]
@@ -277,7 +277,10 @@ static bool run_name(machine *m, const syntax_item *item) {
     else if (!find_quantity(m, item, text, &node, &primable))
         return false;
     if (item->primes && !primable) {
-        (void)fault(m, item, item->primes > 1 ? "`%s` has no ''" : "`%s` is not a coordinate, so it has no '", text);
+        (void)fault(m, item,
+                    item->primes > 1 ? "`%s` is not a coordinate; '' gives the acceleration of a coordinate"
+                                     : "`%s` is not a coordinate; ' gives the velocity of a coordinate",
+                    text);
         return hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text), false;
     }
     if (item->primes) strncat(text, item->primes == 2 ? "''" : "'", sizeof text - strlen(text) - 1);
@@ -354,7 +357,7 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
-/* Returns a text that names where, in addition to outputs, a quantity may be used. */
+/* Returns a text with the places, in addition to outputs, in which a quantity may be used. */
 static const char *known_elsewhere(int quantity) {
     if (quantity == QUANTITY_IDEAL) return ", and in `nonideal` of a constraint, but not in definitions used there";
     if (quantity == QUANTITY_REACTION) return ", and in forces, but not in definitions used there";
@@ -425,7 +428,7 @@ static void read_outer(const machine *m, size_t body, double outer[SCOPE_MAX]) {
     }
 }
 
-/* Returns the memory of the sum with this body, empty if it has another lower end or other outer variables, or is beyond
+/* Returns the memory of the sum with this body. Clears it if its lower end or outer variables differ or if it exceeds
  * `last`. */
 static sum_memory *memory_of(machine *m, size_t body, long long first, long long last) {
     sum_memory *memory = &m->memories[body % SUM_MEMORIES], fresh = {body, first, first - 1, 0, {0}};
@@ -447,7 +450,7 @@ static bool run_sum(machine *m, const syntax_item *item, size_t *at) {
     size_t body = *at + 1;
     sum_memory known = *memory_of(m, body, first, last < first ? first - 1 : last);
     if (known.last >= last) {
-        *at = body + (size_t)item->count; /* index of SYNTAX_SUM_END; the loop then skips it */
+        *at = body + (size_t)item->count; /* index of SYNTAX_SUM_END; the caller's loop then skips it */
         return push_value(m, known.total, NULL);
     }
     assert(m->frame_count < SYNTAX_SUMS_MAX &&
@@ -465,7 +468,7 @@ static bool run_sum_end(machine *m, size_t *at) {
     if (f->at < f->last) {
         f->at++;
         m->scope.variables[f->variable].value = (double)f->at;
-        *at = f->body - 1; /* the loop then advances to the body */
+        *at = f->body - 1; /* the caller's loop then advances to the body */
         return true;
     }
     sum_memory *memory = &m->memories[f->body % SUM_MEMORIES];

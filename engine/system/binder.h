@@ -51,9 +51,9 @@ struct system_binder {
     size_t walk_count; /* number of searches through the located elements so far */
     machine_value *stack;
     size_t stack_capacity;
-    int32_t *waiting; /* unbound slots found while walking an expression */
+    int32_t *waiting; /* unbound slots found during the walk over an expression */
     size_t waiting_count, waiting_capacity;
-    int32_t *noted; /* arguments of position(P, k) and the like; collected while `noting` is true */
+    int32_t *noted; /* elements P in position(P, k) and similar calls; collected while `noting` is true */
     size_t noted_count, noted_capacity;
     bool noting;
     graph_node *parameter_numbers; /* values of the PARAMETER symbols; GRAPH_NONE until known */
@@ -81,7 +81,7 @@ static inline bool binder_is_constant(const hamel_system *s, graph_node node) {
     return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
 }
 
-/* Returns true if the derivatives of a node with respect to the velocities contain no velocity. */
+/* Returns true if a node is linear in the velocities: its derivatives with respect to them contain no velocity. */
 bool binder_is_linear(hamel_system *s, graph_node node);
 
 /* Returns zeroed memory in the arena; NULL after adding an error at `pointer`. */
@@ -105,10 +105,10 @@ int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, 
 /* Binds a slot and all slots that it refers to. Adds errors and returns false on failure. */
 bool binder_resolve_slot(hamel_system *s, int32_t slot);
 
-/* Returns true if the slot is bound; otherwise notes that the expression being walked needs it first. */
+/* Returns true if the slot is bound or has an error. Otherwise notes that the slot must be bound first. */
 bool binder_need_slot(hamel_system *s, int32_t slot);
 
-/* Computes the number of a bound slot that contains only parameters. Adds an error and returns false if it is not finite. */
+/* Computes the value of a bound slot of numbers and parameters. Adds an error and returns false if it is not finite. */
 bool binder_slot_number(hamel_system *s, int32_t slot, double *value);
 
 /* Returns an array in the arena with room for one more item; NULL after adding an error. */
@@ -118,7 +118,8 @@ void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, 
 bool binder_declare_element(hamel_system *s, symbol_table *table, const char *name, size_t index, const char *pointer,
                             const char *kind);
 
-/* Adds a constraint without an equation and stores its index in *index. Adds an error and returns false on failure. */
+/* Adds a constraint, sets *index to its index, and leaves its equation unset. Adds an error and returns false on
+ * failure. */
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
 /* Like binder_add_constraint, for a name that descriptions cannot refer to. */
@@ -162,7 +163,7 @@ void system_warn_degrees(hamel_system *s, const char *pointer, const char *what,
 /* Appends an output. Adds an error and returns false if there are too many. */
 bool binder_add_output(hamel_system *s, system_output output);
 
-/* Copies the variables of a scope, which may be NULL, into the arena. Adds an error and returns false on failure. */
+/* Copies the variables of a scope into the arena. The scope may be NULL. Adds an error and returns false on failure. */
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
 
@@ -176,10 +177,9 @@ bool binder_graph_fault(hamel_system *s, const char *pointer);
 bool system_fail(hamel_system *s, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
 
 void tables_declare(hamel_system *s); /* declares names, and slots for values that are expressions */
-void tables_resolve(hamel_system *s); /* binds the tables that no expression has needed */
+void tables_resolve(hamel_system *s); /* binds the remaining tables, which no expression has needed */
 
-/* Returns true if the table is bound. Returns false after adding an error, or if slots must be bound first; it notes these
- * (binder_need_slot). */
+/* Returns true if the table is bound. Returns false after adding an error, or after noting slots to bind first. */
 bool binder_need_table(hamel_system *s, int32_t table);
 
 /* --- applied_forces.c --------------------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* description.h — a system as its author wrote it, in plain C structs, before names and values are checked.
  *
  * Every value has a JSON Pointer (or another position that the caller uses), at which later errors are reported. The
- * caller owns all memory, which must outlive the description. All texts are UTF-8 and NUL-terminated. Absent values have
- * text NULL; lists of length 0 are absent. */
+ * caller owns all memory, which must outlive the description. All strings are UTF-8 and NUL-terminated. An absent
+ * expression has text NULL, an absent list has length 0. */
 #pragma once
 
 #include <stdbool.h>
@@ -121,7 +121,7 @@ typedef struct hamel_end {
 typedef struct hamel_link {
     const char *pointer, *name;
     hamel_end between[2];
-    size_t end_count;          /* 2 if both are given */
+    size_t end_count;          /* number of ends given, at most 2 */
     hamel_expression strength; /* stiffness of a spring, coefficient of a damper */
     hamel_expression length;   /* springs; absent: 0 */
     hamel_family family;
@@ -138,7 +138,8 @@ typedef struct hamel_joint {
     hamel_end between[2];
     size_t end_count;
     hamel_expression length, radius;
-    hamel_expressions direction; /* `axis`, `normal` or `direction`: components in the axes of the first end */
+    hamel_expressions
+        direction; /* `axis` or `direction` in the axes of the first end, or `normal` in those of the surface */
     hamel_family family;
 } hamel_joint;
 
@@ -146,8 +147,8 @@ typedef struct hamel_joint {
 typedef struct hamel_friction {
     const char *pointer;                 /* NULL: the constraint has no friction */
     hamel_expression coefficient, limit; /* μ while sliding; μ while sticking (`static`), by default the same */
-    hamel_expression regularization;     /* a speed, contains only parameters; absent: 0 */
-    hamel_end on, against; /* the point that slides, and the body or frame it slides on; names NULL: absent */
+    hamel_expression regularization;     /* speed ε, contains only parameters; absent: 0 */
+    hamel_end on, against; /* the point that slides, and the body or frame on which it slides; names NULL: absent */
 } hamel_friction;
 
 typedef struct hamel_constraint {
@@ -184,7 +185,7 @@ typedef struct hamel_event {
     hamel_expression when;
     hamel_direction direction;
     hamel_named_list set;                  /* "x" or "x'" → the new value */
-    hamel_impulses impulses;               /* applied at the same instant */
+    hamel_impulses impulses;               /* applied at the instant of the event */
     hamel_references activate, deactivate; /* constraints */
     bool terminate;
     hamel_family family;
@@ -308,5 +309,5 @@ typedef struct hamel_description {
     bool has_scene; /* true if a list of shapes is given; otherwise elements have default shapes */
     hamel_simulation simulation;
     hamel_expressions
-        alternatives; /* values of inputs in other runs; contain only parameters, only names are checked */
+        alternatives; /* values of inputs in other runs; contain only parameters; only their names are checked */
 } hamel_description;

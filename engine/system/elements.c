@@ -13,7 +13,7 @@ static graph_node half_square(graph *g, graph_node factor, graph_node x) {
     return graph_mul(g, graph_number(g, 0.5), graph_mul(g, factor, graph_binary(g, GRAPH_POW, x, graph_number(g, 2))));
 }
 
-/* Adds force · ∂x/∂(symbol) to the coordinate of each symbol of that kind in x. */
+/* For each symbol of that kind in x, adds force · ∂x/∂symbol to the generalized force of the symbol's coordinate. */
 static void add_along(hamel_system *s, graph_node force, graph_node x, graph_symbol_kind kind, const char *pointer) {
     assert(kind == SYMBOL_COORDINATE || kind == SYMBOL_VELOCITY);
     graph *g = s->graph;
@@ -112,7 +112,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     for (size_t i = 0; i < 3; i++) {
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
-        for (size_t j = i + 1; j < 3; j++) { /* store the mean: both entries may be rounded */
+        for (size_t j = i + 1; j < 3; j++) { /* keep the mean of both entries, which may be rounded */
             graph_node product =
                 graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
             graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));

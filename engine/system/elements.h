@@ -6,9 +6,9 @@
 
 typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
-    const hamel_position *given;       /* its position */
+    const hamel_position *given;       /* position as written */
     const hamel_orientation *orientation;
-    const char *in, *in_pointer; /* frame in which both are given, unless `given` names a frame; NULL: inertial */
+    const char *in, *in_pointer; /* frame of position and axes, unless `given` names a frame; NULL: inertial */
     size_t loop_count;
     loop_variable *loops;               /* scope of the names in `given` and `in` */
     int32_t parent;                     /* frame or body in which the position is given; −1: inertial */
@@ -17,7 +17,7 @@ typedef struct system_located {
     int32_t orientation_slot;           /* slot of the orientation; −1: parallel to `axes` */
     int32_t norm;                       /* index of the constraint NAME.norm of a quaternion, or −1 */
     bool turns;                         /* true for bodies and frames, which have axes */
-    size_t walk;                        /* number of the last search that visited the element (located.c) */
+    size_t walk;                        /* number of the last search (located.c) that visited the element */
     bool open;                          /* true while that search is visiting the frames of the element */
     bool failed;                        /* true if an error in the orientation has been reported */
     bool ready;                         /* true once the fields below are set */
@@ -56,8 +56,8 @@ void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], g
 graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3]);
 bool node_vector_is_zero(const graph *g, const graph_node x[3]);
 
-/* Checks the four components of the quaternion or the nine entries of the matrix of `e`. Constant values with an error up to
- * 1e-6 are replaced by an exact rotation. Adds an error and returns false on failure. */
+/* Checks the four components of the quaternion or the nine entries of the matrix of `e`. Constant values with an error
+ * up to 1e-6 are replaced by those of the nearest rotation. Adds an error and returns false on failure. */
 bool validity_orientation(hamel_system *s, const system_located *e, graph_node *values);
 
 /* Check the mass and the inertia matrix of a body or particle. */

@@ -1,7 +1,7 @@
 /* events.c — declares events: coordinates to set, and constraints to activate, to deactivate or to apply an impulse to.
  *
- * The equation of an impulse becomes a constraint that is active only during the impulse. Such rows follow all others, so
- * that the numbers of declared constraints do not change. */
+ * The equation of an impulse becomes a constraint that is active only during the impulse. These constraints follow all
+ * others, so that the indices of declared constraints do not change. */
 #include "engine/system/elements.h"
 
 #include <assert.h>

@@ -39,7 +39,8 @@ void family_begin(family_iterator *f, hamel_system *s, const hamel_family *famil
     }
 }
 
-/* Sets level k to its first value. Returns false if the range is empty, or after an error, which sets f->failed. */
+/* Sets the index of range k to its first value. Returns false if the range is empty; after an error, also sets
+ * f->failed. */
 static bool enter_loop(family_iterator *f, size_t k) {
     hamel_system *s = f->system;
     const syntax_range *r = &f->ranges[k];
@@ -61,9 +62,9 @@ bool family_next(family_iterator *f) {
     size_t depth = f->family->count, k = entering ? 0 : depth;
     f->started = true;
     if (depth == 0) return entering;
-    f->failed = !binder_step(f->system, f->family->pointer, 0); /* bounds loops over members that allocate nothing */
+    f->failed = !binder_step(f->system, f->family->pointer, 0); /* limits the number of members */
     for (; !f->failed; entering = false) {
-        if (!entering) { /* advance the innermost level that has a next value */
+        if (!entering) { /* advance the innermost index that has a next value */
             while (k > 0 && f->at[k - 1] >= f->last[k - 1]) k--;
             if (k == 0) return false;
             f->at[k - 1]++;

@@ -1,13 +1,13 @@
 /* friction.c — geometry of Coulomb friction: the point that slips, its slip velocity, and the normal force on it.
  *
  * The reaction of f = 0 on the point P is λ g. If f contains position(P, k), g is the gradient of f with respect to the
- * position of P. If f is written in coordinates, g follows from ∂f/∂q; with J = ∂s/∂q' and s the slip velocity of P:
+ * position of P. If f is written in coordinates, g follows from ∂f/∂q and J = ∂s/∂q', with the slip velocity s of P:
  *
  *     Jᵀ g = ∂f/∂q,     g = (J Jᵀ)⁻¹ J ∂f/∂q                (for P in Cartesian coordinates g = ∇f)
  *
- * s is the velocity of P. If `against` is given, s is relative to the material of `against`, on which the opposite force
- * acts. f may contain coordinates of other elements (a relaxed constraint such as θ − φ = 0, Baruh example 4.12). The
- * reaction must be equivalent to a force at P, as far as the coordinates that move P are concerned. */
+ * The slip velocity is that of P or, if `against` is given, that of P relative to the material of `against`, on which
+ * the opposite force acts. f may contain coordinates of other elements (a relaxed constraint such as θ − φ = 0, Baruh
+ * example 4.12). For coordinates that move P, the reaction must be equivalent to a force at P. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { NAMED = 8 };
-static const double NO_FORCE = 1e-6; /* largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i */
+static const double NO_FORCE = 1e-6; /* largest error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i; chosen */
 
 /* Elements that coordinate i moves: items[first[i]] to items[first[i+1] − 1]. */
 typedef struct moved {
@@ -37,7 +37,7 @@ static bool can_be_pressed(const system_located *e) {
     return *e->name && strcmp(e->kind, "frame") != 0;
 }
 
-/* Walks the coordinates of all elements. Counts them if `count` is given, otherwise lists them in *out. */
+/* For each coordinate, counts the elements that it moves if `count` is not NULL, otherwise lists them in *out. */
 static void walk_moved(hamel_system *s, size_t *count, moved *out) {
     const system_binder *b = s->binder;
     for (size_t e = 0; e < b->located_count; e++) {
@@ -68,7 +68,7 @@ static bool find_moved(friction_work *w) {
     w->moved.items = binder_alloc(s, total + 1, sizeof *w->moved.items, "/constraints");
     if (!w->moved.items) return false;
     walk_moved(s, NULL, &w->moved);
-    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* the loop above has advanced each start to the next one */
+    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* walk_moved has advanced each start to the next one */
     first[0] = 0;
     return true;
 }
@@ -133,7 +133,7 @@ static int32_t pressed(friction_work *w, const system_constraint *c, const hamel
     }
     const char *others = count > NAMED ? " and others" : "";
     system_fail(s, f->pointer, "the constraint `%s` can press on %s%s", c->name, names, others);
-    return hamel_suggest(s->error, "give the one that slides as `on`"), -1;
+    return hamel_suggest(s->error, "name the one that slides in `on`"), -1;
 }
 
 /* Evaluates a node at the initial coordinates. Returns false if the value is not finite. */
@@ -184,8 +184,8 @@ static bool find_normal(friction_work *w, const system_constraint *c, system_fri
     return at_start(w, determinant, &value) && value > 1e-12 * size;
 }
 
-/* Computes g for an f that contains the position of the element: binds f again with symbols in place of the position, and
- * differentiates with respect to these symbols: those of free accelerations, since no constraint contains them. */
+/* Computes g for an f that contains the position of the element. Binds f again with symbols in place of the position,
+ * and differentiates f with respect to these symbols. SYMBOL_FREE is used, because no constraint contains it. */
 static bool find_gradient(friction_work *w, const system_constraint *c, int32_t element, const loop_scope *scope,
                           graph_node normal[3]) {
     hamel_system *s = w->s;
@@ -284,7 +284,8 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
     return hamel_suggest(s->error, "leave out `regularization`, or `static`"), false;
 }
 
-/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|, with a normalized sign: equal speeds then share a node. */
+/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|. Its sign is normalized, so that equal speeds share a
+ * node. */
 static bool find_speed(hamel_system *s, const hamel_friction *in, system_friction *f) {
     graph *g = s->graph;
     graph_node along = graph_sub(g, graph_mul(g, f->slip[1], f->normal[0]), graph_mul(g, f->slip[0], f->normal[1]));
@@ -292,12 +293,12 @@ static bool find_speed(hamel_system *s, const hamel_friction *in, system_frictio
     graph_node direction = graph_unary(g, GRAPH_SIGN, graph_div(g, along, size));
     if (direction < 0) return binder_graph_fault(s, in->pointer);
     if (graph_at(g, direction)->op == GRAPH_NEG) direction = graph_at(g, direction)->as.operand[0];
-    if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* a constant sign: the point cannot slip */
+    if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* the sign is constant: the point cannot slip */
     f->along[f->along_count++] = graph_at(g, direction)->as.operand[0];
     return true;
 }
 
-/* Transforms x to the axes of `against`, in which a surface fixed to it has a constant normal. */
+/* Transforms x to the axes of `against`. In these axes, a surface fixed to `against` has a constant normal. */
 static void turn_to_carrier(hamel_system *s, const hamel_friction *in, const loop_scope *scope, graph_node x[3]) {
     if (!in->against.name) return;
     graph_node turned[3];
@@ -398,7 +399,7 @@ static bool add_held(hamel_system *s, system_friction *f) {
     return true;
 }
 
-/* Finds or adds the constraint rows of a slip. owner[node] is the friction that added rows for that node, or −1. */
+/* Finds or adds the constraints `along` = 0. owner[node] is the friction that added them for that node, or −1. */
 static bool add_rows(hamel_system *s, size_t which, int32_t *owner) {
     assert(which < s->friction_count && s->frictions[which].along_count > 0);
     system_friction *f = &s->frictions[which];

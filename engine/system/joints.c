@@ -35,9 +35,9 @@ typedef struct joint_work {
 /* Largest error of an equation without coordinates, relative to its terms: about a thousand roundings. */
 static const double HOLDS = 2e-13;
 
-static const char KEEPS_TOGETHER[] = "a `coincident` joint keeps two positions together";
+static const char KEEPS_TOGETHER[] = "use a `coincident` joint to keep two positions together";
 
-/* Computes Σ |x_k| at coordinates 0; terms that depend on time count as 0. */
+/* Computes Σ |x_k| with all coordinates set to 0. Components that depend on time count as 0. */
 static double length_scale(hamel_system *s, const graph_node x[3], const graph_node *zeros) {
     double sum = 0, value;
     for (int k = 0; k < 3; k++) {
@@ -47,7 +47,7 @@ static double length_scale(hamel_system *s, const graph_node x[3], const graph_n
     return sum;
 }
 
-/* Estimates the size of the terms of an equation, which may cancel, from the size of its positions and directions. */
+/* Estimates the size of the terms of an equation from its positions and directions, since the terms may cancel. */
 static double size_of_terms(const joint_work *w) {
     hamel_system *s = w->s;
     graph_node *zeros = arena_alloc(s->memory, s->coordinate_count, sizeof *zeros);
@@ -59,7 +59,7 @@ static double size_of_terms(const joint_work *w) {
     return size;
 }
 
-/* Replaces an equation without coordinates by 0 if its error is rounding. */
+/* Replaces an equation without coordinates by 0 if it holds up to rounding. */
 static graph_node without_rounding(const joint_work *w, graph_node f) {
     const unsigned moving = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
     double value;
@@ -166,7 +166,7 @@ static void no_rotation(joint_work *w) {
     }
 }
 
-/* Adds an error if an end is a particle: it has no axes, and inertial axes instead would keep the other end from rotating. */
+/* Adds an error if an end is a particle, which has no axes. With inertial axes, the other end could not rotate. */
 static bool have_axes(const joint_work *w, const char *instead) {
     for (int k = 0; k < 2; k++) {
         const system_located *e = k ? w->b : w->a;
@@ -315,7 +315,7 @@ static bool declare_joint(hamel_system *s, const hamel_joint *j, int type, const
 
 enum { ALIAS_DEPTH = 16 };
 
-/* Returns true if an expression is the name of a coordinate, or of a definition that is an alias of one. */
+/* Returns true if an expression is the name of a coordinate, or of a definition that is an alias of a coordinate. */
 static bool is_coordinate(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
     loop_scope inner = *scope;
     for (int depth = 0; depth < ALIAS_DEPTH; depth++) { /* definitions may be circular */
@@ -389,7 +389,7 @@ static void lower_norm(hamel_system *s, const system_located *e) {
     graph_node sum = graph_number(g, -1), two = graph_number(g, 2);
     for (int k = 0; k < 4; k++)
         sum = graph_add(g, sum, graph_binary(g, GRAPH_POW, s->binder->slots[e->orientation_slot].nodes[k], two));
-    /* validity.c has checked a norm without coordinates */
+    /* validity.c checks a norm without coordinates */
     if (!(graph_depends(g, sum) & GRAPH_DEPENDS(SYMBOL_COORDINATE))) sum = graph_number(g, 0);
     binder_set_equation(s, (size_t)e->norm, sum);
 }

@@ -55,7 +55,7 @@ static void declare_family(hamel_system *s, located_source from, const hamel_fam
     }
 }
 
-/* Adds an error: a position in a frame does not determine the axes of an orientation or inertia given with it. */
+/* Adds an error: the frame of a position does not determine the axes of an orientation or inertia. */
 static bool refuse_axes(hamel_system *s, const char *name, const hamel_position *p) {
     system_fail(s, p->pointer,
                 "the position of `%s` is given in `%s`, but the frame in which its axes are given is missing", name,
@@ -165,7 +165,7 @@ static bool compute(hamel_system *s, system_located *e) {
     else
         o = &parallel;
     if (s->dimension == 2 && o->kind != HAMEL_PARALLEL && o->kind != HAMEL_ANGLE)
-        return system_fail(s, o->pointer, "the orientation of `%s` in the plane is an `angle`", e->name);
+        return system_fail(s, o->pointer, "`%s` is in the plane, so its orientation must be an `angle`", e->name);
     if (o != &parallel && !validity_orientation(s, e, values)) return false;
     if (o->kind == HAMEL_ANGLE || o->kind == HAMEL_EULER) note_angles(s, e, values);
     if (!rotation_of(s, o, values, rotation, omega, omega_body) || !note_sine(s, e, o, values)) return false;
@@ -176,7 +176,7 @@ static bool compute(hamel_system *s, system_located *e) {
     memcpy(e->omega_body, omega_body, sizeof omega_body);
     if (e->parent >= 0) {
         const system_located *p = &b->located[e->parent];
-        bool frame = strcmp(e->kind, "frame") == 0; /* a frame has nothing but its origin and axes */
+        bool frame = strcmp(e->kind, "frame") == 0; /* for a frame, the position is the origin of its axes */
         if (frame && e->axes < 0 && !is_parallel(s, p)) return refuse_axes(s, e->name, e->given);
         node_matrix_apply(g, p->rotation, at, turned);
         for (int k = 0; k < 3; k++) e->position[k] = graph_add(g, p->position[k], turned[k]);
@@ -207,7 +207,7 @@ typedef struct located_search {
 } located_search;
 
 static bool push_element(located_search *w, int32_t element) {
-    assert(element < (int32_t)w->s->binder->located_count); /* −1 is not an element */
+    assert(element < (int32_t)w->s->binder->located_count); /* −1: inertial */
     const system_located *all = w->s->binder->located;
     if (element < 0 || all[element].ready) return true;
     const system_located *e = &all[element];

@@ -1,13 +1,13 @@
 /* scene.c — adds the output columns from which the shapes of the scene are drawn.
  *
  * A shape is drawn from positions, axes and lengths. Each of these numbers becomes an output after those of the
- * description, so that rows contain them in every format. Shapes that share an element share its columns. */
+ * description, so that output rows contain it in every format. Shapes that share an element share its columns. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* For each located element, names of columns; NULL until needed. */
+/* Names of columns for each located element; NULL until needed. */
 typedef struct column_table {
     const char ***columns;
     size_t capacity;

@@ -31,7 +31,7 @@ static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
 }
 
 static bool bind_slot_once(hamel_system *s, int32_t index, bool *complete) {
-    bind_slot slot = s->binder->slots[index]; /* a copy: binding may move the array */
+    bind_slot slot = s->binder->slots[index]; /* copied, because binding may move the array */
     loop_scope scope;
     scope_from(&scope, slot.loops, slot.loop_count);
     *complete = true;
@@ -93,7 +93,7 @@ bool binder_resolve_slot(hamel_system *s, int32_t root) {
         if (complete || b->slots[slot].state == SLOT_FAULTY) continue;
         for (size_t k = 0; k < b->waiting_count; k++) {
             int32_t need = b->waiting[k];
-            if (b->slots[need].state == SLOT_OPEN) { /* already on the path: circular */
+            if (b->slots[need].state == SLOT_OPEN) { /* a circular definition */
                 good = report_cycle(s, open, depth, need);
                 b->slots[need].state = b->slots[slot].state = SLOT_FAULTY;
                 break;

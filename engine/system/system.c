@@ -268,7 +268,7 @@ static void add_action(hamel_system *s, system_action action) {
     binder_append(s, &s->actions, &s->action_count, &s->action_capacity, &action, sizeof action, "");
 }
 
-/* Splits a sum into terms, so that each is differentiated only with respect to the symbols it contains. */
+/* Splits a sum into terms, so that each term is differentiated only with respect to the symbols that it contains. */
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer) {
     graph_node *terms, **list = kinetic ? &s->kinetic : &s->potential;
     size_t *count = kinetic ? &s->kinetic_count : &s->potential_count;
@@ -376,7 +376,7 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
     if (f < 0 || (depends & moving)) return;
     if (c->written)
         system_fail(s, c->pointer, "the constraint `%s` contains no coordinate", c->name);
-    else if (!graph_is_zero(s->graph, f)) /* 0 = 0, an element's equation without coordinates, holds */
+    else if (!graph_is_zero(s->graph, f)) /* an element's equation 0 = 0 without coordinates holds */
         system_fail(s, c->pointer, "the constraint `%s` contains no coordinate and does not hold", c->name);
 }
 
@@ -428,7 +428,7 @@ static void bind_initial_values(hamel_system *s) {
             bool good =
                 bind_value(s, &c->initial, &f.scope, UNIT_INITIAL, (size_t)k, &at->initial, &at->initial_node) &&
                 bind_value(s, &c->velocity, &f.scope, UNIT_VELOCITY, (size_t)k, &at->velocity, &at->velocity_node);
-            if (!good && c->family.count) break; /* report an error once for the family */
+            if (!good && c->family.count) break; /* report only the first error of a family */
         }
     }
 }

@@ -1,7 +1,7 @@
 /* system.h — a checked description: names are bound, families expanded, and all expressions are nodes of one graph.
  *
- * system_create reports as many errors as it can find. The system refers to texts of the description until the model is
- * created; names that are needed later are copied. All memory is from the arena. */
+ * system_create reports as many errors as it can find. The system refers to strings of the description until the model
+ * is created; names that are needed later are copied. All memory is allocated in the arena passed to system_create. */
 #pragma once
 
 #include "engine/base/symbol_table.h"
@@ -104,7 +104,7 @@ typedef struct system_nonsmooth {
     const graph_table *table;
     graph_node written, argument; /* argument z as written; z with branch symbols for the operators inside z */
     bool held;                    /* false if the operator is not replaced, because z contains unknowns */
-    bool jumps;         /* true if an operator of z has a jump where the branch changes, false if it has a kink */
+    bool jumps;         /* an operator applied to z jumps where the branch changes; false if all have only kinks */
     int32_t slip, part; /* NONSMOOTH_SLIP, _DIRECTION: index of the slip in the model, index of the component */
     int32_t next;       /* next operator with the same `written`, or −1 */
 } system_nonsmooth;
@@ -236,8 +236,9 @@ typedef struct hamel_system {
     system_binder *binder;
 } hamel_system;
 
-/* Checks a description, except the expressions of outputs, invariants and checks, and adds errors to `error`. Sets *out even
- * after errors, unless memory ran out, so that later passes can find more of them. Returns HAMEL_OK if there is no error. */
+/* Checks a description, except the expressions of outputs, invariants and checks, and adds errors to `error`. Sets *out
+ * even after errors, unless memory ran out, so that later passes can report further errors. Returns HAMEL_OK if there
+ * is no error. */
 hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, const hamel_description *d,
                            const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
@@ -283,7 +284,7 @@ bool system_node_number(hamel_system *s, const hamel_expression *expression, gra
 bool system_interrupted(hamel_system *s);
 
 /* Returns d/dt of a node along the motion. Records that the node must be continuous, unless it is only observed. `what`
- * names the node in messages and must be a static text. */
+ * names the node in messages and must be a static string. */
 graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what);
 /* Records that a node must be continuous, without differentiating it. */
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what);

@@ -1,7 +1,7 @@
 /* tables.c — translates tables of the description to tables of the graph.
  *
- * Values may be expressions of parameters, and parameters may use tables. Each value that is an expression therefore has a
- * slot. A table is bound when an expression first needs it, after its slots. slots.c detects circular definitions. */
+ * Values may be expressions of parameters, and parameters may use tables. Each value that is an expression therefore
+ * has a slot. A table is bound after its slots, when first needed. slots.c detects circular definitions. */
 #include "engine/system/binder.h"
 
 #include <assert.h>

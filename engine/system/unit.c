@@ -1,8 +1,9 @@
 /* unit.c — computes with units, and reads the texts of units with UDUNITS-2.
  *
  * UDUNITS keeps its status, error handler and parser state in globals. Only this file calls it, under one lock, and
- * returns plain structs. The list of units of UDUNITS is read once per process, at the first unit that is not common: reading
- * takes 4 ms. The scanner of UDUNITS exits the process if an allocation fails, so free memory is checked first. */
+ * returns plain structs. The list of units of UDUNITS is read once per process, when a unit outside `common` is first
+ * needed; reading takes 4 ms (measured). The UDUNITS scanner exits the process if an allocation fails, so free memory
+ * is checked first. */
 #include "engine/system/unit.h"
 #include "engine/base/memory_left.h"
 
@@ -12,8 +13,8 @@
 #include <string.h>
 #include <udunits2.h>
 
-/* Units that are read without the library's list; the base units first. A text with another name is read with the list, since
- * a short list can change the meaning of a name: "ft" would be a femtotonne instead of a foot. */
+/* Units that are read without the library's list; the base units first. A unit with any other name is read with the
+ * list, since a name can have another meaning in a short list: "ft" would be a femtotonne instead of a foot. */
 static const struct {
     const char *symbol, *name, *definition;
 } common[] = {
@@ -26,7 +27,7 @@ static const struct {
     {"Pa", NULL, "N/m2"},     {"Hz", NULL, "1/s"}};
 enum { COMMON_COUNT = sizeof common / sizeof common[0] };
 
-/* Relative difference below which powers or scales are equal: far above the rounding errors of a few sums and products. */
+/* Powers or scales with a smaller relative difference are equal: far above the rounding of a few sums and products. */
 static const double UNIT_ROUNDING = 1e-9;
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -81,7 +82,7 @@ void unit_print(const unit *u, text_buffer *out) {
     }
 }
 
-enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* bytes of a text; free numbers to read the list, which needs 2 MB */
+enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* bytes of a unit; doubles in the 2 MB that the list needs */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ut_system *list, *common_list; /* guarded by the lock; never freed */

@@ -176,7 +176,8 @@ static const char *unit_phrase(hamel_system *s, int32_t u) {
     return text ? text : "";
 }
 
-/* Reports at most one error for each pointer; the members of a family share one. `message` is NULL if out of memory. */
+/* Reports at most one error for each pointer; members of a family share a pointer. `message` is NULL if out of
+ * memory. */
 static void report_units(hamel_system *s, const char *pointer, const char *message, const char *suggestion) {
     system_units *u = s->units;
     if (!message || (u->reported && strcmp(u->reported, pointer) == 0)) return;
@@ -295,7 +296,7 @@ static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
     }
 }
 
-/* Returns the expression that determines the unit of a parameter without `unit`; a bare number determines none. */
+/* Returns the expression that determines the unit of a parameter without `unit`, GRAPH_NONE for a bare number. */
 static graph_node expression_behind(const hamel_system *s, const graph_cell *cell) {
     if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) return GRAPH_NONE;
     if (s->units->parameter[cell->as.index] != UNKNOWN) return GRAPH_NONE;
@@ -307,7 +308,7 @@ static bool push_node(hamel_system *s, size_t *depth, graph_node node) {
     return binder_append(s, &s->units->stack, depth, &s->units->stack_capacity, &node, sizeof node, "");
 }
 
-/* Finds the units of the operands of a cell. Pushes operands whose units are not known yet, and returns false if any. */
+/* Finds the units of the operands of a cell. Returns false after pushing operands whose units are not known yet. */
 static bool operands_ready(hamel_system *s, const graph_cell *cell, graph_node behind, size_t *depth, int32_t of[3]) {
     size_t before = *depth;
     int arity = cell->op < GRAPH_OP_COUNT ? graph_op_get((graph_op)cell->op)->arity : behind != GRAPH_NONE;
@@ -435,7 +436,7 @@ static void check_note(hamel_system *s, const unit_note *note) {
 void units_check(hamel_system *s) {
     system_units *u = s->units;
     if (!u) return;
-    /* First check each expression at its own pointer, before sums of several expressions. */
+    /* Check each expression at its own pointer first, then sums of several expressions. */
     for (size_t i = u->checked; i < u->note_count; i++)
         if (!needs_energy(s, u->notes[i].node)) (void)unit_of(s, u->notes[i].node, u->notes[i].pointer);
     find_energy(s);

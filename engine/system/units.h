@@ -32,14 +32,15 @@ typedef enum unit_rule {
  * has no units. This is the first step of system_create. */
 void units_declare(hamel_system *s);
 
-/* Notes an expression and its required unit. Does nothing without units, or for GRAPH_NONE. Keeps `pointer`. */
+/* Notes an expression and its required unit. Does nothing for GRAPH_NONE or in a description without units. Keeps
+ * `pointer`. */
 void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule rule, size_t index);
 
 /* Like units_note, for an expression of parameters that was bound without error. */
 void units_note_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index);
 
-/* Adds an error for each expression with inconsistent units. Called again after outputs are bound. */
+/* Adds an error for each expression with inconsistent units. Call it again after outputs are bound. */
 void units_check(hamel_system *s);
 
 /* Returns the unit of a node as text in the arena: "" if unknown, "1" for a number. Call it after units_check. */

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest accepted error of a rotation or of a matrix's symmetry: descriptions contain rounded decimals. */
+/* Largest accepted error of a rotation or of a matrix's symmetry, chosen for decimals rounded to seven digits. */
 static const double ROUNDED = 1e-6;
-/* Constant rotations with an error above this are replaced by the nearest rotation: some roundings of nine products. */
+/* Constant rotations with a larger error are replaced by the nearest rotation. The bound is 45 ε, for nine products. */
 static const double EXACT = 1e-14;
 /* Accepted violation of the triangle inequalities: larger than the error of a thin rod or disk rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
@@ -64,7 +64,7 @@ typedef struct claim_state {
 
 enum { STATES = 4, NEWTON_STEPS = 30, SWEEPS = 40, NAMED_MAX = 3 };
 static const double SMALL_STEP =
-    1e-6; /* such a Newton step leaves an error of about 1e-12; the next one reaches rounding */
+    1e-6; /* such a Newton step leaves an error of about 1e-12; the next step reduces it to rounding */
 
 /* Returns " at a = 0.53, b = 1.2" for some coordinates that occur in the claim; "" for a constant claim. */
 static const char *describe_state(const claim_state *at, const claim *c) {
@@ -390,8 +390,8 @@ static bool add_constraint(validity_work *w, const system_constraint *c) {
     return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
 }
 
-/* Solves A step = −f by Kaczmarz's sweeps over the rows, which are few and well conditioned. Adds the step to q and returns
- * the size of the step. */
+/* Solves A step = −f by Kaczmarz sweeps over the rows of A, which are few and well conditioned. Adds the step to q and
+ * returns its size. */
 static double take_step(validity_work *w) {
     assert(w->value && w->error);
     double most = 0;
@@ -415,8 +415,8 @@ static double take_step(validity_work *w) {
     return most;
 }
 
-/* Projects q onto the constraints by Newton's method and evaluates the graph there. Returns false if the iteration does not
- * converge. The convergence is quadratic, so one step after a small step reaches rounding. */
+/* Projects q onto the constraints by Newton's method and evaluates the graph there. Returns false if the iteration does
+ * not converge. Convergence is quadratic, so one step after a small step reduces the error to rounding. */
 static bool project_state(validity_work *w) {
     bool close = false;
     for (int k = 0; k < NEWTON_STEPS; k++) {
@@ -456,8 +456,9 @@ static bool prepare_states(validity_work *w) {
     return w->value && w->error;
 }
 
-/* Chooses the initial state (k = 0) or a random state near it. A coordinate varies by its own size; in the last state those
- * of orientations vary by the size of the largest one, since an initial value 0 gives no size. */
+/* Chooses the initial state (k = 0) or a random state near it. A coordinate varies by max(1, |initial value|). In the
+ * last state, each coordinate of an orientation varies by the largest of these values, since a coordinate that starts
+ * at 0 may become as large. */
 static void choose_state(validity_work *w, int k) {
     const hamel_system *s = w->s;
     double largest = 1;

@@ -12,7 +12,7 @@
 
 enum { WARNINGS_MAX = 20, WARNING_BYTES = 400, NAMED_MAX = 5 };
 
-/* Returns true if the pointer already has a warning: there is at most one for each pointer, so one for each family. */
+/* Returns true if the pointer already has a warning: each pointer, and so each family, has at most one. */
 static bool is_already_warned(const hamel_system *s, const char *pointer) {
     for (size_t i = 0; i < s->warning_count; i++)
         if (strcmp(s->warned[i], pointer) == 0) return true;
@@ -118,7 +118,7 @@ static void check_lagrangian(hamel_system *s) {
     check_twice(s, both, count, count + s->kinetic_count + s->potential_count, pointer, "elements and gravity");
 }
 
-/* Flags of a constraint that an event activates or deactivates. */
+/* Flags: an event activates or deactivates the constraint. */
 enum { EVENT_ACTIVATES = 1, EVENT_DEACTIVATES = 2 };
 
 static void mark_events(const hamel_system *s, unsigned char *marks) {
@@ -272,7 +272,8 @@ static void check_units(hamel_system *s) {
     }
     if (names)
         system_warn(s, first,
-                    "%s%s without a unit, but others have one: the units of expressions with %s are not checked", names,
+                    "%s%s without a unit, but other coordinates have one: units of expressions with %s are not checked",
+                    names,
                     count > NAMED_MAX ? " and others are"
                     : count > 1       ? " are"
                                       : " is",

@@ -141,11 +141,11 @@ static void units_and_names_that_hide_others_are_reported(void **state) {
     static const expectation list[] = {
         {"`coordinates`: [{`name`: `x`, `unit`: `m`}, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
          "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
-         "/coordinates/1: `y` is without a unit, but others have one"},
+         "/coordinates/1: `y` is without a unit, but other coordinates have one"},
         {"`coordinates`: [`x`, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
          "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
-         "/coordinates/0: `x`, `y` are without a unit, but others have one: the units of expressions with them are not "
-         "checked"},
+         "/coordinates/0: `x`, `y` are without a unit, but other coordinates have one: units of expressions with "
+         "them are not checked"},
         {"`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..2`}], `parameters`: {`i`: 3}, `kinetic_energy`: "
          "`sum(k, 1, 2, x[k]'^2)`",
          "/coordinates/0/for: the index `i` hides the parameter with the same name"},
