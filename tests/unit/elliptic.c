@@ -5,8 +5,8 @@
 
 enum { MOST = 16 };
 
-/* Computes the means a[0..n] and half differences c[0..n], starting from 1 and sqrt(1 - k^2). Returns n, at which
- * c[n] is negligible. */
+/* Computes the means a[0..n] and half differences c[0..n], starting from 1 and sqrt(1 - k^2). Stops at the first n for
+ * which c[n] is negligible, and returns n. */
 static int means(double k, double a[MOST], double c[MOST]) {
     double b = sqrt(1 - k * k);
     int n = 0;

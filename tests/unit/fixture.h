@@ -12,7 +12,7 @@ typedef struct fixture {
     arena memory;      /* memory of the system */
     hamel_description description;
     hamel_limits limits;
-    hamel_poll *poll; /* poll that binding uses; may be NULL */
+    hamel_poll *poll; /* polled during binding; NULL if not needed */
     hamel_error error;
     hamel_system *system;
     hamel_equations equations;
@@ -23,24 +23,26 @@ typedef struct fixture {
 void fixture_read(fixture *f, const char *members, const char *simulation);
 void fixture_close(fixture *f);
 
-hamel_status fixture_bind(fixture *f);                /* calls system_create and keeps the errors in f->error */
+hamel_status fixture_bind(fixture *f);                /* calls system_create, which stores errors in f->error */
 void fixture_open(fixture *f, const char *members);   /* reads and binds; an error fails the test */
-void fixture_derive(fixture *f, const char *members); /* like fixture_open, and derives Lagrange's equations */
+void fixture_derive(fixture *f, const char *members); /* calls fixture_open and derives Lagrange's equations */
 
-/* Return a model for runs, or for analyses, which the caller frees. */
+/* Read a description and return its model, for runs or for analyses. The caller frees the model. */
 hamel_model *fixture_model(const char *members, const char *simulation);
 hamel_model *fixture_analysis_model(const char *members, const char *simulation);
 
-/* Returns the report of a description that has one; the caller frees it. */
+/* Returns the analysis report of a description; an error fails the test. The caller frees the report. */
 hamel_report *fixture_report(const char *members);
 
-/* Parses an expression, in which accelerations and all names of an energy are allowed, and returns its node. */
+/* Parses an expression and returns its node. The expression may contain accelerations and all names that energies may
+ * contain. */
 graph_node fixture_node(fixture *f, const char *text);
 
 /* Evaluates a node by a loop over the graph, independently of compiled programs. Missing arrays are read as zeros. */
 double fixture_value(const graph *g, graph_node node, const program_inputs *in);
 
-/* A state and the values of nodes and matrix entries there. Parameters have the values of the description. */
+/* A state, and functions that return the values of nodes and matrix entries at a state. Parameters have the values of
+ * the description. */
 enum { FIXTURE_MOST = 12 };
 typedef struct fixture_point {
     double t, q[FIXTURE_MOST], v[FIXTURE_MOST], a[FIXTURE_MOST], lambda[FIXTURE_MOST];

@@ -1,4 +1,4 @@
-/* motion.c — runs of descriptions for tests that compare trajectories. */
+/* motion.c — runs a description and stores its rows. */
 #include "tests/unit/motion.h"
 
 #include "api/simulate.h"

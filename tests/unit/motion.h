@@ -1,7 +1,7 @@
 /* motion.h — runs a description in this process and keeps the rows, for tests that compare trajectories.
  *
- * Descriptions in C strings use backquotes instead of double quotes. A failure fails the running cmocka test and
- * prints the reason. */
+ * Descriptions in C strings use backquotes instead of double quotes. If a run fails, the running cmocka test fails and
+ * the reason is printed. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,11 +12,11 @@ typedef struct motion {
     char **columns;
     size_t column_count, row_count, capacity;
     double *values;         /* all rows, in row-major order */
-    double *error_estimate; /* one value per column if `certify` is set, otherwise NULL */
+    double *error_estimate; /* one value per column if `simulation.certify` is set, otherwise NULL */
     double steps, position_residual, velocity_residual, work_balance_error;
     size_t redundant_count;
     int rank_changes;
-    double event_records; /* number of events and of branch changes */
+    double event_records; /* number of events plus number of branch changes */
     char failure[1000];
 } motion;
 
@@ -32,16 +32,16 @@ static inline double motion_value(const motion *m, size_t row, size_t column) {
     return m->values[row * m->column_count + column];
 }
 
-/* Returns the largest distance of a column from f(t, p) over all rows. */
+/* Returns the largest absolute difference between a column and f(t, p) over all rows. */
 double motion_distance(const motion *m, const char *column, double (*f)(double t, const double *p), const double *p);
 
 /* Returns the largest change of a column from its value in the first row. */
 double motion_drift(const motion *m, const char *column);
 
-/* Returns the largest difference, row by row, of the columns that both runs have. */
+/* Returns the largest absolute difference between the two runs in any row of a column that both have. */
 double motion_difference(const motion *a, const motion *b);
 
-/* Runs the system in every formulation. Checks that the work balance error is at most `work` and that the
+/* Runs the system in every formulation. Checks that the work balance error of each run is at most `work`, and that the
  * trajectories differ by at most `difference`. */
 void assert_formulations_agree(const char *system, const char *simulation, double work, double difference);
 

@@ -1,4 +1,4 @@
-/* record.c — runs of descriptions with their rows, events and errors. */
+/* record.c — runs a description and stores its rows, events and errors. */
 #include "tests/unit/record.h"
 
 #include <math.h>

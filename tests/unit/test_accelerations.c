@@ -1,8 +1,8 @@
-/* test_accelerations.c — engine/model/accelerations.c, and the decision of dynamics_rates whether to trust its
- * program.
+/* test_accelerations.c — engine/model/accelerations.c, and the test by which dynamics_rates accepts the result of the
+ * accelerations program.
  *
- * The solution is substituted into the equations of the dynamics program, so the check does not depend on how it was
- * found. */
+ * The solution is substituted into the equations of the dynamics program, so the check does not depend on the
+ * solver. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/reference/example_model.h"
 #include "tests/unit/fixture.h"
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 static const double ALPHA = 3, BETA = 2;
-/* Rounding error of sums of some hundred terms. */
+/* Bound for the rounding error of a sum of some hundred terms of size 1: 1e-12 is 4500 ε. */
 static const double ROUNDING = 1e-12;
 
 typedef struct sums {
@@ -30,10 +30,11 @@ static void add(sums *s, double term) {
     s->size = fmax(s->size, fabs(term));
 }
 
-/* Returns the largest residual of M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 (α dΦ/dt for velocity
- * constraints) at the last evaluated state. Each residual is relative to the largest term of its row, to the
- * accelerations that cancel in the row, and to the backward error of a Cholesky factorization: entries of M off by ε
- * √(M_ii M_jj) (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.5). */
+/* Returns the largest residual of M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 at the last evaluated state.
+ * For velocity constraints, the residual contains α dΦ/dt instead of 2α dΦ/dt. Each residual is relative to the largest
+ * term of its row, to the accelerations that cancel in the row, and to the backward error of a Cholesky factorization:
+ * the factorization is exact for a matrix whose entries differ from M by about ε √(M_ii M_jj) (Higham, Accuracy and
+ * Stability of Numerical Algorithms, 2nd ed., theorem 10.5). */
 static double rest_of(const dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
     const double *values = k->values;
@@ -75,7 +76,7 @@ static double rest_of(const dynamics *k, const double *a, const double *lambda) 
 
 /* --- every example --------------------------------------------------------------------------------------------------- */
 
-/* Returns true if the program was trusted at a state near the start; checks its solution in that case. */
+/* Evaluates at a state near the start. If dynamics_rates accepts the program's solution, checks it and returns true. */
 static bool check_at(const char *name, dynamics *k, uint64_t *seed) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
@@ -113,7 +114,7 @@ static void programs_of_the_examples_solve_the_equations_of_motion(void **state)
         hamel_model_free(model);
     }
     assert_true(programs > 100);
-    assert_true(trusted > 9 * programs); /* exceptions: singular mass matrices and redundant constraints */
+    assert_true(trusted > 9 * programs); /* the others have singular mass matrices or redundant constraints */
 }
 
 /* --- when the program is trusted ---------------------------------------------------------------------------------------- */
@@ -157,7 +158,7 @@ static void redundant_rows_and_singular_masses_use_the_matrices(void **state) {
     assert_false(at_once);
     assert_near("along the line", a[0], -0.4, 1e-14); /* gravity has the component 1 along (1, 2)/√5 */
     assert_near("along the line", a[1], -0.8, 1e-14);
-    /* y has no mass but is constrained: x'' = y'' = −3/2 of the total force */
+    /* y has no mass but is constrained: 2 x'' = −3, y'' = x'' */
     rates_at_start("`coordinates`: [`x`, `y`], `parameters`: {`massless`: 0},"
                    "`kinetic_energy`: `x'^2 + massless*y'^2`, `potential_energy`: `2*x + y`, `constraints`: [{`name`: "
                    "`c`, `equation`: `y = x`}]",
@@ -229,7 +230,7 @@ static void unsupported_models_have_no_program(void **state) {
 
 /* --- the extended system ------------------------------------------------------------------------------------------------ */
 
-/* Systems of N links, with absolute angles (a) or relative angles (s are their sums). */
+/* Systems of N links. The coordinates a[i] are absolute angles, except where sums of them are the absolute angles. */
 #define ANGLES "`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`, `initial`: `0.3 + 0.1*sin(i)`}],"
 #define SUM_OF(body) "sum(j, 1, i, " body ")"
 #define RELATIVE(function) "sum(k, 1, j, a[k]')*" function "(sum(k, 1, j, a[k]))"
@@ -241,11 +242,11 @@ static const char *const trees[] = {
     /* a chain in relative angles; the links have moments of inertia */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF(RELATIVE("cos")) ")^2 + (" SUM_OF(
         RELATIVE("sin")) ")^2 + 0.1*(" SUM_OF("a[j]'") ")^2)/2`",
-    /* the mass is concentrated at the tip, with a little in each link */
+    /* a mass at the tip of the chain, and a small moment of inertia of each link */
     ANGLES
     "`kinetic_energy`: `(sum(i, 1, N, a[i]'*cos(a[i])))^2 + (sum(i, 1, N, a[i]'*sin(a[i])))^2 + 0.3*sum(i, 1, N, "
     "a[i]'^2)`",
-    /* mass and dimensions vary with time */
+    /* a kinetic energy with branches in t and in the angles */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, if(t < 5, 2, 3)*(" SUM_OF(
         "if(a[j] < 0.3, a[j]'*cos(a[j]), 2*a[j]')") ")^2 + a[i]'^2)/2`",
     /* a closed loop */
@@ -329,7 +330,7 @@ static void the_mass_matrix_of_shared_sums_is_that_of_the_expressions(void **sta
     assert_true(factored >= LEAST);
 }
 
-/* Two chains of 24 links: the entries between them are not in the pattern. */
+/* Two uncoupled chains of 24 links: the pattern of M has no entries that couple them. */
 static void the_pattern_of_a_factored_mass_matrix_has_no_entry_between_separate_chains(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..48`}], `kinetic_energy`:"
@@ -341,7 +342,8 @@ static void the_pattern_of_a_factored_mass_matrix_has_no_entry_between_separate_
     hamel_model_free(model);
 }
 
-/* Instruction counts without those of the right-hand sides must be linear: twice the links, twice the work. */
+/* Without the instructions for the right-hand sides, the number of instructions must be linear in the number of
+ * links. */
 static void the_work_for_a_tree_is_linear_in_its_links(void **state) {
     (void)state;
     for (size_t i = 0; i < TREES; i++) {

@@ -36,7 +36,7 @@ static graph_node cosine(bench *b, graph_node of) {
     return graph_unary(b->g, GRAPH_COS, of);
 }
 
-/* Counts the angles whose sine or cosine occurs below the roots. */
+/* Counts the angles whose sine or cosine occurs in the expressions of the roots. */
 static size_t angles_below(bench *b, const graph_node *roots, size_t count) {
     graph_node *nodes;
     size_t all = graph_below(b->g, roots, count, &b->memory, &nodes), angles = 0;
@@ -104,7 +104,7 @@ static void a_constant_angle_costs_nothing(void **state) {
     graph_node roots[] = {cosine(&b, b.q[0]), cosine(&b, graph_add(b.g, b.q[0], b.p)),
                           cosine(&b, graph_sub(b.g, b.q[0], graph_number(b.g, 2)))};
     turn(&b, roots, 3);
-    assert_int_equal(angles_below(&b, roots, 3), 2); /* those of the coordinate and of the parameter */
+    assert_int_equal(angles_below(&b, roots, 3), 2); /* the angles are the coordinate and the parameter */
     arena_free(&b.memory);
 }
 

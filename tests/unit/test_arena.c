@@ -60,7 +60,7 @@ static void the_limit_bounds_the_allocated_memory(void **state) {
     assert_null(arena_alloc(&a, 100000, 1));
     arena_free(&a);
     assert_int_equal(a.used, 0);
-    assert_non_null(arena_alloc(&a, 1000, 1)); /* reusable, with the same limit */
+    assert_non_null(arena_alloc(&a, 1000, 1)); /* the arena is reusable after arena_free, with the same limit */
     assert_null(arena_alloc(&a, 100000, 1));
     arena_free(&a);
 }

@@ -80,7 +80,7 @@ static void squares_of_sine_and_cosine_are_combined(void **state) {
     assert_arranged("1 - sin(a)^2 - cos(a)^2", "0");
 }
 
-/* Of the equal forms, the one with the fewest terms, then the fewest factors, is chosen. */
+/* Of several equal forms, the one with the fewest terms is chosen; among these, the one with the fewest factors. */
 static void even_powers_take_their_shortest_form(void **state) {
     (void)state;
     assert_arranged("(2*cos(a)^2 + sin(a)^2)*x''", "(cos(a)^2 + 1)*x''");
@@ -113,7 +113,7 @@ static void parameters_are_collected(void **state) {
     assert_arranged("m*l*(l^2 + r^2)*x''", "m*l*(l^2 + r^2)*x''");
 }
 
-/* An expanded sum with as many terms as the product has in all its factors is not simpler. */
+/* If the expanded sum has as many terms as the factors of the product have together, the product is kept. */
 static void products_stay_products(void **state) {
     (void)state;
     assert_arranged("(sin(a)*cos(b) + cos(a)*sin(b)/2)*(cos(a)*cos(b) - sin(a)*sin(b)/2)*x'",
@@ -188,7 +188,7 @@ static void angles_between_sums_are_found(void **state) {
     assert_arranged("sin(x + a)*cos(x + b) - cos(x + a)*sin(x + b)", "sin(a - b)");
 }
 
-/* Each expression costs the same work; those after the budget is used up stay unchanged. */
+/* All expressions cost the same work. After the work budget is spent, the remaining expressions stay unchanged. */
 static void one_work_budget_serves_many_expressions(void **state) {
     (void)state;
     const uint64_t plenty = 1000000;

@@ -24,7 +24,7 @@ enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
  * between the kinks. */
 
 typedef struct led {
-    const char *X, *start; /* X as an expression, and the value of X'(0+) */
+    const char *X, *start; /* X(t) as an expression, and X'(0+), the velocity just after the start */
     size_t kinks;
     double kink[6];
     void (*motion)(size_t piece, double t, double *X1, double *X2); /* X', X'' */
@@ -247,7 +247,7 @@ static void a_prescribed_velocity_may_jump_at_a_position(void **state) {
         char simulation[100];
         snprintf(simulation, sizeof simulation, "`stop`: 1.5, `samples`: 2, `rtol`: 1e-10, `formulation`: `%s`",
                  formulations[f]);
-        if (strcmp(formulations[f], "kane") == 0) continue; /* this formulation needs masses */
+        if (strcmp(formulations[f], "kane") == 0) continue; /* Kane's equations require bodies or particles */
         motion m = motion_run(by_place, simulation);
         assert_near(formulations[f], motion_last(&m, "x"), 2, 1e-8);
         assert_near(formulations[f], motion_last(&m, "th"), -0.5, 1e-8); /* without gravity θ' stays −1 */

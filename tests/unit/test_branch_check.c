@@ -1,8 +1,8 @@
 /* test_branch_check.c — a run that switches to another solution branch at a singular configuration must fail, and so
  * must a run that misses its tolerances.
  *
- * Without forces, a parallelogram linkage rotates at a constant rate through its stretched position at t = a. There
- * it can fold into the antiparallelogram. */
+ * Without forces, a parallelogram linkage rotates at a constant rate through its stretched position at t = a. There it
+ * can continue as a parallelogram or as an antiparallelogram. */
 #include "engine/simulate/trajectory.h"
 #include "tests/unit/fixture.h"
 
@@ -37,8 +37,8 @@ static bool mentions(const hamel_error *error, const char *text) {
 
 static const char at_the_end[] = "`final`";
 
-/* Returns true if the run is completed. A completed run must be correct, also at the requested instant; a failed run
- * must name the constraints. */
+/* Returns true if the run is completed. A completed run must be correct, also in the row at the requested instant. The
+ * message of a failed run must name the constraints. */
 static bool passes(const char *name, const char *method, double rtol, const char *looked_at) {
     char members[2000], simulation[200];
     snprintf(members, sizeof members, parallelogram, 1e4 * rtol, 1e4 * rtol, looked_at, 1e4 * rtol);
@@ -71,7 +71,7 @@ static void every_formulation_continues_correctly_or_reports_the_constraints_tha
         if (!strcmp(name, "routh")) continue; /* no cyclic coordinates */
         for (size_t k = 0; k < 12; k++)
             if (!passes(name, methods[k % 4], tolerances[k / 4], at_the_end) && velocities &&
-                k % 4 < 3) /* the internal stages may be inaccurate */
+                k % 4 < 3) /* methods[3] may stop, because its internal stages may be inaccurate */
                 fail_msg("%s by %s stops at rtol %g", name, methods[k % 4], tolerances[k / 4]);
     }
 }
@@ -93,8 +93,8 @@ static void a_state_requested_at_the_singularity_is_correct_or_rejected(void **s
 
 typedef enum tampering { NOTHING, TURNED, ENERGY } tampering;
 
-/* Integrates through the stretched position and falsifies the state recorded before it. The integrator's own checks
- * do not apply. */
+/* Integrates through the stretched position. Falsifies the state that the branch check has recorded before it. The
+ * integrator does not use this state, so only the branch check can detect the change. */
 static hamel_status follow(tampering what, hamel_error *error) {
     char members[2000];
     double q[4], v[4];
@@ -163,8 +163,8 @@ static void a_large_balance_error_fails_the_run(void **state) {
     assert_false(denied(thrown, "`stop`: 1, `samples`: 3, `max_step`: 0.0001", "balance"));
 }
 
-/* Output rows of van der Pol's oscillator (μ = 1000) miss the short intervals with nearly all of the energy: T up to
- * 9e5. */
+/* Van der Pol's oscillator (μ = 1000) has a kinetic energy up to 9e5 in short intervals, which contain no output
+ * rows. */
 static void energy_peaks_between_rows_are_part_of_the_scale(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "bdf"};
@@ -177,7 +177,8 @@ static void energy_peaks_between_rows_are_part_of_the_scale(void **state) {
     }
 }
 
-/* A mass led along a straight line needs no short steps, but the work of the leading force in a wavy field does. */
+/* The prescribed motion of a mass along a straight line does not require short steps. The integral of the work in a
+ * field that varies rapidly along the line does. */
 static void work_is_as_accurate_as_the_motion(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};

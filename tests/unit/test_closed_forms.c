@@ -1,10 +1,10 @@
 /* test_closed_forms.c — classical systems follow their closed-form solutions within the requested tolerance.
  *
- * Each system is run at several tolerances by both methods, described by bodies, joints and constraints. The
- * tolerance bounds the error of one step relative to the size of the integrated variables; these errors add up along
- * the run. All rates are about 1 rad/s or more, so a column of size `scale` may have an error of tolerance × scale ×
- * span, with the span in seconds. There is no other allowance: an error that does not decrease with the tolerance,
- * or a small wrong term, fails. */
+ * Each system is run at several tolerances by both methods, described by bodies, joints and constraints. The tolerance
+ * bounds the error of one step relative to the size of the integrated variables; these errors add up along the run. All
+ * rates are about 1 rad/s or more, so a column of size `scale` may have an error of tolerance × scale × span, with the
+ * span in seconds. There is no other allowance, so an error that does not decrease with the tolerance, or a small wrong
+ * term, fails the test. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -19,15 +19,15 @@
 
 typedef double closed_form(double t, const double *p);
 
-/* A column and its expected value. Without a closed form, the column must stay constant. */
+/* A column and its expected value. If `form` is NULL, the column must stay constant. */
 typedef struct comparison {
     const char *column;
     closed_form *form;
     double scale;
 } comparison;
 
-/* The tolerance of a step has a lower bound near rounding. With it, the errors of BDF's many steps add up to more
- * than 1e-11. */
+/* BDF is not tested at 1e-11: rounding limits the error of a step from below, and the errors of BDF's many steps add up
+ * to more than 1e-11. */
 typedef struct demand {
     const char *method;
     double tolerance;
@@ -220,7 +220,7 @@ static void a_disk_in_steady_precession_stays_in_steady_precession(void **state)
  * cos(tilt), and their derivatives. */
 static void legendre(double z, double y[2], double slope[2]) {
     for (int odd = 0; odd < 2; odd++) {
-        double term = 1; /* coefficient times z^(n - 1); for n = 0 the coefficient alone */
+        double term = 1; /* c_n z^(n - 1), where c_n is the coefficient of z^n; 1 for n = 0 */
         y[odd] = odd == 0 ? 1 : z;
         slope[odd] = odd;
         for (int n = odd + 2; n < 400; n += 2) {
@@ -272,7 +272,7 @@ static double sleigh_heading(double t, const double *p) {
     return p[0] * p[3] / p[1] * (gudermannian(p[1] * (t - p[2])) + gudermannian(p[1] * p[2]));
 }
 
-/* The sleigh starts backwards, with its mass centre 0.25 ahead of the blade, and reverses its direction. */
+/* The sleigh starts backwards and reverses its direction. Its mass centre is 0.25 ahead of the blade. */
 static void a_sleigh_that_starts_backwards_reverses(void **state) {
     (void)state;
     static const char system[] =
@@ -288,7 +288,7 @@ static void a_sleigh_that_starts_backwards_reverses(void **state) {
     MEETS(system, 8, list, p);
 }
 
-/* --- Suslov: a body without rotation about one of its axes -------------------------------------------------------- */
+/* --- Suslov: a body that cannot rotate about one of its axes ------------------------------------------------------- */
 
 /* p: W, k, c. */
 static double suslov_1(double t, const double *p) {

@@ -96,7 +96,7 @@ static void assert_row(const row *b, const char *simulation) {
     int count = collide(b, v);
     describe(b, text);
     record *r = record_run_well(text, simulation);
-    /* with less restitution the velocities only converge */
+    /* with a smaller restitution, infinitely many impacts follow and the velocities only converge */
     if (b->restitution >= 0.5) assert_int_equal(r->count, count);
     for (int i = 0; i < b->n; i++) assert_near("velocity", record_end(r)[1 + b->n + i], v[i], 1e-8);
     for (size_t k = 0; k < r->count && k < RECORD_EVENTS; k++) {
@@ -174,7 +174,7 @@ static void random_rows_collide_in_the_order_of_declaration(void **state) {
     assert_true(ordered > 5 && ordered < 55);
 }
 
-/* A gap smaller than the tolerance, positive or negative, counts as closed. */
+/* If the gap is smaller than the tolerance in absolute value, the contact counts as closed. */
 static void nearly_touching_balls_collide(void **state) {
     (void)state;
     static const double gaps[] = {1e-17, -1e-17, 1e-12, -1e-12, 1e-10};
@@ -208,7 +208,7 @@ static void every_method_and_formulation_computes_the_chain_of_impacts(void **st
 }
 
 /* A heavy ball presses a light one against a wall. With the mass ratio 100^k, the number of impacts is given by the
- * first k + 1 digits of π (Galperin, Regular and Chaotic Dynamics 8 (2003) 375), even if all impacts happen at one
+ * first k + 1 digits of π (Galperin, Regular and Chaotic Dynamics 8 (2003) 375), even if all impacts occur at the same
  * time. */
 static void the_number_of_impacts_shows_digits_of_pi(void **state) {
     (void)state;
@@ -346,7 +346,7 @@ static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
     assert_int_equal(r->status, HAMEL_INVALID);
     assert_true(record_says(r, "give the event a direction"));
     record_free(r);
-    /* the same at a later time, after another event */
+    /* the error is also reported at a later time, after another event */
     row b = {.n = 3, .mass = {1, 1, 1}, .velocity = {1}, .gap = {0.5}, .restitution = 1, .direction = "both"};
     char text[TEXT];
     describe(&b, text);
@@ -356,7 +356,8 @@ static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
     record_free(r);
 }
 
-/* For example, the event function may omit the radius of the ball. */
+/* The ball starts at y = 0, beyond the zero of its event function y − 0.1. For example, the radius in the function is
+ * wrong. */
 static void a_penetrating_contact_is_reported(void **state) {
     (void)state;
     record *r = ball(
@@ -565,8 +566,8 @@ static void impulses_that_add_energy_are_rejected(void **state) {
     }
 }
 
-/* A moving wall may add energy. A restitution above 1 always does: if it is constant, reading the description warns;
- * otherwise the impact does. */
+/* A moving wall may add energy. A restitution above 1 always adds energy. If the restitution is constant, reading the
+ * description produces a warning; otherwise the impact does. */
 static void moving_walls_and_large_restitutions_add_energy(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, "

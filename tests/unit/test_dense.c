@@ -1,8 +1,8 @@
-/* test_dense.c — engine/linear/dense.c on random matrices and on matrices with known results.
+/* test_dense.c — engine/linear/dense.c with random matrices and with matrices whose results are known.
  *
- * The bounds are backward errors: a residual of about c n ε (|A| |x| + |b|), where c includes the textbook constant
- * and the growth for random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorems 9.4,
- * 10.3, 19.4). These bounds are valid for any condition number. */
+ * The bounds are backward errors: a residual of about c n ε (|A| |x| + |b|), where c includes the textbook constant and
+ * the growth for random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorems 9.4, 10.3,
+ * 19.4). These bounds are valid for any condition number. */
 #include "engine/linear/dense.h"
 #include "tests/unit/random.h"
 
@@ -58,7 +58,7 @@ static void cholesky_solves_positive_definite_systems(void **state) {
         assert_true(dense_cholesky(n, l));
         dense_forward(n, l, x);
         dense_backward(n, l, x);
-        double size = 0; /* normwise, because Cholesky's error is bounded by the diagonal and not row by row by |A| */
+        double size = 0; /* norm of A: the error of Cholesky's method is not bounded by |A| row by row */
         for (size_t i = 0; i < n; i++) size = fmax(size, a[i + n * i]);
         double most = 0;
         for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
@@ -120,7 +120,8 @@ static void lu_solves_general_and_indefinite_systems(void **state) {
             size_t pivot[MOST];
             random_fill(&seed, a, n * n, -1, 1);
             for (size_t i = 0; symmetric && i < n * n; i++) a[i] = a[i / n + n * (i % n)];
-            for (size_t i = 0; i < n; i++) a[i] *= 1e9; /* a badly scaled column, and below a badly scaled row */
+            /* scale the first column badly; the next loop scales the last row */
+            for (size_t i = 0; i < n; i++) a[i] *= 1e9;
             for (size_t j = 0; j < n; j++) a[n - 1 + n * j] *= 1e-7;
             random_fill(&seed, b, n, -1, 1);
             memcpy(lu, a, n * n * sizeof *lu);
@@ -154,8 +155,8 @@ static void lu_fails_if_the_matrix_is_singular(void **state) {
     size_t pivot[MOST];
     for (size_t n = 2; n <= 40; n++) {
         random_fill(&seed, a, n * n, -1, 1);
-        for (size_t i = 0; i < n; i++) /* last column: the mean of two others, so dependent up to rounding */
-            a[i + n * (n - 1)] = n == 2 ? 3 * a[i] : (a[i] + a[i + n]) / 2;
+        /* the last column is the mean of two others, so it is dependent */
+        for (size_t i = 0; i < n; i++) a[i + n * (n - 1)] = n == 2 ? 3 * a[i] : (a[i] + a[i + n]) / 2;
         assert_false(dense_lu(n, a, pivot, scale));
     }
     double zero_row[] = {1, 0, 2, 0};

@@ -55,7 +55,7 @@ static double slope_along_the_path(const graph *g, graph_node node, const motion
     return (4 * difference_along_the_path(g, node, p, h / 2) - difference_along_the_path(g, node, p, h)) / 3;
 }
 
-/* Returns operands in the domain of every operator and away from its kinks. */
+/* Returns operands inside the domain of each operator and not at its kinks. */
 static graph_node operand_of(graph_fixture *f, graph_op op, int k) {
     graph *g = f->g;
     static const double middle[] = {0.45, 1.35, -0.7};
@@ -123,8 +123,8 @@ static const struct slope {
 };
 /* clang-format on */
 
-/* x is a coordinate. Derivatives are computed in the graph and by the tangent program. tan and sech themselves have
- * the largest rounding errors. */
+/* x is a coordinate. Derivatives are computed in the graph and by the tangent program. The largest rounding errors are
+ * those of the functions tan and sech. */
 static void derivatives_are_accurate_next_to_edges_of_the_domain(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -172,8 +172,8 @@ static void partial_derivatives_sum_up_to_the_rate(void **state) {
     }
 }
 
-/* The gradient is that of a sum of two roots with a common part, for each operator; its operands depend on all
- * symbols. */
+/* For each operator, computes the gradient of a sum of three roots with common subexpressions. The operands depend on
+ * all symbols. */
 static void a_gradient_has_all_partial_derivatives(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -202,8 +202,8 @@ static void a_gradient_has_all_partial_derivatives(void **state) {
     }
 }
 
-/* Σ_i (Σ_{j ≤ i} x_j²)²: each inner sum contains the previous one. Separate partial derivatives would add O(N²)
- * nodes. */
+/* The expression is Σ_i (Σ_{j ≤ i} x_j²)², in which each inner sum contains the previous one. Separate partial
+ * derivatives would add O(N²) nodes. */
 static void a_gradient_costs_a_fixed_multiple_of_its_expression(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -245,7 +245,7 @@ static void an_expression_without_the_symbol_has_derivative_zero(void **state) {
     assert_int_equal(graph_partial(g, other, GRAPH_NONE), GRAPH_NONE);
 }
 
-/* Builds x_(k+1) = x_k sin(x_k) + x_k, which has 3^depth leaves as a tree. */
+/* Builds x_(k+1) = x_k sin(x_k) + x_k. Written out as a tree, it has 3^depth leaves. */
 static size_t nodes_of_nest(size_t depth, bool rate) {
     arena memory;
     arena_init(&memory, 0);
@@ -295,8 +295,8 @@ static double cost_of_rates(size_t count) {
     return cost;
 }
 
-/* A rate adds three nodes and an entry of the memo, which costs about three times as much as a sine. If the keys of
- * the memo collided, it would cost at least twelve times as much. */
+/* A rate adds three nodes and an entry of the memo, which takes about three times as long as a sine (measured). If the
+ * keys of the memo collided, it would take at least twelve times as long. */
 static void storing_derivatives_costs_no_more_than_creating_them(void **state) {
     (void)state;
     double least = INFINITY;

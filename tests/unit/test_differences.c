@@ -78,8 +78,8 @@ static graph_node lost(graph *g, graph_node node) {
     return graph_mul(g, graph_number(g, 1.001), node);
 }
 
-/* Changes part number `part` of the description. Returns where the difference must be reported, or NULL if the part
- * does not exist. */
+/* Changes part number `part` of the description. Returns the place that the report must name, or NULL if there is no
+ * part with this number. */
 static const char *change(hamel_system *s, int part) {
     graph *g = s->graph;
     switch (part) {
@@ -133,7 +133,7 @@ static void an_error_in_any_part_is_found(void **state) {
             assert_true(d.gradients > 1e-5 && d.rates > 1e-5 && d.motion < 1e-8);
         close_analysis(&c);
     }
-    assert_true(found >= 10); /* the parts listed above and each force */
+    assert_true(found >= 10); /* the parts listed in change() and each force */
 }
 
 static void an_error_in_friction_is_found(void **state) {

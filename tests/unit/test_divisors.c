@@ -1,7 +1,7 @@
-/* test_divisors.c — engine/equations/divisors.c: generated C whose equations contain divisions must stop where a
+/* test_divisors.c — engine/equations/divisors.c: if its equations contain divisions, generated C must stop where a
  * divisor vanishes.
  *
- * The reference is the C of Lagrange's equations of the same system, which do not contain such divisions. */
+ * The reference is the C of Lagrange's equations of the same system, which contain no such divisions. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/written_c.h"
 #include "tests/unit/written_text.h"
@@ -23,7 +23,7 @@ static const char *const formulations[] = {"maggi", "kane", "gibbs-appell", "bol
 typedef struct passage {
     const char *description;
     double stop;
-    double zero;         /* time at which the divisor vanishes; HUGE_VAL if it does not before `stop` */
+    double zero;         /* time at which the divisor vanishes; HUGE_VAL if it does not vanish before `stop` */
     const char *divisor; /* the divisor as named in a comment of the C; NULL if none */
 } passage;
 
@@ -43,7 +43,7 @@ static const passage passages[] = {
      2.5, M_PI / 2, "cos(th), in y' (constraint edge)"},
     /* the same blade with the velocity along the blade, which needs no division */
     {BLADE("", "0", "0", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"), 2.5, HUGE_VAL, NULL},
-    /* a wheel whose angular rate follows from the rate of x */
+    /* a wheel that rolls: x' determines its angular rate */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 0.5}, `y`, {`name`: `th`, `velocity`: 1}, {`name`: `p`, "
      "`velocity`: 1}], `quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],"
      "`kinetic_energy`: `x'^2 + y'^2 + th'^2 + 0.1*p'^2`, `potential_energy`: `0.3*y + 0.1*cos(p)`, `constraints`: ["
@@ -56,7 +56,7 @@ static const passage passages[] = {
      "`potential_energy`: `0.1*z`, `constraints`: [{`name`: `sphere`, `equation`: `x^2 + y^2 + z^2 = 1`}],"
      "`simulation`: {`stop`: 1}}",
      1.6, 0.955, "z, in z' (constraint sphere)"},
-    /* the same blade approaching the zero from the other side, where the divisor is negative */
+    /* the same blade, which starts where the divisor is negative */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "2.5",
            "tan(2.5)", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
      3.5, 1.5 * M_PI - 2.5, "cos(th), in y' (constraint edge)"},
@@ -113,8 +113,8 @@ static int step(integration *i, double t, double h) {
     return 0;
 }
 
-/* Before the zero, the position error is at most 2e-6; beyond it every step must fail. Without the test of the
- * divisors' signs, steps across the zero succeed, with errors from 1e-4 to 0.05 at the end. */
+/* Before the zero of the divisor, the measured error is at most 2e-6. Each step across the zero must fail. If the C did
+ * not test the sign of the divisor, such steps would succeed, with measured errors from 1e-4 to 0.05 at the end. */
 static void follow(const passage *p, const char *as, integration *truth, integration *other, double h) {
     int status = 0;
     double t = 0, worst = 0;

@@ -195,7 +195,7 @@ static void a_body_attached_to_another_body_rotates_with_it(void **state) {
     fixture_close(&f);
 }
 
-/* A frame defined by a position only has the axes of the frame in `in`, or inertial axes. */
+/* If a frame has only a position, its axes are those of the frame in `in`, or inertial axes if `in` is missing. */
 static void a_position_in_a_frame_does_not_define_axes(void **state) {
     (void)state;
     fixture f;

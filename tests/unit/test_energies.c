@@ -46,7 +46,7 @@ static const char *const moving[] = {
     "`orientation`: {`angle`: `s - W*t`}}], `springs`: [{`between`: [`P`, `B`], `stiffness`: 20, `length`: 1}],",
 };
 
-/* Only rounding errors are allowed: the energies are below 100 and take some hundred operations. */
+/* The bound allows only for rounding errors: the energies are below 100 and are computed by some hundred operations. */
 static void the_parts_of_the_kinetic_energy_add_up(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
@@ -61,7 +61,7 @@ static void the_parts_of_the_kinetic_energy_add_up(void **state) {
         assert_column_zero(&m, "parts", "sum", 1e-12);
         assert_column_zero(&m, "Jacobi integral", "h", 1e-12);
         assert_column_zero(&m, "rate", "rate", 1e-10);
-        assert_true(motion_last(&m, "T0") > 0.01); /* T2 is not the whole kinetic energy */
+        assert_true(motion_last(&m, "T0") > 0.01); /* T0 does not vanish, so T2 is not the whole kinetic energy */
         motion_free(&m);
     }
 }
@@ -161,7 +161,7 @@ static void the_rate_is_the_derivative_in_every_example(void **state) {
         double scale = 1;
         size_t size = cJSON_HasObjectItem(d, "lagrangian") ? 0 : motion_column(&m, "speed of energies");
         for (size_t i = 0; size && i < m.row_count; i++) scale = fmax(scale, motion_value(&m, i, size));
-        /* limited by the velocity residuals times the multipliers */
+        /* the difference is limited by the velocity residuals times the multipliers */
         assert_column_zero(&m, e->name, "difference of rates", 1e-6 * scale);
         motion_free(&m);
         free(text);

@@ -11,14 +11,14 @@
 
 #include <math.h>
 
-/* UNDECIDED makes no claim */
+/* UNDECIDED: neither stable nor unstable can be proved */
 typedef enum verdict { UNDECIDED = -1, UNSTABLE = 0, STABLE = 1 } verdict;
 
 typedef struct expectation {
     const char *members;
     double q[3]; /* coordinates of the equilibrium */
     verdict verdict;
-    const char *by;   /* how the stability is decided; NULL if undecided */
+    const char *by;   /* criterion that decides the stability; NULL if undecided */
     size_t dimension; /* dimension of the family of equilibria */
     size_t count;     /* number of equilibria found; 0 if not checked */
 } expectation;
@@ -80,7 +80,7 @@ static void powers_are_decided_by_the_order_of_the_first_derivative(void **state
            {ONE("x^5"), {0}, UNSTABLE, ORDER(5), 0, 1}, {ONE("x^6"), {0}, STABLE, ORDER(6), 0, 1},
            {ONE("-x^6"), {0}, UNSTABLE, ORDER(6), 0, 1}, {ONE("-x^7"), {0}, UNSTABLE, ORDER(7), 0, 1},
            {ONE("x^8"), {0}, STABLE, ORDER(8), 0, 1}, {ONE("1e6*(x - 0.7)^6"), {0.7}, STABLE, ORDER(6), 0, 1},
-           /* as a sum, the root is accurate only to the cube root of rounding */
+           /* in the expanded sum, the triple root is accurate only to the cube root of ε */
            {ONE("x^4 - 1.2*x^3 + 0.54*x^2 - 0.108*x"), {0.3}, STABLE, ORDER(4), 0, 1},
            {ONE("(x - 0.3)^4"), {0.3}, STABLE, ORDER(4), 0, 1}, {ONE("x^4 - x^3"), {0.75}, STABLE, LEAST, 0, 2},
            {ONE("x^4 - x^3"), {0}, UNSTABLE, ORDER(3), 0, 2});
@@ -97,15 +97,15 @@ static void several_flat_directions_are_examined_together(void **state) {
            {THREE("(x - y)^4 + (y - z)^4 + (x + y + z)^4"), {0}, STABLE, ORDER(4), 0, 1});
 }
 
-/* If x follows y along the valley x = −y²/2, −y⁴/4 remains, and 3y⁴/4 with y⁴ added. Peano's (x − y²)(x − 2y²) grows
- * along every straight line but is −y⁴/4 on x = 3y²/2. */
+/* Along the valley x = −y²/2, V is −y⁴/4, or 3y⁴/4 if y⁴ is added to V. Peano's (x − y²)(x − 2y²) grows along every
+ * straight line but is −y⁴/4 on x = 3y²/2. */
 static void the_potential_is_reduced_along_the_flat_direction(void **state) {
     (void)state;
     EXPECT({TWO("x^2 + x*y^2"), {0}, UNSTABLE, ORDER(4), 0, 1}, {TWO("x^2 + x*y^2 + y^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("(x - y^2)*(x - 2*y^2)"), {0}, UNSTABLE, ORDER(4), 0, 1},
            {TWO("(x - y)^2 + x^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("100*(x - y)^2 - x^4"), {0}, UNSTABLE, ORDER(4), 0, 1},
-           /* Next to stiff terms, rounding leaves only radii at which x⁴ does not yet dominate. */
+           /* With the factor 1e9, rounding of the stiff term hides x⁴ at all radii at which x⁴ would decide. */
            {TWO("1e6*(x - y)^2 + x^4"), {0}, STABLE, ORDER(4), 0, 1},
            {TWO("1e9*(x - y)^2 + x^4"), {0}, UNDECIDED, NULL, 0, 1}, {TWO("x^2 - y^4"), {0}, UNSTABLE, ORDER(4), 0, 1});
 }
@@ -147,7 +147,7 @@ static void a_hoop_is_decided_at_its_critical_speed(void **state) {
            {HOOP("9.80999"), {0}, STABLE, LEAST, 0, 2});
 }
 
-/* The same bead as a particle on a hoop whose orientation is w t. Time occurs explicitly, but the equations of
+/* The same bead as a particle on a hoop whose orientation is w t. Time occurs in the description, but the equations of
  * motion do not depend on it. */
 #define TURNED(w)                                                                                              \
     "`parameters`: {`w`: `" w "`}, `coordinates`: [{`name`: `th`, `initial`: 0.3}], `gravity`: [0, 0, -9.81]," \
@@ -168,7 +168,8 @@ static void branches_are_found_on_both_sides(void **state) {
            {ONE("max(x, 0)^2 + max(-x, 0)^4"), {0}, STABLE, ORDER(4), 0, 1});
 }
 
-/* The potential alone decides nothing if forces have no potential, dissipate energy, or could stabilize. */
+/* The potential alone does not decide the stability if forces have no potential, or dissipate energy, or can
+ * stabilize. */
 static void other_forces_are_taken_into_account(void **state) {
     (void)state;
 #define FORCE(x) ", `generalized_forces`: {`x`: `" x "`}"
@@ -208,9 +209,9 @@ static void constraints_shape_the_potential(void **state) {
            {UNDER("x^2", CONSTRAINT("c", "x' = 0.5*y'")), {0, -0.8}, STABLE, LEAST, 1, 1});
 }
 
-/* Blades (x' sin f = y' cos f): on a slope they are in equilibrium across it, f = ±π/2, anywhere. The effect of a
- * small rotation is undecided. A sleigh keeps its course if its mass centre is ahead of the blade, and not if it is
- * behind (Chaplygin). */
+/* Blades (x' sin f = y' cos f): on a slope, each position is an equilibrium if the blade is perpendicular to the slope
+ * line, f = ±π/2. The effect of a small rotation is undecided. A sleigh keeps its course if its mass centre is ahead of
+ * the blade, and not if it is behind (Chaplygin). */
 #define BLADE(vx, T, V)                                                                                                \
     "`coordinates`: [{`name`: `x`, `velocity`: " vx "}, `y`, `f`], `kinetic_energy`: `" T "`, `potential_energy`: `" V \
     "`, `constraints`: [" CONSTRAINT("k", "x'*sin(f) = y'*cos(f)") "]"
@@ -257,8 +258,8 @@ static void moving_constraints_and_forces_are_reported(void **state) {
     expect_refusal(ONE("x^2 + x*cos(3*t)"), "the force on `x` depends on time");
 }
 
-/* Time-dependent parts that do not disturb an equilibrium: the direction of a blade without a force on it, a
- * stiffness, a lever. */
+/* These systems depend on time, but the equilibrium persists: the direction of a blade on which no force acts, a
+ * stiffness, and a lever vary. */
 static void time_dependence_that_permits_equilibrium_is_accepted(void **state) {
     (void)state;
     EXPECT({UNDER("x^2 + y^2", CONSTRAINT("c", "cos(t)*x' + sin(t)*y' = 0")), {0, 0}, STABLE, LEAST, 0, 1},

@@ -23,8 +23,9 @@ static char *ball(double restitution) {
     return text;
 }
 
-/* A ball falls from height 1: bounce k is at t0 (1 + 2e + ... + 2e^k), t0 = sqrt(2/g), with speed g t0 e^k. For
- * heights above 1000 atol, the error in position is about atol, and in time about atol / speed. */
+/* A ball falls from height 1. Bounce k = 0, 1, ... is at t0 (1 + 2e + ... + 2e^k), where t0 = sqrt(2/g), with speed g
+ * t0 e^k. For heights above 1000 atol, the position error is about atol, and the error of the time about atol /
+ * speed. */
 static void bounces_come_at_the_times_of_the_closed_form(void **state) {
     (void)state;
     for (double e = 0.5; e < 0.95; e += 0.1) {
@@ -63,7 +64,7 @@ static void a_ball_in_a_box_bounces_off_every_wall(void **state) {
                         "`events`: [{`name`: `side`, `when`: `1 - x^2`, `direction`: `falling`, `set`: {`x'`: `-x'`}}, "
                         "{`name`: `top`, `when`: `1 - y^2`, `direction`: `falling`, `set`: {`y'`: `-y'`}}]",
                         "`stop`: 100, `samples`: 101, `rtol`: 1e-10");
-    /* Unfolded, each coordinate is the triangle wave of period 4 with slope 1, at 3t and 2t. */
+    /* The coordinates are the triangle wave of period 4 with slope ±1, evaluated at 3t and at 2t. */
     for (size_t i = 0; i < r->rows; i++)
         for (int k = 0; k < 2; k++) {
             double s = fmod((k ? 2 : 3) * r->values[i][0] + 1, 4), x = s < 2 ? s - 1 : 3 - s;
@@ -333,7 +334,7 @@ static void a_force_that_jumps_in_time_is_integrated_exactly(void **state) {
     /* v = 2 + (4 - 2) + (9/2 + 1/2); x = 2 (1/2 + 3) + 2 + (27/6 + 9/2 + 1/6) */
     assert_near("v", r->values[1][2], 9, 1e-11);
     assert_near("x", r->values[1][1], 7 + 2 + 27. / 6 + 4.5 + 1. / 6, 1e-11);
-    assert_true(r->summary.branch_changes == 4); /* at t = 1, 2, 3, 4; the last is at the end of the run */
+    assert_true(r->summary.branch_changes == 4); /* at t = 1, 2, 3, and 4, the end of the run */
     assert_int_equal(r->count, 0);
     record_free(r);
 }
@@ -369,7 +370,7 @@ static void the_knots_of_a_linear_table_are_kinks(void **state) {
                                 "`tables`: {`f`: {`x`: [0, 1, 2, 3], `y`: [0, 5, 0, 1]}}, "
                                 "`generalized_forces`: {`x`: `table(f, t)`}",
                                 "`stop`: 3, `samples`: 4, `rtol`: 1e-9, `atol`: 1e-12");
-    assert_near("v(1)", r->values[1][2], 2.5, 1e-11); /* areas of the triangles */
+    assert_near("v(1)", r->values[1][2], 2.5, 1e-11); /* the integral of a triangular function */
     assert_near("v(2)", r->values[2][2], 5, 1e-11);
     assert_near("v(3)", r->values[3][2], 5.5, 1e-11);
     assert_near("x(1)", r->values[1][1], 5. / 6, 1e-11);

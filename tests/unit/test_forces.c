@@ -17,7 +17,7 @@
     "`constraints`: [{`name`: `floor`, `equation`: `y = 0`}],"                                  \
     "`outputs`: {`a`: `x''`, `rate`: `der(jacobi_integral()) - energy_rate()`},"
 
-/* All systems have x = 0 and x' = 3. The force is −μ N, or the product of μ N and the given expression. */
+/* All systems have x = 0 and x' = 3. The friction force is −μ N, or μ N times an expression. */
 static const struct {
     const char *place;
     double factor;

@@ -166,7 +166,8 @@ static solution solution_create(const hamel_model *model) {
     return s;
 }
 
-/* Computes accelerations and total constraint forces at a state: Aᵀλ, or the sum with prescribed parts. */
+/* Computes accelerations and total constraint forces at a state. The total is Aᵀλ or, if constraints have friction or
+ * prescribed forces, the sum of ideal and nonideal forces. */
 static void solve(dynamics *k, double t, const double *q, const double *v, const char *name, solution *out) {
     const hamel_model *model = k->model;
     hamel_error error = {0};
@@ -181,8 +182,8 @@ static void solve(dynamics *k, double t, const double *q, const double *v, const
         out->exerted[i] = k->ideal[i] + k->nonideal[i];
 }
 
-/* Finds a consistent state near the initial one. The random change is projected onto the constraints first, so that
- * redundant constraints stay consistent. */
+/* Finds a consistent state near the initial one. The random change of the state is first projected onto the tangent
+ * space of the constraints, so that redundant constraints stay consistent. */
 static void random_state(dynamics *k, uint64_t *seed, double *t, double *q, double *v, const char *name) {
     const hamel_model *model = k->model;
     size_t n = model->n;

@@ -71,8 +71,8 @@ static void friction_changes_the_normal_force(void **state) {
     motion_free(&m);
 }
 
-/* Friction at both ends of a ladder: s and r = ±1 are the directions of the friction forces on foot (along x) and
- * top (along y). N and R must have consistent signs in m x'' = R + s μ|N| − k x_f, m y'' = N + r μ|R| − m g. */
+/* Friction acts at both ends of a ladder. N is the normal force of the floor, R that of the wall. For each pair of
+ * signs n of N and r of R, the equations are linear; exactly one pair must agree with its solution. */
 static void two_frictions_are_solved_for_together(void **state) {
     (void)state;
     motion m = motion_run(LADDER(", `friction`: {`coefficient`: 0.3, `regularization`: 1e-9}",
@@ -80,9 +80,9 @@ static void two_frictions_are_solved_for_together(void **state) {
                           "`stop`: 0.01, `samples`: 2");
     double h = 0.5, w = 1, g = 9.81, s = sin(h) / 2, c = cos(h) / 2, I = 1.0 / 12, found = 0;
     for (int pattern = 0; pattern < 4; pattern++) {
-        /* a = h'': x'' = c a − s w², y'' = −s a − c w²; the foot moves along +x, the top along −y. x'' = R − 0.3|N|
-         * − 2s, y'' = N + 0.5|R| − g. I a is the sum of the moments about the centre: R at (−s, c): −cR; 0.5|R| up
-         * at (−s, c): −s·0.5|R|; N at (s, −c): sN; −(0.3|N| + 2s) along x at (s, −c): −c(0.3|N| + 2s). */
+        /* With a = h'', x'' = c a − s w² and y'' = −s a − c w². The foot moves along +x, the top along −y. x'' = R −
+         * 0.3|N| − 2s, y'' = N + 0.5|R| − g. I a is the sum of the moments about the centre: R at (−s, c): −cR; 0.5|R|
+         * up at (−s, c): −s·0.5|R|; N at (s, −c): sN; −(0.3|N| + 2s) along x at (s, −c): −c(0.3|N| + 2s). */
         double n = pattern & 1 ? -1 : 1, r = pattern & 2 ? -1 : 1;
         /* R = x'' + 0.3 n N + 2s and N = y'' − 0.5 r R + g are solved by Cramer's rule for a = 0 and 1. */
         double D = 1 + 0.15 * n * r, moment[2], N[2], R[2];

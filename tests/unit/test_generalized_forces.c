@@ -109,8 +109,8 @@ static void a_relaxed_constraint_shows_its_reaction(void **state) {
     fixture_close(&f);
 }
 
-/* A block of 2 kg on a horizontal floor is pulled by 3 N along x. Friction is μ N if it slides, and opposes the pull
- * if it sticks. */
+/* A block of 2 kg on a horizontal floor is pulled by 3 N along x. If the block slides, friction is μ N. If it sticks,
+ * friction is opposite to the pull. */
 static void friction_acts_whether_it_slides_or_sticks(void **state) {
     (void)state;
     static const char *const velocities[] = {"0.5", "-0.5", "0"};

@@ -1,7 +1,7 @@
 /* test_graph.c — engine/graph/graph.c, simplify.c, print.c and the terms of substitute.c.
  *
  * Reference values are computed by a loop over the graph with the operator table. Simplification is checked by
- * values, one operator after the other, so no expected forms are necessary. */
+ * comparing values, so the tests do not depend on the form of the result. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/graph_fixture.h"
 
@@ -52,7 +52,7 @@ static void neutral_elements_are_dropped_and_like_terms_are_combined(void **stat
     assert_int_equal(graph_apply(g, GRAPH_IF, one, x, y), x);
 }
 
-/* Operators without jumps, so that rounding cannot select a different branch. */
+/* These operators have no jumps, so rounding cannot select a different branch. */
 static const graph_op smooth[] = {GRAPH_ADD, GRAPH_SUB, GRAPH_MUL, GRAPH_DIV,  GRAPH_NEG,  GRAPH_POW,
                                   GRAPH_SIN, GRAPH_COS, GRAPH_TAN, GRAPH_ATAN, GRAPH_TANH, GRAPH_ABS,
                                   GRAPH_EXP, GRAPH_MIN, GRAPH_MAX, GRAPH_HYPOT};
@@ -94,7 +94,7 @@ static void simplification_keeps_values(void **state) {
                 expected = graph_op_value(op, a, b, 0);
                 got = value_at(f->g, pool[k], q);
                 if (!isfinite(expected) || fabs(expected) > 1e100) continue;
-                /* terms may cancel, so rounding is relative to the terms */
+                /* terms may cancel, so the error bound is relative to the terms */
                 bool like_terms = op == GRAPH_ADD || op == GRAPH_SUB;
                 double size = fabs(expected) + (like_terms ? fabs(a) + fabs(b) : 0);
                 if (!(fabs(got - expected) <= 1e-13 * size + DBL_MIN))
@@ -253,7 +253,7 @@ static char *printed(fixture *f, graph_node node) {
 
 static void expect_round_trip(fixture *f, graph_node node, uint64_t *seed) {
     char *text = printed(f, node);
-    if (!text) return; /* common subexpressions are repeated, beyond a megabyte */
+    if (!text) return; /* the text would exceed one megabyte, because common subexpressions are repeated */
     if (strlen(text) < 5000) {
         graph_node again = fixture_node(f, text);
         double q[SYMBOLS];

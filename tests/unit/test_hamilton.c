@@ -136,7 +136,7 @@ static void velocities_satisfy_the_constraints_for_any_momenta(void **state) {
     hamel_model_free(model);
 }
 
-/* Systems whose canonical equations differ from Lagrange's in every possible way. */
+/* These systems contain each term by which canonical equations can differ from Lagrange's. */
 static const struct {
     const char *name, *system;
     double stop;
@@ -228,7 +228,8 @@ static void the_hamiltonian_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* Compares dq', the change of q' with q and p, its inverse, and q'' from p' with differences of the maps. */
+/* Compares three results with differences: the change of q' with q and p, the inverse of this map, and q'' computed
+ * from p'. */
 static void derivatives_of_the_maps_agree_with_differences(void **state) {
     (void)state;
     hamel_error error = {0};

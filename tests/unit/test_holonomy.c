@@ -62,7 +62,7 @@ static void a_rotating_direction_makes_two_coordinates_free(void **state) {
     expect(standing, (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* Combinations of d(x + y w) and d(z − x y), with coefficients that make each one nonintegrable alone. */
+/* The two constraints are combinations of d(x + y w) and d(z − x y). Each of them alone is nonintegrable. */
 static void a_pair_may_be_integrable_if_neither_member_is(void **state) {
     (void)state;
     const char *start =
@@ -93,8 +93,7 @@ static void a_coin_needs_brackets_of_brackets(void **state) {
     expect(text, (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Papastavridis 2.13: rolling in a fixed direction is holonomic. The third constraint is a linear combination of the
- * others. */
+/* Papastavridis 2.13: rolling in a fixed direction is holonomic. */
 static void a_given_holonomic_constraint_changes_the_verdict(void **state) {
     (void)state;
     char text[1000];
@@ -102,6 +101,7 @@ static void a_given_holonomic_constraint_changes_the_verdict(void **state) {
     expect(text, (expectation){2, 2, 1, HAMEL_VERDICT_HOLONOMIC});
 }
 
+/* The third constraint is a linear combination of the others. */
 static void redundant_rows_count_once(void **state) {
     (void)state;
     char text[1000];
@@ -273,8 +273,8 @@ static void constant_coordinates_are_substituted_into_the_other_integrals(void *
                            "y - psi*sin(phi)/2: (1)*cy (-psi*cos(phi)/2)*straight");
 }
 
-/* z' = g y' is nonholonomic where g depends on x. z' = z (x y' − y x') keeps the plane z = 0 invariant and is a
- * contact form elsewhere. x2² x2' is integrable from any start. */
+/* z' = g y' is nonholonomic where g depends on x. z' = z (x y' − y x') keeps the plane z = 0 invariant; elsewhere it is
+ * a contact form. */
 static void a_different_verdict_from_the_start_is_reported(void **state) {
     static const struct {
         const char *equation;
@@ -289,7 +289,7 @@ static void a_different_verdict_from_the_start_is_reported(void **state) {
         {"z' = floor(0.1*x + 0.5)*y'", 0.3, 0, 1, 1, "floor(0.5 + 0.1*x)==0"},
         {"z' = if(t > 1, x, 0)*y'", 0.3, 0, 0, 1, "t<1"},
         {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"},   /* the integral is z - 2 y there, but z - y outside */
-        {"z' = max(x - 0.5, 0)*y'", 0.3, 0, 0, 1, "x<0.5"}, /* the region outside is close to the start */
+        {"z' = max(x - 0.5, 0)*y'", 0.3, 0, 0, 1, "x<0.5"}, /* the start is close to the boundary of the region */
         {"z' = x*x'", 0.3, 0, 1, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0, 0, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0.2, 0, 0, NULL},
@@ -320,7 +320,7 @@ static void a_different_verdict_from_the_start_is_reported(void **state) {
     }
 }
 
-/* f(x2) dx2 has an integral that depends on x1 as well, and the other form has no integral. The verdict must not
+/* The constraint a, x1' = f(x2) x2', is integrable for every f, and the constraint b is not. The verdict must not
  * depend on the start, even if f is small. */
 static void a_small_coefficient_is_not_a_bracket(void **state) {
     static const char *const functions[] = {"x2^2",      "x2^3",         "0.3*x2^4",    "(1 - cos(x2))",
@@ -365,8 +365,8 @@ static void expect_flags(const char *members, const char *derived, const char *g
     hamel_report_free(r);
 }
 
-/* The polynomial fields X = ∂x and Y generate an algebra with [X, Y] = W, [X, W] = P, [X, P] = R, [Y, R] = −2 S, [W,
- * P] = 2 S. Brackets with X and Y alone reach S after five fields; the bracket of W and P gives it together with R. */
+/* The polynomial fields X = ∂x and Y generate an algebra with [X, Y] = W, [X, W] = P, [X, P] = R, [Y, R] = −2 S, [W, P]
+ * = 2 S. Brackets with X and Y alone yield S one step after R, but [W, P] yields S in the same step as R. */
 static void brackets_of_brackets_need_fewer_steps_than_brackets_with_generators(void **state) {
     (void)state;
     expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `w`, `p`, `r`, `s`],"
@@ -377,9 +377,9 @@ static void brackets_of_brackets_need_fewer_steps_than_brackets_with_generators(
                  "4, 3, 2, 0", "2, 3, 4, 5, 6", true);
 }
 
-/* X = ∂x, Y = ∂y + x ∂z + x²/2 ∂a + g ∂b. With g = x³/6 + ε z, [Y, [X, Y]] = −ε ∂b is one step earlier than [X, [X,
- * [X, Y]]] = ∂b. A written ε counts, however small; an ε caused by rounding does not. In doubles, 1e-10 next to
- * terms of size 1 would be treated as rounding. */
+/* X = ∂x, Y = ∂y + x ∂z + x²/2 ∂a + g ∂b. With g = x³/6 + ε z, [Y, [X, Y]] = −ε ∂b is one step earlier than [X, [X, [X,
+ * Y]]] = ∂b. If ε is written in the description, it counts, however small it is. If ε is caused by rounding, it does
+ * not count. In doubles, 1e-10 next to terms of size 1 would be treated as rounding. */
 static void small_brackets_in_between_count(void **state) {
     static const struct {
         const char *g, *derived, *growth;
@@ -428,8 +428,8 @@ static void small_brackets_count_if_algebra_cannot_simplify_them(void **state) {
     }
 }
 
-/* The difference of the wheels' rates does not contain the velocities whose coefficients depend on the cart's
- * heading, even if the constraints are multiplied by factors. */
+/* In the difference of the wheels' rates, the velocities whose coefficients depend on the cart's heading cancel, even
+ * if the constraints are multiplied by factors. */
 static void the_carriage_has_its_integral(void **state) {
     (void)state;
     expect_integrals(
@@ -497,7 +497,8 @@ static void flags_of_groups_add_up(void **state) {
     expect_flags(text, "2, 0", "5, 7", true);
 }
 
-/* 14 coordinates and twelvefold brackets take more than a few seconds, so the train has five axles. */
+/* A train with 14 coordinates needs twelvefold brackets, which take more than a few seconds. Its growth vector is
+ * therefore not computed. */
 static void a_train_grows_by_one_dimension_a_step(void **state) {
     (void)state;
     static char text[20000];

@@ -54,7 +54,7 @@ static void the_distance_to_the_nearest_point_is_weighted_by_the_masses(void **s
     close_start(&s);
 }
 
-/* From a distant start the result must be the foot of the perpendicular on the circle, not any other point. */
+/* From a distant start, the result must be the nearest point of the circle, not another point of it. */
 static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void **state) {
     (void)state;
     start s;
@@ -69,9 +69,9 @@ static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void *
     close_start(&s);
 }
 
-/* If the curvature is nearly that of the distance, the iteration converges slowly, but the constraint is satisfied.
- * At the nearest point the displacement from the start is parallel to the gradient, here to 1e-4 after sixty slow
- * steps. */
+/* The curvature of the constraint is nearly that of the sphere about the start, so the iteration converges slowly. The
+ * constraint is satisfied. After sixty steps, the displacement from the start is parallel to the gradient to 1e-4
+ * (measured). */
 static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) {
     (void)state;
     start s;
@@ -92,8 +92,8 @@ static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) 
     close_start(&s);
 }
 
-/* tanh is flat far away, and Newton's steps leave the domain of the logarithm. The message must report the values as
- * given. */
+/* tanh is flat far away, and Newton's steps leave the domain of the logarithm. The message must contain the initial
+ * values as the user specified them. */
 static void a_start_from_which_the_search_diverges_is_reported_as_given(void **state) {
     (void)state;
     start s;
@@ -197,9 +197,10 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
     close_start(&s);
 }
 
-/* Starts with a body that slides by s on another one, in millimetres; all axes are parallel to those of A. (Q −
- * P)·(P − O) = 0, for points P and Q of the slider and O of A, depends on s alone. But its terms contain differences
- * of positions of some hundred and velocities of some thousand. `more` is an additional constraint. */
+/* Computes a consistent start of a body that slides by s on another body A, in millimetres. All axes are parallel to
+ * those of A. (Q − P)·(P − O) = 0, for points P and Q of the slider and O of A, depends on s alone. But its terms
+ * contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more` is an additional
+ * constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];
     double x = random_between(seed, -1000, 1000), y = random_between(seed, -1000, 1000),
@@ -235,7 +236,8 @@ static void rounding_of_large_terms_is_not_a_contradiction(void **state) {
     }
 }
 
-/* The bead must slide as well, at 1e-9 of the other velocities. */
+/* The additional constraint prescribes s' = 1e-6, which is 1e-9 of the other velocities and contradicts the first
+ * constraint. */
 static void a_contradiction_larger_than_rounding_is_reported(void **state) {
     (void)state;
     uint64_t seed = 5;

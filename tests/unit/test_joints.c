@@ -85,14 +85,15 @@ static void a_revolute_joint_leaves_one_rotation(void **state) {
     (void)state;
     EXPECT(PLANE("`type`: `revolute`, `between`: [`P`, `B`]"), CONSTRAINT_HOLONOMIC, "x + cos(a) - u",
            "y + sin(a) - v");
-    /* axis e3: the axis with the smallest component is e1, so s = e3 × e1 = e2; then e3 × e2 = −e1 */
+    /* c is the joint axis, here e3. Its smallest component is along e1, so s = c × e1 = e2, and c × s = −e1 */
     EXPECT(SPACE("`type`: `revolute`, `axis`: [0, 0, 1], `between`: [`A`, `B`]"), CONSTRAINT_HOLONOMIC, "x - u",
            "y - v", "z - w", DOT("j", "n"), "-(" DOT("i", "n") ")");
 }
 
 static void an_axis_may_be_oblique(void **state) {
     (void)state;
-    /* axis (1, 2, 2): the smallest component is along e1; s = c × e1 = (0, 2, −2), c × s = (−8, 2, 2) */
+    /* The smallest component of the joint axis c = (1, 2, 2) is along e1, so s = c × e1 = (0, 2, −2), c × s = (−8, 2,
+     * 2) */
     EXPECT(SPACE("`type`: `revolute`, `axis`: [1, 2, 2], `between`: [`A`, `B`]"), CONSTRAINT_HOLONOMIC, "x - u",
            "y - v", "z - w",
            "2*((" DOT("j", "l") ") + 2*(" DOT("j", "m") ") + 2*(" DOT(
@@ -195,8 +196,8 @@ static void the_multiplier_of_a_distance_is_the_compression_of_the_rod(void **st
     motion_free(&m);
 }
 
-/* A door on a hinge that is inclined by 0.3: a pendulum with moment of inertia I about the hinge, in the field g sin
- * 0.3. The axis has two components, so both orthogonal directions matter. */
+/* A door on a hinge that is inclined by 0.3 swings like a pendulum in the field g sin 0.3. I is its moment of inertia
+ * about the hinge. The axis has two components, so both orthogonal directions matter. */
 /* Two weights hang below each other at rest: the upper rod carries both. */
 static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
     (void)state;
@@ -256,8 +257,8 @@ static void a_collar_slides_along_its_guide(void **state) {
     motion_free(&m);
 }
 
-/* A double pendulum of bodies in a plane of space: three equations per joint are satisfied by every planar motion.
- * In the planar description they do not occur. */
+/* A double pendulum of bodies in a plane of space: three equations per joint are satisfied by every planar motion. The
+ * planar description does not contain these equations. */
 static void a_planar_mechanism_may_be_described_in_space(void **state) {
     (void)state;
 #define LINKS \
@@ -364,8 +365,8 @@ static void a_rotating_blade_moves_in_a_circle(void **state) {
     motion_free(&m);
 }
 
-/* Systems with a particle at a height, and a constraint that fixes its position, with the numbers summed in a
- * different order. Without coordinates the residual is rounding only. */
+/* A joint holds a particle at a height, and the equation for the height contains no coordinates. If the two heights
+ * differ by rounding only, the equation must be accepted. */
 #define AT_HEIGHTS(height, place)                                                         \
     "`parameters`: {`l`: 0.1, `m`: 0.2}, `coordinates`: [`x`, `y`], `particles`: ["       \
     "{`name`: `P`, `mass`: 1, `position`: [`x`, `y`, " height "]}], `joints`: [{`name`: " \

@@ -1,5 +1,5 @@
-/* test_kkt.c — engine/linear/kkt.c, kkt_dense.c and kkt_ldl.c: all methods give the same accelerations, also for
- * redundant, singular and contradicting rows. */
+/* test_kkt.c — engine/linear/kkt.c, kkt_dense.c and kkt_ldl.c: all methods give the same accelerations, also if
+ * constraint rows are redundant or contradictory, or the mass matrix is singular. */
 #include "tests/unit/fixture.h"
 
 #include "engine/dynamics/dynamics.h"
@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-/* Six coordinates with a full mass matrix and three full constraint rows, so that any values can be stored there. */
+/* Six coordinates with a full mass matrix and three full constraint rows, so that tests can store any values in the
+ * matrices. */
 #define FULL(more)                                                                         \
     "`parameters`: {`e`: 0}, `coordinates`: [`a`, `b`, `c`, `d`, `f`, `g`],"               \
     "`kinetic_energy`: `(a'+b'+c'+d'+f'+g')^2 + a'^2 + b'^2 + c'^2 + d'^2 + f'^2 + g'^2`," \
@@ -108,7 +109,7 @@ static void methods_agree(void **state) {
     "`constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + y[1]^2 = 1`},"                                    \
     "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}"
 
-/* Solves one factored system in every way and stores x, then lambda, in `out`. */
+/* Factors and solves the system by the current method of k. Stores x, then lambda, in `out`. */
 static void solve_by(kkt *k, const hamel_model *model, const double *values, double *out) {
     assert_int_equal(kkt_factor(k, values), HAMEL_OK);
     assert_int_equal(
@@ -118,7 +119,7 @@ static void solve_by(kkt *k, const hamel_model *model, const double *values, dou
                          out + model->n) < 1e-10);
 }
 
-/* A net of particles in space with six in each row. It has loops, so the factor has fill-in. */
+/* A net of particles in space, with six particles in each row. The net has loops, so the factors have fill-in. */
 #define NET                                                                                                       \
     "`parameters`: {`N`: 30}, `gravity`: [0, 0, -10], `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`},"       \
     "{`name`: `y[i]`, `for`: `i = 1..N`}, {`name`: `z[i]`, `for`: `i = 1..N`}], `particles`: [{`name`: `p[i]`, "  \
@@ -155,7 +156,7 @@ static void all_methods_agree_for_a_net_of_particles(void **state) {
     }
 }
 
-/* Two rods in a straight line: with unit masses, the rows (−1, 1) and (1, 0) are 45° apart in either order. */
+/* With unit masses, the angle between the constraint rows (−1, 1) and (1, 0) is 45°, for each order of elimination. */
 static void the_margin_is_an_angle(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, `constraints`: "
@@ -286,7 +287,7 @@ static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
     }
 }
 
-/* 1,600 rods, the first one given twice: too large for dense algebra. */
+/* A chain of 1600 rods, which is too large for dense algebra. The first rod can be added a second time. */
 #define LONG_CHAIN(more)                                                                                         \
     "`parameters`: {`N`: 1600}, `gravity`: [0, -9.81], `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`,"      \
     "`initial`: `i/N`}, {`name`: `y[i]`, `for`: `i = 1..N`}], `particles`: [{`name`: `p[i]`, `for`: `i = 1..N`," \
@@ -303,7 +304,7 @@ static void large_redundant_systems_share_the_reaction_too(void **state) {
         solve_small(&two, LONG_CHAIN(", {`name`: `again`, `equation`: `2*x[1]^2 + 2*y[1]^2 = 2/N^2`}"), "`stop`: 1"),
         HAMEL_OK);
     for (size_t i = 0; i < 2 * N; i++) assert_near("acceleration", two.a[i], one.a[i], 1e-9);
-    double pull = fabs(one.lambda[0]); /* the largest: seven rods carry the weight that is pulled */
+    double pull = fabs(one.lambda[0]); /* the largest multiplier: rods 1 to 7 transmit the force on particle 7 */
     assert_near("reaction", two.lambda[0] + 2 * two.lambda[N], one.lambda[0], 1e-9);
     assert_near("least norm", two.lambda[N], 2 * two.lambda[0], 1e-9);
     for (size_t i = 1; i < N; i++) assert_near("the others", two.lambda[i] / pull, one.lambda[i] / pull, 1e-9);

@@ -224,7 +224,7 @@ static void lookalike_characters_are_reported(void **state) {
     }
 }
 
-/* For any bytes, reading on after errors must reach the end. */
+/* For any input bytes, the lexer must continue after errors and reach the end. */
 static void reading_any_bytes_reaches_the_end(void **state) {
     (void)state;
     uint32_t seed = 12345;

@@ -182,9 +182,9 @@ static void all_equilibria_of_two_links_are_found(void **state) {
         assert_near("second link", sin(q[1]), g / 100 - g * 2 / 100, 1e-9);
     }
     assert_int_equal(tilted, 4); /* each link is inclined to the right or to the left */
-    /* Both links upright: 4. Only the first upright: sin b = g/(2k) − sin a is in [−1, 1] for one of the two signs,
-     * with two angles: 2. Only the second upright: sin a = (g(m1+m2) − k sin b)/(2k) for both signs, with two angles
-     * each: 4. */
+    /* If both links are upright, there are 4 equilibria. If only the first link is upright, sin b = g/(2k) − sin a is
+     * in [−1, 1] for one sign of sin a, with two angles: 2. If only the second is upright, sin a = (g(m1+m2) − k sin
+     * b)/(2k) has two angles for each sign of sin b: 4. */
     assert_int_equal(e->count, 14);
     assert_int_equal(stable, 4); /* V is convex in the heights of the links, with its minimum at inclined links */
     hamel_equilibria_free(e);
@@ -218,10 +218,10 @@ static void stability_is_undecided_where_angles_are_degenerate(void **state) {
     fixture_close(&f);
 }
 
-/* Two rods as bodies; a ball joint connects the second to the end of the first. They are released horizontally,
- * where Newton's method fails; the search must find them hanging. They may rotate about the vertical, so the
- * equilibrium is one of a family. The upper joint carries both weights: λ is the force on its first end, the fixed
- * point. */
+/* Two rods as bodies; a ball joint connects the second to the end of the first. The search starts with both rods
+ * horizontal, where Newton's method fails. It must find the equilibrium in which they hang. They may rotate about the
+ * vertical, so the equilibrium is one of a family. The upper joint carries both weights: λ is the force on its first
+ * end, the fixed point. */
 static void a_released_body_is_found_hanging(void **state) {
     (void)state;
 #define ROD(i)                                                                                                   \
@@ -281,8 +281,8 @@ static void cyclic_velocities_give_steady_motions(void **state) {
     fixture_close(&f);
 }
 
-/* A wheel on a shaft is in steady motion. Not steady: a body rotating about its second axis, whose angle occurs in
- * the equations; a pendulum at its lowest point with a velocity; a driven system. */
+/* A wheel on a shaft is in steady motion. These motions are not steady: a body rotates about its second axis, and the
+ * angle occurs in the equations; a pendulum passes its lowest point with a velocity; a system is driven. */
 static void stability_is_reported_only_for_steady_motions(void **state) {
     (void)state;
     static const struct {

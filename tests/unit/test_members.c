@@ -14,7 +14,7 @@
 
 enum { VALUES_MAX = 4000, MEMBERS_MAX = 64 };
 
-/* Rows of all members, member by member. */
+/* The rows of all members, stored one member after the other. */
 typedef struct table {
     double values[MEMBERS_MAX][VALUES_MAX];
     size_t count[MEMBERS_MAX], begun[MEMBERS_MAX], width;
@@ -78,7 +78,7 @@ static hamel_status run_alone(const hamel_model *model, table *out) {
 
 static table members, alone;
 
-/* c depends on b, and b on a, which is declared last. */
+/* Parameter c depends on b, and b on a, which is declared last. */
 static const char chained[] =
     "`parameters`: {`c`: `b + 1`, `b`: `2*a`, `a`: %s, `m`: 1},"
     "`coordinates`: [{`name`: `x`, `initial`: `c/10`, `velocity`: `-b/10`}, {`name`: `y`, `initial`: %s}],"
@@ -197,7 +197,7 @@ static void each_member_is_within_its_tolerance(void **state) {
                 size_t column = i % members.width;
                 double x = members.values[k][i], y = exact.values[k][i];
                 if (column == 0) assert_true(x == y);
-                /* columns of angles and velocities; the others may be steeper functions of these */
+                /* only columns of angles and velocities are compared; the others may vary more steeply */
                 if (column <= 4) worst = fmax(worst, fabs(x - y) / fmax(1, fabs(y)));
                 assert_true(fabs(x - y) < 1e4 * tolerances[r] * fmax(1, fabs(y)));
             }
@@ -214,7 +214,7 @@ static void a_member_does_not_depend_on_its_neighbors(void **state) {
     uint64_t seed = 4;
     double values[TARGETS * CROWD], turned[TARGETS * CROWD];
     draw(&seed, values, CROWD);
-    values[TARGETS * 5] = 3.1; /* one that needs many more steps */
+    values[TARGETS * 5] = 3.1; /* this member needs many more steps */
     for (size_t i = 0; i < CROWD; i++)
         memcpy(turned + TARGETS * i, values + TARGETS * (CROWD - 1 - i), TARGETS * sizeof *values);
     hamel_model *model = fixture_model(double_pendulum, "`stop`: 3, `samples`: 7");
@@ -237,7 +237,7 @@ static void members_that_need_it_are_run_alone(void **state) {
                                  "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `x^2/2 + sqrt(x + 5)/100`,"
                                  "`dissipation`: `c*x'^2/2`";
     const char *targets[] = {"m", "c", "x.initial"};
-    /* plain; stiff; without inertia; a value that is not finite; plain */
+    /* members: regular; stiff; without inertia; with an infinite or undefined value; regular */
     const double values[] = {1, 0, 1, 1, 1e6, 1, 0, 0, 1, 1, 0, -6, 2, 0.5, 1};
     static const size_t begun[] = {1, 2, 2, 2, 1};
     hamel_model *model = fixture_model(system, "`stop`: 10, `samples`: 11");

@@ -50,7 +50,7 @@ static stepper_counts integrate(const stepper_kind *kind, double fast) {
         assert_near("dense output", middle[1], exp(-(before + t) / 2), 1e-5);
     }
     assert_true(t == 2);
-    /* the solution without the decaying part: y1 = (fast² cos t + fast sin t)/(fast² + 1) */
+    /* after the transient has decayed, y1 = (fast² cos t + fast sin t)/(fast² + 1) */
     assert_near("stiff component", y[0], (fast * fast * cos(2) + fast * sin(2)) / (fast * fast + 1), 1e-5);
     assert_near("slow component", y[1], exp(-2), 1e-5);
     stepper_counts counts = s->counts;

@@ -42,7 +42,7 @@ static void evaluate(const program *p, const program_inputs *in, double *out) {
     free(w);
 }
 
-/* Translates the program of the values and of the tangents with respect to coordinates. */
+/* Translates the program for values and the program for tangents with respect to coordinates. */
 static void translate(native_code *code, program *p) {
     const native_task tasks[] = {{p, NATIVE_VALUES}, {p, SYMBOL_COORDINATE}};
     native_status status = native_translate(code, tasks, 2);
@@ -61,8 +61,8 @@ static void differentiate(const program *p, const program_inputs *in, const doub
     free(tw);
 }
 
-/* Evaluates the values, then the tangents of all outputs, at `points` sets of `count` values, used for all kinds of
- * symbols. */
+/* Evaluates the values, then the tangents of all outputs, at `points` points. Each point has `count` values, which are
+ * used for all kinds of symbols. */
 static void fill(const program *p, const double *values, size_t count, size_t points, const double *directions,
                  double *out) {
     size_t outputs = program_output_count(p);
@@ -182,8 +182,8 @@ static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
     agrees(compile(f, NULL, 0), points[0], SYMBOLS, 2);
 }
 
-/* Applies random operators to any of the last 100 nodes, so that many values are alive at once, and across many
- * calls. */
+/* Applies random operators to any of the last 100 nodes, so that many values are in use at once and remain in use
+ * across many calls. */
 static size_t random_nodes(graph_fixture *f, graph_node *nodes, size_t count) {
     enum { REACH = 100 };
     size_t made = 0;
@@ -261,7 +261,7 @@ static void ordinary_tangents_need_no_interpreter(void **state) {
     free(directions);
 }
 
-/* A tape that reads a slot before writing it, or writes a constant, must not be translated. */
+/* If a tape reads a slot before it is written, or writes to the slot of a constant, it must not be translated. */
 static void invalid_programs_are_rejected(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -283,7 +283,8 @@ static void invalid_programs_are_rejected(void **state) {
             /* the result's slot does not exist */
             {kept.dst_a | ~high, kept.b_c}};
         for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-            if (w == 1 && k + 1 == good->instruction_count) continue; /* the slot has been written by then */
+            /* after the last instruction no slot is unwritten */
+            if (w == 1 && k + 1 == good->instruction_count) continue;
             i[k] = wrong[w];
             native_code code;
             native_status status = native_translate(&code, &task, 1);
@@ -353,7 +354,8 @@ static bool deny(unsigned mapped) {
 
 enum { NO_FILTER = 100, WRONG_VALUE = 101 };
 
-/* Returns the result of native_translate in a child process with such a filter; also checks that 2 + 3 is 5. */
+/* Returns the status of native_translate in a child process with the filter of deny(mapped), or WRONG_VALUE if the
+ * program then does not compute 2 + 3 = 5. */
 static int status_when_denied(program *p, unsigned mapped) {
     pid_t child = fork();
     assert_true(child >= 0);

@@ -141,8 +141,8 @@ static void columns_that_share_a_seed_give_the_same_matrix(void **state) {
     expect_differences(CHAIN("40"), "`stop`: 1", 0.05, 1e-6);
 }
 
-/* One term of V couples all coordinates, so no two columns can share a seed. */
-/* Neither the motion nor the criterion for singularity depends on the unit of mass: masses of atoms and of moons. */
+/* Neither the motion nor the criterion for singularity depends on the unit of mass. The masses are those of atoms and
+ * of moons. */
 static void inertia_of_any_size_gives_the_same_matrix(void **state) {
     (void)state;
 #define SCALED(size)                                                                                             \
@@ -156,6 +156,7 @@ static void inertia_of_any_size_gives_the_same_matrix(void **state) {
     expect_differences(CHAIN_OF("40", "1e24"), "`stop`: 1", 0.05, 1e-6);
 }
 
+/* One term of V couples all coordinates, so no two columns of J can be computed in the same tangent direction. */
 static void a_full_row_is_seeded_column_by_column(void **state) {
     (void)state;
     expect_differences("`parameters`: {`N`: 20}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}], "

@@ -30,7 +30,7 @@ typedef struct solved {
     const double *g, *b; /* forces and right-hand sides at (Q0, V0), with n and m components */
 } solved;
 
-/* Solves the system with `belt` as second constraint, factored at (Q0, V0). */
+/* Opens the system with `belt` as second constraint and evaluates it at (Q0, V0). */
 static solved solve_system(const char *belt, const char *name) {
     char system[1000], simulation[100];
     snprintf(system, sizeof system, SYSTEM, belt);
@@ -78,7 +78,7 @@ static void accelerations_and_multipliers_are_those_of_the_saddle_point_system(v
     assert_as_the_saddle_point_system("z' = x'");
 }
 
-/* The second constraint restricts z'' only. By Gauss's principle it also enters the projected equations. */
+/* The second constraint restricts z'' only. In Gauss's principle, it also affects the projected equations. */
 static void acceleration_constraints_restrict_the_accelerations_alone(void **state) {
     (void)state;
     assert_as_the_saddle_point_system("z'' = x'' + 0.5");
@@ -125,7 +125,7 @@ static void the_reaction_is_orthogonal_to_admissible_directions(void **state) {
     close_system(&s);
 }
 
-/* The difference of the responses to two forces and to one is the response to the other. */
+/* The solution for two forces minus the solution for the first force is the response to the second force. */
 static void responses_are_the_linear_part_of_solutions(void **state) {
     const double more[N] = {0.3, -1.2, 0.7};
     (void)state;
@@ -176,8 +176,8 @@ void *malloc(size_t size) {
     return __libc_malloc(size);
 }
 
-/* Evaluates along a full revolution, during which the velocity basis changes, with and without redundant
- * constraints. */
+/* Evaluates the dynamics at states of a full revolution, during which the velocity basis changes, with and without
+ * redundant constraints. */
 static void right_hand_sides_allocate_nothing(void **state) {
     static const char *const belts[] = {"z' = x'", "3*x^2 + 3*y^2 = 3", "z'' = x'' + 0.5"};
     (void)state;
