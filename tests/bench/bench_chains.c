@@ -2,8 +2,8 @@
  * (chains.c).
  *
  * Prints the time per step at rtol 1e-6, as the median of rounds in which both sides alternate, and the memory
- * allocated by a model during a run, in bytes. Exponents are slopes of logarithms. Exits with 1 if a chain in x and
- * y differs from the hand-written one by more than the tolerances explain.
+ * allocated by a model during a run, in bytes. Exponents are slopes of log(cost) over log(length). Exits with 1 if a
+ * chain in x and y differs from the hand-written one by more than the tolerances explain.
  *
  * bench_chains [rounds] */
 #include "tests/bench/chains.h"

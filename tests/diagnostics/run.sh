@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Descriptions with errors, and the report of `hamel run` on each: exit status and standard error must match exactly.
 #
-#   tests/diagnostics/run.sh [TOPIC...]            compares; TAP, one test a case (TOPIC: units for units.txt)
+#   tests/diagnostics/run.sh [TOPIC...]            compares; TAP with one test per case (TOPIC: units for units.txt)
 #   tests/diagnostics/run.sh --update [TOPIC...]   writes the messages into TOPIC.txt: read the difference and commit it
 #
 # A file TOPIC.txt is a sequence of cases, with a blank line between them:

@@ -22,7 +22,8 @@ static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
 static test_daemon d;
 static char body[BODY_BYTES + 1];
 
-/* Fills the body with `before`, repetitions of `piece` up to `bytes`, and `after`. "%" in the piece is a counter. */
+/* Fills the body with `before`, repetitions of `piece` up to `bytes`, and `after`. "%" in the piece is replaced by a
+ * counter. */
 static void fill(const char *before, const char *piece, size_t bytes, const char *middle, const char *closing,
                  const char *after) {
     size_t length = (size_t)snprintf(body, sizeof body, "%s", before), count = 0;
@@ -45,7 +46,7 @@ static void fill(const char *before, const char *piece, size_t bytes, const char
 
 static const struct {
     const char *name, *before, *piece;
-    size_t part; /* 1 / part of FILL_BYTES is filled by pieces */
+    size_t part; /* pieces fill 1/part of FILL_BYTES */
     const char *middle, *closing, *after;
 } bodies[] = {
     {"nested parentheses", BEGIN, "(", 2, "x", ")", END},

@@ -1,6 +1,6 @@
 /* test_disk.c — disk failures: each write, read, synchronization and allocation of a store fails once, or
- * permanently, and power fails after each synchronization. Accepted data must be present afterwards, and the file
- * valid.
+ * permanently, and power fails after each synchronization. Afterwards the file must be valid and contain all accepted
+ * data.
  *
  * A power failure is simulated by a copy of each file as last synchronized. */
 #include "server/jobs/store.h"

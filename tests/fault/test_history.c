@@ -220,8 +220,8 @@ static bool may_follow(said before, said after) {
     return after == before;                  /* final states do not change */
 }
 
-/* Checks the operations on one job, ordered by their ends. An operation that starts after another one has ended is
- * later. */
+/* Checks the operations on one job, sorted by their end times. An operation is later than another one if it starts
+ * after the other has ended. */
 static size_t check_job(const operation *of, size_t count) {
     size_t violations = 0;
     for (size_t i = 0; i < count; i++) {

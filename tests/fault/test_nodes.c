@@ -128,7 +128,7 @@ static char *submit_batch(submitted *s) {
     return id;
 }
 
-/* Nodes that have lost the database retry after pauses that grow to some seconds. */
+/* Waits until a node is ready. A node that has lost the database retries after pauses of up to some seconds. */
 static void wait_until_ready(const test_daemon *d) {
     double until = hang_time();
     long status = 0;
@@ -158,7 +158,7 @@ static void wait_for_number(const char *sql, int64_t wanted) {
 /* Checks that every accepted job has completed once, and that no other jobs exist. */
 static void check_history(const submitted *s) {
     double until = hang_time();
-    /* time out only if the number of open jobs does not decrease */
+    /* extend the deadline whenever the number of open jobs has decreased */
     for (int64_t left = INT64_MAX, before; left > 0; until = left < before ? hang_time() : until) {
         before = left;
         left = in_database("SELECT count(*) FROM jobs WHERE status<2");

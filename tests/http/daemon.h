@@ -55,7 +55,7 @@ long ask_status(const test_daemon *d, const char *method, const char *path, cons
 answer ask_bytes(const test_daemon *d, const char *method, const char *path, const char *const *headers,
                  const char *body, size_t length);
 void answer_clear(answer *a);
-bool answer_header(const answer *a, const char *name, char *value, size_t room); /* compares names without case */
+bool answer_header(const answer *a, const char *name, char *value, size_t room); /* ignores the case of names */
 cJSON *answer_json(const answer *a); /* free the result with cJSON_Delete; fails the test if the body is not JSON */
 
 /* Sends a request, checks status and media type, and returns the body as JSON. */

@@ -112,7 +112,7 @@ static void the_table_is_also_available_as_csv_and_ndjson(void **state) {
     free(id);
 }
 
-/* A member is an ordinary job, and its run can be repeated alone. */
+/* A member is an ordinary job, and the job alone gives the same result. */
 static void members_are_jobs(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];

@@ -163,7 +163,7 @@ static void only_regular_files_are_read(void **state) {
     const char *places[] = {fifo, "/dev/zero"};
     for (size_t k = 0; k < 8; k++) {
         const char *option = options[k / 2], *place = places[k % 2];
-        /* the other file of the pair, in the order in which they are read */
+        /* each TLS option requires the other one, here with a regular file */
         const char *other = k / 2 == 2 ? "--tls-key" : "--tls-cert";
         const char *arguments[] = {option, place, k / 2 >= 2 ? other : NULL, "README.md", NULL};
         assert_int_equal(daemon_run(arguments, output, sizeof output), 2);

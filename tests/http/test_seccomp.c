@@ -217,7 +217,7 @@ static int run_filtered(seccomp_mode how, unsigned keeps, int (*run)(void)) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Of the daemon's calls, only those for machine code are allowed. */
+/* The filter of an analysis process permits none of the optional calls except those for machine code. */
 static void an_analysis_process_has_fewer_calls(void **state) {
     (void)state;
     for (size_t k = 0; k < PROBES; k++) {

@@ -313,7 +313,7 @@ static void a_reader_that_stalls_is_disconnected(void **state) {
     wait_until_idle();
     wait_for_streams(0);
     size_t total = 0, n;
-    while ((n = receive(s, bytes, MIB)) > 0) total += n; /* the remaining bytes, then the end */
+    while ((n = receive(s, bytes, MIB)) > 0) total += n; /* receive the remaining bytes until the end */
     assert_true(total < (size_t)32 * MIB);
     close(s);
     free(bytes);
