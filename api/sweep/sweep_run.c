@@ -250,8 +250,8 @@ static hamel_status run_own(block *b, size_t i, hamel_model *model, hamel_error 
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the collected number of a run that ended normally, and NaN for other runs, whose number would depend on the
- * row at which they ended. */
+/* Returns the collected number of a run that ended normally. Returns NaN for other runs, because their number would
+ * depend on the row at which they ended. */
 static double collected(const member_result *r, const char *name, size_t guess) {
     bool whole = r->outcome == HAMEL_COMPLETED || r->outcome == HAMEL_TERMINATED;
     if (!r->reducer || !whole) return (double)NAN;

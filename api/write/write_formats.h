@@ -9,14 +9,14 @@ extern const row_format row_format_csv, row_format_ndjson, row_format_sse, row_f
 bool row_writer_fail(row_writer *w, const char *reason);
 bool row_writer_starve(row_writer *w); /* fails because memory could not be allocated */
 
-/* Sends w->line to the sink and clears it. Returns false if the sink refuses, or, with w->reason set, if out of
- * memory. */
+/* Sends w->line to the sink and clears it. Returns false if the sink refuses the bytes. If memory could not be
+ * allocated, also sets w->reason. */
 bool row_writer_flush(row_writer *w);
 
-/* Calls w->keep, if set. Returns false with w->reason set if it refuses. */
+/* Calls w->keep, if set. Returns false with w->reason set if w->keep returns false. */
 bool row_writer_keep(row_writer *w, size_t bytes);
 
-/* Rows kept until the end of a run. Clients choose their number, so the memory has a fixed limit. */
+/* Rows kept until the end of a run. Clients choose the number of rows, so the memory has a fixed limit. */
 typedef struct row_table {
     double *values;                 /* row by row; the owner frees it */
     size_t columns, rows, capacity; /* capacity in rows */

@@ -90,9 +90,9 @@ export function padded([low, high], part = 0.05) {
 
 const MOST_POINTS = 20000;
 
-// Returns the points [[x, y], ...] to draw for column y over column x. Of many rows over time, these are the
-// first, smallest, largest and last value in each of `cells` intervals, so that no peak is lost. Otherwise they are every
-// n-th row.
+// Returns the points [[x, y], ...] to draw for column y over column x. If x is the time and there are many rows, these
+// are the first, smallest, largest and last value in each of `cells` intervals, so that no peak is lost. Otherwise they
+// are every n-th row.
 export function outline(rows, x, y, cells) {
   const points = [];
   if (x !== 0 || rows.count <= 4 * cells) {

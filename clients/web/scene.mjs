@@ -30,9 +30,9 @@ export function bounds(shapes, dimension, ranges) {
   return box;
 }
 
-// Returns a function that projects a point to the plane of the picture, with x to the right and y up. In space it is a
-// parallel projection. The view direction has the angle `azimuth` about the third axis and `elevation` above the plane of
-// the first two axes.
+// Returns a function that projects a point to the plane of the picture, with x to the right and y up. In space the
+// function is a parallel projection. The view direction has the angle `azimuth` about the third axis and `elevation`
+// above the plane of the first two axes.
 export function projection(dimension, azimuth, elevation) {
   if (dimension === 2) return ([x, y]) => [x, y];
   const [ca, sa, ce, se] = [Math.cos(azimuth), Math.sin(azimuth), Math.cos(elevation), Math.sin(elevation)];

@@ -1,5 +1,5 @@
 /* new.c — hamel new: prints a small, complete description to start from. JSON has no comments, so the parts are
- * explained in `description` texts. */
+ * explained in `description` strings. */
 #include "clients/cli/options.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@ static const char *const starting_point[] = {
     "  \"hamel\": 1,",
     "  \"name\": \"My pendulum\",",
     "  \"description\": \"A point mass on a massless rod, in Cartesian coordinates. The energies define inertia and "
-    "gravity, the "
-    "constraint the length of the rod; x' is the velocity of x.\",",
+    "gravity. The "
+    "constraint fixes the length of the rod. x' is the velocity of x.\",",
     "  \"parameters\": {",
     "    \"m\": {\"value\": 1, \"description\": \"mass; a parameter is a number, or an expression of other "
     "parameters\"},",
@@ -19,8 +19,9 @@ static const char *const starting_point[] = {
     "Moon\"}",
     "  },",
     "  \"coordinates\": [",
-    "    {\"name\": \"x\", \"initial\": \"l*sin(1)\", \"description\": \"horizontal; at rest if no velocity is "
-    "given\"},",
+    "    {\"name\": \"x\", \"initial\": \"l*sin(1)\", \"description\": \"horizontal; without the key velocity, the "
+    "initial "
+    "velocity is 0\"},",
     "    {\"name\": \"y\", \"initial\": \"-l*cos(1)\", \"velocity\": 0, \"description\": \"upward\"}",
     "  ],",
     "  \"kinetic_energy\": \"m*(x'^2 + y'^2)/2\",",

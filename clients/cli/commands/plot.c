@@ -110,7 +110,7 @@ static plot_terminal terminal_of(const drawing *d) {
                                      : COLUMNS,
         .height = d->height > 0       ? d->height
                   : window.ws_row > 1 ? window.ws_row - 1u
-                                      : LINES, /* one line is left for the prompt */
+                                      : LINES, /* the last line is for the prompt */
         .colours = tty && term != NULL && strcmp(term, "dumb") != 0 && (plain == NULL || plain[0] == '\0'),
     };
     t.dots = takes_utf8() && (t.colours || d->table.column_count == 2);
@@ -147,7 +147,7 @@ static int read_options(drawing *d) {
     const char *at = size;
     if (read_length(&at, least, &d->width) && *at++ == 'x' && read_length(&at, least, &d->height) && *at == '\0')
         return CLI_OK;
-    cli_say("--size is WIDTHxHEIGHT, each from %zu to %d, not `%s`", least, SIZE_MOST, size);
+    cli_say("--size must be WIDTHxHEIGHT, both from %zu to %d, not `%s`", least, SIZE_MOST, size);
     return CLI_USAGE;
 }
 

@@ -309,13 +309,12 @@ const cli_command cli_sweep = {
     .synopsis = "FILE [OPTIONS]",
     .summary = "run the sweep of a description and write one row for each member",
     .about =
-        "Columns: member (from 0), the targets of the sweep, status (completed, terminated, incomplete, failed), the\n"
-        "collected numbers, and problem: the reason why a member is incomplete or failed. Such a member has no\n"
-        "numbers; the other members continue. The table does not depend on --jobs and --shard. A server runs the sweep "
-        "as a batch of\n"
-        "jobs and stores it; the table is the same, except for the last digits of members that share one model\n"
-        "here.\n\n"
-        "Exit codes: 4 if a member failed or is incomplete, 3 if the description is invalid.\n\n"
+        "The columns are member (from 0), the targets of the sweep, status (completed, terminated, incomplete or\n"
+        "failed), the collected numbers, and problem. The problem is the reason why a member is incomplete or failed.\n"
+        "Such a member has no numbers; the other members continue. The table does not depend on --jobs and --shard.\n"
+        "A server runs the sweep as a batch of jobs and stores it. Its table may differ in the last digits, because\n"
+        "local members may share one model.\n\n"
+        "The exit code is 4 if a member failed or is incomplete, and 3 if the description is invalid.\n\n"
         "Examples:\n"
         "  hamel sweep study.json > table.csv\n"
         "  hamel sweep study.json --output table.csv --resume\n"

@@ -12,7 +12,8 @@
 
 enum { WORDS_MAX = 12 };
 
-/* Sets `path` to the hameld in the folder of this program, or to plain `hameld`, to be found in PATH. */
+/* Sets `path` to the hameld in the directory of this program, or, if there is none, to `hameld`, which is searched for
+ * in PATH. */
 static void find_daemon(char *path, size_t room) {
     ssize_t length = readlink("/proc/self/exe", path, room - 1);
     path[length > 0 ? length : 0] = '\0';
