@@ -1,6 +1,6 @@
-/* crash_mark.c — signal handler that marks crashes; see crash_mark.h. The handler needs static variables. The handler
- * writes 16 bytes, restores the former handlers and returns. The signal is then raised again and has its usual effect
- * (a core dump, a sanitizer's report). */
+/* crash_mark.c — signal handler that marks crashes; see crash_mark.h. A handler has no context argument, so its state
+ * is static. The handler writes 16 bytes, restores the former handlers and returns. The signal is then raised again and
+ * has its usual effect (a core dump, a sanitizer's report). */
 #include "server/jobs/crash_mark.h"
 
 #include <signal.h>
@@ -23,10 +23,11 @@ static void mark(int signal_number, siginfo_t *about, void *context) {
     int descriptor = marks_descriptor;
     if (descriptor >= 0 && current.number != 0) {
         ssize_t written = write(descriptor, &current, sizeof current);
-        (void)written; /* a signal handler cannot report an error */
+        (void)written; /* a failed write cannot be reported here */
     }
     put_former_back();
-    /* A faulting instruction raises its signal again after the return. A signal that was sent must be raised here. */
+    /* After the return the faulting instruction raises its signal again. A signal sent by kill() must be raised
+     * here. */
     if (about->si_code <= 0 && signal_number != SIGABRT) raise(signal_number);
 }
 
@@ -50,7 +51,7 @@ void crash_mark_thread(int64_t number, int64_t attempt) {
 void crash_stack_use(void *stack) {
     stack_t there;
     if (sigaltstack(NULL, &there) == 0 && !(there.ss_flags & SS_DISABLE))
-        return; /* a sanitizer has set a stack and frees it */
+        return; /* a sanitizer has already set its own stack */
     stack_t alternate = {.ss_sp = stack, .ss_size = CRASH_STACK_BYTES};
     sigaltstack(&alternate, NULL);
 }

@@ -1,5 +1,5 @@
-/* store.c — registry of backends, and functions common to all of them. A new backend needs a table of functions and a
- * line here. */
+/* store.c — registry of backends, and functions common to all of them. To add a backend, write its table of functions
+ * and add the table to the list in this file. */
 #include "server/jobs/store.h"
 
 #include "server/log.h"
@@ -94,5 +94,6 @@ bool store_backup(const char *url, const char *path, char *message, size_t room)
     const store_kind *kind = kind_of_url(url);
     if (kind && kind->backup) return kind->backup(url, path, message, room);
     char shown[STORE_URL_BYTES];
-    return failed_with(message, room, "--backup: '%.200s' cannot be copied", store_shown(url, shown));
+    return failed_with(message, room, "--backup: the store '%.200s' cannot be copied; for PostgreSQL use pg_dump",
+                       store_shown(url, shown));
 }

@@ -7,8 +7,8 @@
  * The status of a job only moves forward, with one exception: a running job is requeued when its run was interrupted.
  *     queued -> running -> completed | incomplete | failed | canceled,   queued -> canceled
  *
- * A run is identified by (job, attempt). Writes of an attempt other than the current one return STORE_ABSENT: the job
- * has been assigned to another run or deleted. */
+ * A run is identified by (job, attempt). A write of an earlier attempt returns STORE_ABSENT, since the job has been
+ * assigned to another run or deleted. */
 #pragma once
 
 #include <stdatomic.h>
@@ -47,14 +47,14 @@ typedef struct job {
     char *name; /* system name; "" if the system is unnamed */
     job_status status;
     double progress;                    /* 0..1 */
-    int64_t created, started, finished; /* times in ms since 1970; 0: not yet */
+    int64_t created, started, finished; /* times in ms since 1970; 0 before the event */
     int64_t revision;                   /* increases with every change */
     int64_t attempt;                    /* number of the current or last run; increases with every run */
     bool cancel_requested;
     char *header, *summary, *problem; /* JSON texts or NULL */
     char *owner;                      /* name of the token that submitted it; "" without tokens */
     char batch[JOB_ID_BYTES];         /* id of the batch; "" if the job is not a member */
-    int64_t member;                   /* position in the batch, from 0 */
+    int64_t member;                   /* position in the batch, counted from 0 */
     char *assignments; /* JSON list of overrides if the job shares its batch's description; otherwise NULL */
     char *collected;   /* JSON object of reduced values for the batch, after the end of the run */
 } job;
@@ -69,7 +69,7 @@ typedef enum store_status {
     STORE_EXISTS,   /* submit: the key exists with the same body */
     STORE_CONFLICT, /* submit: the key exists with another body */
     STORE_ABSENT,   /* no such job, attempt or chunk, or it belongs to another owner */
-    STORE_FULL,     /* submit, begin, append, finish: the owner's quota would be exceeded */
+    STORE_FULL,     /* submit, begin, append, finish: this would exceed the owner's quota */
     STORE_NO_SPACE, /* the disk is nearly full, so nothing that needs space is stored */
     STORE_FAILED    /* the backend failed; the reason is in the log */
 } store_status;
@@ -89,7 +89,8 @@ typedef struct job_submission {
     store_quota quota;
 } job_submission;
 
-/* Jobs submitted together. Either each has a description, or all share the batch's body and have overrides. */
+/* Jobs submitted together. Either each has its own description, or all share the description of the batch and differ in
+ * overrides. */
 typedef struct batch_member {
     const char *name;
     const char *assignments; /* JSON list of overrides, or NULL */
@@ -98,7 +99,7 @@ typedef struct batch_member {
 } batch_member;
 
 typedef struct batch_submission {
-    job_submission whole; /* name, key and body of the batch, as sent */
+    job_submission whole; /* name, key and body of the batch as the client sent them */
     const char *plan;     /* JSON object with the columns of the table of results */
     const batch_member *members;
     size_t count;
@@ -133,7 +134,7 @@ typedef struct job_output {
     row_chunk rows;
     const job_event *events;
     size_t event_count;
-    int64_t first_event; /* number of events of the run before these */
+    int64_t first_event; /* number of events that the run has stored before */
 } job_output;
 
 typedef struct job_end {
@@ -155,7 +156,7 @@ typedef struct job_query {
 typedef struct store_counts {
     int64_t queued, running;
     int64_t queue_age; /* age of the oldest queued job, ms; 0 if no job is queued */
-    int64_t bytes;     /* size of the database without free pages */
+    int64_t bytes;     /* bytes of the database without its free pages */
 } store_counts;
 
 typedef struct store store;
@@ -171,12 +172,12 @@ typedef struct store_options {
     double min_free;      /* while less of the disk is free, nothing that needs space is stored, bytes; 0: no bound */
 } store_options;
 
-/* Callbacks of the workers for a shared store. Called from a thread of the store. */
+/* Callbacks of the workers for a shared store. A thread of the store calls them. */
 typedef struct store_listener {
     void *context;
     void (*queued)(void *context);                   /* there may be jobs to claim */
     void (*canceled)(void *context, int64_t number); /* a client of another daemon has canceled the job */
-    void (*lost)(void *context); /* the lease has ended: running jobs may now be assigned to other daemons */
+    void (*lost)(void *context);                 /* the lease has ended, so other daemons may claim the running jobs */
     bool (*runs)(void *context, int64_t number); /* returns true if the job runs here or may have been claimed */
 } store_listener;
 
@@ -190,8 +191,8 @@ typedef struct store_kind {
 
     void (*show)(const char *url, char out[STORE_URL_BYTES]); /* see store_shown; NULL if URLs contain no secrets */
 
-    /* Sets the listener. NULL removes it: afterwards no function of the former listener is called, and changes no
-     * longer wait for an unreachable database. NULL for stores that are not shared. */
+    /* Sets the listener. NULL removes it: afterwards no function of the former listener is called, and changes fail at
+     * once if the database is unreachable. This pointer is NULL for stores that are not shared. */
     void (*set_listener)(store *s, const store_listener *listener);
 
     /* Copies the store at this URL, which may be in use, to a new file. On failure returns false with a message. NULL
@@ -203,8 +204,8 @@ typedef struct store_kind {
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
     /* Claims a queued job and returns it with its description, or that of its batch, which the caller frees. Selects
-     * the oldest job of the owner with the fewest running jobs. Among owners with equally many, the one served longest
-     * ago comes first. */
+     * the oldest job of the owner with the fewest running jobs. Among owners with equally many, selects the one whose
+     * last claim is oldest. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
     /* Begins the run. If an earlier attempt stored the same header, its rows and events are kept and counted in *rows
@@ -213,12 +214,12 @@ typedef struct store_kind {
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
 
-    /* Stores the last output (may be NULL), status and summary in one durable step. Without output, summary and reduced
-     * values, and with a problem of at most JOB_BASE_BYTES, finish never exceeds a quota. */
+    /* Stores the last output (may be NULL), status and summary in one durable step. If output, summary and reduced
+     * values are absent and the problem has at most JOB_BASE_BYTES, no quota is exceeded. */
     store_status (*finish)(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
 
-    /* Requeues the job because the daemon shuts down. Stores the output so far if the quota allows it. The attempt is
-     * not counted as one without a stored row. */
+    /* Requeues the job because the daemon shuts down. Stores the output so far if the quota allows it. The attempt does
+     * not count as one without a stored row. */
     store_status (*requeue)(store *s, int64_t number, int64_t attempt, const job_output *output);
 
     /* Requeues the job because the store could not store the output. After JOB_FAULTS_MAX such attempts without a
@@ -229,7 +230,7 @@ typedef struct store_kind {
      * job. */
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
 
-    /* Durable. Deletes a job with any status. */
+    /* Durable. Deletes a job, whatever its status. */
     store_status (*delete)(store *s, const char *id, const char *owner, int64_t *number);
 
     /* Cancel or delete up to `most` members of a batch. Return STORE_EXISTS if there are more, STORE_OK at the end.
@@ -248,8 +249,8 @@ typedef struct store_kind {
     /* In all functions a NULL `owner` means any owner. */
     store_status (*find)(store *s, const char *id, const char *owner, job *out);
 
-    /* Reads a page of at most query->limit jobs to `out`, without header, summary, assignments and reduced values. The
-     * page has fewer jobs, but at least one, if their texts are long. Sets *more if the list continues. */
+    /* Reads a page of at most query->limit jobs to `out`, without header, summary, assignments and reduced values. If
+     * their texts are long, the page has fewer jobs, but at least one. Sets *more if the list continues. */
     store_status (*list)(store *s, const job_query *query, job *out, size_t *count, bool *more);
 
     /* Reads the description of the job, or that of its batch. The caller frees the body. */
@@ -262,12 +263,13 @@ typedef struct store_kind {
     /* Reads a page of batches without their plans; uses owner, before and limit of the query. */
     store_status (*list_batches)(store *s, const job_query *query, job_batch *out, size_t *count, bool *more);
 
-    /* Reads at most `limit` members in order, from number `first`, without header. Reads fewer, but at least one if
-     * there is one, if their texts are long. */
+    /* Reads at most `limit` members in order, from number `first`, without header. If their texts are long, reads fewer
+     * members, but at least one. */
     store_status (*members)(store *s, int64_t batch, int64_t first, size_t limit, job *out, size_t *count);
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
-    store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* the caller frees the JSON */
-    store_status (*row_at_time)(store *s, int64_t number, double t, int64_t *row); /* first row of the chunk with t */
+    store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* the caller frees out->json */
+    store_status (*row_at_time)(store *s, int64_t number, double t,
+                                int64_t *row); /* first row of the chunk with time t */
     store_status (*counts)(store *s, store_counts *out);
 
     /* Adds processor time to the usage of an owner on a day (in days since 1970), and deletes the usage of earlier
@@ -277,12 +279,12 @@ typedef struct store_kind {
     /* Returns the reason why the store currently accepts no submissions, as a static text; NULL if it accepts them. */
     const char *(*trouble)(store *s);
 
-    /* Waits at most `seconds` for a change since *seen, initially 0, and updates *seen. */
+    /* Waits at most `seconds` until the number of changes differs from *seen (initially 0), and updates *seen. */
     void (*wait)(store *s, uint64_t *seen, double seconds);
 } store_kind;
 
 extern const store_kind store_kind_sqlite;     /* sqlite:PATH */
-extern const store_kind store_kind_memory;     /* memory: until the process ends */
+extern const store_kind store_kind_memory;     /* memory: lost when the process ends */
 extern const store_kind store_kind_postgresql; /* postgresql://USER@HOST/DATABASE, shared by many daemons */
 
 struct store {

@@ -1,8 +1,8 @@
 /* store_postgres.c — jobs in PostgreSQL, for many nodes with one queue: opening, closing, and the listener.
  *
  * Connections: one for changes (the writer of store_sql.c), one for the lease of this node and for sweeps
- * (store_postgres_lease.c), and up to four readers, opened when needed. The parts shared with SQLite are in
- * store_sql*.c; claims are in store_postgres_claim.c.
+ * (store_postgres_lease.c), and up to four readers, opened when needed. The code shared with SQLite is in store_sql*.c;
+ * claims are in store_postgres_claim.c.
  *
  * A run is identified by its attempt, which grows with every start. Every write of a run names the attempt and
  * locks the row of the job until it is committed. So a node whose lease has ended cannot overwrite the work of
@@ -74,8 +74,8 @@ static void close_store(store *base) {
     pg_destroy(s);
 }
 
-/* Creates the tables of a new store while other nodes wait. On failure, or if the tables have another version, returns
- * false with a message. */
+/* Creates the tables of a new store under a lock for which other nodes wait. On failure, or if the tables have another
+ * version, returns false with a message. */
 static bool prepare_database(pg_connection *c, char *message, size_t room) {
     char where[128], mark[64];
     c->in_transaction = true;
@@ -104,7 +104,7 @@ static store *open_url(const char *url, const store_options *options, char *mess
     if (!s) return NULL;
     bool good = make_readers(s) && pg_read_url(s, url, message, room);
     if (good && !pg_connected(&s->lease_connection))
-        good = failed_with(message, room, "cannot connect to the database: %s", s->lease_connection.message);
+        good = failed_with(message, room, "--store: cannot connect to the database: %s", s->lease_connection.message);
     good = good && prepare_database(&s->lease_connection, message, room);
     if (good && !pg_take_lease(s))
         good = failed_with(message, room, "cannot use the store: %s", s->lease_connection.message);
@@ -134,7 +134,8 @@ static void pg_set_listener(store *base, const store_listener *listener) {
     pthread_mutex_unlock(&s->state_lock);
 }
 
-/* Queries whether the session is read-only: the last write may have been before that changed. */
+/* Returns the reason of the last refused change. Otherwise queries whether the database has become read-only since
+ * then. */
 static const char *trouble(store *base) {
     postgres_store *s = (postgres_store *)base;
     const char *refusal = atomic_load(&s->refusal);

@@ -2,13 +2,14 @@
  *
  * A claim has two parts. First some jobs are reserved: they remain queued, but no other node can claim them. Then each
  * claim of a worker starts one reserved job. The number of reserved jobs is adapted to about a second of work, so that
- * short jobs need few queries and long jobs are not kept from other nodes. Jobs that are not started in time are
+ * short jobs need few queries and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are
  * released.
  *
  * A job that ran when its node vanished is a suspect: the job may have caused the crash. Each node reserves at most one
- * suspect, so that of two jobs lost together only the cause is lost again (store_postgres_lease.c counts losses).
+ * suspect. So if two jobs were lost together, only the job that caused the loss is lost again (store_postgres_lease.c
+ * counts losses).
  *
- * The functions run on the writer's thread, except pg_claim and those that request a release. */
+ * Only pg_claim, pg_release_stale and pg_release_all may be called from other threads than the writer's. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 
@@ -39,7 +40,7 @@ static bool next_owners(sql_connection *c, size_t most, char owners[OWNERS_MOST]
     return step != SQL_STEP_FAILED;
 }
 
-/* Reserves equal numbers of jobs of the next owners, and interleaves them round-robin. */
+/* Reserves the same number of jobs of each of the next owners, and orders the jobs round-robin by owner. */
 static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
     char owners[OWNERS_MOST][JOB_KEY_BYTES];
     pg_reserve shares[OWNERS_MOST];

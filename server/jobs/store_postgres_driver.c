@@ -56,7 +56,7 @@ void pg_disconnect(pg_connection *c) {
     memset(c->prepared, 0, sizeof c->prepared);
 }
 
-/* Returns true if the connection failed, and not only a statement. */
+/* Returns true if the connection has failed, false if only a statement has. */
 static bool is_broken(const pg_connection *c) {
     return !c->link || PQstatus(c->link) != CONNECTION_OK;
 }
@@ -92,7 +92,7 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
     bool news = s->unreachable == reached;
     s->unreachable = !reached;
     if (reached) {
-        s->backoff = s->retry_at = 0; /* other connections may also retry now */
+        s->backoff = s->retry_at = 0; /* other connections may retry immediately */
     } else {
         s->backoff = s->backoff < BACKOFF_LEAST ? BACKOFF_LEAST : 2 * s->backoff;
         if (s->backoff > BACKOFF_MOST) s->backoff = BACKOFF_MOST;
@@ -202,7 +202,8 @@ static sql_step pg_first(sql_connection *base, unsigned name, const sql_value *v
     if (name == SQL_START) name = PG_START;
     pg_end(base);
     sql_step step = run_once(c, name, values, count);
-    /* The server may have been restarted since the last use of this connection; a query can be repeated. */
+    /* If the server was restarted since the last use of this connection, the first statement fails. A query is
+     * repeated. */
     if (step == SQL_STEP_FAILED && is_broken(c) && !c->in_transaction && c != &c->store->writer) {
         pg_end(base);
         step = run_once(c, name, values, count);
@@ -321,8 +322,8 @@ void pg_note_change(pg_connection *c, bool made) {
     atomic_store(&c->store->refusal, made ? NULL : refusal_of(c));
 }
 
-/* Executes the operations up to `past` in one transaction, all or none. A rolled-back claim has already removed jobs
- * from s->reserve that are still reserved in the database. */
+/* Executes the operations up to `past` in one transaction, all or none. If a claim is rolled back, jobs that it removed
+ * from s->reserve are still reserved in the database, so the list is marked as unsure. */
 static bool pg_make(postgres_store *s, sql_operation *operations, sql_operation *past) {
     bool made = pg_connected(&s->writer) && make_all(&s->writer, operations, past);
     if (!made) s->reserve.unsure = true;
@@ -337,7 +338,7 @@ static void postpone(postgres_store *s, sql_operation *o) {
     pthread_mutex_unlock(&s->state_lock);
     o->deferred = wait && !lost;
     if (o->deferred) o->is_retry = true;
-    o->result = wait && lost ? STORE_ABSENT : STORE_FAILED; /* without the lease the job belongs to another node */
+    o->result = wait && lost ? STORE_ABSENT : STORE_FAILED; /* without a lease the job may belong to another node */
 }
 
 static bool in_the_way(const pg_connection *c) {

@@ -32,13 +32,13 @@ typedef struct pg_connection {
     char message[PG_MESSAGE_BYTES];
 } pg_connection;
 
-/* Jobs that a node has reserved and not started. Used on the writer's thread. */
+/* Jobs that this node has reserved and not started; used by the writer's thread only. */
 typedef struct pg_reserve {
     int64_t numbers[PG_RESERVE_MOST];
     size_t first, count;
     size_t most;     /* number of jobs to reserve at a time */
     double taken_at; /* time of the last reservation, by clock_seconds */
-    bool unsure;     /* a transaction that changed the list may have failed: read it from the database */
+    bool unsure;     /* a transaction that changed the list failed: read the list again */
 } pg_reserve;
 
 /* Operation that releases reserved jobs: stale ones, or all. */
@@ -52,11 +52,11 @@ struct postgres_store {
     sql_store base;
     char **keywords, **values; /* connection parameters, NULL-terminated */
     double lease_seconds;
-    pg_connection writer, lease_connection; /* the lease thread uses the second one */
+    pg_connection writer, lease_connection; /* used by the writer's thread and by the lease thread */
     pg_reserve reserve;
     pg_release stale;              /* operation that the lease thread submits */
     _Atomic int64_t node;          /* 0 if there is no lease */
-    _Atomic(const char *) refusal; /* reason why the database refused the last change; NULL if it did not */
+    _Atomic(const char *) refusal; /* reason why the database refused the last change; NULL if it was made */
 
     pthread_mutex_t reach_lock; /* guards the members below */
     double retry_at, backoff;   /* time of the next attempt to connect, and the current delay, s */
@@ -64,7 +64,7 @@ struct postgres_store {
 
     pthread_mutex_t state_lock; /* guards the members below */
     double lease_ends;          /* by the clock of this daemon */
-    double empty_until;         /* no claim before this time, since the queue was empty */
+    double empty_until;         /* the queue was empty: no claim before this time */
     bool shutting_down;         /* changes no longer wait for the database */
 
     pthread_mutex_t listener_lock; /* held while the listener is called */
@@ -78,13 +78,13 @@ struct postgres_store {
 
 /* store_postgres_driver.c */
 extern const sql_driver pg_driver;
-bool pg_connected(pg_connection *c); /* connects if necessary, not before retry_at */
+bool pg_connected(pg_connection *c); /* connects if necessary, but not before retry_at */
 void pg_disconnect(pg_connection *c);
-bool pg_execute(pg_connection *c, const char *sql); /* any number of statements without parameters */
+bool pg_execute(pg_connection *c, const char *sql); /* executes statements without parameters */
 bool pg_begin(pg_connection *c, bool durable);
 bool pg_commit(pg_connection *c);
 void pg_undo(pg_connection *c);
-void pg_note_change(pg_connection *c, bool made); /* after an attempted change */
+void pg_note_change(pg_connection *c, bool made); /* records the result of a change */
 double pg_fraction(void);                         /* returns a random number in [0, 1) */
 
 /* store_postgres_url.c */

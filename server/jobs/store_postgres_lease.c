@@ -1,16 +1,16 @@
 /* store_postgres_lease.c — lease of this node, and removal (sweep) of nodes whose lease has ended.
  *
- * Every node that shares the database has a row with the end of its lease, by the clock of the database. A node renews
- * its lease three times in the period of the lease. If a lease has ended, any other node removes the row and requeues
- * the jobs. Later writes of the removed node are refused, because their attempt is no longer the current one. The
- * removed node then registers as a new node with a new lease.
+ * Every node that shares the database has a row with the time at which its lease ends, by the clock of the database. A
+ * node renews its lease three times in the period of the lease. If a lease has ended, any other node removes the row
+ * and requeues the jobs. Later writes of the removed node are refused, because their attempt is no longer the current
+ * one. The removed node then registers as a new node with a new lease.
  *
- * A node that cannot reach the database computes the end of its lease by its own clock, counted from before its last
- * renewal was sent. At this time the node stops its runs.
+ * A node that cannot reach the database computes the end of its lease by its own clock, counted from the time just
+ * before it sent its last renewal. At this time the node stops its runs.
  *
- * A job that was running when its node vanished may have been the cause. If the nodes of a job have vanished
- * JOB_LOST_MAX times without a stored row in between, the job fails. If several jobs are lost together, the loss counts
- * only for those that had been lost before. */
+ * A job that was running when its node vanished may have caused this. If the nodes of a job have vanished JOB_LOST_MAX
+ * times without a stored row in between, the job fails. If several jobs are lost together, the loss counts only for
+ * those that had been lost before. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 
@@ -21,7 +21,7 @@
 enum { SWEEP_LOCK = 1751215462, MINE_MOST = 1024 };
 #define ROUND_SECONDS 1.0
 
-/* Reports that the lease was lost, or otherwise that there may be jobs to claim. */
+/* Calls the listener: the lease was lost or, if `lost` is false, there may be jobs to claim. */
 static void notify(postgres_store *s, bool lost) {
     pthread_mutex_lock(&s->listener_lock);
     if (s->has_listener) (lost ? s->listener.lost : s->listener.queued)(s->listener.context);
@@ -88,8 +88,8 @@ typedef struct held_job {
     bool canceled;
 } held_job;
 
-/* Cancels runs that clients of other nodes have canceled, and requeues jobs of this node that do not run here: the
- * connection broke after their claim was committed, or before their end was. */
+/* Cancels runs that clients of other nodes have canceled. Requeues jobs that are assigned to this node but do not run
+ * here: the connection broke after their claim was committed, or before their end was committed. */
 static void look_at_mine(postgres_store *s) {
     sql_connection *c = &s->lease_connection.base;
     held_job held[MINE_MOST];

@@ -1,14 +1,15 @@
 /* store_postgres_url.c — connection parameters in a URL.
  *
  * A URL may contain a password, and messages of libpq about an invalid URL repeat parts of the URL. So messages of
- * libpq are not shown. */
+ * libpq about URLs are never shown. */
 #include "server/jobs/store_postgres_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Default parameters. With these keepalives a vanished machine is detected in 15 seconds. */
+/* Default parameters. With these keepalives a vanished machine is detected within 15 seconds: 5 s idle, 3 probes in 9
+ * s. */
 static const char *const standard[][2] = {
     {"connect_timeout", "5"},    {"keepalives_idle", "5"},      {"keepalives_interval", "3"},
     {"keepalives_count", "3"},   {"tcp_user_timeout", "15000"}, {"fallback_application_name", "hameld"},

@@ -1,8 +1,8 @@
 /* store_sql.c — writer thread, readers, and helpers for statements.
  *
  * One thread makes all changes. The writer thread passes all waiting operations to the driver, which executes them in
- * one transaction, so that concurrent submissions share one fsync. Readers are a few connections, each lent for one
- * short statement. */
+ * one transaction, so that concurrent submissions share one fsync. A query borrows one of a few reader connections for
+ * a short statement. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"
@@ -81,13 +81,14 @@ static void append_operation(sql_store *s, sql_operation *operation) {
     s->last = operation;
 }
 
-/* Requeues deferred operations and returns the others to their callers. Returns the number of deferred operations. */
+/* Puts deferred operations back into the queue and wakes the callers of all others. Returns the number of deferred
+ * operations. */
 static size_t give_back(sql_store *s, sql_operation *batch) {
     sql_operation *since = s->first;
     size_t deferred = 0;
     s->first = s->last = NULL;
     for (sql_operation *o = batch, *next; o; o = next) {
-        next = o->next; /* read before its caller can continue and free it */
+        next = o->next; /* read `next` first: the caller may free `o` as soon as it is done */
         if (o->deferred) {
             append_operation(s, o);
             deferred++;
@@ -189,7 +190,7 @@ sql_connection *sql_reader(store *base) {
 
 void sql_reader_back(sql_connection *c) {
     sql_store *s = c->store;
-    c->driver->end(c); /* an open statement would hold its snapshot */
+    c->driver->end(c); /* an open statement would keep its snapshot of the database */
     pthread_mutex_lock(&s->lock);
     c->next = s->readers;
     s->readers = c;

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-/* Column after those of a job or batch: number of rows that match without the bound on bytes. */
+/* Column after those of a job or batch: the number of rows that match without the bound on bytes. */
 enum { SQL_JOB_MATCHED = 19, SQL_BATCH_MATCHED = 5 };
 
 /* Filters of lists of jobs; there is one statement for each combination. */
@@ -86,7 +86,7 @@ typedef struct sql_driver {
     double (*tend)(sql_store *s);
 } sql_driver;
 
-/* First member of every driver's connection. Only one thread at a time uses a connection. */
+/* The first member of the connection type of every driver. Only one thread at a time uses a connection. */
 struct sql_connection {
     const sql_driver *driver;
     sql_connection *next; /* next free reader */
@@ -98,9 +98,9 @@ struct sql_connection {
 struct sql_operation {
     store_status (*run)(sql_connection *c, sql_operation *self);
     bool durable;
-    bool grows;       /* needs disk space: refused with STORE_NO_SPACE while the disk is nearly full */
+    bool grows;       /* needs disk space, so it gets STORE_NO_SPACE while the disk is nearly full */
     bool queues;      /* may add jobs to the queue */
-    bool wait_for_db; /* waits for an unreachable database instead of failing */
+    bool wait_for_db; /* waits for an unreachable database; other operations fail */
     bool is_retry;    /* a previous attempt may have been committed */
     bool given, deferred, done;
     store_status result;
@@ -127,11 +127,12 @@ struct sql_store {
 
 /* store_sql.c */
 void sql_store_init(sql_store *s, const store_kind *kind, const sql_driver *driver, server_log *log, metrics *metrics);
-void sql_store_destroy(sql_store *s); /* leaves its connections open */
+void sql_store_destroy(sql_store *s); /* does not close its connections */
 bool sql_writer_start(sql_store *s);
 void sql_writer_stop(sql_store *s); /* returns after all submitted changes have been made */
-store_status sql_change(sql_store *s, sql_operation *operation); /* waits until it is committed */
-void sql_change_async(sql_store *s, sql_operation *operation); /* does not wait; no-op while the operation is queued */
+store_status sql_change(sql_store *s, sql_operation *operation); /* returns when the change is committed */
+void sql_change_async(sql_store *s,
+                      sql_operation *operation); /* returns at once; no-op while the operation is queued */
 
 /* Checks that this release can use a store with this schema. Otherwise returns false with a message that begins with
  * `where`. */
@@ -140,7 +141,7 @@ sql_connection *sql_reader(store *s); /* waits for a free reader; sets its store
 void sql_reader_back(sql_connection *c);
 
 sql_step sql_first(sql_connection *c, unsigned name, const sql_value *values, size_t count);
-bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count); /* runs it to its end */
+bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count); /* ignores its rows */
 bool sql_run(sql_connection *c, unsigned name); /* runs a statement without parameters */
 #define SQL_VALUES(...) (const sql_value[]){__VA_ARGS__}, sizeof((const sql_value[]){__VA_ARGS__}) / sizeof(sql_value)
 #define SQL_FIRST(c, name, ...) sql_first(c, name, SQL_VALUES(__VA_ARGS__))

@@ -1,5 +1,5 @@
 /* store_sql_batch.c — changes of many jobs: batches, and deletion of old jobs. Large deletions are split into slices,
- * so that other changes are made in between. */
+ * so that other changes need not wait for the whole deletion. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"

@@ -1,5 +1,5 @@
 /* store_sql_read.c — conversion of table rows to structs, and queries: each is one short statement on the connection of
- * a reader. Data from the database is checked like data from a client: a damaged chunk is an error, never an
+ * a reader. Data from the database is checked like data from a client: a damaged chunk causes an error, never an
  * out-of-bounds read. */
 #include "server/jobs/store_sql.h"
 
@@ -199,7 +199,7 @@ store_status sql_chunk_at(store *base, int64_t number, int64_t row, row_chunk *o
     sql_connection *c = sql_reader(base);
     *out = (row_chunk){0};
     sql_step step = SQL_FIRST(c, SQL_CHUNK, sql_int(number), sql_int(row));
-    /* If the last chunk ends before this row, its data is not checked. */
+    /* If the last chunk ends before this row, the row is absent and the data of the chunk need not be read. */
     bool beyond = step == SQL_STEP_ROW && row - c->driver->integer(c, 0) >= c->driver->integer(c, 1);
     return end_read(c, beyond ? STORE_ABSENT : sql_row_status(step, step == SQL_STEP_ROW && read_chunk(c, out)));
 }

@@ -110,7 +110,7 @@ store_status sql_start(sql_connection *c, int64_t number, job *out, char **body,
     sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(number));
     bool read = step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length);
     c->driver->end(c);
-    if (step == SQL_STEP_END) /* fail the job, so that a damaged store does not block the queue */
+    if (step == SQL_STEP_END) /* the job fails, so that a damaged store does not block the queue */
         return SQL_RUN(c, SQL_FAIL, sql_int(number), sql_text(problem)) ? STORE_ABSENT : STORE_FAILED;
     return read ? sql_one_job(c, SQL_FIRST(c, SQL_START, sql_int(number)), out) : STORE_FAILED;
 }
@@ -120,7 +120,7 @@ store_status sql_claim(store *s, sql_claim_change *change) {
     *change->body = NULL;
     store_status status = sql_change((sql_store *)s, &change->operation);
     if (status == STORE_OK) return status;
-    job_clear(change->out); /* the claim was rolled back */
+    job_clear(change->out); /* the claim may have set it before it was rolled back */
     free(*change->body);
     *change->body = NULL;
     return status;
@@ -228,7 +228,7 @@ static size_t output_bytes(const job_output *output) {
     return bytes;
 }
 
-/* Returns the status after a statement for an attempt: STORE_ABSENT if it matched no row. */
+/* Returns the status after a statement for the current attempt; STORE_ABSENT if the statement changed no row. */
 static store_status of_current(sql_connection *c, bool ran) {
     if (!ran) return STORE_FAILED;
     return c->driver->changed(c) == 0 ? STORE_ABSENT : STORE_OK;
@@ -248,7 +248,7 @@ store_status sql_append(store *s, int64_t number, int64_t attempt, const job_out
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* Returns STORE_OK if an earlier attempt of this change was committed but the reply of the database was lost. */
+/* Returns STORE_OK if an earlier try of this change was committed and only the reply of the database was lost. */
 static store_status ended_before(sql_connection *c, const run_change *change) {
     int64_t one;
     return sql_one_int(c,
@@ -293,9 +293,9 @@ store_status sql_requeue(store *s, int64_t number, int64_t attempt, const job_ou
 }
 
 static store_status run_postpone(sql_connection *c, sql_operation *self) {
-    static const char problem[] =
-        PROBLEM_JSON("storage", "Storage failed", "500",
-                     "the store failed during each of the last attempts to store the output of this job");
+    static const char problem[] = PROBLEM_JSON("storage", "Storage failed", "500",
+                                               "the store failed in each of the last attempts to store the output of "
+                                               "this job; the log of the daemon has the reason");
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_POSTPONE, sql_int(change->number), sql_int(change->attempt), sql_int(JOB_FAULTS_MAX),
                        sql_text(problem));

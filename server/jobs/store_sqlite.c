@@ -1,8 +1,8 @@
 /* store_sqlite.c — jobs in SQLite: opening and closing, recovery of interrupted jobs, and claims.
  *
- * Exactly one connection writes and checkpoints: that of the writer's thread (store_sql.c). Before SQLite 3.51.3 two
- * connections that do so at the same time can corrupt a file in WAL mode. Readers are read-only. Locks prevent a second
- * daemon from using the same file (store_sqlite_files.c).
+ * Exactly one connection writes and checkpoints: that of the writer's thread (store_sql.c). With SQLite before 3.51.3
+ * two connections that write and checkpoint at the same time can corrupt a file in WAL mode. Readers are read-only.
+ * Locks prevent a second daemon from using the same file (store_sqlite_files.c).
  *
  * `memory:` is the same store on the in-memory file system of SQLite. */
 #include "server/clock.h"
@@ -16,7 +16,7 @@
 
 enum {
     READERS = 4,
-    LOST_MOST = 100 /* upper bound on jobs without description that one claim skips */
+    LOST_MOST = 100 /* jobs without description that one claim skips at most; chosen */
 };
 
 /* Finds the job to claim next; returns STORE_ABSENT if the queue is empty. */
@@ -59,8 +59,8 @@ static bool count_crashes(sqlite_store *s) {
 }
 
 /* Requeues the jobs that were running when the last process ended. A job fails if it has crashed the daemon repeatedly,
- * or if it has not stored a row in many attempts: it may exhaust the memory of the machine, which ends the daemon
- * without a crash mark. */
+ * or if it has not stored a row in many attempts: such a job may exhaust the memory of the machine, and the kernel then
+ * ends the daemon without a crash mark. */
 static bool recover_once(sqlite_store *s) {
     static const char crash[] = PROBLEM_JSON("crashed", "The run crashed the server", "500",
                                              "the server ended during each of the last attempts to run this job");
@@ -69,7 +69,7 @@ static bool recover_once(sqlite_store *s) {
         sql_run(c, LITE_BEGIN) && count_crashes(s) && sql_run(c, LITE_RECOVER_CANCELED) &&
         SQL_RUN(c, LITE_RECOVER_POISON, sql_text(crash), sql_int(JOB_CRASHES_MAX), sql_int(JOB_FRUITLESS_MAX)) &&
         sql_run(c, LITE_RECOVER_RUNNING) && sql_run(c, LITE_COMMIT);
-    /* A crash at this point counts at most one mark twice, since marks name attempts. */
+    /* If the daemon crashes here, the next start reads the marks again, but their attempts no longer run. */
     return done && (s->crash_file < 0 || ftruncate(s->crash_file, 0) == 0);
 }
 
@@ -88,7 +88,7 @@ static void destroy(sqlite_store *s) {
         sqlite_disconnect(c);
         free(c);
     }
-    sqlite_disconnect(&s->writer); /* last: closing it checkpoints and removes the write-ahead log */
+    sqlite_disconnect(&s->writer); /* closed last, since this checkpoints and removes the write-ahead log */
     if (s->crash_file >= 0) crash_marks_end();
     sqlite_files_close(s);
     sql_store_destroy(&s->base);
@@ -115,7 +115,7 @@ static bool prepare_file(sqlite_store *s, char *message, size_t room) {
             tables = sqlite_query(c, "SELECT count(*) FROM sqlite_schema");
     bool good = version >= 0 && tables >= 0, is_new = tables == 0;
     if (good && !is_new && !sql_schema_accepted(version, s->path, message, room)) return false;
-    /* The mode of vacuums can be set only before the first table. */
+    /* SQLite accepts auto_vacuum only before the first table is created. */
     good = good && (!is_new || sqlite_execute(c, "PRAGMA auto_vacuum=INCREMENTAL")) &&
            sqlite_execute(c, s->in_memory ? in_memory : modes);
     if (good && is_new) {
@@ -128,7 +128,8 @@ static bool prepare_file(sqlite_store *s, char *message, size_t room) {
     return good;
 }
 
-/* Opens the readers. Each reads once, so that SQLite opens the log while the names still refer to the files. */
+/* Opens the readers. Each executes one query, so that SQLite opens the log before sqlite_files_note records the
+ * files. */
 static bool open_readers(sqlite_store *s, const char *name) {
     for (size_t i = 0; i < READERS; i++) {
         sqlite_connection *c = calloc(1, sizeof *c);
@@ -143,7 +144,7 @@ static bool open_readers(sqlite_store *s, const char *name) {
 static store *open_named(sqlite_store *s, const char *name, char *message, size_t room) {
     bool good = false;
     if (!sqlite_connect(&s->writer, name, true)) {
-        snprintf(message, room, "the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
+        snprintf(message, room, "--store: the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
     } else if (prepare_file(s, message, room)) {
         good = recover(s) && open_readers(s, name) && sqlite_files_note(s);
         if (!good) snprintf(message, room, "cannot use the store: %s", sqlite3_errmsg(s->writer.db));
@@ -186,7 +187,7 @@ static store *open_memory(const char *url, const store_options *options, char *m
         return NULL;
     }
     s->in_memory = true;
-    snprintf(name, sizeof name, "file:/%s?vfs=memdb", id); /* unique name, so that no other store shares it */
+    snprintf(name, sizeof name, "file:/%s?vfs=memdb", id); /* a unique name: memdb shares databases of equal name */
     return open_named(s, name, message, room);
 }
 

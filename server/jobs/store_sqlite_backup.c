@@ -57,7 +57,7 @@ bool sqlite_backup(const char *url, const char *path, char *message, size_t room
     if (!good) backup_failed(message, room, source, sqlite3_errmsg(from));
     if (good) {
         sqlite3_busy_timeout(from, SQLITE_BUSY_MS);
-        umask(077); /* only this user may read the copy */
+        umask(077); /* the copy may contain data of all owners, so only this user may read it */
         good = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK;
         if (!good) backup_failed(message, room, path, sqlite3_errmsg(to));
     }

@@ -115,7 +115,7 @@ static bool any_durable(const sql_operation *operation) {
     return operation != NULL;
 }
 
-/* Returns true if the files are in place. Logs when the result changes. */
+/* Returns true if the names still refer to the open files. Logs each change of the result. */
 static bool in_place(sqlite_store *s) {
     bool in_place = sqlite_files_in_place(s);
     if (in_place == s->misplaced) {
@@ -138,7 +138,7 @@ static void end_all(sql_operation *o, store_status result) {
 static bool lite_make(sqlite_store *s, sql_operation *operations, bool may_gain) {
     sql_connection *c = s->base.writer;
     bool low = sqlite_space_is_low(s);
-    /* Without this setting the commit might be less durable than promised. */
+    /* If this setting fails, the commit might be less durable than promised, so the operations fail. */
     bool kept = s->in_memory || sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
     if (!kept || !sql_run(c, LITE_BEGIN)) return false;
     for (sql_operation *o = operations; o; o = o->next) {
@@ -148,13 +148,13 @@ static bool lite_make(sqlite_store *s, sql_operation *operations, bool may_gain)
             s->wants_room = true;
             return false;
         }
-        /* A full disk may have rolled back the whole transaction. */
+        /* If the disk is full, SQLite may have rolled back the whole transaction. */
         if (sqlite3_get_autocommit(s->writer.db)) return false;
     }
     return sql_run(c, LITE_COMMIT);
 }
 
-/* Rolls back. Returns true if the reason was lack of space. */
+/* Rolls back the transaction. Returns true if it failed for lack of space. */
 static bool undo(sqlite_store *s) {
     bool full = s->wants_room || sqlite_is_space_fault(&s->writer);
     s->wants_room = false;

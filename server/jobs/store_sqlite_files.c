@@ -1,11 +1,11 @@
 /* store_sqlite_files.c — files of a SQLite store: locks, and checks that the files are still in place.
  *
  * Two locks exclude a second daemon. The lock on PATH.lock guards the name, from which SQLite derives the names of its
- * other files. The lock on the database guards the file under any name. A file with two names is refused, since after a
- * crash each name would lead to a different log.
+ * other files. The lock on the database guards the file, whatever its name. A file with two names is refused, since
+ * after a crash SQLite would look for a different log under each name.
  *
  * A database or log that was renamed, replaced or deleted while the daemon runs still accepts writes, but the next
- * start does not find them. So nothing is acknowledged while the names refer to other files.
+ * start does not find them. So the store acknowledges no change while the names refer to other files.
  *
  * The database file is opened here before SQLite opens it, and closed after SQLite has closed it. Closing it earlier
  * would release the POSIX locks that SQLite holds in this process. */

@@ -21,7 +21,7 @@ typedef struct sqlite_connection {
     sqlite3_stmt *current;                /* the current statement, or NULL */
 } sqlite_connection;
 
-/* A name consists of the path and the suffix of a file next to the database. */
+/* Bytes of the path of a database, and of the name of a file next to it: path and suffix. */
 enum { SQLITE_PATH_BYTES = 1136, SQLITE_NAME_BYTES = SQLITE_PATH_BYTES + 16 };
 
 typedef struct file_identity {
@@ -40,7 +40,7 @@ typedef struct sqlite_store {
     double min_free;              /* see store_options */
     atomic_bool full;             /* a write failed for lack of space, and the reserve has not been filled since then */
     bool wants_room; /* a change was rolled back for lack of space; this and the next two lines: writer thread only */
-    bool gave_back;  /* free pages were moved to the end of the database, which must still be truncated */
+    bool gave_back;  /* a vacuum moved free pages to the end of the file, which is not truncated yet */
     bool misplaced, low; /* already logged */
     sqlite_connection writer;
 } sqlite_store;
@@ -60,11 +60,11 @@ bool sqlite_files_note(sqlite_store *s);
 bool sqlite_files_in_place(const sqlite_store *s); /* true if the names still refer to these files; any thread */
 
 /* store_sqlite_space.c; all but the first two run on the writer's thread, or before it starts */
-bool sqlite_space_is_low(const sqlite_store *s);        /* operations that need space must be refused; any thread */
-bool sqlite_is_space_fault(const sqlite_connection *c); /* the last failure on c was lack of space */
+bool sqlite_space_is_low(const sqlite_store *s);        /* true if operations that need space must be refused */
+bool sqlite_is_space_fault(const sqlite_connection *c); /* true if the last failure on c was lack of space */
 void sqlite_reserve_start(sqlite_store *s);             /* empties the reserve if the disk is full */
 void sqlite_reserve_fill(sqlite_store *s);              /* fills the reserve if there is space */
-bool sqlite_space_gain(sqlite_store *s); /* after lack of space: frees some; true if a retry may succeed */
+bool sqlite_space_gain(sqlite_store *s); /* frees some space after a failure; true if a retry may succeed */
 bool sqlite_log_cut(sqlite_store *s);    /* truncates the log; false while a reader needs it */
 double sqlite_tend(sql_store *s);
 

@@ -19,9 +19,9 @@
 
 enum {
     RESERVE_BYTES = 8 * 1024 * 1024, /* measured: deleting a job with 64 MiB of rows needs a log of 0.3 MiB */
-    LOG_BYTES = 4 * 1024 * 1024,     /* SQLite checkpoints the log at this size */
-    STEP_PAGES = 256,                /* pages of one vacuum step: 1 MiB, some milliseconds */
-    KEPT_PAGES = 1024,               /* free pages kept for new rows, in addition to an eighth of all pages */
+    LOG_BYTES = 4 * 1024 * 1024,     /* SQLite checkpoints the log at 1000 pages, which is about this size */
+    STEP_PAGES = 256,                /* pages of one vacuum step: 1 MiB, which takes some milliseconds */
+    KEPT_PAGES = 1024,               /* free pages kept for new rows, in addition to an eighth of all; chosen */
 };
 #define ROUND_SECONDS 1.0
 #define STEP_SECONDS 0.02
@@ -78,7 +78,7 @@ static void note_space(sqlite_store *s) {
                          log_number("free_bytes", free_bytes(s))));
 }
 
-/* Returns false and leaves the file unchanged if there is not enough space. */
+/* Extends the reserve to `size`. If there is not enough space, returns false and leaves the file unchanged. */
 static bool grow_reserve(sqlite_store *s, off_t size) {
     off_t before = reserve_size(s);
     if (posix_fallocate(s->reserve_file, 0, size) == 0) return true;
@@ -86,7 +86,7 @@ static bool grow_reserve(sqlite_store *s, off_t size) {
     return false;
 }
 
-/* Fills the reserve. The half for the next start is filled even if less space is free than configured. */
+/* Fills the reserve. The half for the next start is filled even if less than min_free is free. */
 void sqlite_reserve_fill(sqlite_store *s) {
     bool whole = s->reserve_file < 0 || reserve_size(s) >= RESERVE_BYTES;
     if (!whole && free_bytes(s) >= s->min_free + RESERVE_BYTES) {
@@ -107,13 +107,13 @@ bool sqlite_space_gain(sqlite_store *s) {
 
 bool sqlite_log_cut(sqlite_store *s) {
     sqlite3 *db = s->writer.db;
-    sqlite3_busy_timeout(db, 0); /* do not wait for readers: the next round retries */
+    sqlite3_busy_timeout(db, 0); /* if a reader needs the log, do not wait: the next round retries */
     int rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_busy_timeout(db, SQLITE_BUSY_MS);
     return rc == SQLITE_OK;
 }
 
-/* Returns free pages to the disk in one step. Returns true if there are more. */
+/* Returns up to STEP_PAGES free pages to the disk. Returns true if more can be returned. */
 static bool give_back_pages(sqlite_store *s) {
     char sql[64];
     int64_t free_pages = sqlite_query(&s->writer, "PRAGMA freelist_count");
@@ -133,7 +133,8 @@ static off_t log_size(const sqlite_store *s) {
     return stat(name, &about) == 0 ? about.st_size : 0;
 }
 
-/* SQLite truncates the database only when the whole log has been checkpointed, so the log is cut after a vacuum. */
+/* SQLite truncates the database only when the whole log has been checkpointed, so the log is truncated after a
+ * vacuum. */
 double sqlite_tend(sql_store *base) {
     sqlite_store *s = (sqlite_store *)base;
     if (s->in_memory || !sqlite_files_in_place(s)) return ROUND_SECONDS;

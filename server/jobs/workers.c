@@ -1,12 +1,12 @@
 /* workers.c — runs jobs; see workers.h. Each worker has a thread; one lock guards the state that they share. The lock
- * is never held during a call of the store, so every function here that takes it returns promptly.
+ * is never held during a call of the store, so a function that takes the lock does not wait long for it.
  *
  * A claim runs without the lock. A client may therefore cancel a job after its claim has been committed and before its
  * worker is registered as running it. Cancellations are counted: if the count has changed during a claim, the worker
- * reads the job again once it is registered. From then on workers_cancel finds the worker.
+ * reads the job again once it is registered. After the registration workers_cancel finds the worker.
  *
- * Rows are stored in chunks: twice a second, or when 256 KiB are full. A run is deterministic: after an interruption it
- * starts from the beginning and skips as many rows as are already stored. */
+ * Rows are stored in chunks, twice a second or when a chunk has 256 KiB. A run is deterministic: after an interruption
+ * it starts from the beginning and skips as many rows as are already stored. */
 #include "server/jobs/workers.h"
 
 #include "api/json/text.h"
@@ -24,7 +24,8 @@
 enum { CHUNK_BYTES = 256 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 8 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
-#define BACKOFF_MOST_SECONDS 30.0 /* longest delay between retries of a failed store: 1 s, 2 s, 4 s, ... */
+#define BACKOFF_MOST_SECONDS \
+    30.0 /* bound on the delays between retries of a failed store: 1 s, 2 s, 4 s, ...; chosen */
 
 typedef struct worker {
     workers *workers;
@@ -67,7 +68,7 @@ typedef struct job_run {
     size_t event_room, event_bytes;
     int64_t stored_events, counted_events;
     int64_t stored;  /* rows in the store at the start of this attempt */
-    int64_t counted; /* rows that the run has delivered */
+    int64_t counted; /* rows that the run has computed, including stored ones */
     double progress, last_append;
     api_sweep sweep; /* tree is NULL if the job is not a member of a sweep */
     sweep_reducer *reducer;
@@ -155,7 +156,7 @@ static bool on_job_progress(void *context, const char *json, double fraction) {
 
 /* ---- end -------------------------------------------------------------------------------------------------------- */
 
-/* Logs the end of a run. STORE_ABSENT: the job has been deleted, or assigned to another daemon. */
+/* Logs the end of a run. The status is STORE_ABSENT if the job was deleted or assigned to another daemon. */
 static void log_end(const job_run *run, store_status status, const char *what) {
     if (status == STORE_ABSENT) {
         metrics_count(&run->worker->workers->services.metrics->fenced, 1);
@@ -194,7 +195,7 @@ static bool was_refused(store_status status) {
     return status == STORE_FAILED || status == STORE_NO_SPACE;
 }
 
-/* A full disk is retried until shutdown; other failures may be caused by the data and are retried FINISH_TRIES
+/* While the disk is full, retries until shutdown. The data may cause any other failure, so this is tried FINISH_TRIES
  * times. */
 static store_status store_end(job_run *run, const job_end *end) {
     workers *w = run->worker->workers;
@@ -206,8 +207,8 @@ static store_status store_end(job_run *run, const job_end *end) {
     return status;
 }
 
-/* Requeues a job whose output could not be stored. If the store also fails to requeue the job until shutdown, the job
- * stays `running`, and the next start of the daemon requeues it. */
+/* Requeues a job whose output could not be stored. Retries until shutdown; if the store still fails then, the job stays
+ * `running`, and the next start of the daemon requeues it. */
 static void postpone_job(job_run *run) {
     workers *w = run->worker->workers;
     bool full = run->fault == STORE_NO_SPACE;
@@ -215,7 +216,7 @@ static void postpone_job(job_run *run) {
     int tries = 0;
     run->reported = true;
     note_store(w, true);
-    budget_release_slot(&run->budget); /* the retries may take long */
+    budget_release_slot(&run->budget); /* the retries may take a long time */
     do
         status = full ? STORE_CALL(w->services.store, requeue, run->job.number, run->job.attempt, NULL)
                       : STORE_CALL(w->services.store, postpone, run->job.number, run->job.attempt);
@@ -223,11 +224,11 @@ static void postpone_job(job_run *run) {
     log_end(run, status, status == STORE_OK ? "postponed" : "not stored");
 }
 
-/* Returns an end that exceeds no quota. The stored rows are kept; the summary is omitted, since it describes more
- * rows. */
+/* Returns an end that exceeds no quota. The stored rows are kept. The summary is omitted, since it also describes rows
+ * that were not stored. */
 static job_end end_without_room(const job_run *run, const job_end *end) {
     static const char problem[] = PROBLEM_JSON("quota", "Quota used up", "429",
-                                               "the quota of stored bytes is used up; the rows up to there are kept");
+                                               "the quota of stored bytes is used up; the rows stored so far are kept");
     bool ran = end->status == JOB_COMPLETED || end->status == JOB_INCOMPLETE;
     bool keeps = !ran && (!end->problem || strlen(end->problem) <= JOB_BASE_BYTES);
     return (job_end){.status = ran ? JOB_INCOMPLETE : end->status,
@@ -275,7 +276,7 @@ static void finish_failed(job_run *run, const char *problem, const char *summary
                                .problem = problem ? problem : api_problem_no_memory});
 }
 
-/* Ends a run that did not complete: canceled, interrupted, deleted, or failed. */
+/* Ends a run that was canceled, interrupted or refused by the store, or that failed. */
 static void end_early(job_run *run, const char *problem, const char *summary) {
     worker *p = run->worker;
     pthread_mutex_lock(&p->workers->lock);
@@ -297,7 +298,7 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
     }
 }
 
-/* Computes the progress from the summary: the last report may be old, and short runs make none. */
+/* Computes the progress from the summary, since the last progress report may be old and short runs send none. */
 static double fraction_reached(const hamel_summary *summary) {
     double fraction = (summary->t - summary->start) / (summary->stop - summary->start);
     return fraction > 0 ? fmin(fraction, 1) : 0;
@@ -369,7 +370,7 @@ static void run_job(job_run *run) {
                                  .summary = on_job_summary,
                                  .problem = on_job_problem};
         hamel_status status = api_run(lease.model, &run->budget.poll, &observer, "job");
-        (void)status; /* already reported to the observer */
+        (void)status; /* the observer has already received it */
         model_cache_release(w->services.models, &lease);
     } else {
         char *problem = json_text(failure.problem);
@@ -393,7 +394,7 @@ static void cancel_run_of(workers *w, int64_t number) {
         if (w->members[i].number == number) cancel_worker(&w->members[i]);
 }
 
-/* Cancels the run if the job was canceled or deleted while it was being claimed. */
+/* Reads the claimed job again, and cancels its run if a client has canceled or deleted it during the claim. */
 static void read_job_again(worker *p, const job *claimed) {
     job now;
     store_status status = STORE_CALL(p->workers->services.store, find, claimed->id, NULL, &now);
@@ -405,7 +406,7 @@ static void read_job_again(worker *p, const job *claimed) {
     pthread_mutex_unlock(&p->workers->lock);
 }
 
-/* Claims a job. Flags that are set during the claim apply to the claimed job. */
+/* Claims a job. If p->canceled or p->lost is set during the claim, it applies to the claimed job. */
 static bool take_job(worker *p, job_run *run) {
     workers *w = p->workers;
     pthread_mutex_lock(&w->lock);

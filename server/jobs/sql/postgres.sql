@@ -1,6 +1,7 @@
--- postgres.sql: the statements of PostgreSQL alone. hamel_node() is the number of this session's node.
+-- postgres.sql: the statements that only PostgreSQL executes. hamel_node() returns the number of the node that the
+-- session belongs to.
 
--- Jobs assigned to a node that has no lease: it was removed by a sweep, or never registered.
+-- Selects jobs that are assigned to a node without a lease: a sweep has removed it, or it has never registered.
 -- fragment gone
 node<>0 AND status<2 AND node NOT IN (SELECT number FROM nodes)
 
@@ -12,7 +13,7 @@ SELECT CAST(current_setting('transaction_read_only')='on' AS INTEGER)
 
 -- ---- claims (store_postgres_claim.c) ----
 
--- START of shared.sql, for jobs that this node has reserved.
+-- Like START of shared.sql, but only for jobs that this node has reserved.
 -- statement START
 UPDATE jobs SET status=1, started=hamel_now(), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
 WHERE number=?1 AND status=0 AND node=hamel_node() RETURNING {job_columns}
@@ -67,7 +68,7 @@ SELECT CAST(pg_try_advisory_xact_lock(?1) AS INTEGER)
 -- statement SWEEP_NODES
 DELETE FROM nodes WHERE lease_until<hamel_now()
 
--- Of the jobs that were lost together, only those that had been lost before are counted.
+-- If one of the jobs lost together had been lost before, the loss does not count for the others.
 -- statement SWEEP_BLAME
 UPDATE jobs SET fruitless=0 WHERE {gone} AND status=1 AND fruitless=1 AND EXISTS
 (SELECT 1 FROM jobs AS held WHERE held.node=jobs.node AND held.status=1 AND held.fruitless>1)

@@ -1,13 +1,12 @@
--- postgres_schema.sql: the tables of a PostgreSQL store: those of sqlite_schema.sql, a table of nodes and, for each job, the
--- node that it is assigned to.
+-- postgres_schema.sql: the tables of a PostgreSQL store: those of sqlite_schema.sql, a table of nodes and, for each
+-- job, the node that it is assigned to.
 --
 -- The counts of owners are maintained by triggers, so that no statement can omit them, and separately for each node:
--- nodes that work for the same owner would otherwise wait for each other at every change. Members of a batch are counted in
--- the same way, but in a fixed number of slots that nodes share: there are many batches, and no counts are left
--- behind by nodes.
+-- nodes that work for the same owner would otherwise wait for each other at every change. Members of a batch are
+-- counted in 64 slots that nodes share, not for each node: there are many batches, and a removed node leaves no rows.
 --
--- A row that one transaction changes n times costs time proportional to n^2. So inserts are counted by statement, and
--- changes of many members are made in slices.
+-- If one transaction changes a row n times, this takes a time proportional to n^2. So a trigger for each statement
+-- counts inserted rows, and changes of many members are made in slices.
 
 CREATE FUNCTION hamel_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS
     'SELECT CAST(extract(epoch FROM clock_timestamp())*1000 AS BIGINT)';
@@ -17,7 +16,7 @@ CREATE FUNCTION hamel_slot() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT hamel
 
 CREATE TABLE nodes(number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, lease_until BIGINT NOT NULL);
 
--- Rows of jobs change often, between the same values of the indexed columns: the fill factor leaves room for new versions.
+-- Updates of jobs rarely change indexed columns; the fill factor leaves room for the new row version in the same page.
 CREATE TABLE jobs(
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -39,7 +38,7 @@ CREATE TABLE jobs(
     summary TEXT,
     problem TEXT,
     owner TEXT NOT NULL,
-    -- bytes counted in total, and at admission; the owner's quota at admission, 0: no quota
+    -- bytes: counted for the job; admitted: those at its submission; quota: that of the owner at submission, 0: none
     bytes BIGINT NOT NULL,
     admitted BIGINT NOT NULL,
     quota BIGINT NOT NULL,
@@ -65,7 +64,8 @@ CREATE INDEX jobs_held ON jobs(node) WHERE node<>0;
 -- The description of a job, or of batch N under the number -N.
 CREATE TABLE descriptions(job BIGINT PRIMARY KEY, body BYTEA NOT NULL);
 
--- Rows `first` to first+rows-1 of a job: float64, little-endian, row by row. They compress badly, hence EXTERNAL.
+-- Rows `first` to first+rows-1 of a job: float64, little-endian, row by row. Floating-point numbers compress badly, so
+-- the column is EXTERNAL (not compressed).
 CREATE TABLE chunks(
     job BIGINT NOT NULL,
     first BIGINT NOT NULL,
@@ -94,12 +94,12 @@ CREATE TABLE batches(
     key TEXT UNIQUE,
     owner TEXT NOT NULL,
     plan TEXT NOT NULL,
-    -- stored for the batch itself, without its members
+    -- bytes stored for the batch itself, without its members
     bytes BIGINT NOT NULL
 );
 CREATE INDEX batches_by_owner ON batches(owner, number);
 
--- Processor time that token owners have used on their last day, in days since 1970.
+-- Processor time in seconds that each token owner used on `day`, the last day of use, in days since 1970.
 CREATE TABLE cpu_usage(owner TEXT PRIMARY KEY, day BIGINT NOT NULL, seconds DOUBLE PRECISION NOT NULL);
 
 -- ---- counts of owners; `served` orders them by when a job of theirs was last claimed ----
@@ -139,7 +139,7 @@ CREATE TRIGGER job_gone AFTER DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION job_g
 CREATE TRIGGER batch_made AFTER INSERT ON batches FOR EACH ROW EXECUTE FUNCTION batch_made();
 CREATE TRIGGER batch_uncounted AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_uncounted();
 
--- A job that stops running, or is canceled in the queue, is unassigned.
+-- If a job stops running or is canceled in the queue, it is no longer assigned to a node.
 CREATE FUNCTION job_let_go() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     new.node = 0;
     RETURN new; END $$;
@@ -156,8 +156,8 @@ CREATE TABLE member_counts(
     PRIMARY KEY(batch, status, slot)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02);
 
--- Also notifies nodes that are idle. Commits with a notification wait for each other, so it is sent only if no job
--- waited before.
+-- Counts inserted jobs and notifies idle nodes. Commits with a notification wait for each other, so a notification is
+-- sent only if no other job is waiting.
 CREATE FUNCTION jobs_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     PERFORM hamel_count(owner, count(*) FILTER (WHERE status=0), count(*) FILTER (WHERE status=1),
         CAST(sum(bytes) AS BIGINT)) FROM made GROUP BY owner;

@@ -1,8 +1,8 @@
 -- shared.sql: the statements that SQLite and PostgreSQL both execute.
 --
--- Parameters are ?1, ?2, ... The function hamel_now() is the store's: milliseconds since 1970 by the clock that all users of
--- the store share. Statuses are the numbers of job_status in store.h: 0 queued, 1 running, 2 completed, 3 incomplete,
--- 4 failed, 5 canceled.
+-- Parameters are ?1, ?2, ... The function hamel_now() returns milliseconds since 1970 by the clock of the store, which
+-- all its users share. Statuses are the numbers of job_status in store.h: 0 queued, 1 running, 2 completed, 3
+-- incomplete, 4 failed, 5 canceled.
 --
 -- A statement that changes a job's status also checks the former status, so the statement is correct even if other
 -- statements change the job at the same time.
@@ -41,7 +41,7 @@ number, id, name, created, plan
 INSERT INTO jobs(id, name, status, created, key, owner, bytes, admitted, quota, batch, member, assignments)
 VALUES(?1, ?2, 0, hamel_now(), ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9) RETURNING number
 
--- The %s stands for SQL_GROUP rows of values (store_sql.c).
+-- store_sql.c replaces %s by SQL_GROUP rows of values.
 -- statement INSERT_MEMBERS
 INSERT INTO jobs(owner, batch, status, created, id, name, bytes, admitted, quota, member, assignments)
 VALUES%s RETURNING number, member
@@ -66,7 +66,7 @@ SELECT {job_columns} FROM jobs WHERE number=?1
 -- statement REVISION
 SELECT revision FROM jobs WHERE number=?1
 
--- A member of a sweep has no description of its own: that of its batch is stored under -batch.
+-- Members of a sweep share the description of their batch, which is stored under the number -batch.
 -- statement DESCRIPTION
 SELECT body FROM descriptions WHERE job=(SELECT CASE WHEN assignments IS NULL THEN number ELSE -batch END
 FROM jobs WHERE number=?1)
@@ -109,7 +109,7 @@ UPDATE jobs SET revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1 
 -- statement SET_HEADER
 UPDATE jobs SET header=?2, bytes=admitted+?3 WHERE number=?1
 
--- The quota under which the job was admitted (0: no quota), and what its owner has stored.
+-- Returns the quota under which the job was submitted (0: no quota), and the bytes that its owner has stored.
 -- statement ROOM
 SELECT quota, CASE WHEN quota>0 THEN (SELECT bytes FROM owners WHERE owner=jobs.owner) ELSE 0 END
 FROM jobs WHERE number=?1
@@ -144,7 +144,7 @@ SELECT 1 FROM jobs WHERE number=?1 AND attempt=?2 AND status=?3
 UPDATE jobs SET status=0, fruitless=CASE WHEN fruitless>0 THEN fruitless-1 ELSE 0 END, revision=revision+1
 WHERE number=?1 AND attempt=?2 AND status=1
 
--- Back to the queue, or failed after ?3 failures of the store.
+-- Requeues the job; if the store has failed ?3 times, the job fails.
 -- statement POSTPONE
 UPDATE jobs SET status=CASE WHEN failures+1<?3 THEN 0 ELSE 4 END,
 problem=CASE WHEN failures+1<?3 THEN problem ELSE ?4 END,
@@ -165,8 +165,8 @@ SELECT row, json FROM events WHERE job=?1 AND number=?2
 
 -- ---- pages of lists ----
 --
--- A page has ?2 rows at most, and ends at the first row before which the texts of the page reach 256 KiB. The column after
--- those of the row is the number of rows without the second bound. The sizes are summed in a subquery, so that the
+-- A page has at most ?2 rows, and no further row once its texts reach 256 KiB. The last column, `matched`, is the
+-- number of rows that the page would have without the bound on texts. The sizes are summed in a subquery, so that the
 -- texts of omitted rows are not read.
 
 -- fragment page_sums
@@ -175,7 +175,7 @@ count(*) OVER () AS matched, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PREC
 -- fragment page_bound
 WHERE before<262144 ORDER BY number
 
--- The %s stand for the chosen conditions (store_sql.c).
+-- store_sql.c replaces each %s by a condition or by nothing.
 -- statement LIST_JOBS
 SELECT {listed_job_columns}, matched FROM (SELECT n, {page_sums} FROM
 (SELECT number AS n, length(name)+coalesce(length(problem), 0) AS size FROM jobs WHERE number<?1 %s %s %s %s

@@ -1,4 +1,4 @@
--- sqlite.sql: the statements of SQLite alone.
+-- sqlite.sql: the statements that only SQLite executes.
 
 -- statement BEGIN
 BEGIN IMMEDIATE

@@ -25,7 +25,7 @@ CREATE TABLE jobs(
     summary TEXT,
     problem TEXT,
     owner TEXT NOT NULL,
-    -- bytes counted in total, and at admission; the owner's quota at admission, 0: no quota
+    -- bytes: counted for the job; admitted: those at its submission; quota: that of the owner at submission, 0: none
     bytes INTEGER NOT NULL,
     admitted INTEGER NOT NULL,
     quota INTEGER NOT NULL,
@@ -76,12 +76,12 @@ CREATE TABLE batches(
     key TEXT UNIQUE,
     owner TEXT NOT NULL,
     plan TEXT NOT NULL,
-    -- stored for the batch itself, without its members
+    -- bytes stored for the batch itself, without its members
     bytes INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX batches_by_owner ON batches(owner, number);
 
--- `served` orders the owners by when a job of theirs was last claimed.
+-- `served` grows with each claim: the owner with the smallest value has waited longest.
 CREATE TABLE owners(
     owner TEXT PRIMARY KEY,
     queued INTEGER NOT NULL,
@@ -132,5 +132,5 @@ CREATE TRIGGER batch_gone AFTER DELETE ON batches BEGIN
     DELETE FROM descriptions WHERE job=-old.number;
 END;
 
--- Processor time that token owners have used on their last day, in days since 1970.
+-- Processor time in seconds that each token owner used on `day`, the last day of use, in days since 1970.
 CREATE TABLE cpu_usage(owner TEXT PRIMARY KEY, day INTEGER NOT NULL, seconds REAL NOT NULL) STRICT, WITHOUT ROWID;
