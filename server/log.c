@@ -1,5 +1,5 @@
 /* log.c — the daemon's log; see log.h. A line is built in a fixed buffer on the stack. The log never allocates, so it
- * can also report exhausted memory. If a line is too long, its last fields are omitted; it remains valid JSON. */
+ * can report that memory is exhausted. If a line is too long, its last fields are omitted; it remains valid JSON. */
 #include "server/log.h"
 
 #include "server/clock.h"
@@ -86,7 +86,7 @@ static void send_line(server_log *log, const log_line *line) {
     pthread_mutex_lock(&log->lock);
     while (sent < line->length) {
         ssize_t n = write(log->descriptor, line->bytes + sent, line->length - sent);
-        if (n <= 0) break; /* errors of the log are ignored */
+        if (n <= 0) break; /* a failed write of the log cannot be reported */
         sent += (size_t)n;
     }
     pthread_mutex_unlock(&log->lock);

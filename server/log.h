@@ -41,8 +41,8 @@ static inline log_field log_number(const char *key, double number) {
 
 #define LOG_FIELDS(...) (const log_field[]){__VA_ARGS__}, sizeof((const log_field[]){__VA_ARGS__}) / sizeof(log_field)
 
-/* Formats a message about a failure, to be shown at the start. Returns false, so that `return failed_with(...)` reads
- * well. */
+/* Formats a message about a failure to start. Always returns false, so that callers can write `return
+ * failed_with(...)`. */
 bool failed_with(char *message, size_t room, const char *format, ...) HAMEL_PRINTF(3, 4);
 
 void log_write(server_log *log, log_level level, const char *event, const log_field *fields, size_t count);

@@ -22,8 +22,8 @@
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
-/* Fractions of --grace: until the first, streamed runs may still complete; until the second, the daemon waits for final
- * problems and slow readers. The rest is for stopping threads. */
+/* Fractions of --grace, chosen: streamed runs may complete until the first; then the daemon waits for final problems
+ * and slow clients until the second. The rest of the time is for ending threads. */
 #define SHARE_TO_FINISH 0.5
 #define SHARE_TO_END 0.95
 
@@ -33,7 +33,7 @@ extern char **environ;
  * of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed, so that freed
  * parts of large models would stay in the heaps. */
 enum {
-    HEAPS = 4,                      /* otherwise each of hundreds of threads could keep freed memory in its own heap */
+    HEAPS = 4,                      /* heaps of all threads together; chosen: by default each thread may get its own */
     OWN_MAPPING_BYTES = 512 * 1024, /* above the ring of a stream (256 KiB), which each run allocates */
     FREE_BYTES = 32 * 1024 * 1024,
 };
@@ -49,7 +49,7 @@ static void ignore_signal(int number) {
     sigaction(number, &action, NULL);
 }
 
-/* Blocks the signals that the daemon receives by sigtimedwait. Called before any thread exists. */
+/* Blocks the signals that the daemon receives by sigtimedwait. Must be called before any thread is started. */
 static void block_signals(sigset_t *awaited) {
     sigemptyset(awaited);
     sigaddset(awaited, SIGTERM);
@@ -58,7 +58,7 @@ static void block_signals(sigset_t *awaited) {
     sigaddset(awaited, SIGCHLD); /* sent when the spawner ends */
     pthread_sigmask(SIG_BLOCK, awaited, NULL);
     ignore_signal(SIGPIPE);
-    ignore_signal(SIGHUP); /* for library threads that do not block it; sigtimedwait still receives it */
+    ignore_signal(SIGHUP); /* a library thread may not block it; sigtimedwait still receives it */
 }
 
 /* Raises the limit of open files: each connection and each analysis process needs a descriptor. */
@@ -69,7 +69,9 @@ static bool raise_descriptor_limit(const server_config *config, char *message, s
     limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
     setrlimit(RLIMIT_NOFILE, &limit);
     return limit.rlim_cur >= needed ||
-           failed_with(message, room, "--connections: %.0f needs %llu open files, but the system allows %llu",
+           failed_with(message, room,
+                       "--connections: %.0f needs %llu open files, but the limit is %llu; raise it (ulimit -n) or "
+                       "lower --connections",
                        config->connections, (unsigned long long)needed, (unsigned long long)limit.rlim_max);
 }
 
@@ -82,7 +84,7 @@ static bool make_directory(const char *path, char *message, size_t room) {
         if (mkdir(part, 0700) == 0 || errno == EEXIST) continue;
         struct stat about;
         int reason = errno;
-        if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* exists, but this user may not create it */
+        if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* it exists, although mkdir failed */
         return failed_with(message, room, "%.300s: %s", part, strerror(reason));
     }
     return true;
@@ -136,19 +138,19 @@ static void read_files_again(const daemon_services *s) {
 }
 
 static void note_end(server_log *log, const char *signal_name) {
-    /* A library may have started a thread before the signals were blocked; another signal must not end the process. */
+    /* A second signal must not end the process, even if a library started a thread before the signals were blocked. */
     ignore_signal(SIGTERM);
     ignore_signal(SIGINT);
     ignore_signal(SIGHUP);
     log_write(log, LOG_INFO, "ending", LOG_FIELDS(log_text("signal", signal_name)));
 }
 
-/* Returns the limits of one description. */
+/* Returns the limits for parsing, deriving and running one description. */
 static api_limits limits_of(const server_config *config) {
     api_limits limits = api_limits_default();
     limits.json.bytes = (size_t)config->max_body;
     limits.jit = config->jit;
-    /* a description must not exhaust the memory of the daemon */
+    /* chosen, so that a description cannot exhaust the memory of the daemon */
     limits.engine.memory = (size_t)1 << 30;
     limits.engine.nodes = 5000000;
     limits.engine.max_steps = config->max_steps;
@@ -235,7 +237,7 @@ static int serve(const server_config *config, server_log *log, access_list *owne
                  const sigset_t *awaited) {
     char message[CONFIG_MESSAGE_BYTES] = "out of memory";
     cpu_slots slots;
-    static metrics counters; /* too large for the stack */
+    static metrics counters; /* static, since it is too large for the stack */
     daemon_services services = {.config = config,
                                 .log = log,
                                 .slots = &slots,
@@ -258,9 +260,7 @@ static int serve(const server_config *config, server_log *log, access_list *owne
                                                 .keep_bytes = config->keep_bytes});
     int code = EXIT_SUCCESS;
     const model_bounds bounds = {
-        .kept = (size_t)config->cache,
-        .used = (size_t)config->models,
-        .derivations = 2 * (size_t)config->workers}; /* one token owner gets at most half of the derivations */
+        .kept = (size_t)config->cache, .used = (size_t)config->models, .derivations = 2 * (size_t)config->workers};
     services.models = model_cache_open(&services.limits, &counters, &bounds);
     services.workers = services.models ? workers_start(&services, (size_t)config->workers) : NULL;
     bool listens = services.workers && !config->worker;

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Upper bounds of the histograms' buckets in seconds: from a short reply to a run of minutes. */
+/* Upper bounds of the histogram buckets in seconds, chosen to range from a short reply to a run of ten minutes. */
 static const double bounds[METRIC_BUCKETS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                               0.1,    0.25,  1,      2.5,   10,   60,    600};
 /* HTTP statuses that are counted separately; the last one stands for all others. */
@@ -128,7 +128,7 @@ static void write_runs(const metrics *m, text_buffer *out) {
                                outcome_names[o], (unsigned long long)counter_value(&m->runs[k][o]));
         }
     }
-    metrics_write_value(out, "hamel_run_steps_total", "counter", "Integration steps of ended runs.",
+    metrics_write_value(out, "hamel_run_steps_total", "counter", "Integration steps of all runs that ended.",
                         (double)counter_value(&m->steps));
     metrics_write_value(out, "hamel_run_rows_total", "counter", "Rows of ended runs.", (double)counter_value(&m->rows));
     metrics_write_value(out, "hamel_run_seconds_total", "counter", "Wall time of ended runs.",
@@ -178,7 +178,7 @@ static double open_descriptors(void) {
     double count = 0;
     while (list && readdir(list)) count++;
     if (list) closedir(list);
-    return count > 3 ? count - 3 : 0; /* 3: `.`, `..` and the descriptor of this directory */
+    return count > 3 ? count - 3 : 0; /* without `.`, `..` and the descriptor of this directory */
 }
 
 void metrics_write_process(text_buffer *out) {

@@ -1,8 +1,8 @@
 /* model_cache.c — cache of derived models; see model_cache.h. One lock guards one list, most recently used entry first.
- * The list has at most some hundred entries, and comparing all their hashes takes less time than parsing a description.
+ * The list has at most ENTRIES_MAX entries, and comparing all their hashes takes less time than parsing a description.
  * Models are derived without the lock.
  *
- * An entry also records the hashes of some bodies as sent, so that an identical body need not be parsed. */
+ * An entry also records the hashes of the last BODIES request bodies, so that an identical body need not be parsed. */
 #include "server/model_cache.h"
 
 #include "api/json/text.h"
@@ -70,7 +70,7 @@ static void link_first(model_cache *c, cache_entry *e) {
     c->bytes += e->bytes;
 }
 
-/* Destroys entries that are linked by `next`. */
+/* Destroys a list of entries that are linked by `next`. */
 static void destroy_chain(cache_entry *e) {
     while (e) {
         cache_entry *next = e->next;
@@ -188,8 +188,8 @@ static bool fail_with(api_failure *failure, hamel_status status) {
     return false;
 }
 
-/* Waits until another derivation may begin; returns false if the budget has ended. Derivations take turns on the CPU
- * slots, so all derivations under way hold memory at the same time. */
+/* Waits until another derivation may begin; returns false if the budget has ended. Their number must be bounded in
+ * addition to the CPU slots: a derivation that yields its slot keeps its memory. */
 static bool take_place(model_cache *c, budget *b) {
     bool computes = b->slot.held, wanted = true;
     token_owner *owner = b->owner;
@@ -230,8 +230,8 @@ static void refuse_for_memory(model_cache *c, api_failure *failure) {
     failure->problem = api_problem_plain(503, "busy", "Busy", detail, NULL);
 }
 
-/* Derives a model within the bounds of all models. On failure returns NULL and fills *failure. The size of models being
- * derived is not known in advance, so the bound is checked after the wait. */
+/* Derives a model within the bounds of all models. On failure returns NULL and fills *failure. The size of a model is
+ * not known before it is derived, so the bound is checked after the wait for other derivations. */
 static hamel_model *derive_within_bounds(model_cache *c, const char *body, size_t length, budget *b, const char *file,
                                          api_failure *failure) {
     hamel_model *model = NULL;
@@ -307,7 +307,7 @@ static found find_model(model_cache *c, const hash *body, const hash *canonical,
     if (result == FOUND_NOTHING && canonical) *entry = add_model_entry(c, canonical, body);
     pthread_mutex_unlock(&c->lock);
     destroy_chain(gone);
-    if (computes) budget_take_slot(b); /* called without the lock, since it may wait */
+    if (computes) budget_take_slot(b); /* the lock is not held, since this may wait */
     return result;
 }
 

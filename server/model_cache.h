@@ -3,7 +3,7 @@
  * Two descriptions are equal if their canonical JSON is equal: white space, the order of keys and the notation of
  * numbers do not matter. If equal descriptions arrive at the same time, one request derives the model and the other
  * requests wait. Models are immutable and shared; each user has a lease. Unused models are kept within a bound of
- * bytes, the least recently used are dropped first. Failures are not cached. */
+ * bytes, and the least recently used are dropped first. Failures are not cached. */
 #pragma once
 
 #include "api/simulate.h"
@@ -15,7 +15,7 @@ typedef struct cache_entry cache_entry;
 
 typedef struct model_lease {
     const hamel_model *model; /* NULL if there is no lease */
-    bool known;               /* the model was in the cache */
+    bool known;               /* the model was in the cache, so it was not derived */
     cache_entry *entry;
 } model_lease;
 
@@ -23,13 +23,13 @@ typedef struct model_lease {
  * other owners. */
 typedef struct model_bounds {
     size_t kept;        /* bytes of unused models; 0: no cache, but simultaneous requests still share a model */
-    size_t used;        /* bytes of models in use; requests beyond it are refused, jobs are not. 0: no bound */
+    size_t used;        /* bytes of models in use; beyond it requests are refused, but not jobs; 0: no bound */
     size_t derivations; /* simultaneous derivations, each with the memory that `limits` allows; 0: no bound */
 } model_bounds;
 
 /* Returns NULL if out of memory. `limits` apply to each derivation. */
 model_cache *model_cache_open(const api_limits *limits, metrics *counters, const model_bounds *bounds);
-void model_cache_close(model_cache *c); /* after the last lease has been released */
+void model_cache_close(model_cache *c); /* call after the last lease has been released */
 
 /* Acquires the model of body[length]; derives it within the budget if it is not cached. Releases the CPU slot while
  * another request derives it. On failure, or if the budget ends, returns false and fills *failure. */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Small, since derivations and integrations keep their data on the heap; large enough for the frames of sanitizers. */
+/* Chosen: derivations and integrations keep their data on the heap, and the larger frames of sanitizers still fit. */
 enum { STACK_BYTES = 2 * 1024 * 1024 };
 
 typedef struct pool_task {
@@ -28,7 +28,7 @@ pool *pool_open(size_t threads, size_t queued) {
     pool *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->thread_limit = threads;
-    p->capacity = queued + threads; /* + threads: a task stays in the ring until its new thread takes it */
+    p->capacity = queued + threads; /* a task stays in the ring until a new thread takes it */
     p->threads = calloc(threads, sizeof *p->threads);
     p->queue = calloc(p->capacity, sizeof *p->queue);
     if (!p->threads || !p->queue) {

@@ -1,8 +1,8 @@
 /* pool.h — thread pool that runs tasks in the order of their submission.
  *
  * If no thread is idle, a new task starts one, up to a limit; threads are kept until the pool is closed. If the queue
- * is full, the task is refused and the caller replies 503. Stacks are small, since no recursion depends on the data of
- * a client. */
+ * is full, the task is refused and the caller replies 503. Stacks are small, since the data of a client cannot make a
+ * recursion deep. */
 #pragma once
 
 #include <pthread.h>
@@ -22,5 +22,5 @@ bool pool_give(pool *p, void (*task)(void *argument), void *argument);
 /* Returns the number of queued and running tasks. */
 size_t pool_load(pool *p);
 
-/* Runs the queued tasks, then ends the threads. To return soon, the caller cancels the tasks first. */
+/* Runs the queued tasks, then ends the threads. To avoid a long wait, cancel the tasks first. */
 void pool_close(pool *p);

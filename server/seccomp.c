@@ -1,6 +1,6 @@
 /* seccomp.c — filter of system calls; see seccomp.h. The lists contain the calls of the daemon, the C library, SQLite,
  * libpq, libmicrohttpd and GnuTLS. libseccomp omits calls that an architecture does not have. The tests run the daemon
- * with SECCOMP_KILL, so a call that is missing here ends it. */
+ * with SECCOMP_KILL, so that a call missing in these lists ends the daemon. */
 #include "server/seccomp.h"
 
 #include "server/log.h"
@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41 /* the C library names memory mappings with it */
+#define PR_SET_VMA 0x53564d41 /* the C library uses this prctl() option to name memory mappings */
 #endif
 
 /* clang-format off */
-/* Calls of every program: memory, open descriptors, signals, time. */
+/* Calls that every process may make: memory, open descriptors, signals, time. */
 static const int computing[] = {
     SCMP_SYS(brk), SCMP_SYS(madvise), SCMP_SYS(mremap), SCMP_SYS(munmap),
     SCMP_SYS(close), SCMP_SYS(fcntl), SCMP_SYS(fstat), SCMP_SYS(ftruncate), SCMP_SYS(newfstatat), SCMP_SYS(read),
@@ -65,7 +65,7 @@ static int allow_all(scmp_filter_ctx filter, const int *calls, size_t count) {
     return failed;
 }
 
-enum { COMPUTES = 8, SERVES = 16 }; /* groups of rules in addition to KEEP_: a process that only computes; the daemon */
+enum { COMPUTES = 8, SERVES = 16 }; /* more groups of rules, in addition to KEEP_ */
 
 /* Allows calls if (argument & mask) == value. Arguments are numbered from 0. */
 static int allow_arguments(scmp_filter_ctx filter, unsigned groups) {
@@ -90,7 +90,7 @@ static int allow_arguments(scmp_filter_ctx filter, unsigned groups) {
         {SERVES, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_MASKED_EQ, word, PR_SET_NAME)},
         {SERVES, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, word, FIONBIO)},
         {SERVES, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, word, FIONREAD)}, /* used by the host name resolver */
-        /* an executable mapping, as engine/compile/native.c makes it of a file in memory */
+        /* executable mappings of memory files, in which engine/compile/native.c writes machine code */
         {KEEP_CODE, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, both, PROT_EXEC)},
     };
     int failed = 0;

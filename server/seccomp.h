@@ -12,7 +12,7 @@
 typedef enum seccomp_mode {
     SECCOMP_OFF,
     SECCOMP_ON,  /* other calls fail with ENOSYS, as on a kernel that does not have them */
-    SECCOMP_KILL /* other calls end the process (SIGSYS): for tests and strict installations */
+    SECCOMP_KILL /* other calls end the process (SIGSYS), for tests and strict installations */
 } seccomp_mode;
 
 /* Parses "off", "on" or "kill". Returns false for any other name. */
@@ -20,7 +20,7 @@ bool seccomp_mode_named(const char *name, seccomp_mode *out);
 
 /* Optional groups of system calls. */
 enum {
-    KEEP_CODE = 1,   /* mappings that are executable from the start, of sealed memory: machine code */
+    KEEP_CODE = 1,   /* executable mappings of sealed memory files: for machine code */
     KEEP_CONNECT = 2 /* outgoing connections: for a database */
 };
 

@@ -69,7 +69,7 @@ static bool receive_record(int from, void *record, size_t length, int *descripto
 
 /* ---- in the spawner ---- */
 
-/* Makes the kernel kill this process when its parent ends. The check covers a parent that ended before prctl. */
+/* Makes the kernel kill this process when its parent ends. If the parent ended before prctl, getppid has changed. */
 static void end_with_parent(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_FAILURE);
@@ -130,7 +130,7 @@ bool spawner_start(spawner *s, const spawner_work *work, char *message, size_t r
     pid_t parent = getpid();
     pid_t pid = -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) pid = fork();
-    if (pid < 0) /* the caller exits, which closes the sockets */
+    if (pid < 0) /* the caller then exits, which closes the sockets */
         return failed_with(message, room, "no process for %s: %s", work->name, strerror(errno));
     if (pid == 0) {
         end_with_parent(parent);
@@ -156,7 +156,7 @@ bool spawner_fork(spawner *s, spawned *out) {
     int channel;
     *out = (spawned){.channel = -1};
     if (!request(s, (command){.order = ORDER_FORK}, &answer, &channel) || answer.pid == 0) return false;
-    if (channel < 0) { /* no free descriptor in the daemon */
+    if (channel < 0) { /* the daemon has no free descriptor */
         (void)request(s, (command){.order = ORDER_END, .pid = answer.pid}, &answer, &channel);
         return false;
     }

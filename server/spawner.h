@@ -5,8 +5,8 @@
  * the other processes and passes the daemon a socket to each (SCM_RIGHTS). The spawner sends signals to these processes
  * and waits for their end.
  *
- * The pid of a process remains reserved until spawner_end, by a zombie if necessary, so a signal never reaches another
- * process. When the daemon ends in any way, the spawner reads the end of its socket and exits. The kernel then
+ * The spawner does not reap a process before spawner_end, so its pid is not reused and a signal never reaches another
+ * process. When the daemon ends, even by a crash, the spawner reads the end of its socket and exits. The kernel then
  * kills its children (PR_SET_PDEATHSIG).
  *
  * All functions may be called from any thread. */
@@ -28,7 +28,7 @@ typedef struct spawner {
 /* Functions of the forked processes; `context` is copied by the fork. */
 typedef struct spawner_work {
     const char *name;                       /* name of the processes, at most 15 bytes */
-    void (*prepare)(void *context);         /* called in the spawner before the first fork: loads common data */
+    void (*prepare)(void *context);         /* called once in the spawner before the first fork, to load common data */
     int (*run)(int channel, void *context); /* called in each process; returns the exit status */
     void *context;
 } spawner_work;

@@ -1,6 +1,7 @@
 /* tls.h — the certificate and key for HTTPS, and their replacement while the daemon runs.
  *
- * A connection keeps the credentials with which it began; replaced credentials are freed with their last connection. */
+ * A connection keeps the credentials with which it began; replaced credentials are freed when their last connection
+ * ends. */
 #pragma once
 
 #include <gnutls/gnutls.h>
@@ -22,7 +23,7 @@ typedef struct tls_credentials tls_credentials; /* reference-counted */
 /* Reads both PEM files and checks that they are a certificate and its key. On failure returns NULL with a message that
  * names the option. The paths must outlive the result. */
 tls_server *tls_open(const char *certificate_path, const char *key_path, char *message, size_t room);
-void tls_close(tls_server *s); /* after the last connection */
+void tls_close(tls_server *s); /* call after the last connection has ended */
 
 /* Reads both files again; new connections use their contents. If they are invalid, returns false with a message and
  * keeps the former credentials. */

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define USAGE_SECONDS 1.0 /* interval of storing usage; a crash loses at most this much */
+#define USAGE_SECONDS 1.0 /* interval between writes of usage; a crash loses the usage of at most this time */
 
-enum { SLICE = 100 }; /* jobs deleted in one transaction, so that other changes are made in between */
+enum { SLICE = 100 }; /* jobs deleted in one transaction, chosen: other changes wait for it */
 #define DAY_SECONDS 86400.0
 #define ROUND_MOST_SECONDS 60.0
 #define ROUND_LEAST_SECONDS 0.5
-#define PAUSE_SECONDS 0.01 /* pause between slices */
+#define PAUSE_SECONDS 0.01 /* pause between slices, for other changes; chosen */
 
 struct upkeep {
     upkeep_setup setup;
@@ -26,7 +26,7 @@ static double delete_slice(void *context) {
     size_t count = 0;
     int64_t age = u->setup.keep_days > 0 ? (int64_t)(u->setup.keep_days * DAY_SECONDS * 1e3) : -1;
     store_status status = STORE_CALL(u->setup.store, expire, age, u->setup.keep_bytes, SLICE, &count);
-    if (status == STORE_OK && count > 0) { /* the store has logged a failure */
+    if (status == STORE_OK && count > 0) { /* on a failure, which the store has logged, the next round retries */
         u->deleted += count;
         return PAUSE_SECONDS;
     }
@@ -43,7 +43,7 @@ static double store_usage(void *context) {
         double total = 0;
         bool saved = STORE_CALL(u->setup.store, charge, part.owner->name, part.day, part.seconds, &total) == STORE_OK;
         access_settle_usage(&part, saved, total);
-        if (!saved) break; /* retried in the next round */
+        if (!saved) break; /* the next round retries */
     }
     return USAGE_SECONDS;
 }

@@ -1,5 +1,6 @@
-/* upkeep.h — periodic work in the background: deletes old jobs, and stores the processor time that token owners have used
- * today. So a restart or a crash does not reset a quota, and daemons that share a store share the quotas. */
+/* upkeep.h — periodic work in the background: deletes old jobs, and stores the processor time that token owners have
+ * used today. Because the time is stored, a restart or crash does not reset a quota, and daemons that share a store
+ * share the quotas. */
 #pragma once
 
 #include "server/access.h"

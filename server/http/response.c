@@ -88,8 +88,8 @@ static void add_validator(const reply *a, response_headers *h) {
 }
 
 /* Cross-origin requests from browsers: CORS protocol (Fetch standard, 3.2). The option --cors is `*` or a
- * comma-separated list of origins; if it is empty, no origin is allowed. Credentials are never allowed. Browsers never add a
- * token, so even with `*` a page can use only a token that it already has. */
+ * comma-separated list of origins; if it is empty, no origin is allowed. Credentials are never allowed. Browsers never
+ * add a token, so even with `*` a page can use only a token that it already has. */
 static const char allowed_headers[] =
     "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, Traceparent, X-Request-Id";
 static const char exposed_headers[] = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
