@@ -1,14 +1,14 @@
-/* accelerations.c — closed-form solution of the equations of motion: a program that computes q'' and λ from a state.
+/* accelerations.c — closed-form solution of the equations of motion: a program that computes q'' and λ from (t, q, q').
  *
  *     [ M  Aᵀ ] [ q'' ]   [ Q                  ]
  *     [ A  0  ] [ −λ  ] = [ b − 2α dΦ/dt − β²Φ ]
  *
- * The system is factored by LDLᵀ, symbolically, as engine/linear/kkt_ldl.c does numerically. Eliminating the coordinates
- * first leaves −A M⁻¹Aᵀ for the constraints (Golub & Van Loan 4.1.2). The next pivot is the cheapest one; constant pivots
- * need no division during a run. If M has many entries for each coordinate, the extended system is factored instead
- * (mechanics/extended_system.h).
+ * LDLᵀ factors the system symbolically, as it does numerically in engine/linear/kkt_ldl.c. Eliminating the coordinates
+ * first leaves −A M⁻¹Aᵀ for the constraints (Golub & Van Loan 4.1.2). The next pivot is always the one that needs the
+ * fewest products and divisions; constant pivots need no division during a run. If M has many entries for each
+ * coordinate, the extended system is factored instead (mechanics/extended_system.h).
  *
- * The program also returns the numbers that decide whether the solution is accurate.
+ * The program also returns two numbers that decide whether the solution is accurate (model.h).
  *
  * Time of a right-hand side in machine code in nanoseconds, minimum of 300 rounds. "With matrices" is kkt_ldl.c, or a
  * column Cholesky factorization:
@@ -20,17 +20,18 @@
 #include "engine/mechanics/extended_system.h"
 #include "engine/model/model.h"
 
-/* Upper bound on the products of the factorization: a constant plus a number for each unknown. Beyond it (a full matrix of
- * 24 rows) numerical column factorization is as fast. DIVISION: cost of a division in products. */
+/* Upper bound on the products of the factorization: a constant plus a number for each unknown. Beyond it, for a full
+ * matrix of 24 rows, numerical column factorization is as fast. DIVISION: cost of a division in products. */
 enum { PRODUCTS_MOST = 1000, PRODUCTS_OF_UNKNOWN = 8, DIVISION = 4 };
 
-/* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. It is used if it needs at most
- * 3/8 of the n³/6 products of a full M: M then has about n²/2 entries, and (n²/2) n / EXTENDED_GAIN = 3/8 · n³/6. */
+/* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. It is used if it needs
+ * at most (entries of M) · n / EXTENDED_GAIN products. If M is full, with n²/2 entries, this is 3/8 of the n³/6
+ * products of its factorization. Both numbers are chosen, not measured. */
 enum { EXTENDED_ENTRIES = 8, EXTENDED_GAIN = 8 };
 
-/* Priority queue of the unknowns that can be eliminated next, ordered by cost. */
+/* Priority queue of the unknowns that can be eliminated next, cheapest first. */
 typedef struct queue {
-    uint64_t *keys; /* heap of (cost, unknown); some costs are outdated */
+    uint64_t *keys; /* heap of (cost, unknown); outdated costs are corrected when an entry is taken */
     size_t count, capacity;
 } queue;
 
@@ -127,7 +128,7 @@ static void eliminate_range(elimination *x, uint32_t first, uint32_t end) {
     }
 }
 
-/* Eliminates coordinates before constraints, because their pivots are positive. */
+/* Eliminates coordinates before constraints, because pivots of coordinates are positive. */
 static void solve_by_matrices(elimination *x, const hamel_model *model, const graph_node *dynamics) {
     enter_matrices(x, model, dynamics);
     eliminate_range(x, 0, (uint32_t)model->n);
@@ -137,7 +138,7 @@ static void solve_by_matrices(elimination *x, const hamel_model *model, const gr
 
 /* --- the program ------------------------------------------------------------------------------------------------------ */
 
-/* A closed-form solution is valid for one set of active constraints only. */
+/* Returns whether a closed-form solution may be used: it is valid for one set of active constraints only. */
 static bool all_active(const hamel_model *model) {
     for (size_t c = 0; c < model->m; c++)
         if (!model->active[c]) return false;
@@ -150,7 +151,7 @@ static bool serves(const hamel_model *model) {
            model->dynamics.W.count == 0 && model->friction.count == 0 && !model->dynamics.nonideal && all_active(model);
 }
 
-/* `first_constraint`: number of the unknown that belongs to the first constraint. */
+/* Compiles the solution; `first_constraint` is the number of the unknown of the first constraint. */
 static hamel_status compile_solution(elimination *x, hamel_model *model, uint32_t first_constraint) {
     graph *g = x->g;
     const size_t n = model->n, m = model->m, count = n + m + ACCELERATIONS_BESIDE;
@@ -165,7 +166,7 @@ static hamel_status compile_solution(elimination *x, hamel_model *model, uint32_
     return model_compile(model, &model->dynamics.accelerations, nodes, count);
 }
 
-/* Solves the extended system, which follows the structure of the energies, for an M with many entries per coordinate. */
+/* Solves the extended system (extended_system.h), which takes less work if M has many entries per coordinate. */
 static bool solve_extended(elimination *x, const hamel_model *model, const hamel_equations *e,
                            const graph_node *dynamics, uint32_t *first_constraint) {
     const extended_parts parts = {e->terms, e->term_count, dynamics + model->dynamics.at_velocity, model->n, model->m};

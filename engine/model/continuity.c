@@ -1,7 +1,7 @@
 /* continuity.c — functions that are compared when a nonsmooth operator changes its branch.
  *
- * The momenta p = ∂L/∂q' are kept across a change of branch, and functions that are differentiated along the motion must
- * have the same value on both branches (engine/dynamics/branch_change.h). */
+ * The momenta p = ∂L/∂q' must not change at a change of branch, and functions that are differentiated along the motion
+ * must have the same value on both branches (engine/dynamics/branch_change.h). */
 #include "engine/model/model.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 /* Appends a function to compare. Returns false if out of memory. */
 static bool note(hamel_model *model, graph_node *nodes, graph_node node, model_continuous what) {
     if (node < 0) return true;
-    what.pointer = arena_text(&model->memory, what.pointer, strlen(what.pointer)); /* the description may be freed */
+    what.pointer = arena_text(&model->memory, what.pointer, strlen(what.pointer)); /* its owner may free it */
     nodes[model->continuity.count] = node;
     model->continuity.functions[model->continuity.count++] = what;
     return what.pointer != NULL;
@@ -42,7 +42,7 @@ static bool any_branch(const graph *g, const graph_node *nodes, size_t count) {
     return false;
 }
 
-/* Keeps only the functions that depend on a branch. */
+/* Compares only the functions that depend on a branch. */
 hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics) {
     assert(!model->continuity.program);
     const graph *g = model->system->graph;

@@ -7,7 +7,7 @@
 static const unsigned STATE = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME) |
                               GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
 
-/* Returns d/dt of a root function along the motion, or 0 if it contains symbols whose rates are unknown. */
+/* Returns d/dt of a root function along the motion, or 0 if the function contains symbols without a known rate. */
 static graph_node rate_of(graph *g, graph_node root, bool *known) {
     *known = !(graph_depends(g, root) & ~STATE);
     return *known ? graph_rate(g, root) : graph_number(g, 0);
@@ -29,7 +29,7 @@ static size_t count_jumps(const hamel_system *s) {
     return count;
 }
 
-/* Fills event i, and adds its nodes to the lists. */
+/* Fills event i, and appends its nodes to the lists of roots and jumps. */
 static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_node *jumps) {
     const system_event *from = &model->system->events[i];
     graph *g = model->system->graph;
@@ -58,7 +58,7 @@ static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_no
         jumps[model->events.jump_count++] = from->restitutions[k] >= 0 ? from->restitutions[k] : graph_number(g, 0);
 }
 
-/* Compiles the arguments of the nonsmooth operators as written. */
+/* Compiles the arguments of the nonsmooth operators before branch symbols are substituted. */
 static hamel_status compile_nonsmooth(hamel_model *model) {
     hamel_system *s = model->system;
     graph_node *nodes = arena_alloc(&model->memory, s->nonsmooth_count, sizeof *nodes);

@@ -1,4 +1,4 @@
-/* inputs.c — inputs by name and their derivatives, formed in the graph by the chain rule through dependent parameters. */
+/* inputs.c — inputs by name, and derivatives with respect to them by the chain rule through dependent parameters. */
 #include "engine/model/inputs.h"
 
 #include "engine/mechanics/equations.h"
@@ -19,7 +19,7 @@ static int32_t find_quasi_velocity(const hamel_system *s, const char *name, size
     return -1;
 }
 
-/* Returns the length of NAME in "NAME.initial" or "NAME.velocity" and sets *kind; 0 and INPUT_NONE for other names. */
+/* Returns the length of NAME in "NAME.initial" or "NAME.velocity" and sets *kind; 0 and INPUT_NONE for others. */
 static size_t base_length(const char *name, input_kind *kind) {
     const char *dot = strrchr(name, '.');
     *kind = !dot                            ? INPUT_NONE
@@ -58,7 +58,7 @@ graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rate
     return sum;
 }
 
-/* Definitions of parameters are not circular, so there are at most as many passes as parameters, and usually few. */
+/* Repeats passes until no rate changes: at most as many as parameters, because definitions are not circular. */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates) {
     graph *g = s->graph;
     bool changed = true;

@@ -15,8 +15,8 @@ typedef struct model_input {
 /* Finds the input with this name: a parameter, COORDINATE.initial, COORDINATE.velocity or QUASI.initial. */
 model_input inputs_find(const hamel_system *s, const char *name);
 
-/* Copies NAME of "NAME.initial" or "NAME.velocity" to the system's memory and sets *kind. For other names, or if out of
- * memory, returns NULL; *kind is INPUT_NONE for other names. */
+/* Copies NAME of "NAME.initial" or "NAME.velocity" to the system's memory and sets *kind. Returns NULL if out of
+ * memory; for other names returns NULL and sets *kind to INPUT_NONE. */
 const char *inputs_base_name(hamel_system *s, const char *name, input_kind *kind);
 
 /* Sets rates[j] to the node dp_j/dp_input for all parameters j. Returns false if the graph has failed (graph_status). */

@@ -1,7 +1,7 @@
 /* model.c — creation of a model: checks the description, derives the equations and compiles the programs.
  *
- * Errors are collected as long as the next pass makes sense. Names and syntax of outputs are checked even if the energies
- * are invalid, so that all errors are reported together. */
+ * A pass runs even if an earlier pass has found errors, provided that its own input is valid. Names and syntax of
+ * outputs are checked even if the energies are invalid, so that all errors are reported together. */
 #include "engine/model/model.h"
 
 #include "engine/base/monotonic.h"
@@ -39,7 +39,7 @@ static bool allocate_block(hamel_model *model, size_t rows, size_t columns, size
     return to->row && to->column;
 }
 
-/* Sets *to to the block of the pattern, with its entries at offset *at, and advances *at past them. */
+/* Sets *to to a block with the structure of the pattern and entries at *at, and advances *at past these entries. */
 static bool copy_pattern(hamel_model *model, const matrix_pattern *from, size_t rows, size_t columns, size_t *at,
                          sparse_block *to) {
     if (!allocate_block(model, rows, columns, from->count, at, to)) return false;
@@ -108,7 +108,7 @@ static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     return nodes;
 }
 
-/* Returns true if no entry of the pattern in a row of this order depends on velocities. `order` NULL: all rows. */
+/* Returns true if no entry in rows with this constraint order, or in any row if it is NULL, depends on velocities. */
 static bool is_free_of_velocities(const hamel_model *model, const matrix_pattern *p, const constraint_order *order) {
     for (size_t k = 0; k < p->count; k++)
         if ((!order || model->order[p->entries[k].row] == *order) &&
@@ -167,7 +167,7 @@ static bool list_transitivity(hamel_model *model, const hamel_equations *e, grap
     return true;
 }
 
-/* Appends the columns of row i: coordinates that occur, or whose velocities occur, in the residual. */
+/* Appends the columns of row i: the coordinates that occur in residual i, directly or by their velocities. */
 static bool residual_row(hamel_model *model, const hamel_equations *e, size_t i, size_t *capacity) {
     hamel_system *s = model->system;
     sparse_block *p = &model->dynamics.residual_pattern;
@@ -179,7 +179,7 @@ static bool residual_row(hamel_model *model, const hamel_equations *e, size_t i,
     p->column = arena_grow(&model->memory, p->column, &column_capacity, p->count + nq + nv, sizeof *p->column);
     if (!p->row || !p->column) return false;
     *capacity = row_capacity;
-    for (size_t a = 0, b = 0; a < nq || b < nv;) { /* both lists increase */
+    for (size_t a = 0, b = 0; a < nq || b < nv;) { /* both lists are sorted */
         int32_t column = b >= nv || (a < nq && q[a] <= v[b]) ? q[a] : v[b];
         if (a < nq && q[a] == column) a++;
         if (b < nv && v[b] == column) b++;
@@ -220,7 +220,7 @@ static hamel_status compile_quasi(hamel_model *model) {
     return model_compile(model, &model->quasi.program, nodes, count * (model->n + 1));
 }
 
-/* Lists of nodes that the integration evaluates in addition to those of `e`; NULL if the formulation does not need them. */
+/* Lists of nodes that a run evaluates in addition to those of `e`; NULL if the formulation does not need them. */
 typedef struct motion_nodes {
     graph_node *dynamics, *directions, *transitivity, *momenta, *continuity;
 } motion_nodes;
@@ -231,7 +231,7 @@ static bool list_motion(hamel_model *model, const hamel_equations *e, motion_nod
            list_momenta(model, e, &list->momenta) && model_list_continuity(model, e, &list->continuity);
 }
 
-/* Holds nonsmooth operators on their branches in all lists, so that a step across a change evaluates one branch throughout. */
+/* Replaces nonsmooth operators in all lists by branches, so that the right-hand side is smooth within each step. */
 static bool hold(hamel_model *model, hamel_equations *e, const motion_nodes *list) {
     hamel_system *s = model->system;
     const size_t n = e->n;
@@ -342,7 +342,7 @@ static hamel_status copy_state(hamel_model *model) {
     return HAMEL_OK;
 }
 
-/* Derivatives of M are needed for sensitivities, its expressions by analyses and by formulations that use its entries. */
+/* Sensitivities, analyses and most formulations need the entries of M, so M is then not left factored. */
 static hamel_status derive_and_compile(hamel_model *model, const hamel_description *d, bool for_runs) {
     hamel_system *s = model->system;
     hamel_equations e = {.system = s, .n = s->coordinate_count, .m = s->constraint_count, .held = true};
@@ -410,7 +410,7 @@ static hamel_status create_for(hamel_model **out, const hamel_description *d, co
         hamel_model_free(model);
         return status;
     }
-    model->system->description = NULL; /* the caller may free it */
+    model->system->description = NULL; /* because the caller may free the description */
     model->system->error = NULL;
     model->system->poll = NULL;
     model->derive_seconds = monotonic() - start;

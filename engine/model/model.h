@@ -1,8 +1,9 @@
 /* model.h — a compiled system: immutable, shared by threads.
  *
- * A model contains the programs, patterns, initial values, settings and names that a run needs. Its graph is closed. The
- * nodes are kept to print expressions that are not finite, to bound the rounding of residuals, and to compile values that
- * depend on the parameters of a sweep. The tables for creating nodes, five times as large, are freed. */
+ * A model contains the programs, patterns, initial values, settings and names that a run needs. Its graph is closed:
+ * nodes cannot be added. They are kept to print expressions that are not finite, to bound the rounding of residuals,
+ * and to compile values that depend on the parameters of a sweep. The tables for creating nodes take five times as much
+ * memory and are freed. */
 #pragma once
 
 #include "engine/compile/native.h"
@@ -13,8 +14,8 @@
 
 /* The `simulation` section of a description, checked and with defaults. */
 typedef struct model_settings {
-    double start, stop;  /* stop: INFINITY for a model that does not run */
-    size_t row_count;    /* output times, both ends included */
+    double start, stop;  /* stop is INFINITY if the description has no stop time */
+    size_t row_count;    /* number of output times, including both ends */
     double step;         /* > 0: interval between rows; 0: rows are at `times` or evenly spaced */
     const double *times; /* row_count increasing output times, or NULL */
     double rtol;
@@ -30,7 +31,7 @@ typedef struct model_settings {
 /* Returns the i-th output time, i < row_count. Without `times` the last one is exactly `stop`. */
 double settings_time(const model_settings *settings, size_t i);
 
-/* A program of (t, q, q') for the parts of Hamel's coefficients (transitivity_nodes), with the offsets of its outputs. */
+/* A program of (t, q, q') that computes the derivatives in transitivity_nodes, with the offsets of its outputs. */
 typedef struct model_transitivity {
     program *program;
     sparse_block rate, slope, time, curl; /* the indices of curl are row, i and curl_k */
@@ -52,8 +53,8 @@ typedef struct model_invariant {
     double tolerance;
 } model_invariant;
 
-/* The inputs with respect to which the motion is differentiated: parameters p, given initial values q0 and q'0. The model
- * fixes their values and the derivatives of all initial values and parameters that depend on them. Matrices are row-major. */
+/* The inputs with respect to which the motion is differentiated: parameters p, specified initial values q0 and q'0. The
+ * model contains the derivatives of all parameters and initial values that depend on inputs. Matrices are row-major. */
 typedef struct model_sensitivities {
     size_t count;
     const char **names;
@@ -63,10 +64,10 @@ typedef struct model_sensitivities {
     double *rate;        /* nonzero derivative of the parameter with respect to the input */
     double *q0, *v0;     /* count × n: derivatives of the given initial values with respect to each input */
     double *u0;          /* count × quasi.count: derivatives of the initial values of quasi-velocities */
-    size_t output_count; /* number of outputs differentiated: all except the scene's */
+    size_t output_count; /* number of differentiated outputs: all outputs except those of the scene */
     size_t column_count; /* columns for each input: n for q, n for q', then outputs */
     bool unique_only;    /* whether multipliers occur; their derivatives exist only without redundant constraints */
-    bool needs_ideal;    /* whether the ideal part of reactions is needed separately */
+    bool needs_ideal;    /* whether ideal reactions must be separated from all others */
 } model_sensitivities;
 
 /* A function that must be continuous because it is differentiated along the motion. */
@@ -75,14 +76,14 @@ typedef struct model_continuous {
     int32_t constraint;         /* constraint whose equation contains the function, or −1 */
 } model_continuous;
 
-/* An event: actions at a zero of its root function. The system owns the lists. */
+/* An event and the actions that it takes when its root function is zero. The system owns the lists. */
 typedef struct model_event {
     const char *name, *pointer;
     hamel_direction direction;
     bool terminate;
-    bool has_rate; /* whether the rate of the root is known: the root depends on (t, q, q') only */
-    bool has_bend; /* whether the second rate is known: the rate contains no accelerations */
-    bool contact;  /* whether the event changes the rate of its root by an impulse or by assigning velocities */
+    bool has_rate; /* whether the rate of the root function is known, as the function depends on (t, q, q') only */
+    bool has_bend; /* whether the second rate is known, as the rate contains no accelerations */
+    bool contact;  /* whether impulses or assignments of the event change the rate of its root function */
     size_t set_count;
     const int32_t *targets;        /* set_count targets: i for q_i, n + i for q'_i */
     size_t at_set, at_restitution; /* offsets in the outputs of `jumps`: set_count values, impulse_count restitutions */
@@ -98,23 +99,23 @@ static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
-/* A slip along a surface: one speed in the plane, several components in space. Frictions of the slip stick while it is 0. */
+/* A slip along a surface: one speed in the plane, several components in space. Its frictions stick while it is 0. */
 typedef struct model_slip {
-    size_t row, parts;   /* first row and number of the constraints that hold it; only the independent rows act */
+    size_t row, parts; /* first row and number of the constraints that hold the slip at 0; only independent rows act */
     size_t nonsmooth[3]; /* nonsmooth operators whose branches represent the slip direction */
     size_t first, last;  /* range of its frictions in slip_frictions */
-    size_t at_facing;    /* if parts > 1: offset of the unit normal, in the slip's axes, in the outputs of `bounds` */
+    size_t at_facing; /* if parts > 1: offset of the unit normal, in the axes of the slip, in the outputs of `bounds` */
 } model_slip;
 
-/* The equations of motion as programs, with the offsets of their parts. */
+/* The programs of the equations of motion, with the offsets of their outputs. */
 typedef struct model_dynamics {
-    /* One program of (t, q, q') computes M, A, W, F, Q, b, ψ (velocity level) and Φ (position level). The fields are the
-     * offsets of these outputs. ψ and Φ are 0 for constraints that do not have the level. */
+    /* One program of (t, q, q') computes M, A, W, F, Q, b, ψ (velocity level) and Φ (position level). The fields are
+     * the offsets of these outputs. ψ is 0 for acceleration constraints, Φ for all but holonomic ones. */
     struct program *program;
     sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
     size_t at_Q, at_b, at_velocity, at_position, count;
-    /* If not NULL, the program computes the values of this congruence, from at_mass on, in place of M. dynamics.c then
-     * computes the entries of M, which are after the outputs. */
+    /* If not NULL, the program computes, from at_mass on, the values of this congruence in place of M. dynamics.c then
+     * computes the entries of M and stores them after the outputs. */
     const congruence *mass;
     uint32_t *mass_places;
     size_t at_mass, value_count; /* value_count: `count` outputs, then M if `mass` is not NULL */
@@ -124,19 +125,19 @@ typedef struct model_dynamics {
     size_t at_quasi_bias;
     bool linear_velocities; /* whether the rows of A of velocity constraints do not depend on velocities */
     /* The equations solved in closed form (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), followed by
-     * ACCELERATIONS_BESIDE numbers. These are the smallest excess of a pivot of M over its required size
-     * (engine/base/tolerances.h), and the smallest squared sine of the angle between a row of A and the span of the rows
-     * before it, in the metric of M⁻¹. NULL if the program would not be faster. */
+     * ACCELERATIONS_BESIDE numbers. These two numbers are the smallest excess of a pivot of M over its required size
+     * (engine/base/tolerances.h), and the smallest squared sine of the angle between a row of A and the span of the
+     * rows before it, in the metric of M⁻¹. NULL if numerical factorization is as fast. */
     struct program *accelerations;
     struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
     struct program
-        *nonideal; /* C: n values of (t, q, q', ideal λ, ideal reactions); NULL without nonideal constraints */
+        *nonideal; /* n forces C of (t, q, q', ideal λ, ideal reactions); NULL if all constraints are ideal */
     struct program *residual;      /* n + m residuals of (t, q, q', q'', λ); for the Newton matrix */
     sparse_block residual_pattern; /* structural nonzeros of ∂residual/∂q and ∂residual/∂q', row by row */
-    struct program *energy_rate;   /* dh/dt of (t, q, q', λ, non-ideal reactions); NULL if it is identically 0 */
+    struct program *energy_rate;   /* dh/dt of (t, q, q', λ, nonideal reactions); NULL if it is identically 0 */
 } model_dynamics;
 
-/* Friction, and the slips along which it sticks. */
+/* Friction, and the slips at which it can stick. */
 typedef struct model_friction {
     size_t count;
     int *constraint; /* column of F → constraint whose multiplier is the normal force */
@@ -149,8 +150,8 @@ typedef struct model_friction {
     size_t bounds_count;
 } model_friction;
 
-/* Quasi-velocities with initial values, which determine initial velocities. The program computes, for each of them, its row
- * of U and its U_0 from (t, q), where u = U q' + U_0. */
+/* Quasi-velocities with initial values, which determine initial velocities. They are u = U q' + U_0. For each
+ * quasi-velocity, the program computes its row of U and its U_0 from (t, q). */
 typedef struct model_quasi {
     struct program *program; /* NULL if no quasi-velocity has an initial value */
     size_t count;
@@ -158,8 +159,9 @@ typedef struct model_quasi {
     const char **names;
 } model_quasi;
 
-/* Programs of formulations in momenta; NULL in others. `program` computes M, A (at the same offsets as in the dynamics), p
- * and ψ from (t, q, q'). `rates` computes the n values ∂L/∂q + Q from (t, q, q', λ). `linear`: p and ψ are linear in q'. */
+/* Programs of formulations in momenta; NULL for all other formulations. `program` computes M, A (at the same offsets as
+ * in the dynamics), p and ψ from (t, q, q'). `rates` computes the n values ∂L/∂q + Q from (t, q, q', λ). `linear`: p
+ * and ψ are linear in q'. */
 typedef struct model_momenta {
     struct program *program, *rates;
     size_t at_momentum, at_velocity, count;
@@ -167,8 +169,9 @@ typedef struct model_momenta {
     bool *cyclic; /* n: which coordinates are cyclic; NULL except in Routh's equations */
 } model_momenta;
 
-/* Functions of (t, q, q') that are compared on both branches at a change of branch: p = ∂L/∂q' (n values), h, and functions
- * that must be continuous along the motion. The program is NULL if none of these, nor ψ or A, depends on a branch. */
+/* Functions of (t, q, q') that are compared on both branches at a change of branch: p = ∂L/∂q' (n values), h, and
+ * functions that must be continuous along the motion. The program is NULL if neither these functions nor ψ and A depend
+ * on a branch. */
 typedef struct model_continuity {
     struct program *program;
     size_t count;
@@ -186,10 +189,10 @@ typedef struct model_observation {
     model_check *checks;
 } model_observation;
 
-/* `roots` and `jumps` have the same inputs as the observation. `roots`: the root functions of the events, then the arguments
- * of the nonsmooth operators. `jumps`: the rates of the root functions (0 if unknown), then the values and restitutions of
- * events. `nonsmooth`, of (t, q, q'): the arguments, as written, of the nonsmooth operators whose branches are held; 0 for
- * other operators. Empty programs are NULL. */
+/* `roots` and `jumps` have the same inputs as the observation. `roots`: the root functions of the events, then the
+ * arguments of the nonsmooth operators. `jumps`: the rates of the root functions (0 if unknown), then the values and
+ * restitutions of events. `nonsmooth`, of (t, q, q'): the arguments of the nonsmooth operators whose branches are held,
+ * before branch symbols are substituted; 0 for all other operators. Empty programs are NULL. */
 typedef struct model_events {
     model_event *list;
     size_t count, root_count, jump_count;
@@ -198,7 +201,7 @@ typedef struct model_events {
 
 typedef struct model_columns {
     size_t state_count; /* number of columns for t, q, q' and outputs */
-    size_t all_count;   /* number of all columns: also derivatives with respect to each input */
+    size_t all_count;   /* number of all columns, including derivatives with respect to inputs */
     size_t *recorded;   /* column of a row → index in all columns; selected by `record` */
 } model_columns;
 
@@ -207,7 +210,7 @@ struct hamel_model {
     hamel_limits limits;
     hamel_system *system; /* names and graph */
     const formulation *formulation;
-    size_t n, m, named_count; /* constraints from named_count on are equations of impulses */
+    size_t n, m, named_count; /* constraints from named_count on exist only for the impulses of events */
     size_t ideal_count;       /* constraints from ideal_count on are rows of sticking friction */
     constraint_order *order;  /* m */
     bool *active;             /* m: whether the constraint is active at the initial state */
@@ -241,7 +244,7 @@ hamel_status model_derive(hamel_model **out, const hamel_description *d, const h
  * system's error. */
 hamel_status model_compile(hamel_model *model, program **out, const graph_node *nodes, size_t count) HAMEL_CHECKED;
 
-/* Append the nodes of a pattern or a list, with `zero` in place of GRAPH_NONE, and return the end. */
+/* Append the nodes of a pattern or a list, with `zero` in place of GRAPH_NONE, and return the new end. */
 graph_node *model_append_pattern(graph_node *at, const matrix_pattern *p);
 graph_node *model_append_nodes(graph_node *at, const graph_node *nodes, size_t count, graph_node zero);
 
@@ -265,18 +268,18 @@ bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const
 
 /* events.c: compiles the system's events into the model. The events must be bound. */
 hamel_status events_compile(hamel_model *model);
-/* slips.c: the first function lists the signs of the speeds of frictions that can stick, and in space the components of their
- * slips. It returns NULL if out of memory. The second one compiles the slips from these directions, in which branch symbols
- * have replaced the signs. */
+/* slips.c: the first function lists, for frictions that can stick, the sign of the slip or, in space, its components.
+ * It returns NULL if out of memory. The second one compiles the slips from this list after branch symbols have replaced
+ * its nodes. */
 graph_node *model_slip_directions(hamel_model *model);
 hamel_status model_compile_slips(hamel_model *model, const graph_node *directions) HAMEL_CHECKED;
 /* accelerations.c: solves the equations of the dynamics program as expressions, if the result is small enough. */
 enum { ACCELERATIONS_BESIDE = 2 };
 hamel_status model_compile_accelerations(hamel_model *model, const hamel_equations *e,
                                          const graph_node *dynamics) HAMEL_CHECKED;
-/* continuity.c: the first function lists p, h and the functions that must be continuous along the motion; call it before
- * nonsmooth operators are held. The second one compiles them if they or the velocity constraints in `dynamics` depend on a
- * branch. */
+/* continuity.c: the first function lists p, h and the functions that must be continuous along the motion; call it
+ * before nonsmooth operators are replaced. The second one compiles them if they or the velocity constraints in
+ * `dynamics` depend on a branch. */
 bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list);
 hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics) HAMEL_CHECKED;
 
@@ -313,7 +316,7 @@ static inline double *model_workspace(const hamel_model *model, const struct pro
     return work;
 }
 
-/* Adds a NOT_FINITE error at time t that shows the first expression in `p` that is not finite. If every operation is finite,
- * the error only names `place`, the quantity being evaluated. */
+/* Adds a HAMEL_NOT_FINITE error at time t with the first expression in `p` that is not finite. If every operation is
+ * finite, the error only names `place`, the quantity being evaluated. */
 hamel_status model_not_finite(const hamel_model *model, const program *p, const program_inputs *inputs,
                               double *workspace, double t, const char *pointer, const char *place, hamel_error *error);

@@ -37,7 +37,7 @@ static void outside_table(const hamel_model *model, const graph_cell *cell, cons
     text_buffer_number(out, table->x[table->count - 1]);
 }
 
-/* Prints a look-up as written, even if a derivative of the table was evaluated. */
+/* Prints a look-up as the user wrote it, even if a derivative of the table was evaluated. */
 static void print_lookup(const hamel_model *model, const graph_cell *cell, text_buffer *out) {
     const graph *g = model->system->graph;
     text_buffer_printf(out, "table(%s, ", table_of(g, cell)->name);

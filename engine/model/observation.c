@@ -1,11 +1,11 @@
-/* observation.c — reported quantities: output columns with their units, invariants and checks. */
+/* observation.c — output columns with their units, invariants and checks. */
 #include "engine/model/model.h"
 #include "engine/system/units.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* The unit of a velocity column: the coordinate's unit per second. */
+/* Returns the unit of a velocity column: the unit of the coordinate per second. */
 static const char *rate_unit(hamel_model *model, const char *unit) {
     if (!*unit) return "";
     const char *text =
@@ -39,7 +39,7 @@ static hamel_status index_columns(hamel_model *model, const char **columns, symb
         hamel_status status = symbol_add(table, columns[i], strlen(columns[i]), (int32_t)i, NULL);
         if (status == HAMEL_NO_MEMORY) return equations_exhausted(model->system);
         if (status == HAMEL_OK) continue;
-        size_t output = i - 1 - 2 * model->n - model->system->quasi_count; /* all other names are distinct */
+        size_t output = i - 1 - 2 * model->n - model->system->quasi_count; /* only names of outputs can clash */
         (void)hamel_fail(model->system->error, HAMEL_INVALID, model->system->outputs[output].pointer, 0,
                          "the column `%s` exists already", columns[i]);
         hamel_suggest(model->system->error,
@@ -48,7 +48,7 @@ static hamel_status index_columns(hamel_model *model, const char **columns, symb
     return model->system->error->status;
 }
 
-/* Selects output columns (`record`); t and scene columns are always included. */
+/* Selects the columns listed in `record`; t and the columns of the scene are always included. */
 static hamel_status choose_columns(hamel_model *model, const hamel_simulation *in, const symbol_table *table) {
     bool *chosen = arena_alloc(&model->memory, model->columns.all_count, sizeof *chosen);
     model->columns.recorded = arena_alloc(&model->memory, model->columns.all_count, sizeof *model->columns.recorded);
@@ -88,8 +88,7 @@ hamel_status model_make_header(hamel_model *model, const hamel_description *d, c
     if (!columns || !units || !name_columns(model, o, columns, units)) return equations_exhausted(model->system);
     if (index_columns(model, columns, &table) != HAMEL_OK || choose_columns(model, &d->simulation, &table) != HAMEL_OK)
         return model->system->error->status;
-    for (size_t i = 0; i < model->header.column_count;
-         i++) { /* recorded[i] ≥ i, so the arrays can be compacted in place */
+    for (size_t i = 0; i < model->header.column_count; i++) { /* in place, because recorded[i] ≥ i */
         columns[i] = columns[model->columns.recorded[i]];
         units[i] = units[model->columns.recorded[i]];
     }
@@ -188,7 +187,7 @@ hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e
     for (size_t i = 0; i < d->invariant_count; i++) pointers[k++] = d->invariants[i].expression.pointer;
     for (size_t i = 0; i < d->check_count; i++) pointers[k++] = d->checks[i].expression.pointer;
     pointers[k] = "";
-    for (k = 0; k < model->observation.count; k++) { /* copies, because the description may be freed */
+    for (k = 0; k < model->observation.count; k++) { /* copies, because the caller may free the description */
         pointers[k] = arena_text(&model->memory, pointers[k] ? pointers[k] : "", pointers[k] ? strlen(pointers[k]) : 0);
         if (!pointers[k]) return equations_exhausted(model->system);
     }

@@ -1,6 +1,6 @@
 /* sensitivities.c — the inputs of sensitivities, and the derivatives of parameters and initial values with respect to them.
  *
- * Times (start, stop, output times) and tolerances are held constant: derivatives are taken at fixed times. */
+ * Derivatives are taken at fixed start, stop and output times and at fixed tolerances. */
 #include "engine/model/inputs.h"
 #include "engine/model/model.h"
 #include "engine/system/binder.h"
@@ -14,7 +14,7 @@ static const char WHERE[] = "/simulation/sensitivities";
 
 /* --- inputs -------------------------------------------------------------------------------------------------------- */
 
-/* Returns how many of the first `first` quasi-velocities have an initial value. */
+/* Returns the number of quasi-velocities with an initial value among the first `first`. */
 static size_t count_quasi(const hamel_system *s, size_t first) {
     size_t count = 0;
     for (size_t i = 0; i < first; i++) count += s->quasi[i].initial_node >= 0;
@@ -78,7 +78,7 @@ static bool number_of(hamel_system *s, graph_node node, const char *name, const 
     return false;
 }
 
-/* A parameter that depends on the input must not be structural (system.h). Otherwise adds an error. */
+/* Adds an error if a parameter that depends on the input is structural (system.h). */
 static bool is_continuous(hamel_system *s, const char *name, size_t parameter) {
     if (!s->parameter_structural[parameter]) return true;
     (void)hamel_fail(s->error, HAMEL_INVALID, WHERE, 0,
@@ -88,7 +88,7 @@ static bool is_continuous(hamel_system *s, const char *name, size_t parameter) {
     return false;
 }
 
-/* Growing lists of the parameters that depend on an input, stored one input after another. */
+/* Growing lists of the parameters that depend on each input; the lists of all inputs are stored one after another. */
 typedef struct moved_parameters {
     size_t count, parameter_capacity, rate_capacity;
 } moved_parameters;
@@ -238,7 +238,8 @@ static hamel_status look_at_events(const hamel_model *model) {
     return refuse_jump(model);
 }
 
-/* If forces contain multipliers, one linear system does not determine the ideal reactions as well. */
+/* Rejects models whose forces contain multipliers if ideal reactions are needed: the derivatives of both cannot be
+ * solved from one linear system. */
 static hamel_status look_at_reactions(const hamel_model *model) {
     const unsigned parts = GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
     bool asked = depends(model->observation.program, parts) || depends(model->events.roots, parts) ||
@@ -280,7 +281,7 @@ hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_obs
 
 /* --- columns --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the symbol whose value or initial value is the input. */
+/* Returns the node of the parameter that is the input, or of the quantity whose initial value is the input. */
 static graph_node node_of_input(hamel_system *s, const char *name) {
     model_input in = inputs_find(s, name);
     if (in.kind == INPUT_PARAMETER) return graph_symbol(s->graph, SYMBOL_PARAMETER, in.index);

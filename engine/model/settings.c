@@ -32,7 +32,7 @@ static void require(hamel_system *s, bool condition, const hamel_expression *e, 
     if (!condition) (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
 }
 
-/* Reads a time above 0; *value is unchanged if no time is given. */
+/* Reads a time above 0; *value is unchanged if the description contains no time. */
 static void positive_time(hamel_system *s, const hamel_expression *e, double *value) {
     double found;
     if (!hamel_expression_given(e) || !time_of(s, e, &found)) return;
@@ -42,7 +42,7 @@ static void positive_time(hamel_system *s, const hamel_expression *e, double *va
         (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "expected a number above 0, found %.15g", found);
 }
 
-/* Reads a whole number; *value is unchanged if no number is given. */
+/* Reads a whole number; *value is unchanged if the description contains no number. */
 static void count_of(hamel_system *s, const hamel_expression *e, const char *what, double least, double *value) {
     double found;
     if (!hamel_expression_given(e) || !system_number(s, e, NULL, &found)) return;
@@ -103,13 +103,13 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
         if (!time_of(s, &in->step, &out->step)) return;
         require(s, out->step > 0, &in->step, "step must be greater than 0");
         if (!(out->step > 0)) return;
-        /* a last step of the size of rounding is omitted */
+        /* no extra row if the remainder is rounding */
         double count = floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1;
         if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
         out->row_count = (size_t)fmin(count, ROWS_MOST);
     } else {
         double count = SAMPLES_DEFAULT;
-        count_of(s, &in->samples, "samples", 2, &count); /* both ends are included */
+        count_of(s, &in->samples, "samples", 2, &count); /* includes both ends */
         out->row_count = (size_t)fmin(count, ROWS_MOST);
     }
     if (s->limits->max_rows > 0 && (double)out->row_count > s->limits->max_rows)

@@ -1,4 +1,4 @@
-/* slips.c — grouping of the frictions that can stick by their slips. */
+/* slips.c — groups the frictions that can stick: frictions with the same slip stick together. */
 #include "engine/model/model.h"
 
 #include <assert.h>
@@ -56,7 +56,7 @@ graph_node *model_slip_directions(hamel_model *model) {
     return directions;
 }
 
-/* Sets the nonsmooth operators that hold the direction of the slip. */
+/* Connects the slip with the nonsmooth operators whose branches hold its direction. */
 static void join_directions(hamel_model *model, model_slip *slip, const graph_node *directions) {
     hamel_system *s = model->system;
     const system_friction *f = &s->frictions[model->friction.slip_frictions[slip->first]];

@@ -1,18 +1,18 @@
 /* translate.c — decides which programs of a model are translated to machine code.
  *
- * All programs share one mapping, since each mapping costs system calls and whole pages. */
+ * All programs share one mapping, because each mapping costs system calls and whole pages. */
 #include "engine/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* A translation takes about 12 µs plus 0.1 µs per instruction, and saves 0.5 ns per instruction in each evaluation
- * (engine/compile/README.md). In units of that saving it costs 24,000 plus 200 per instruction. Runs of the shipped examples
- * evaluate their equations 700 times in the median, and 3,000 times at the ninth decile. */
+ * (engine/compile/README.md). The cost, in units of 0.5 ns, is therefore 24,000 plus 200 per instruction. Runs of the
+ * shipped examples evaluate their equations 700 times in the median, and 3,000 times at the ninth decile. */
 enum { FIXED_COST = 24000, COST = 200, EVALUATIONS = 700 };
 
-/* Returns true from 48 evaluated instructions on. The number of evaluations is unknown before a run, but affects the decision
- * little. */
+/* Returns true if a run is expected to save more time than the translation costs. The number of evaluations is unknown
+ * before a run, but affects the decision little. */
 static bool repays(const hamel_model *model, size_t instructions) {
     size_t evaluated =
         instructions - (model->dynamics.accelerations ? program_instruction_count(model->dynamics.program) : 0);
@@ -50,8 +50,8 @@ void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRA
     memcpy(list, all, sizeof all);
 }
 
-/* Returns the largest number of columns with a nonzero in the same row. A Newton matrix needs at least this many tangents;
- * they are evaluated in groups of PROGRAM_LANES. */
+/* Returns the largest number of columns with a nonzero in the same row. A Newton matrix needs at least as many
+ * tangents, which are evaluated in groups of PROGRAM_LANES. */
 static size_t columns_apart(const hamel_model *model) {
     const sparse_block *p = &model->dynamics.residual_pattern;
     size_t most = 0, *in_row = calloc(model->n + model->m + 1, sizeof *in_row);
@@ -61,8 +61,8 @@ static size_t columns_apart(const hamel_model *model) {
     return most;
 }
 
-/* Translating tangents repays after about REPAYING calls. Runs of the shipped examples with BDF evaluate MATRICES Newton
- * matrices in the median, and 90 at the ninth decile. `auto` rarely chooses BDF. */
+/* Translated tangents save the time of their translation after about REPAYING calls. Runs of the shipped examples with
+ * BDF evaluate MATRICES Newton matrices in the median, and 90 at the ninth decile. `auto` rarely chooses BDF. */
 static bool tangents_repay(const hamel_model *model) {
     enum { MATRICES = 16, REPAYING = 100 };
     if (model->settings.method != HAMEL_METHOD_BDF) return false;

@@ -1,5 +1,5 @@
-/* variation.c — values of the members of a sweep. Each value that depends on varied parameters has a small program; each
- * program runs after the programs whose results it reads. */
+/* variation.c — values of the members of a sweep. Each value that depends on varied parameters has its own program,
+ * which runs after the programs whose results it reads. */
 #include "engine/model/variation.h"
 
 #include "engine/model/inputs.h"
@@ -16,7 +16,7 @@ typedef enum variation_kind {
     VARY_SIGN
 } variation_kind;
 
-/* A step sets the value `index` of this kind to the output of the program; a target has no program. */
+/* A step sets value `index` of its kind to the output of its program or, without a program, to that of a target. */
 typedef struct variation_step {
     variation_kind kind;
     size_t index;
@@ -31,7 +31,7 @@ struct hamel_variation {
     variation_step *steps;
     size_t step_count, step_capacity;
     size_t workspace; /* doubles of the largest program */
-    bool *varies;     /* for each parameter: whether members differ in it */
+    bool *varies;     /* for each parameter: whether its value differs between members */
 };
 
 static hamel_status find_target(hamel_variation *v, const char *name, variation_step *out, hamel_error *error) {
@@ -50,7 +50,7 @@ static bool is_target(const hamel_variation *v, variation_kind kind, size_t inde
     return false;
 }
 
-/* Rejects models that the members of a sweep can never share. */
+/* Rejects models that members of a sweep cannot share, whatever the targets. */
 static hamel_status admit_model(const hamel_model *model, hamel_error *error) {
     const char *what = model->sensitivities        ? "with sensitivities"
                        : model->friction.count > 0 ? "with friction"
@@ -94,14 +94,14 @@ static hamel_status add_step(hamel_variation *v, variation_step step, bool *adde
 
 /* Depth-first search through the parameters that a parameter depends on. */
 typedef struct descent {
-    program **programs;   /* for each parameter: program of its definition if that contains parameters; else NULL */
-    unsigned char *state; /* for each parameter: 0: not visited; 1: on the path; 2: done */
+    program **programs;   /* for each parameter: program of its definition, or NULL if it contains no parameters */
+    unsigned char *state; /* for each parameter: 0 not visited, 1 on the path, 2 done */
     size_t *open;         /* parameters on the path */
     size_t depth;
 } descent;
 
-/* Returns the first unvisited parameter that j depends on, or j if there is none. Circular definitions have already been
- * rejected. */
+/* Returns the first unvisited parameter that j depends on, or j if there is none. The binder has already rejected
+ * circular definitions. */
 static size_t needed_first(const descent *d, size_t j) {
     const uint32_t *list;
     size_t count = d->programs[j] ? program_reads(d->programs[j], SYMBOL_PARAMETER, &list) : 0;

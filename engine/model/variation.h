@@ -1,11 +1,11 @@
-/* variation.h — the varied parameters and initial values of one member of a sweep, and all values that depend on them. A
- * member is a model that shares everything else with the original model. */
+/* variation.h — the varied parameters and initial values of one member of a sweep, and all values that depend on them.
+ * A member is a copy of the model that shares all other data with it. */
 #pragma once
 
 #include "engine/model/model.h"
 
 typedef struct variation_member {
-    hamel_model model; /* borrows everything except the arrays below; must not be passed to hamel_model_free */
+    hamel_model model; /* borrows all other data; must not be passed to hamel_model_free */
     double *parameters, *q0, *v0;
     bool *velocity_given;
     double *work;
@@ -19,6 +19,6 @@ bool variation_member_create(variation_member *m, const hamel_variation *v);
 void variation_member_free(variation_member *m);
 
 /* Sets the member's parameters and initial values from values[targets]. Allocates memory only for errors. Returns
- * HAMEL_INVALID if a value is not finite, or if a mass or another quantity that must not be negative is. */
+ * HAMEL_INVALID if a value is not finite, or if a mass or another quantity is negative that must not be. */
 hamel_status variation_set(const hamel_variation *v, const double *values, variation_member *m,
                            hamel_error *error) HAMEL_CHECKED;

@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A state that violates a constraint by at most this (scaled, as for initial values) is projected; more is an error. */
+/* Largest scaled constraint violation by an assignment that is projected away, not an error; chosen, not measured. */
 static const double MISS = 1e-6;
-/* EVENTS_RECENT events within this part of the span: a whole run at that rate would have 1e8, far more than its steps.
- * Shorter intervals shrink without end, or are rounding in a motion at rest at a zero. */
+/* If EVENTS_RECENT events happen within this part of the time span, the run fails. At that rate a whole run would have
+ * 1e8 events, far more than steps. More frequent events accumulate at a time, or are due to rounding at rest. */
 static const double ZENO_PART = 1e-6;
-/* Events at one time: n touching balls of equal mass collide n² / 2 times; other masses and losses need more. */
+/* Bound on events at one time, plus a number for each pair of events: n touching balls of equal mass collide n² / 2
+ * times; other masses and losses need more. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 static const double GAIN_ROUNDING = 1e-10; /* rounding of the energy gain, relative to its terms, which cancel */
 
@@ -65,7 +66,7 @@ static hamel_status assign_values(events *e, const model_event *event, double t,
     return HAMEL_OK;
 }
 
-/* `before`: the residual before the assignment (without projection the state may have drifted). */
+/* `before`: the residual before the assignment (if projection is off, the state may have drifted before). */
 static hamel_status check_assigned(events *e, const model_event *event, double before, double t, hamel_error *error) {
     dynamics *k = e->dynamics;
     double position, velocity, allowed = fmax(MISS, 2 * before);
@@ -115,9 +116,9 @@ static hamel_status check_restitutions(const model_event *event, const double *r
     return HAMEL_OK;
 }
 
-/* Returns the energy that the impulses add beyond the work of moving constraints: Σ Λ_c (ψ⁺ + ψ⁻)/2 with ψ⁺ = −e ψ⁻, or 0
- * if the sum is rounding. An impulse on one constraint never adds energy if e ≤ 1; several impulses with different
- * restitutions may (Kane & Levinson, Dynamics (1985), 5.8). */
+/* Returns the energy that the impulses add, without the work of moving constraints: Σ Λ_c (ψ⁺ + ψ⁻)/2 with ψ⁺ = −e ψ⁻,
+ * or 0 if the sum is below its rounding error. An impulse on one constraint never adds energy if e ≤ 1; several
+ * impulses with different restitutions may (Kane & Levinson, Dynamics (1985), 5.8). */
 static double energy_gain(const dynamics *k, const model_event *event, const double *restitutions,
                           const double *multipliers) {
     double sum = 0, size = 0;
@@ -170,7 +171,7 @@ static hamel_status solve_impulses(events *e, const model_event *event, double t
     return HAMEL_OK;
 }
 
-/* Activates the constraints of the impulses during the impulses only. */
+/* Applies the impulses; their constraints are active during the impulses only. */
 static hamel_status strike_constraints(events *e, const model_event *event, double t, const double *q, double *v,
                                        double *gain, hamel_error *error) {
     dynamics *k = e->dynamics;

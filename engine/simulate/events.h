@@ -12,13 +12,13 @@ typedef struct roots roots;
 typedef struct events {
     const hamel_model *model;
     dynamics *dynamics;
-    uncertainty jumps; /* error bounds of the program `jumps`, whose first outputs are the rates of the roots */
+    uncertainty jumps; /* error bounds of the program `jumps`; its first outputs are the rates of the root functions */
     double *values;    /* jump_count: outputs of the program `jumps` */
-    double *bends, *bend_slack; /* jump_count each: second rates of the roots (motion_state) */
-    double *before;             /* per event: rate of the event's root function as the function crosses zero */
+    double *bends, *bend_slack; /* jump_count each: second rates of the root functions (motion_state) */
+    double *before;             /* per event: rate of its root function when that function last crossed zero */
     double *impulses;           /* m: multipliers of the impulses of the event applied last */
     double *scratch;            /* n + 2m for impulses, then 3n + count for impact_order.c */
-    bool *flags;                /* m for impulses, then m + count for impact_order.c */
+    bool *flags;                /* m flags for impulses, then m + count for impact_order.c */
     double recent[EVENTS_RECENT];
     size_t count;             /* number of times at which events happened */
     double last;              /* the last of these times */
@@ -29,13 +29,14 @@ typedef struct events {
     double *const *sensitive;
 } events;
 
-/* Returns false if out of memory. `s` and `sensitive` are borrowed and updated; both are NULL without sensitivities. */
+/* Returns false if out of memory. Events update `s` and `sensitive` (borrowed); both are NULL if there are no
+ * sensitivities. */
 bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive);
 
-/* Evaluates rates and assignments at a state, whose own rates are ignored. */
+/* Evaluates rates and assignments at a state; at->rates is ignored. */
 void events_evaluate(events *e, const motion_state *at);
 
-/* Sets `bends` and `bend_slack` at a state, whose own rates are ignored; 0 if unknown. */
+/* Sets `bends` and `bend_slack` at a state, 0 if unknown; at->rates is ignored. */
 void events_bend(events *e, const motion_state *at);
 
 /* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies impulses,
@@ -44,8 +45,8 @@ void events_bend(events *e, const motion_state *at);
  * constraint, if the active constraints prevent an impulse, or if impulses add energy although no restitution is above 1. */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
-/* Records that root i passed at t; indices from the number of events on are branches. Returns HAMEL_INTEGRATION, with an
- * error, if too many roots pass in too short a time (Zeno). */
+/* Records that root function i passed zero at t. Indices from the number of events on are branches. Returns
+ * HAMEL_INTEGRATION, with an error, if roots are so frequent that the run would not end (Zeno). */
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
 
 /* Adds the error that event i, which happened at `since`, would happen again at t, too soon to be resolved. */
@@ -53,7 +54,7 @@ hamel_status events_fail_zeno(const events *e, size_t i, double since, double t,
 
 /* Follows the impacts of the contacts with closing[event] = true (at least two), in the order of declaration and in the
  * reverse order, until no contact approaches. Sets *matters to true if the final velocities differ by more than the
- * tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated another state. Returns
- * HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
+ * tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated other states.
+ * Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
 hamel_status impact_order_matters(const events *e, const roots *w, const motion_state *at, const bool *closing,
                                   bool *matters, hamel_error *error) HAMEL_CHECKED;

@@ -1,4 +1,5 @@
-/* impact_order.c — simulation of impacts in both orders. Other simultaneous events and friction are ignored. */
+/* impact_order.c — simulates simultaneous impacts in the declared and in the reverse order. Other simultaneous events
+ * and friction are ignored. */
 #include "engine/simulate/events.h"
 #include "engine/simulate/roots.h"
 
@@ -6,10 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Bound on the rounds of impacts, in all and for each contact: inelastic chains gain a digit every few rounds, and Galperin's
- * ball (a mass ratio of 10,000 at a wall) needs 314. */
+/* At most ROUNDS + ROUNDS_EACH · contacts rounds are followed. Inelastic chains converge by a digit every few rounds,
+ * and Galperin's billiard (a mass ratio of 10,000 and a wall) needs 314. */
 static const size_t ROUNDS = 500, ROUNDS_EACH = 50;
-/* Least difference of velocities, in tolerances. A chain ends when contacts approach by less than a thousandth of one. */
+/* Least difference of final velocities that counts, in tolerances. Impacts end when contacts approach by less than a
+ * thousandth of a tolerance. */
 static const double DIFFERENT = 10;
 
 typedef struct trial {
@@ -17,8 +19,8 @@ typedef struct trial {
     const roots *w;
     const motion_state *at;
     double *q, *v;
-    const bool *closing; /* contacts that close at this state */
-    bool *pending;       /* contacts, closing or closed, whose impact is next */
+    const bool *closing; /* per event: whether its contact closes at this state */
+    bool *pending;       /* per event: whether its contact collides in the next round */
     bool reversed;
 } trial;
 
@@ -30,7 +32,7 @@ static const double *contact_rates(const trial *x) {
     return x->e->values;
 }
 
-/* Applies the impacts of the pending contacts one after the other, and skips contacts that have opened in the meantime. */
+/* Applies the impacts of the pending contacts one after the other. Skips contacts that earlier impacts have opened. */
 static hamel_status strike_pending(const trial *x, const double *before, hamel_error *error) {
     size_t total = x->e->model->events.count;
     hamel_status status = HAMEL_OK;
@@ -71,7 +73,7 @@ static bool velocities_differ(const hamel_model *model, const double *v, const d
     return false;
 }
 
-/* Compares both orders, each starting with the active constraints `active`. */
+/* Compares the final velocities of both orders, each started with the active constraints `active`. */
 static hamel_status compare_orders(trial *x, double *scratch, const bool *active, bool *matters, hamel_error *error) {
     dynamics *k = x->e->dynamics;
     size_t n = k->model->n, m = k->model->m;
@@ -98,7 +100,7 @@ hamel_status impact_order_matters(const events *e, const roots *w, const motion_
     double *scratch = e->scratch + n + 2 * m;
     bool *active = e->flags + m;
     trial x = {&own, w, at, scratch, scratch + n, closing, active + m, false};
-    hamel_error unused = {0}; /* the real impacts report their errors later */
+    hamel_error unused = {0}; /* errors are reported when the impacts are applied to the run */
     assert(e->model == w->model);
     own.sensitivities = NULL;
     memcpy(active, e->dynamics->discrete_state.active, m * sizeof *active);

@@ -9,31 +9,31 @@
 #include <math.h>
 #include <string.h>
 
-/* Adams: rate of stabilization times step size. Its higher orders are stable for a few hundredths on the negative real
- * axis; larger values shorten the steps. Measured on pendulums over 1,000 s: 0.005 to 0.05 keep the drift at the
- * tolerance. */
+/* Rate of stabilization times step size with Adams. Its higher orders are stable up to a few hundredths on the negative
+ * real axis, so larger values shorten the steps. Measured on pendulums over 1,000 s: values from 0.005 to 0.05 keep the
+ * drift at the tolerance. */
 static const double STABILIZATION = 0.02;
-/* Near singular configurations rounding grows in the accelerations, and steps with a tolerance below it shrink without end:
- * BDF is started there with larger tolerances. */
+/* Factor on tolerances for BDF near singular configurations. Rounding in the accelerations grows there, and with
+ * tolerances below the rounding error steps would shrink without end. */
 static const double SAFETY_NEAR_SINGULARITY = 0.1;
-/* First step of collocation, relative to the last one of a Runge–Kutta method and of a multistep method. */
+/* First step of collocation, relative to the last step of a Runge–Kutta and of a multistep method; chosen. */
 static const double LONGER = 2, MUCH_LONGER = 20;
 static const double LEFT = 0.15; /* part of the largest margin above which the suspended method resumes */
-/* Steps between two checks for stiffness; steps after a start in which a method reaches its order and step size. */
+/* Number of steps between two checks for stiffness; number of steps until a method reaches its order and step size. */
 enum { STIFF_WINDOW = 50, SETTLED = 20 };
-/* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step indicate
- * a singularity ahead. If a step failed for another reason, the next few steps grow again. Near a singular configuration
- * short steps are normal for longer. */
+/* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
+ * indicate a singularity ahead. After other failures the next few steps grow again. Near a singular configuration more
+ * short steps are normal. These values are chosen, not measured. */
 static const double SHRUNK = 0.05, DECAY = 0.02;
 enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
 
-/* Methods so far: `auto` uses each at most once, in this order. */
+/* Bits of the methods used so far: `auto` uses each method at most once, in this order. */
 enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 
-/* More steps in a row than this, each shorter than INSTANT, are a failure. */
+/* The integration fails after more consecutive steps than this that are all shorter than INSTANT. */
 enum { CREEP_STEPS = 1000 };
 
-/* Bound on consecutive collocation steps: sharp turns near a singular configuration take a hundred. */
+/* Bound on consecutive collocation steps: a sharp turn near a singular configuration takes a hundred. */
 enum { COLLOCATION_STEPS = 300 };
 
 /* --- creation ------------------------------------------------------------------------------------------------------- */
@@ -122,9 +122,8 @@ static bool needs_multipliers(const integrator *w) {
            (rate && (program_depends(rate) & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)));
 }
 
-/* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples, and at most the same
- * time unless there is next to nothing to integrate (tests/bench/bench_methods.c). With thousands of coordinates both take
- * the same time. */
+/* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples, and rarely more
+ * time than Adams (tests/bench/bench_methods.c). With thousands of coordinates both take the same time. */
 static const stepper_kind *first_method(const hamel_model *model) {
     static const stepper_kind *const given[] = {[HAMEL_METHOD_AUTO] = NULL,
                                                 [HAMEL_METHOD_BDF] = &stepper_bdf,
@@ -138,7 +137,7 @@ static void set_method(integrator *w, const stepper_kind *kind, double safety) {
     w->used |= kind == &stepper_erk     ? USED_ERK
                : kind == &stepper_adams ? USED_ADAMS
                : kind == &stepper_bdf   ? USED_BDF
-                                        : 0u; /* collocation belongs to the method that it replaces */
+                                        : 0u; /* collocation is not counted as a method */
     w->kind = kind;
     w->safety = safety;
 }
@@ -154,7 +153,7 @@ static hamel_status explain_state(const integrator *w, hamel_status status, hame
                       w->model->formulation->name, status == HAMEL_NOT_FINITE ? ": they are not finite" : "");
 }
 
-/* At most 2n + 1 numbers are integrated: q, w and W. */
+/* Arrays have 2n + 1 numbers, because the state (q, w, W) has at most that length. */
 static bool allocate_integrator(integrator *w, arena *memory) {
     size_t n = w->n, length = 2 * n + 1;
     double *vectors = arena_alloc(memory, 4 * n + w->model->m + 4 * length, sizeof *vectors);
@@ -283,8 +282,8 @@ static bool looks_stiff(integrator *w) {
     return signs >= w->kind->stiff_of_many;
 }
 
-/* Near a singular configuration reactions grow without bound off the constraints, and the fixed-point iteration of Adams
- * converges in ever shorter steps only. BDF uses Newton's method and projects each state: it steps across. */
+/* Near a singular configuration reactions grow without bound off the constraints, and the fixed-point iteration of
+ * Adams converges in ever shorter steps only. BDF uses Newton's method and projects each state, so it can pass. */
 static bool approaches_singularity(integrator *w) {
     if (!w->may_change || w->model->m == 0 || w->suspended) return false;
     double h = w->stepper->last;
@@ -293,8 +292,8 @@ static bool approaches_singularity(integrator *w) {
     return w->shrunk_steps >= (w->near_singularity ? SHRUNK_STEPS_NEAR : SHRUNK_STEPS);
 }
 
-/* The rate of stabilization decreases with growing step size but never increases: otherwise a rate that limits the step size
- * would shrink the steps without end. Stabilization starts when the method has reached its order and step size. */
+/* The rate of stabilization decreases with growing step size but never increases: otherwise a rate that limits the step
+ * size would shrink the steps without end. Stabilization starts when the method has reached its order and step size. */
 static void follow_step(integrator *w) {
     if (w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
     double h = w->stepper->last;
@@ -305,7 +304,7 @@ static void follow_step(integrator *w) {
     if (!w->kind->projects) w->beta = w->alpha;
 }
 
-/* Repeats the failed evaluation to add an error with its position. */
+/* Repeats the failed evaluation to add an error with its time and cause. */
 static hamel_status explain_evaluation(integrator *w, hamel_error *error) {
     const double t = w->failed_t;
     if (w->failure == HAMEL_OK || w->failure == HAMEL_CANCELED) return w->failure;
@@ -338,8 +337,8 @@ static hamel_status explain_step(integrator *w, step_result result, hamel_error 
     return HAMEL_INTEGRATION;
 }
 
-/* Before a singularity steps can shrink without end and without failing. Many tiny steps in a row count as a failure, caused
- * by the evaluation that failed last; a step of normal length discards that evaluation. */
+/* Before a singularity steps can shrink without end although none of them fails. Many consecutive tiny steps are
+ * therefore treated as a failure, caused by the last failed evaluation since a step of normal length. */
 static bool creeps(integrator *w) {
     const model_settings *s = &w->model->settings;
     bool tiny = w->t - w->previous < INSTANT * (s->stop - s->start);
@@ -364,7 +363,7 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
     w->options.start_sensitive = sensitive;
     w->t = w->previous = t;
     w->failure = HAMEL_OK;
-    w->largest_margin = 0; /* other constraints may be active */
+    w->largest_margin = 0; /* because other constraints may be active now */
     w->rank = 0;
     hamel_status status = variables_restart(w->variables, t, q, v, error);
     if (status != HAMEL_OK) return status;
@@ -382,10 +381,10 @@ static bool is_at_end(integrator *w) {
     return true;
 }
 
-/* A step is also near a singularity if the margin, falling as fast as before, could have reached zero within the step. */
+/* A step is also near a singularity if the margin could have reached zero within it at twice its previous slope. */
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
-    if (w->dynamics->motion.basis) w->margin = dynamics_margin(w->dynamics); /* too slow for each right-hand side */
+    if (w->dynamics->motion.basis) w->margin = dynamics_margin(w->dynamics); /* too slow for each evaluation */
     w->least_margin = fmin(w->least_margin, w->margin);
     w->largest_margin = fmax(w->largest_margin, w->margin);
     size_t rank = singularity_rank(w);
@@ -410,7 +409,8 @@ static step_result try_step(integrator *w) {
     return w->kind->step(w->stepper, &w->t, w->y);
 }
 
-/* Takes one step. Uses collocation or Adams if the stages of the current method are too rough, and BDF if that fails. */
+/* Takes one step. If the stages of the current method are too inaccurate near a singularity, collocation or Adams is
+ * used; if Adams fails, BDF. */
 static hamel_status take_step(integrator *w, hamel_error *error) {
     w->too_near = false;
     step_result result = try_step(w);
@@ -430,7 +430,7 @@ static hamel_status take_step(integrator *w, hamel_error *error) {
     if (w->suspended && failed) {
         w->collocation_failed = true;
         hamel_status status = resume_suspended(w, error);
-        return status == HAMEL_OK ? take_step(w, error) : status; /* recurs once: collocation is not started again */
+        return status == HAMEL_OK ? take_step(w, error) : status; /* recurs once, without collocation */
     }
     w->collocation_steps++;
     if (failed && w->failure != HAMEL_NOT_FINITE && w->may_change && !w->canceled && !w->timed_out) {

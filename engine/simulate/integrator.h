@@ -1,14 +1,15 @@
-/* integrator.h — step-by-step integration on the constraint manifold with dense output, by the methods of methods/stepper.h.
+/* integrator.h — integration of the motion on the constraint manifold, with dense output, by the methods in methods/.
  *
- * The state is y = (q, w, W). w are the velocity variables of the formulation (engine/dynamics/variables.h), usually q'. If
- * the rate dh/dt of the Jacobi integral is not identically 0, W = ∫ dh/dt dt is integrated as well. The work balance of the
- * summary uses W, and W bounds the steps if it varies while the motion does not.
+ * The state is y = (q, w, W). w are the velocity variables of the formulation (engine/dynamics/variables.h), usually
+ * q'. If the rate dh/dt of the Jacobi integral is not identically 0, W = ∫ dh/dt dt is integrated as well. The work
+ * balance of the summary uses W, and error control of W shortens the steps if W varies while the motion does not.
  *
- * With Adams, constraints are stabilized at a rate that follows the step size, so that the drift stays near the tolerance
- * without restarts. The other methods project. `auto` starts with the Runge–Kutta method, or with Adams if there are
- * sensitivities, and changes to BDF if the system is stiff. Near singular configurations collocation replaces every method,
- * with velocities as states, until the constraints are regular again (singularity/singularity.h). If collocation fails or
- * is not available, `auto` changes to Adams, and to BDF if the steps keep shrinking. An integrator belongs to one thread. */
+ * With Adams, constraints are stabilized at a rate that follows the step size, so that the drift stays near the
+ * tolerance without restarts. All other methods project each step. `auto` starts with the Runge–Kutta method, or with
+ * Adams if there are sensitivities, and changes to BDF if the system is stiff. Near singular configurations collocation
+ * replaces every method, with velocities as states, until the constraints are regular again
+ * (singularity/singularity.h). If collocation fails or is not available, `auto` changes to Adams, and to BDF if the
+ * steps keep shrinking. An integrator belongs to one thread. */
 #pragma once
 
 #include "engine/sensitivity/sensitivities.h"
@@ -17,7 +18,7 @@
 #include "engine/simulate/singularity/singularity.h"
 
 typedef struct integrator_options {
-    double tolerance_factor; /* factor on rtol and atol: 1, or 0.1 to certify */
+    double tolerance_factor; /* factor on rtol and atol: 1, or 0.1 for the certifying trajectory */
     hamel_poll *poll;
     double deadline;                      /* CLOCK_MONOTONIC, seconds; 0 if there is no deadline */
     sensitivities *sensitivities;         /* borrowed; NULL without sensitivities */
@@ -33,7 +34,7 @@ struct integrator {
     double t, previous; /* end and start of the last step */
     long steps;         /* number of steps since integrator_create */
     double *y, *dense;  /* state after the last step; scratch for dense output */
-    double *velocity;   /* n: q' at the rates evaluated last */
+    double *velocity;   /* n: q' at the state evaluated last */
 
     /* The current method. */
     const stepper_kind *kind;
@@ -51,7 +52,7 @@ struct integrator {
     long since_start, tiny_steps, shrunk_steps; /* steps since the method started; consecutive tiny and shrunk steps */
     double longest;                             /* longest step, decaying by DECAY each step */
     long window_steps, window_stiff, window_evaluations; /* counts at the start of a stiffness window */
-    long failed_evaluations; /* count of values that are not finite, which do not indicate stiffness */
+    long failed_evaluations; /* number of evaluations that were not finite and therefore do not indicate stiffness */
 
     /* The integrated state. */
     forward *forward; /* NULL without sensitivities */
@@ -61,7 +62,7 @@ struct integrator {
     double *atol;          /* state_count: tolerances of (q, w) */
     double *scratch;       /* 2n, for projections */
     double *acceleration, *lambda;
-    double *wanted_lambda; /* lambda, or NULL if the right-hand side needs no multipliers */
+    double *wanted_lambda; /* the array lambda, or NULL if the right-hand side does not need multipliers */
     double least_energy;   /* largest energy tolerance of all starts */
     double most_work;      /* largest |W| so far */
 
@@ -69,13 +70,13 @@ struct integrator {
     hamel_status failure;
     double failed_t, *failed_state;
     bool canceled, timed_out;
-    bool evaluating_dense; /* dense output is being evaluated, which must not be canceled */
+    bool evaluating_dense; /* whether dense output is being evaluated, which must not be canceled */
 
     /* Singular configurations. */
     const stepper_kind *suspended; /* method that collocation replaces; NULL if collocation is not in use */
     double suspended_safety, suspended_step;
     long collocation_steps;  /* number of steps since collocation started */
-    bool collocation_failed; /* collocation is not used again until the constraints are regular */
+    bool collocation_failed; /* if true, collocation is not tried again until the constraints are regular */
     singular_state singular; /* interpolated state */
     double margin;           /* rank margin (kkt_margin) at the last evaluation */
     double least_margin;     /* smallest rank margin in the last step */
@@ -85,8 +86,8 @@ struct integrator {
     double margin_slope;     /* |change of the rank margin| per time in the last step */
     double margin_drop;      /* decrease of the rank margin in the last step */
     double regular_step;     /* length of the last step without a nearly singular state; 0 initially */
-    bool near_singularity;   /* the last step may contain a singular configuration */
-    bool too_near;           /* a rough stage was too close to a singular configuration */
+    bool near_singularity;   /* whether the last step may contain a singular configuration */
+    bool too_near;           /* whether a stage was too inaccurate for its distance from a singular configuration */
 };
 typedef struct integrator integrator;
 
@@ -101,9 +102,9 @@ void integrator_free(integrator *w); /* frees resources outside the arena; does 
  * time and cause. */
 hamel_status integrator_step(integrator *w, hamel_error *error) HAMEL_CHECKED;
 
-/* Restarts from the state (q, v) at time t with W = work, and with a new order and step size. The state may have jumped, and
- * the discrete state of the dynamics may have changed. `sensitive` are the sensitivities of the state, or NULL. `step` is the
- * first step to try; 0 lets the method choose it. Returns statuses as integrator_step. */
+/* Restarts from the state (q, v) at time t with W = work. Order and step size are chosen again. The state may have
+ * jumped, and the discrete state of the dynamics may have changed. `sensitive` are the sensitivities of the state, or
+ * NULL. `step` is the first step to try; 0 lets the method choose it. Returns statuses as integrator_step. */
 hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v,
                                 const double *const *sensitive, double work, double step,
                                 hamel_error *error) HAMEL_CHECKED;
@@ -111,7 +112,7 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
 /* Sets an upper bound on all further steps, in addition to max_step. Returns false if the method rejects it. */
 bool integrator_limit_step(integrator *w, double most) HAMEL_CHECKED;
 
-/* Returns the smallest rtol that the current method uses; below it rounding would outweigh the gain of shorter steps. */
+/* Returns the smallest rtol that the current method uses; below it, rounding would outweigh shorter steps. */
 double integrator_least_rtol(const integrator *w);
 
 /* Polls, and returns true if the run is canceled or past its deadline. Loops without another bound must call it. */
@@ -125,7 +126,7 @@ hamel_status integrator_interpolate(integrator *w, double t, double *q, double *
 hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s,
                                                   hamel_error *error) HAMEL_CHECKED;
 
-/* Replaces v[n] by the velocities at (t, q) for w(t, q, v), so that momenta that are constants of the motion are kept. */
+/* Replaces v[n] by the velocities that belong to (t, q) and the current w, so that constant momenta remain constant. */
 hamel_status integrator_keep_constants(integrator *w, double t, const double *q, double *v,
                                        hamel_error *error) HAMEL_CHECKED;
 

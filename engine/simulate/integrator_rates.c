@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Tolerance of W, in energy tolerances: over all examples W then costs less than a thousandth of the steps (README.md). */
+/* Tolerance of W, in energy tolerances: over all examples W then adds less than 0.1 % to the steps (README.md). */
 static const double WORK_TOLERANCE = 30;
 
 bool integrator_stopped(integrator *w) {
@@ -22,8 +22,8 @@ bool integrator_stopped(integrator *w) {
 static int note_failure(integrator *w, hamel_status status, double t, const double *y) {
     double sum = 0;
     for (size_t i = 0; i < w->state_count; i++) sum += 0 * y[i];
-    if (!isfinite(t)) return -1; /* the step size is invalid; the earlier failure explains this one */
-    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* the same holds for the state */
+    if (!isfinite(t)) return -1; /* the step size is invalid as a consequence of an earlier failure */
+    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* the state is invalid for the same reason */
     w->failure = status;
     w->failed_evaluations++;
     w->failed_t = t;
@@ -31,14 +31,14 @@ static int note_failure(integrator *w, hamel_status status, double t, const doub
     return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid it */
 }
 
-/* The rate at which positions approach their constraints if velocities satisfy theirs exactly: the slower root of
- * Baumgarte's equation r² + 2αr + β² = 0. */
+/* Returns the rate at which positions approach their constraints if velocities satisfy theirs exactly. It is the slower
+ * root of Baumgarte's equation r² + 2αr + β² = 0. */
 static double approach_rate(const integrator *w) {
     double a = w->alpha, b = w->beta;
     return a > b ? a - sqrt(a * a - b * b) : a;
 }
 
-/* Does the same as integrator_evaluate for w = q', without copies: they would dominate the cost of small systems. */
+/* Does the same as integrator_evaluate for w = q' without copies, which would dominate the cost of small systems. */
 static hamel_status rates_of_velocities(integrator *w, double t, const double *y, double *out, hamel_error *error) {
     for (size_t i = 0; i < w->n; i++) out[i] = w->velocity[i] = y[w->n + i];
     return dynamics_rates(w->dynamics, t, y, w->velocity, w->alpha, w->beta, out + w->n, w->wanted_lambda, error);
@@ -71,8 +71,9 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
     return isfinite(*power) ? 0 : note_failure(w, HAMEL_NOT_FINITE, t, y);
 }
 
-/* The linearized constraints are stabilized like the constraints of the motion. BDF projects states but not sensitivities, so
- * the stabilization with BDF acts on the sensitivities only. It vanishes along the constraints. */
+/* The linearized constraints are stabilized like the constraints of the motion. BDF projects states but not
+ * sensitivities, so the stabilization with BDF acts on the sensitivities only. It does not act along the
+ * constraints. */
 int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
     integrator *w = user;
     double alpha = w->forward_rate > 0 ? w->forward_rate : w->alpha;
@@ -90,9 +91,10 @@ static hamel_status project_change(integrator *w, double *change) {
     return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
 }
 
-/* Only the error along the constraints counts. Including the part off the constraints would halve the error at the ninth
- * decile of 105 constrained examples (rtol 1e-9). But near singular configurations that part grows without bound, and the
- * rounding of a projection stops systems whose components differ by four powers of ten (Andrews' mechanism). */
+/* Only the error along the constraints is controlled. Controlling the part off the constraints too would halve the
+ * error at the ninth decile of 105 constrained examples (rtol 1e-9). But that part grows without bound near singular
+ * configurations. For systems whose components differ by four powers of ten (Andrews' mechanism), its rounding would
+ * stop the run. */
 int integrator_project(void *user, double t, const double *y, double *c, double *error) {
     integrator *w = user;
     assert(y != w->scratch && w->model->m > 0);
@@ -112,8 +114,9 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
     return 0;
 }
 
-/* The work integral rarely limits the step size, because its tolerance, relative to the largest W so far, is loosened by
- * WORK_TOLERANCE. Rounding of W, some hundred units in the last place, does not limit it either. */
+/* The work integral rarely limits the step size, because its tolerance, relative to the largest W so far, is loosened
+ * by WORK_TOLERANCE. An error of W below its rounding error, some hundred units in the last place, does not limit the
+ * step size either. */
 static double work_weight(integrator *w, double work) {
     static const double WORK_ROUNDING = 1e-13;
     w->most_work = fmax(w->most_work, fabs(work));

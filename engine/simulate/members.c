@@ -1,4 +1,4 @@
-/* members.c — runs the members of a sweep in SIMD lanes if the model allows it, all others one by one by hamel_run. */
+/* members.c — runs the members of a sweep in SIMD lanes if the model allows it, otherwise one by one. */
 #include "engine/simulate/members_vec8.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@ typedef struct members_run {
     const hamel_members_sink *sink;
     hamel_error *error;
     variation_member member;
-    size_t number; /* number of the member that runs */
+    size_t number; /* number of the member that is running */
 } members_run;
 
 static bool send_member_row(void *context, const double *values, size_t count) {

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Factor on tolerances, since the errors of steps accumulate. Measured: README.md, "Sweeps". */
+/* Factor on tolerances, because the errors of steps accumulate; measured in README.md, "Sweeps". */
 static const double LANE_SAFETY = 0.01;
-/* A step is this part of the one that just meets the tolerance (Hairer, Nørsett & Wanner, I, II.4). */
+/* Ratio of the next step to the estimated step that just meets the tolerance (Hairer, Nørsett & Wanner, I, II.4). */
 static const double CAUTION = 0.9;
-/* A member is rerun alone after STIFF_STEPS steps bounded by stability, with fewer than CALM_STEPS other steps in between, as
- * in DOP853, or after more than FAILURES_MOST failures in a row. */
+/* A member is rerun alone after STIFF_STEPS steps bounded by stability if these are separated by fewer than CALM_STEPS
+ * other steps, as in DOP853. It is also rerun after more than FAILURES_MOST consecutive failures; chosen. */
 enum { STIFF_STEPS = 15, CALM_STEPS = 6, FAILURES_MOST = 30 };
 
 /* State of one SIMD lane. */
@@ -26,7 +26,7 @@ typedef struct lane {
     size_t member, next_row;
     long steps;
     int failures;    /* consecutive rejected steps */
-    int stiff, calm; /* steps bounded by stability; consecutive other steps after them */
+    int stiff, calm; /* number of steps bounded by stability; number of consecutive other steps since */
     double energy;   /* energy at the start */
 } lane;
 
@@ -73,7 +73,7 @@ static bool is_finite(const vec8 *x, size_t count, int k) {
     return sum == 0;
 }
 
-/* Gives up on this member here; it is rerun alone, which reports the cause. */
+/* Ends a member in its lane. hamel_members reruns the member alone, and that run reports the cause. */
 static void give_up(vec8_run *a, int k) {
     a->left[a->lanes[k].member] = true;
     a->lanes[k].taken = false;
@@ -108,7 +108,7 @@ static bool is_due(const vec8_run *a, int k, double until) {
     return p->taken && p->next_row < a->settings->row_count && settings_time(a->settings, p->next_row) <= until;
 }
 
-/* Sends the rows of these lanes up to until[k] within the step tried, one row of each lane after another. */
+/* Outputs the rows of lane k within the step tried up to until[k], for all lanes in turn. */
 static bool send_rows(vec8_run *a, const bool *which, const vec8 *until) {
     const dop853_vec8 *d = &a->steps;
     bool open = false;
@@ -230,7 +230,7 @@ static bool start_members(vec8_run *a) {
 
 /* --- steps ---------------------------------------------------------------------------------------------------------- */
 
-/* Returns true unless the energy of this SIMD lane is conserved and has drifted. */
+/* Returns false if the energy of this SIMD lane should be conserved but has drifted. */
 static bool keeps_energy(vec8_run *a, int k) {
     const hamel_model *model = a->model;
     const vec8 *values = a->dynamics->values;

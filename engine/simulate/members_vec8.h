@@ -1,8 +1,8 @@
 /* members_vec8.h — integration of the members of a sweep in eight SIMD lanes with separate steps (methods/dop853_vec8.h).
  *
- * The rows of a member are the same bits with any members in the other lanes. A member is rerun alone by hamel_run, which
- * reports the cause, if a value is not finite, steps are bounded by stability, the energy is unbalanced, or the member exceeds
- * a limit. */
+ * The rows of a member are bit-identical whatever members are in the other lanes. A member is rerun alone by hamel_run,
+ * which reports the cause, if a value is not finite, steps are bounded by stability, the energy is unbalanced, or the
+ * member exceeds a limit. */
 #pragma once
 
 #include "engine/model/variation.h"

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A gradient below this part of its largest value is near zero: steps there are too short for a regular motion to reverse
- * the gradient. */
+/* A gradient is treated as near zero below this part of its largest value; chosen. Steps there are so short that a
+ * regular motion cannot reverse the gradient within one. */
 static const double FLAT = 0.1;
 
 const char *hamel_outcome_name(hamel_outcome outcome) {
@@ -131,7 +131,8 @@ static void add_always_checks(hamel_summary *s, const trajectory *l) {
     }
 }
 
-/* A rank found twice in a row has changed; a rank found once belongs to an instant, which is counted by its detection. */
+/* Counts a change of rank if the new rank is found twice in a row. A rank found once belongs to a singular
+ * configuration, which is counted when it is detected. */
 static void add_rank(monitor *o, size_t rank) {
     bool settled = rank == o->latest_rank;
     o->latest_rank = rank;
@@ -140,8 +141,8 @@ static void add_rank(monitor *o, size_t rank) {
     o->settled_rank = rank;
 }
 
-/* The gradient of a nonlinear velocity constraint may pass through 0, like that of a cone at rest. Nothing determines the
- * motion there: the gradient reverses within one step. */
+/* The gradient of a nonlinear velocity constraint may pass through 0, like that of a cone at rest. The constraint does
+ * not determine the motion there. The computed gradient then reverses within one step. */
 static void add_gradients(monitor *o, const trajectory *l, bool follows) {
     const sparse_block *pattern = &l->model->dynamics.A;
     const double *A = l->dynamics->values + pattern->at;

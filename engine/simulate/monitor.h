@@ -21,12 +21,12 @@ bool monitor_start(monitor *o, hamel_summary *summary, arena *memory, const hame
  * not unique, or HAMEL_NO_MEMORY. */
 hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Updates the summary from the state evaluated last by the trajectory. `row`: the state is output as a row; only rows count
- * for the residuals. `after_event`: the state follows an event, which may have changed the active constraints. The first
- * call sets the initial values of invariants and energy. */
+/* Updates the summary from the state evaluated last by the trajectory. `row` is true if the state is output as a row;
+ * only rows count for the residuals. `after_event` is true if an event at this time may have changed the active
+ * constraints. The first call sets the initial values of invariants and energy. */
 void monitor_add(monitor *o, const trajectory *l, bool row, bool after_event);
 
-/* Updates the maximum of the energy tolerance by its value at the end of the last step. */
+/* Includes the energy tolerance at the end of the last step in its maximum. */
 void monitor_add_step(monitor *o, trajectory *l);
 
 /* Records the value of a check whose time is l->t. */
@@ -38,5 +38,5 @@ bool monitor_is_unbalanced(const monitor *o);
 /* Returns true if the residuals of rows are far larger than rtol, which is possible without projection. */
 bool monitor_has_drifted(const monitor *o);
 
-/* Evaluates invariants and checks at the end of the run. `completed`: checks of the final state are included. */
+/* Evaluates invariants and checks at the end of the run. Checks of the final state are included only if `completed`. */
 void monitor_finish(monitor *o, const hamel_model *model, bool completed);

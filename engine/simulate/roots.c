@@ -1,4 +1,4 @@
-/* roots.c — values of the functions, and the search of a step. roots_sides.c starts a search. */
+/* roots.c — values of the root functions, and the search of a step for roots. roots_sides.c starts a search. */
 #include "engine/simulate/roots_int.h"
 
 #include <assert.h>
@@ -6,12 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A step is divided into PARTS, or into EXPENSIVE_PARTS if a value needs accelerations. DIP_STEPS bounds the iterations for
- * the minimum of a function between three samples. BRACKET_STEPS bounds the iterations that narrow a bracket: every eighth
- * one halves it, and doubles allow some 60 halvings. */
+/* A step is searched in PARTS intervals, or in EXPENSIVE_PARTS if a value needs accelerations; both are chosen.
+ * DIP_STEPS bounds the iterations for the minimum of a function between three samples. BRACKET_STEPS bounds the
+ * iterations that narrow a bracket; every eighth iteration halves it. */
 enum { PARTS = 4, EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
- * extrapolation error of the force exceeds ERROR_MOST, and doubled below ERROR_LEAST. A step has INTERVALS at most. */
+ * extrapolation error of the force exceeds ERROR_MOST, and doubled if it is below ERROR_LEAST. A step has at most
+ * INTERVALS intervals. All values are chosen, not measured. */
 static const double FIRST_INTERVAL = 1e-6, ERROR_MOST = 0.2, ERROR_LEAST = 0.05, INTERVALS = 10;
 
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
@@ -44,7 +45,7 @@ double roots_of_slip(const roots *w, size_t i, double (*get)(const stick_slip *,
     return at->part == 0 ? get(w->slips, (size_t)at->slip) : otherwise;
 }
 
-/* Computes the outputs of the program: the functions of events, and the arguments of operators. */
+/* Computes the root functions of events and the arguments of nonsmooth operators. */
 static hamel_status raw_values_at(roots *w, const motion_state *at, double *values, hamel_error *error) {
     const hamel_model *model = w->model;
     program_inputs in = motion_inputs(w->dynamics, at);
@@ -74,7 +75,7 @@ hamel_status roots_evaluate(roots *w, const motion_state *state, double *values,
     return HAMEL_OK;
 }
 
-/* Returns true if values need accelerations and multipliers. */
+/* Returns true if any function needs accelerations and multipliers. */
 static bool needs_motion(const roots *w) {
     return w->needs_motion || (w->slips && stick_slip_any_sticks(w->slips));
 }
@@ -113,7 +114,7 @@ void roots_again(roots *w) {
     w->older_time = NAN;
 }
 
-/* Returns true if the function has left its side with this value. */
+/* Returns true if a function with this value has left its side. */
 static bool left_side(const roots *w, size_t i, double value) {
     return w->of[i].side != 0 && (w->of[i].touching ? roots_sign(value) == -w->of[i].side && fabs(value) > w->noise[i]
                                                     : roots_sign(value) != w->of[i].side);
@@ -138,14 +139,15 @@ static double estimate_root(const roots *w, size_t i, double a, double b) {
     return fa == fb ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);
 }
 
-/* Returns true if any function that counts has left its side with these values. */
+/* Returns true if, at these values, any function has left its side in a direction that counts. */
 static bool any_left(const roots *w, const double *values) {
     for (size_t i = 0; i < w->count; i++)
         if (roots_counts(w, i) && left_side(w, i, values[i])) return true;
     return false;
 }
 
-/* Narrows [a, b] to rounding. At b some function has left its side; at a all functions are on their sides. */
+/* Narrows the bracket [a, b] to rounding. At a all functions are on their sides; at b some function has left its
+ * side. */
 static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double b, hamel_error *error) {
     int last = 0; /* the end that moved last */
     assert(a < b);
@@ -155,7 +157,7 @@ static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double
         if (b - a <= 2 * least) break;
         for (size_t i = 0; i < w->count; i++)
             if (roots_counts(w, i) && left_side(w, i, w->high[i])) t = fmin(t, estimate_root(w, i, a, b));
-        if (step % 8 == 7) t = 0.5 * (a + b); /* guarantees that the bracket shrinks */
+        if (step % 8 == 7) t = 0.5 * (a + b); /* bisection guarantees that the bracket shrinks */
         t = fmin(fmax(t, a + least), b - least);
         hamel_status status = interpolate_values(w, steps, t, w->trial, error);
         if (status != HAMEL_OK) return status;
@@ -179,8 +181,8 @@ static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double
 
 /* --- the search ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the time at which a parabola through samples at a < b < c, the middle one with the least |f|, has its minimum. NAN
- * if there is no minimum, or if it is not near zero. */
+/* Returns the time at which the parabola through samples at a < b < c has its minimum. Returns NAN if |f| is not least
+ * at b, if there is no minimum, or if it is not near zero. */
 static double dip_time(double a, double b, double c, double fa, double fb, double fc) {
     if (!(fabs(fb) <= fabs(fa) && fabs(fb) <= fabs(fc)) || roots_sign(fa) != roots_sign(fb) ||
         roots_sign(fb) != roots_sign(fc))
@@ -192,8 +194,9 @@ static double dip_time(double a, double b, double c, double fa, double fb, doubl
     return fabs(value) < 0.1 * fmin(fabs(fa), fabs(fc)) || roots_sign(value) != roots_sign(fb) ? t : NAN;
 }
 
-/* Searches for a function that leaves its side and returns between a (values in `older`), b (`low`) and c (`high`), where all
- * functions are on their sides. *t is a time at which the function is on the other side, with values in `trial`, or NAN. */
+/* Searches for a function that leaves its side and returns between a (values in `older`), b (`low`) and c (`high`),
+ * where all functions are on their sides. Sets *t to a time at which the function is on the other side, with all values
+ * in `trial`, or to NAN. */
 static hamel_status find_dip(roots *w, integrator *steps, double a, double b, double c, double *t, hamel_error *error) {
     *t = NAN;
     for (size_t i = 0; i < w->count; i++) {
@@ -208,7 +211,7 @@ static hamel_status find_dip(roots *w, integrator *steps, double a, double b, do
                 *t = at;
                 return HAMEL_OK;
             }
-            int upper = at > x[1], inner = fabs(w->trial[i]) < fabs(f[1]); /* keeps the lowest in the middle */
+            int upper = at > x[1], inner = fabs(w->trial[i]) < fabs(f[1]); /* the least value stays in the middle */
             int moved = upper == inner ? 0 : 2;
             if (inner) {
                 x[moved] = x[1], f[moved] = f[1];
@@ -221,7 +224,8 @@ static hamel_status find_dip(roots *w, integrator *steps, double a, double b, do
     return HAMEL_OK;
 }
 
-/* Returns true if a function that was at a zero is not on the side that its rate indicated: it has skipped two roots. */
+/* Returns true if two roots were skipped: a function that was at its zero is not on the side that its rate
+ * indicated. */
 static bool has_missed(roots *w, const integrator *steps, double start) {
     bool any = false;
     if (steps->previous != start) return false;
@@ -233,8 +237,8 @@ static bool has_missed(roots *w, const integrator *steps, double start) {
     return any;
 }
 
-/* Brackets the beginning of a dip at t between a and c or, if only that counts, the end of the dip. `low` and `high` are the
- * values at b and c, as in the search. */
+/* Finds the root at the beginning of the dip at t between a and c or, if only that direction counts, at its end. `low`
+ * and `high` are the values at b and c, as in the search. */
 static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t, double c, roots_finding *finding,
                                 hamel_error *error) {
     size_t bytes = w->count * sizeof *w->low;
@@ -251,9 +255,9 @@ static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t,
     return HAMEL_OK;
 }
 
-/* While contacts stick, their motion does not limit the steps, however fast the forces change. The sampling interval is
- * therefore adapted until linear extrapolation predicts the friction force. Returns true if c, the sample after b, is too
- * far from b. */
+/* While contacts stick, fast changes of their forces do not shorten the steps of the integrator. The sampling interval
+ * is therefore adapted until linear extrapolation predicts the friction force. Returns true if c, the sample after b,
+ * is too far from b. */
 static bool is_too_far(roots *w, double b, double c) {
     double worst = 0, ahead = (c - b) / (b - w->older_time);
     if (isinf(w->pace) || isnan(w->older_time)) return false;
@@ -269,7 +273,7 @@ static bool is_too_far(roots *w, double b, double c) {
     return false;
 }
 
-/* Friction in space keeps the slip direction of the end of the step. */
+/* Friction in space keeps the slip direction at the end of the step. */
 static hamel_status follow_slips(roots *w, integrator *steps, double t, hamel_error *error) {
     hamel_status status = interpolate_values(w, steps, t, w->trial, error);
     if (status != HAMEL_OK) return status;
@@ -336,7 +340,7 @@ hamel_status roots_follow_jump(roots *w, const motion_state *at, hamel_error *er
     if (w->count == first) return HAMEL_OK;
     hamel_status status = raw_values_at(w, at, w->trial, error);
     if (status != HAMEL_OK) return status;
-    for (size_t i = first; i < w->count; i++) { /* sets w->trial to branches, or to NAN to choose them below */
+    for (size_t i = first; i < w->count; i++) { /* w->trial becomes the new branches; NAN: chosen below */
         if (roots_is_slip(w, i)) {
             w->trial[i] = *branch_at(w, i); /* decided later */
             continue;

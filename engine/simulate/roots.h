@@ -5,7 +5,8 @@
  * its beginning for the first function that leaves its side. The time is bracketed to rounding on the dense output.
  *
  * CVODE's root finding is not used for three reasons. After an event a function may start at its zero, with rounding on
- * either side, and its rate decides the direction. Pairs of roots within one step must be found. Every method needs roots.
+ * either side, and its rate decides the direction. Both roots must be found if a function has two within one step. All
+ * methods must use the same search, also those that are not part of CVODE.
  *
  * Results depend on the integrator's steps only, not on output times. */
 #pragma once
@@ -18,19 +19,19 @@
 typedef struct root {
     /* −1, 1, or 0 if the side is undetermined until the function moves away; start_side: the side when the search began */
     int side, start_side;
-    bool touching, start_touching; /* the function has been at its zero since the search began */
-    bool passed;    /* the function left its side at roots.t in a direction that counts, or skipped two roots */
-    bool jumped;    /* an event moved the function across or away from its zero when the search began */
-    bool from_zero; /* the function jumped by leaving its zero when the search began */
+    bool touching, start_touching; /* whether the function has been at its zero since the search began */
+    bool passed;    /* whether it left its side at roots.t in a direction that counts, or skipped two roots */
+    bool jumped;    /* whether an event moved it across or away from its zero when the search began */
+    bool from_zero; /* whether it jumped, and did so by leaving its zero when the search began */
     /* The following fields are used for events only. */
-    bool by_second_rate; /* the function left its zero by its second rate, as its rate was 0 */
-    bool turned;         /* the event of this function has stopped or reversed its rate */
-    bool stopped;        /* the event of this function has made its rate 0 */
-    bool stuck;          /* the event has left the contact closed, at rest and under load */
-    bool held;           /* active constraints of the event hold the function at its zero */
-    bool released;       /* the event has deactivated such a constraint, and the function has not moved away since */
-    bool undecided;      /* the function leaves its zero, but its event has no direction */
-    bool unnoticed; /* initially, the function leaves its zero without its event, or a contact is beyond its zero */
+    bool by_second_rate; /* whether it left its zero by its second rate, as its rate was 0 */
+    bool turned;         /* whether its event has stopped or reversed its rate */
+    bool stopped;        /* whether its event has made its rate 0 */
+    bool stuck;          /* whether its event has left the contact closed, at rest and under load */
+    bool held;           /* whether active constraints that its event uses hold it at its zero */
+    bool released;       /* whether its event has deactivated such a constraint, and it has not moved away since */
+    bool undecided;      /* whether it leaves its zero, but its event has no direction */
+    bool unnoticed;      /* whether it initially leaves its zero without its event, or a contact is beyond its zero */
 } root;
 
 typedef struct roots {
@@ -45,7 +46,7 @@ typedef struct roots {
     double *slack;              /* rates up to this size are treated as 0 */
     double *first;              /* values when the search began */
     double *low, *high;         /* values at both ends of the interval that is searched */
-    double *older, *trial;      /* values at the beginning of the previous interval; scratch */
+    double *older, *trial;      /* `older`: values at the beginning of the previous interval; `trial`: scratch */
     double *q, *v, *a, *lambda, *free;
     uncertainty uncertain;
     bool needs_motion;              /* whether any function contains accelerations or reactions */
@@ -57,23 +58,23 @@ typedef struct roots {
 /* Creates the search in `memory`. Returns NULL if out of memory. `k` and `slips` (NULL if no contact can stick) are borrowed. */
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips);
 
-/* Starts the search at a state. Functions that passed through zero in the previous search are at that zero unless an event
- * has moved them away. `changed`: an event has changed the state or the discrete state. Sets *again to true if functions
- * are found at this same time. These are functions that the change has moved across their zeros, and functions of events
- * that change the motion if they are about to leave zero, initially or because of another event. Adds an error if an event
- * has left its contact closed and under load (HAMEL_INTEGRATION), or if a contact without direction leaves zero
- * (HAMEL_INVALID at the initial state). */
+/* Starts the search at a state. A function that passed through zero in the previous search is still at its zero unless
+ * an event has moved it away. `changed`: an event has changed the state or the discrete state. Sets *again to true if
+ * further events happen at the same time. This is the case if the change has moved a function across its zero, or if
+ * the function of an event that changes the motion is about to leave its zero, initially or because of another event.
+ * Adds an error if an event has left its contact closed and under load (HAMEL_INTEGRATION), or if the event of a
+ * contact has no direction and its function leaves zero (HAMEL_INVALID at the initial state). */
 hamel_status roots_start(roots *w, const motion_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
-/* Sets the new branches of the operators that have passed an edge, at the state on the edge. *count is the number of these
- * operators. Slips are only marked; call stick_slip_decide next. */
+/* Sets the new branches of the operators that have passed an edge, at the state on the edge. *count is the number of
+ * these operators. Directions of slips are only marked as changed; stick_slip_decide must be called next. */
 hamel_status roots_flip(roots *w, const motion_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;
 
 /* Sets the branches after an event has changed the state. An operator that has just passed an edge and is still on the edge
  * keeps its new branch. */
 hamel_status roots_follow_jump(roots *w, const motion_state *at, hamel_error *error) HAMEL_CHECKED;
 
-/* Restarts the search from the same state. */
+/* Restores the sides at the start of the search, so that a shorter step can be searched. */
 void roots_again(roots *w);
 
 typedef enum roots_finding {
@@ -82,19 +83,19 @@ typedef enum roots_finding {
     ROOTS_MISSED /* the first step skipped two roots of the same function; a shorter step is needed */
 } roots_finding;
 
-/* Searches the integrator's last step, from its beginning or from the time at which the search began if that is later. Returns
- * HAMEL_CANCELED without an error. */
+/* Searches the integrator's last step, from its beginning or from the time at which the search began if that is later.
+ * If canceled, returns HAMEL_CANCELED without an error. */
 hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) HAMEL_CHECKED;
 
 /* Returns the longest step in which the search can sample the forces on sticking contacts; INFINITY if no contact sticks. */
 double roots_pace(const roots *w);
 
-/* Returns true if function i, which passes now, was at its zero when the search began and `rate` has the other direction. The
- * interval in between is then too short for the integration to resolve. */
+/* Returns true if function i, which passes now, was at its zero when the search began and `rate` has the opposite sign.
+ * The time since the start of the search is then too short to be resolved. */
 bool roots_contradicts(const roots *w, size_t i, double rate);
 /* Records the rate of the root function of event i before and after the event. */
 void roots_acted(roots *w, size_t i, double before, double after);
-/* Returns true if a function that passed with the rate `before` returns to the side that it left, now with the rate `rate`. */
+/* Returns true if function i, which passed with the rate `before`, returns with `rate` to the side that it left. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
 /* Returns true if i is a contact that passes at the time found or, at this rate, too soon afterwards for doubles to resolve
  * the difference. In the second case the contact is marked as passed. */

@@ -23,7 +23,7 @@ static inline bool roots_is_slip(const roots *w, size_t i) {
 /* Computes values[count] at a state. Returns HAMEL_NOT_FINITE, with an error, if a value is not finite. */
 hamel_status roots_evaluate(roots *w, const motion_state *at, double *values, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns a quantity of the slip of function i, or `otherwise` if the function has no slip. */
+/* Returns a quantity in stick_slip.h of the slip of function i, or `otherwise` if function i has no slip. */
 double roots_of_slip(const roots *w, size_t i, double (*get)(const stick_slip *, size_t), double otherwise);
 
 /* Returns true if leaving the current side triggers an event or a change of branch. */

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double EXACT = 1e-3; /* factor on STATE_UNCERTAINTY for initial values, which are given or projected */
-/* If an event stops the function of its contact, rounding may leave this part of the rate before the event: a contact that
- * closes a million times more slowly than it slides loses ten digits of a double. */
+static const double EXACT = 1e-3; /* factor on STATE_UNCERTAINTY for initial values, which are specified or projected */
+/* If an event stops the function of its contact, rounding may leave this part of the previous rate. In a contact that
+ * slides a million times faster than it closes, the rate loses six of sixteen digits; two more are a reserve. */
 static const double STOPPED = 1e-8;
 static const double VALUE_ROUNDING = 1e-15; /* relative to the terms of a function: a few units in the last place */
 
@@ -31,7 +31,7 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
         w->of[i].side = roots_sign(value); /* an event has moved the function away */
         w->noise[i] = 0;
     } else if (changed && fabs(rate) <= w->slack[i]) {
-        /* The function is at rest at its zero: held by a constraint, or about to pass again. Its value is within the tolerances. */
+        /* The function is at its zero within the tolerances, held by a constraint or about to pass again. */
         w->of[i].side = -w->of[i].side;
         w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
     } else {
@@ -40,8 +40,8 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
     }
 }
 
-/* Returns the sign with which the function leaves its zero in the direction of its event, or 0 if the event has no direction
- * and the function comes from neither side. */
+/* Returns the sign with which the function leaves its zero in the direction of its event, or 0 if the event has no
+ * direction and the function has no previous side. */
 static int event_sign(const roots *w, size_t i) {
     hamel_direction direction = w->model->events.list[i].direction;
     if (direction != HAMEL_BOTH) return direction == HAMEL_RISING ? 1 : -1;
@@ -54,14 +54,14 @@ static int resting_side(const roots *w, size_t i) {
     return w->model->events.list[i].contact && !w->of[i].held && !w->of[i].released ? -event_sign(w, i) : 0;
 }
 
-/* Sets the side of a function that is still at its zero after another event. It may leave in either direction. */
+/* Sets the side of a function that is still at its zero after another event. It may leave 0 in either direction. */
 static void place_resting(roots *w, size_t i, double rate, bool changed) {
     if (changed) w->of[i].side = fabs(rate) <= w->slack[i] ? resting_side(w, i) : roots_sign(rate);
     w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
 }
 
-/* An operator is inside its branch, or at an edge that it has just passed or at which it starts. Initially the argument may
- * be slightly before the edge. */
+/* Sets the side of an operator: its argument is inside its branch, or at an edge that it has just passed or at which it
+ * starts. Initially the argument may be slightly before the edge. */
 static void place_branch(roots *w, size_t i) {
     bool passed = w->of[i].passed, slip = roots_is_slip(w, i);
     double value = fabs(w->first[i]), slack = passed ? 2 * w->last_noise[i] : fmax(0, -w->first[i]);
@@ -86,7 +86,8 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
     w->noise[i] = w->of[i].touching ? fabs(value) : 0;
 }
 
-/* Returns true if the constraints that the event strikes or activates are already active: they hold the function at its zero. */
+/* Returns true if all constraints on which the event acts by impulses, or which it activates, are already active and
+ * therefore hold the function at its zero. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     const bool *active = w->dynamics->discrete_state.active;
@@ -110,8 +111,9 @@ static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
     return value == 0 || (w->of[i].touching && value <= w->last_noise[i]);
 }
 
-/* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate; 0 if both are 0
- * to rounding. At the start rates are exact. An unnecessary event of a contact with a direction does no harm. */
+/* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate; 0 if both
+ * are 0 to rounding. The rate is treated as exact at the start, and for a contact with a direction, because an
+ * unnecessary event of such a contact does not change the motion. */
 static int next_sign(const roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i), exact = EXACT * w->slack[i];

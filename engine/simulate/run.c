@@ -16,12 +16,12 @@
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
 static const double SAME_TIME = 1e-15; /* difference treated as rounding, relative to the largest time: two roundings */
-/* Distance, as a part of the span, of two detections of one singular configuration at the boundary of two steps. */
+/* Two detections closer than this part of the time span are one singular configuration, found in adjacent steps. */
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
 enum { CLOCK_ROWS = 16 }; /* number of rows between two readings of the clock */
 
-/* Times of events that one trajectory, `ahead`, has passed and the other one has not. */
+/* Times of events that the trajectory `ahead` has passed and the other trajectory has not. */
 typedef struct unmatched {
     double *times;
     size_t first, count, capacity;
@@ -42,12 +42,12 @@ typedef struct run {
     double *singular_state; /* 2n: scratch */
     int singularities;      /* number of singular configurations detected so far */
     double last_singularity;
-    size_t *timed_checks, timed_count; /* checks with a time, in the order of time */
+    size_t *timed_checks, timed_count; /* checks with a time, sorted by time */
     size_t next_row, next_check;
     double began, next_progress;
     double deadline;                       /* 0: no deadline */
     double target;                         /* the next time of a row or check */
-    bool watched;                          /* whether states between rows are evaluated, too */
+    bool watched;                          /* whether states between rows are evaluated as well */
     bool terminated, certifier_terminated; /* whether an event has ended the trajectory */
     bool warned_of_turn;
     bool refused; /* whether the sink has returned false */
@@ -106,7 +106,7 @@ static hamel_status start_trajectory(run *r, trajectory *l, double factor) {
     return trajectory_start(l, &options, r->error);
 }
 
-/* Warns of functions that initially leave zero without their events. */
+/* Warns if the function of an event leaves zero at the start, where the event does not happen. */
 static void warn_of_unnoticed(run *r) {
     const hamel_model *model = r->model;
     for (size_t i = 0; i < model->events.count; i++) {
@@ -206,8 +206,7 @@ static hamel_status refuse_rows(run *r) {
     return fail_canceled(r);
 }
 
-/* Once a run is canceled or out of time, evaluations fail (dynamics_limit), so any later failure is a consequence and is not
- * reported. */
+/* Once a run is canceled or out of time, evaluations fail (dynamics_limit), so later failures are not reported. */
 static hamel_status ended_early(run *r, hamel_status status, bool started) {
     if (status == HAMEL_OK || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY) return status;
     hamel_status asked = hamel_ask(r->options->poll);
@@ -251,7 +250,7 @@ static bool match_certifier_event(void *context, const hamel_event_record *recor
     return match_event(r, &r->certifier, record->t);
 }
 
-/* Warns once: the energy that an impact at a corner removes is a modelling choice. */
+/* Warns once that an impact at a corner changes the energy, because a rounded corner would not. */
 static void warn_of_turn(run *r) {
     const trajectory *l = &r->main;
     if (l->turned < 0 || r->warned_of_turn) return;
@@ -297,7 +296,8 @@ static hamel_status watch_singularity(run *r) {
     return HAMEL_OK;
 }
 
-/* Checks the last step of the main trajectory, whose next row or check is at t. */
+/* Checks the last step of the main trajectory for singular configurations and changes of branch; t is the time of the
+ * next row or check. */
 static hamel_status watch_step(run *r, double t) {
     trajectory *l = &r->main;
     if (!send_progress(r)) return refuse_rows(r);
@@ -355,7 +355,7 @@ static hamel_status output_row(run *r, double t) {
     hamel_status asked = hamel_ask(r->options->poll);
     if (asked != HAMEL_OK) return asked == HAMEL_CANCELED ? fail_canceled(r) : asked;
     if (r->summary->rows % CLOCK_ROWS != 0) return HAMEL_OK;
-    if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* a step may contain any number of rows */
+    if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* a step may contain many rows */
     return send_progress(r) ? HAMEL_OK : refuse_rows(r);
 }
 
@@ -364,7 +364,7 @@ static hamel_status output_last_row(run *r) {
     monitor_add(&r->monitor, &r->main, true, false);
     hamel_status status = output_row(r, r->main.t);
     if (status != HAMEL_OK || !r->summary->error_estimate) return status;
-    return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* up to its own end */
+    return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* to its own end */
 }
 
 static hamel_status check_here(run *r, size_t check) {
@@ -411,21 +411,21 @@ static hamel_status integrate(run *r) {
     return status;
 }
 
-/* After a consistent start any failure counts as one of the integration; the message keeps the cause. */
+/* After a consistent start, a failure is reported as HAMEL_INTEGRATION; the message contains the cause. */
 static hamel_status restate_failure(run *r, hamel_status status) {
     bool of_description = status == HAMEL_INVALID || status == HAMEL_INCONSISTENT || status == HAMEL_INCOMPATIBLE ||
                           status == HAMEL_SINGULAR || status == HAMEL_UNSUPPORTED;
     return of_description ? hamel_restate(r->error, HAMEL_INTEGRATION) : status;
 }
 
-/* The integrator may have stepped past the last output time, or stopped before the next one. */
+/* Returns the time reached: the integrator may have passed the last output time, or stopped before the next one. */
 static double time_reached(const run *r) {
     if (!r->main.integrator) return r->model->settings.start;
     double t = trajectory_reach(&r->main);
     return t < r->target ? t : r->main.t;
 }
 
-/* A run that reached its end fails if its errors exceed the tolerances by far. */
+/* Adds errors if the work balance or the residuals of a run that reached its end are far above the tolerances. */
 static hamel_status check_errors(run *r) {
     const hamel_summary *s = r->summary;
     if (monitor_is_unbalanced(&r->monitor)) {

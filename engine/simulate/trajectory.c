@@ -1,6 +1,7 @@
 /* trajectory.c — evaluation of states between steps, and handling of events.
  *
- * Interpolated states are off the constraints; a copy is projected and output, and the integration is not affected. */
+ * Interpolated states violate the constraints slightly. A copy of them is projected and output; the integration is not
+ * affected. */
 #include "engine/simulate/trajectory.h"
 
 #include "engine/base/tolerances.h"
@@ -11,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double GROWN = 1.2;    /* increase of a velocity at which the energy tolerance is evaluated again */
-static const double SHORTENED = 64; /* factor by which a first step is shortened after ROOTS_MISSED */
+static const double GROWN = 1.2;    /* growth of a velocity from which the energy tolerance is evaluated again */
+static const double SHORTENED = 64; /* factor by which a first step is shortened after ROOTS_MISSED; chosen */
 
 static bool create_sensitivities(trajectory *l) {
     const model_sensitivities *inputs = l->model->sensitivities;
@@ -79,7 +80,7 @@ void trajectory_free(trajectory *l) {
     *l = (trajectory){0};
 }
 
-/* Returns the state evaluated last, with the rates that the events have evaluated last. */
+/* Returns the state evaluated last. Its rates are those that `events` evaluated last. */
 static motion_state state_of(const trajectory *l) {
     return (motion_state){
         l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values, l->events.bends, l->events.bend_slack};
@@ -102,7 +103,7 @@ hamel_status trajectory_require_check(const trajectory *l, size_t check, hamel_e
     return require_number(l, (size_t)(trajectory_checks(l) - l->observed) + check, error);
 }
 
-/* Returns true if a value must be finite at each state. Checks at one time need not have a value at other times. */
+/* Returns true if a value must be finite at each state. A check at one time may be undefined at other times. */
 static bool is_always_required(const hamel_model *model, size_t i) {
     size_t checks = model->observation.output_count + model->observation.invariant_count;
     if (i < checks || i >= checks + model->observation.check_count) return true;
@@ -125,7 +126,7 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     return status;
 }
 
-/* A state that violates the constraints is never output. */
+/* Adds an error if no state on the constraints is found, because a state that violates them is never output. */
 static hamel_status fail_projection(const trajectory *l, hamel_error *error) {
     const hamel_model *model = l->model;
     size_t worst = 0;
@@ -163,7 +164,7 @@ static bool keeps_velocities(const trajectory *l) {
     return true;
 }
 
-/* Close to a singular configuration the state is interpolated from states on both sides. */
+/* Close to a singular configuration, interpolates the state from states on both sides. */
 static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *error) {
     dynamics *k = l->dynamics;
     size_t n = l->model->n, bytes = n * sizeof *l->q;
@@ -191,8 +192,8 @@ static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *
     return fmax(residual[0], residual[1]) < ON_CONSTRAINTS ? HAMEL_OK : fail_projection(l, error);
 }
 
-/* Computes accelerations and multipliers of the state in q, v. Close to a singular configuration, rounding may leave no
- * accelerations that satisfy all constraints; the state is then interpolated as well. */
+/* Computes accelerations and multipliers of the state in q, v. If rounding close to a singular configuration leaves no
+ * accelerations that satisfy all constraints, interpolates the state as well. */
 static hamel_status solve_motion(trajectory *l, bool projected, bool *between, hamel_error *error) {
     hamel_status solved = dynamics_accelerations(l->dynamics, 0, 0, l->a, l->lambda, NULL), status = HAMEL_OK;
     bool determined = solved != HAMEL_NOT_FINITE && solved != HAMEL_NO_MEMORY && solved != HAMEL_CANCELED;
@@ -205,7 +206,7 @@ static hamel_status solve_motion(trajectory *l, bool projected, bool *between, h
 static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     const hamel_model *model = l->model;
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
-    bool between = false; /* state and accelerations are interpolated */
+    bool between = false; /* whether state and accelerations are interpolated */
     double worst = 0;
     hamel_status status = HAMEL_OK;
     memcpy(l->unprojected, l->q, 2 * model->n * sizeof *l->q); /* q and v */
@@ -222,7 +223,7 @@ static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     return sensitivities_see(l->sensitivities, l->t, l->q, l->v, l->sensitive, l->derivatives, error);
 }
 
-/* If momenta are constants of the motion, the velocities must follow the projection of the positions. */
+/* If momenta are constants of the motion, velocities must be computed again from the projected positions. */
 static hamel_status keep_constants(trajectory *l, hamel_error *error) {
     double worst;
     if (!l->model->momenta.cyclic || l->model->settings.projection != HAMEL_PROJECTION_ON) return HAMEL_OK;
@@ -299,7 +300,7 @@ static hamel_status start_search(trajectory *l, bool changed, hamel_error *error
     return status;
 }
 
-/* Decides which contacts stick at (q, v), and evaluates the resulting state. */
+/* Decides which contacts stick at (q, v), and evaluates the state with these contacts. */
 static hamel_status decide_sticking(trajectory *l, hamel_error *error) {
     hamel_status status = l->stick_slip ? stick_slip_decide(l->stick_slip, l->t, l->q, l->v, error) : HAMEL_OK;
     return status == HAMEL_OK ? evaluate_here(l, error) : status;
@@ -315,7 +316,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     assert(!l->integrator && l->t == l->model->settings.start);
     if (l->roots) {
         if (l->branches) status = branch_change_foresee(l->branches, l->q, l->v, error);
-        if (status == HAMEL_OK) status = evaluate_here(l, error); /* the branches of this state are held from here on */
+        if (status == HAMEL_OK) status = evaluate_here(l, error); /* its branches are held until the next event */
         l->dynamics->held = true;
         motion_state at = present_state(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
@@ -329,7 +330,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     return status == HAMEL_OK ? limit_steps(l, error) : status;
 }
 
-/* The step skipped two roots of the same function: it is repeated with a shorter one. */
+/* Repeats a step that skipped two roots of the same function with a shorter step. */
 static hamel_status repeat_shorter(trajectory *l, hamel_error *error) {
     double step = (l->integrator->t - l->start_t) / SHORTENED;
     size_t i = 0;
@@ -388,7 +389,7 @@ static hamel_status apply_event(trajectory *l, size_t i, hamel_error *error) {
     return status;
 }
 
-/* Saves the rates of the functions as they cross zero. */
+/* Saves the rate at which each function crosses zero. */
 static hamel_status note_rates(trajectory *l, hamel_error *error) {
     motion_state at = present_state(l);
     for (size_t i = 0; i < l->model->events.count; i++) {
@@ -427,7 +428,8 @@ static hamel_status finish_jump(trajectory *l, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
-/* Sets new branches. If branches change without end, the error names the first one. */
+/* Sets the branches of the operators that have passed an edge. If branches change without end, adds an error that names
+ * the first of them. */
 static hamel_status change_branches(trajectory *l, bool *changed, hamel_error *error) {
     size_t count, first = l->model->events.count;
     motion_state at = present_state(l);
@@ -447,7 +449,7 @@ static hamel_status change_branches(trajectory *l, bool *changed, hamel_error *e
     return status == HAMEL_OK ? decide_sticking(l, error) : status;
 }
 
-/* Checks whether the order matters if several contacts close at one time. */
+/* If several contacts close at one time, checks whether the order of their impacts affects the velocities. */
 static hamel_status note_order(trajectory *l, hamel_error *error) {
     size_t found[2] = {0, 0}, count = 0;
     bool matters = false;

@@ -18,7 +18,7 @@ struct trajectory {
     dynamics_memory recalled;     /* history of the dynamics after the last step */
 
     /* The state evaluated last, projected. */
-    double t, *q, *v;           /* q and v are one array */
+    double t, *q, *v;           /* one array of 2n numbers: q, then v */
     double *a, *lambda, *free;  /* n, m, n */
     double *observed;           /* values of the observation program */
     double *unprojected;        /* 2n: q and v before the projection */
@@ -26,7 +26,7 @@ struct trajectory {
     double work, event_work;    /* W, and the part of W that events have added */
     double **sensitive;         /* sensitivities, 2n for each input */
     double *derivatives;        /* columns of derivatives in a row */
-    double *fastest;            /* n: largest |q'| at evaluations of the energy tolerance */
+    double *fastest;            /* n: largest |q'| at which the energy tolerance has been evaluated */
     double *end;                /* 2n: scratch for the state at the end of a step */
     double *before, *after;     /* rows of an event record */
 
@@ -34,15 +34,15 @@ struct trajectory {
     double start_t, start_work, *start_q, *start_v, **start_sensitive;
 
     /* Events. */
-    bool event_pending; /* an event is within the last step, at roots->t */
-    bool chained;       /* the pending event was caused by the event that has just happened */
+    bool event_pending; /* whether an event is within the last step, at roots->t */
+    bool chained;       /* whether the event that has just happened caused the pending event */
     long branch_changes;
     bool *closing;                          /* per event: whether its contact closes at the current time */
     int32_t turned;                         /* the first constraint whose gradient has jumped, or −1 */
     double turned_at, turned_energy;        /* time of that jump, and the change of energy */
     long unordered;                         /* number of times at which the order of impacts matters */
     double unordered_first, unordered_last; /* the first and the last of these times */
-    size_t unordered_events[2];             /* two events at the first of these times */
+    size_t unordered_events[2];             /* two events whose order matters at the first of these times */
 };
 typedef struct trajectory trajectory;
 
@@ -65,8 +65,8 @@ hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HA
 /* Takes one step of the integrator and searches the step for events. Returns statuses as integrator_step. */
 hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns the time up to which states can be evaluated. This is the time of the pending event if there is one;
- * trajectory_apply_events must then be called before the next step. */
+/* Returns the time up to which states can be evaluated. This is the time of the pending event if there is an event in
+ * the last step; trajectory_apply_events must then be called before the next step. */
 double trajectory_reach(const trajectory *l);
 
 /* Applies the pending events one after the other, evaluates the state after the last one, and restarts the integrator.
@@ -86,8 +86,8 @@ void trajectory_row(const trajectory *l, double *row);
 /* Returns the energy tolerance at the state evaluated last. */
 double trajectory_energy_tolerance(const trajectory *l);
 
-/* Returns the energy tolerance at the end of the last step, for the maximum between rows. Returns 0 unless some velocity
- * exceeds its previous maximum by a fifth. */
+/* Returns the energy tolerance at the end of the last step, to include it in the maximum over all states. Returns 0
+ * unless some velocity exceeds its previous maximum by a fifth. */
 double trajectory_energy_tolerance_of_step(trajectory *l);
 
 static inline const double *trajectory_invariants(const trajectory *l) {

@@ -1,4 +1,5 @@
-/* uncertainty.c — error bounds from tangents. Direction 0 is the motion; the other directions are the axes of the state. */
+/* uncertainty.c — error bounds from directional derivatives. Direction 0 is the direction of the motion; all other
+ * directions are coordinate axes of the state (q, q'). */
 #include "engine/simulate/uncertainty.h"
 
 #include "engine/base/tolerances.h"
@@ -34,7 +35,8 @@ static program_inputs seed_directions(uncertainty *u, size_t first, const double
     memset(u->seeds, 0, (2 * n + 1) * PROGRAM_LANES * sizeof *u->seeds);
     for (size_t lane = 0; lane < PROGRAM_LANES && first + lane <= 2 * n; lane++)
         if (first + lane > 0)
-            q_seeds[(first + lane - 1) * PROGRAM_LANES + lane] = 1; /* velocities follow the coordinates */
+            q_seeds[(first + lane - 1) * PROGRAM_LANES + lane] =
+                1; /* axes of velocities come after those of coordinates */
     if (first == 0) {
         t_seeds[0] = 1;
         for (size_t i = 0; i < n; i++) {
@@ -78,7 +80,7 @@ double energy_tolerance(const hamel_model *model, const double *M, const double 
                         double energy) {
     const double *atol = model->settings.atol;
     double rtol = model->settings.rtol, sum = 0;
-    for (size_t e = 0; e < model->dynamics.M.count; e++) { /* one triangle; |p_i| ≤ Σ |M_ij q'_j| */
+    for (size_t e = 0; e < model->dynamics.M.count; e++) { /* M is a triangle; |p_i| ≤ Σ |M_ij q'_j| */
         size_t i = (size_t)model->dynamics.M.row[e], j = (size_t)model->dynamics.M.column[e];
         sum += fabs(M[e] * v[j]) * (rtol * fabs(v[i]) + atol[i]);
         if (i == j) sum += fabs(M[e]) * atol[i] * atol[i]; /* at rest */

@@ -1,13 +1,14 @@
 /* collocation.c — stepper that passes singular configurations.
  *
- * Along one branch of the motion the rates are smooth across a singular configuration; rounding dominates them only close to
- * it. The stepper therefore takes one long step across, with the rates at ten Gauss points, none of which is close. The rates
- * are evaluated at the nearest states on the constraints and expanded in Legendre polynomials of the step,
+ * Along one branch of the motion the rates are smooth across a singular configuration, and rounding dominates them only
+ * close to it. The stepper therefore takes one long step across the configuration. It evaluates the rates at ten Gauss
+ * points, none of which is close to it. The rates are evaluated at the nearest states on the constraints and expanded
+ * in Legendre polynomials of the step,
  *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1,
- * and states and coefficients are iterated to a fixed point: the Gauss method of order 20 (Hairer, Nørsett & Wanner, Solving
- * ODEs I, II.7). Explicit stages and extrapolation would leave the constraints so far that a projection could end on another
- * branch. The last coefficients estimate the error: the coefficients of a smooth motion decay like a power, but not if the
- * branch changes within the step. */
+ * and states and coefficients are iterated to a fixed point: the Gauss method of order 20 (Hairer, Nørsett & Wanner,
+ * Solving ODEs I, II.7). Explicit stages and extrapolation would leave the constraints so far that a projection could
+ * end on another branch. The last coefficients estimate the error: for a smooth motion the coefficients decay
+ * geometrically, but not if the branch changes within the step. */
 #include "engine/simulate/methods/stepper.h"
 
 #include <assert.h>
@@ -23,31 +24,32 @@ static const double POINT[POINTS / 2] = {0.1488743389816312, 0.4333953941292472,
 static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963, 0.2190863625159820,
                                           0.1494513491505806, 0.0666713443086881};
 
-/* The iteration ends when changes are CONVERGED of the tolerance, or stagnate below the tolerance. Each iteration must reduce
- * the changes by SLOWEST at least. */
+/* The iteration ends when the change is below CONVERGED tolerances, or when it stagnates below the tolerance. Each
+ * iteration must reduce the change by a factor of SLOWEST or less. Both are chosen. */
 static const double CONVERGED = 0.01, SLOWEST = 0.7;
-/* The next step is h (SAFE / error^(1/9)), within bounds. Without convergence a step shrinks by HALVE. If a point lies
- * too close to the singularity, the step changes by MOVE, which shifts the points by a part of their spacing. */
+/* The next step is h (SAFE / error^(1/9)), within bounds. If the iteration does not converge, the step shrinks by
+ * HALVE. If a point is too close to the singularity, the step shrinks by MOVE, which shifts the points by a part of
+ * their spacing. The factors are chosen. */
 static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85, SAME = 0.98;
-/* Least distance of a point from the singularity, in units of x, in which the two middle points are 0.149 from the centre.
- * Rounding in the rates is ε/s² at the distance s. */
+/* Least distance of a point from the singularity in units of x. The two middle points are 0.149 from the centre, so a
+ * singularity between them can keep this distance. Rounding changes the rates by ε/s² at the distance s. */
 static const double CLEAR = 0.1, CLEAR_OF_STOP = 0.01;
-static const double FIRST = 0.01; /* first step: part of the time in which the state changes by its size */
-static const double PROBE = 1e-3; /* part of a step over which second derivatives are estimated */
-static const double EVEN = 0.1;   /* weight of the second to last coefficient: the last may vanish by symmetry */
-static const double ZERO = 3e-6;  /* margins below this count as zero: rounding leaves some 1e-8, √ε */
-static const double DEEP = 2e-5;  /* least margin at the start of a step */
-/* A zero is between two points if the sum of their margins is at most STRAIGHT times that of the steepest line between
- * points. */
+static const double FIRST = 0.01; /* first step: part of the time in which the state changes by its size; chosen */
+static const double PROBE = 1e-3; /* part of a step over which second derivatives are estimated; chosen */
+static const double EVEN = 0.1;   /* weight of the second to last coefficient, as the last may vanish by symmetry */
+static const double ZERO = 3e-6;  /* rank margins below this are treated as zero; rounding leaves √ε = 1e-8 */
+static const double DEEP = 2e-5;  /* least rank margin at the start of a step (README.md) */
+/* The margin has a zero between two points if the sum of their margins is at most STRAIGHT times their distance times
+ * the steepest slope between any points. 1 would be exact for a straight line; 1.2 is chosen. */
 static const double STRAIGHT = 1.2;
-/* Rounding of the last coefficients, relative to the state: ε/s² at the nearest points. */
+/* Rounding of the last coefficients, relative to the state: ε/s² at the points nearest to the singularity. */
 static const double SERIES_ROUNDING = 1e-6;
-/* A step that ends before the singularity leaves at least this part of the distance. */
+/* A step that ends before the singularity must leave at least this part of the distance to it; chosen. */
 static const double CLOSER = 0.4;
 
 typedef struct collocation {
     stepper base;
-    double t, h;                     /* start of the next step; length to try, 0: undetermined */
+    double t, h;                     /* start of the next step; length to try, or 0 if it is not determined yet */
     double *y, *start, *weights;     /* state at t; state at t − last; error weights */
     double *scratch, *correction;    /* correction: the projection of the end of the last step */
     double *first, *second;          /* first and second derivatives of the state at t */
@@ -145,7 +147,7 @@ static int project_state(collocation *w, double t, double *y, double *correction
     return flag;
 }
 
-/* Projects the state in w->scratch and sets `out` to its rates. */
+/* Projects the state in w->scratch onto the constraints and sets `out` to its rates. */
 static int rates_nearby(collocation *w, double t, double *change, double *out, double *margin) {
     int flag = project_state(w, t, w->scratch, w->correction, change);
     if (flag == 0) flag = collocation_rates(w, t, w->scratch, out);
@@ -153,7 +155,7 @@ static int rates_nearby(collocation *w, double t, double *change, double *out, d
     return flag;
 }
 
-/* Sets the first guess of the rates, f + (1 + x) h/2 f'. */
+/* Sets the initial guess of the rates at the points, f + (1 + x) h/2 f', where f and f' are taken at the start. */
 static int guess(collocation *w, double h) {
     size_t length = w->base.problem->length;
     double probe = PROBE * h;
@@ -172,9 +174,9 @@ static double time_of(const collocation *w, size_t point, double h) {
     return w->t + (1 + w->x[point]) * h / 2;
 }
 
-/* Performs one iteration. *change is the change of the states along the constraints, relative to the tolerance. Off the
- * constraints, rounding changes velocities by ε/s² at the distance s from the singularity and accelerations by ε/s³; the next
- * projection removes these changes. */
+/* Performs one iteration. Sets *change to the change of the states along the constraints, relative to the tolerance. In
+ * the directions off the constraints, rounding changes velocities by ε/s² at the distance s from the singularity and
+ * accelerations by ε/s³; the next projection removes these changes. */
 static int iterate_points(collocation *w, double h, bool first, double *change) {
     size_t length = w->base.problem->length;
     *change = 0;
@@ -191,7 +193,7 @@ static int iterate_points(collocation *w, double h, bool first, double *change) 
     return 0;
 }
 
-/* Returns a positive value if the iteration does not converge. */
+/* Iterates to the fixed point. Returns a positive value if the iteration does not converge. */
 static int find_fixed_point(collocation *w, double h) {
     double change = INFINITY, before = INFINITY;
     int flag = guess(w, h);
@@ -204,9 +206,9 @@ static int find_fixed_point(collocation *w, double h) {
     return flag != 0 ? flag : 1;
 }
 
-/* Returns the last coefficients of the states, along the constraints, relative to the tolerance. Rounding is largest at the
- * point next to the centre, where the part off the constraints is removed. Returns INFINITY if the motion changes its
- * branch. */
+/* Returns the size of the last two coefficients of the states along the constraints, relative to the tolerance. The
+ * part off the constraints is removed at the point next to the centre, where rounding is largest. Returns INFINITY if
+ * the coefficients are so large that the branch has changed within the step. */
 static double error_of(collocation *w, double h) {
     size_t length = w->base.problem->length, centre = POINTS / 2;
     double most = 0, size = size_in_tolerances(w, w->y);
@@ -244,7 +246,7 @@ static bool point_is_too_near(const collocation *w) {
     return w->margin[least] < clear * slope_of(w);
 }
 
-/* Returns true if the end is close to the singularity, or much closer than the start. */
+/* Returns true if the end of the step is close to the singularity, or much closer to it than the start. */
 static bool end_is_too_near(const collocation *w) {
     return !w->stops && w->margin[POINTS] < fmax(CLOSER * w->start_margin, CLEAR * slope_of(w));
 }
@@ -284,9 +286,9 @@ static size_t find_gap(const collocation *w) {
     return POINTS;
 }
 
-/* Returns true if the step contains a singular configuration, whose time is then w->instant, or keeps away from singular
- * configurations. Returns false if the margin only has a small minimum: the motion turns sharply there, and no step may pass
- * over the turn. */
+/* Returns true if the step contains a singular configuration, whose time is then w->instant, or if it does not come
+ * near singular configurations. Returns false if the margin only has a small minimum: the motion turns sharply there,
+ * and shorter steps must follow the turn. */
 static bool passes_or_avoids_singularity(collocation *w, double h) {
     size_t i = find_gap(w);
     w->instant = NAN;
@@ -298,7 +300,7 @@ static bool passes_or_avoids_singularity(collocation *w, double h) {
                before = after < least ? NAN : margin_within(w, h, x - way);
         if (!(after < least) && !(before < least)) break;
         x += after < least ? way : -way;
-        least = fmin(after, before); /* of a number and NAN: the number */
+        least = fmin(after, before); /* fmin ignores NAN */
     }
     w->instant = w->t + (1 + x) * h / 2;
     return least < ZERO;
@@ -318,8 +320,8 @@ static int prepare_step(collocation *w) {
     return flag;
 }
 
-/* Computes the end of the step in w->scratch and the rates at the end in w->second. If the stop is a singular configuration,
- * nothing is projected, as the polynomial is more accurate there. */
+/* Computes the state at the end of the step in w->scratch, and its rates in w->second. If the stop is a singular
+ * configuration, the state is not projected, because the polynomial is more accurate there. */
 static int find_end(collocation *w, double h) {
     size_t length = w->base.problem->length;
     for (size_t i = 0; i < length; i++) w->scratch[i] = w->y[i] + h * w->series[i];
@@ -331,8 +333,8 @@ static int find_end(collocation *w, double h) {
     return 0;
 }
 
-/* Tries a step. Sets *factor to the ratio of the next step to this one, and *taken to true if the step is accurate. A step is
- * lengthened to move its points only if `may_grow`, so that lengths do not oscillate without end. */
+/* Tries a step. Sets *factor to the ratio of the next step to this one, and *taken to true if the step is accepted.
+ * Only if `may_grow` may a step be lengthened to move its points; otherwise lengths could oscillate without end. */
 static int try_collocation(collocation *w, double h, bool may_grow, double *factor, bool *taken) {
     *factor = HALVE;
     *taken = false;

@@ -1,8 +1,9 @@
 /* dop853.h — coefficients of an explicit Runge–Kutta method of order 8 in 12 stages, with error estimates of orders 5 and 3
  * and a continuous extension of order 7.
  *
- * The method is by Dormand and Prince, the program by Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations
- * I, Springer 1993, II.5 and II.6. A step costs 12 evaluations: the last one belongs to the next step as well. */
+ * The method is by Dormand and Prince, the program by Hairer, Nørsett and Wanner, Solving Ordinary Differential
+ * Equations I, Springer 1993, II.5 and II.6. A step costs 12 evaluations, because the last one also starts the next
+ * step. */
 #pragma once
 
 /* k_i = f(t + c_i h, y + h Σ_j a_ij k_j). Stage 12 is at the new state, whose weights are row 12; the three stages after
@@ -18,15 +19,15 @@ extern const double dop853_error_5[DOP853_STAGES], dop853_error_3[DOP853_STAGES]
  * F_0 is the step; F_1 and F_2 match the rates at its ends. */
 extern const double dop853_dense[4][DOP853_ALL];
 
-/* Bounds of the ratio of successive steps (loc. cit., II.4). */
+/* Bounds of the ratio of successive steps (Hairer, Nørsett & Wanner, II.4). */
 #define DOP853_SHRINK (1.0 / 3)
 #define DOP853_GROW 6.0
 
 /* The stability limit of h |λ| on the negative real axis (Hairer & Wanner, Solving ODEs II, IV.2). */
 #define DOP853_STABLE 6.1
 
-/* Returns the length of the Euler step that estimates the second derivative before the first step (loc. cit., I, II.4), from
- * the weighted norms of the state and its rate. */
+/* Returns the length of the Euler step that estimates the second derivative before the first step (loc. cit., I, II.4),
+ * from the weighted norms of the state and of its rate. */
 static inline double dop853_probe(double state, double rate) {
     return state < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * state / rate;
 }

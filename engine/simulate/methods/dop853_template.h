@@ -8,8 +8,8 @@
  *     DOP853_BLOCK               components summed together, which compilers then vectorize
  *     DOP853_SCALE_FACTOR(h, c)  and DOP853_SCALE_SUM(h, s): one of the two multiplies by the step size h
  *
- * After the inclusion it defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or for several register widths. The
- * order of operations is fixed: results are the same bits on every machine. */
+ * After the inclusion it defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or for several register widths.
+ * The order of operations is fixed, so results are bit-identical on every machine. */
 #include "engine/simulate/methods/dop853.h"
 
 #include <stdbool.h>
@@ -74,7 +74,8 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
 static inline void DOP853_NAME(_sum)(const DOP853_STATE *d, const DOP853_REAL *h, const double *c, size_t count,
                                      const DOP853_REAL *from, DOP853_REAL *out);
 
-/* Computes the stages of a step from y and the new state in `next`. Slope 0 must be set. Returns the result of `rates`. */
+/* Computes the stages of a step from y and the new state in `next`. Slope 0 must be set. Returns the result of
+ * `rates`. */
 static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
     for (size_t i = 1; i < DOP853_STAGES; i++) {
         DOP853_REAL t = d->t + dop853_c[i] * d->h;
@@ -86,14 +87,14 @@ static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
     return 0;
 }
 
-/* Computes the terms of the continuous extension of a step from `start`. The slopes at both ends must be set. Terms 1 and 2
- * match the ends, so the extension remains continuous if `next` has been projected. */
+/* Computes the terms of the continuous extension of a step from `start`. The slopes at both ends must be set before.
+ * Terms 1 and 2 match states and slopes at both ends, so a projection of `next` keeps it continuous. */
 static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start) {
     const DOP853_REAL *first = d->slopes, *last = DOP853_NAME(_slope)(d, DOP853_STAGES);
     size_t length = d->length;
     for (size_t i = DOP853_STAGES + 1; i < DOP853_ALL; i++) {
         DOP853_REAL t = *start + dop853_c[i] * d->h;
-        DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->dense); /* scratch until below */
+        DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->dense); /* d->dense is scratch here */
         int flag = d->rates(d->context, &t, d->dense, DOP853_NAME(_slope)(d, i));
         if (flag != 0) return flag;
     }
@@ -107,7 +108,7 @@ static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start
     return 0;
 }
 
-/* Sets out[length] to the state at t + part · h (Hairer, Nørsett & Wanner, II.6, (6.15)). Compute the extension before. */
+/* Sets out[length] to the state at t + part · h (Hairer, Nørsett & Wanner, II.6, (6.15)). Call the function above first. */
 static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853_REAL *part, DOP853_REAL *out) {
     const DOP853_REAL p = *part, rest = 1 - p;
     size_t length = d->length;

@@ -18,9 +18,9 @@ VEC8_FUNCTION(inline void, dop853_vec8_sum,
               (const dop853_vec8 *d, const vec8 *h, const double *c, size_t count, const vec8 *from, vec8 *out),
               (d, h, c, count, from, out))
 
-/* Sets *error to the estimated error of the step tried, as a weighted root mean square: |h| e5² / √(length (e5² + e3²/100)),
- * where e5 and e3 are the weighted sums of the two estimates (Hairer, Nørsett & Wanner, I, II.10, and their code). A step
- * with an error of at most 1 is accurate. atol[length]. */
+/* Sets *error to the estimated error of the step tried, as a weighted root mean square: |h| e5² / √(length (e5² +
+ * e3²/100)), where e5 and e3 are the weighted sums of the two estimates (Hairer, Nørsett & Wanner, I, II.10, and their
+ * code). A step with an error of at most 1 is accurate. atol has `length` numbers. */
 VEC8_INLINE void dop853_vec8_error_body(const dop853_vec8 *d, double rtol, const double *atol, vec8 *error) {
     vec8 fifth = {0}, third = {0};
     for (size_t i = 0; i < d->length; i++) {
@@ -49,7 +49,8 @@ VEC8_INLINE void dop853_vec8_error_body(const dop853_vec8 *d, double rtol, const
 VEC8_FUNCTION(inline void, dop853_vec8_error, (const dop853_vec8 *d, double rtol, const double *atol, vec8 *error),
               (d, rtol, atol, error))
 
-/* Estimates h |λ| from the last two slopes. Steps with a value above DOP853_STABLE are bounded by stability. */
+/* Estimates h |λ|, where λ is the dominant eigenvalue, from the last two slopes. Steps with a value above DOP853_STABLE
+ * are bounded by stability. */
 static inline void dop853_vec8_stiffness(const dop853_vec8 *d, vec8 *product) {
     vec8 slopes = {0}, states = {0};
     const vec8 *last = dop853_vec8_slope(d, DOP853_STAGES - 1), *end = dop853_vec8_slope(d, DOP853_STAGES);

@@ -10,7 +10,7 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-enum { VECTORS_EACH = 40 }; /* number of vectors in CVODES for each sensitivity, as METHOD_VECTORS in multistep.c */
+enum { VECTORS_EACH = 40 }; /* vectors in CVODES for each sensitivity; METHOD_VECTORS in multistep.c */
 
 struct forward {
     sensitivities *sensitivities;

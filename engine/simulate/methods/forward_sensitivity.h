@@ -1,9 +1,9 @@
 /* forward_sensitivity.h — integration of forward sensitivities by CVODES together with the state.
  *
- * The method is staggered: each step solves for the state first and then corrects all sensitivities with the same linear
- * solver (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). Sensitivities take part in error control. The weight of
- * a sensitivity is that of the change of the state if the input changes by its own size. Vectors have the length of the state;
- * their entries after (q, q') stay 0. */
+ * The method is staggered: each step solves for the state first and then corrects all sensitivities with the same
+ * linear solver (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). Sensitivities take part in error control.
+ * A sensitivity is weighted like the change of the state that results if the input changes by its own size. Vectors
+ * have the length of the state; their entries after (q, q') stay 0. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -23,7 +23,7 @@ void forward_free(forward *f); /* destroys the handles of SUNDIALS; does nothing
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates);
 void forward_close(forward *f);
 
-/* Continue from other sensitivities. Call forward_move, CVodeReInit, and then forward_restart. */
+/* Restart from the sensitivities `start`: call forward_move, CVodeReInit, and then forward_restart. */
 void forward_move(forward *f, const double *const *from);
 bool forward_restart(forward *f, void *cvode);
 

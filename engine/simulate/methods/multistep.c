@@ -1,8 +1,8 @@
 /* multistep.c — the steppers `adams` and `bdf`: CVODES with its own vector operations (vector_ops.h).
  *
- * Adams with fixed-point iteration; BDF with Newton's method, the linear solver of the problem, and CVODE's projection.
- * Properties of SUNDIALS 6.4.1 that shape this file: the default error handler prints; projection is for BDF only;
- * CV_TSTOP_RETURN is unreliable; `mxstep` counts per call. */
+ * Adams uses fixed-point iteration. BDF uses Newton's method, the linear solver of the problem, and CVODE's projection.
+ * Properties of SUNDIALS 6.4.1 that shape this file: the default error handler prints to stderr; projection is
+ * supported for BDF only; the return value CV_TSTOP_RETURN is unreliable; `mxstep` counts per call. */
 #include "engine/base/memory_left.h"
 #include "engine/simulate/methods/stepper.h"
 #include "engine/simulate/methods/vector_ops.h"
@@ -16,8 +16,8 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-/* Upper bound on failed error tests in a step. The direction of a slip in space turns ever faster as the slip comes to rest:
- * the last step before rest may have to shrink by ten powers of ten. */
+/* Upper bound on failed error tests in a step. The direction of a slip in space turns ever faster as the slip
+ * approaches rest, so the last step before rest may have to shrink by a factor of 1e10. */
 enum { ERROR_TESTS = 40 };
 
 typedef struct multistep {
@@ -42,7 +42,7 @@ static int cvode_weights(N_Vector y, N_Vector out, void *user) {
 
 static int cvode_project(realtype t, N_Vector y, N_Vector correction, realtype epsilon, N_Vector error, void *user) {
     const stepper_problem *p = ((multistep *)user)->base.problem;
-    (void)epsilon; /* the projection is exact to rounding, far below the tolerances */
+    (void)epsilon; /* not needed: the projection is exact to rounding */
     return p->project(p->user, t, NV_DATA_S(y), NV_DATA_S(correction), error ? NV_DATA_S(error) : NULL);
 }
 
@@ -178,7 +178,8 @@ static bool multistep_interpolate_forward(stepper *s, double t, double *const *a
  *     0.01   |  0.23    3.1   |  0.12    0.40  |  0.87
  *     0.03   |  0.56    6.6   |  0.37    1.2   |  0.79
  *
- * Stiffness makes the fixed-point iteration of Adams fail again and again. */
+ * If the system is stiff, the fixed-point iteration fails repeatedly; 8 failures in fifty steps are chosen as the
+ * bound. */
 const stepper_kind stepper_adams = {.safety = 0.005, .stiff_of_many = 8, MULTISTEP_FUNCTIONS};
 
 /* The same measurement with BDF:

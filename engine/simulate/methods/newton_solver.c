@@ -18,15 +18,15 @@ struct newton_solver {
     SUNMatrix sun_matrix;
     SUNLinearSolver sun_solver;
     double *acceleration, *lambda;
-    double *state;         /* 2n: (q, q') of the last linearization, at time t */
+    double *state;         /* 2n: (q, q') of the last linearization, which was at time t */
     double *change;        /* 2n: (δq, δq') */
-    double *shown, *found; /* at most n each: δw that corresponds to δq', before and after the solution */
-    double *rate_work, *rate_tangent_work, *seeds; /* work of the tangent of dh/dt; NULL if dh/dt is identically 0 */
+    double *shown, *found; /* at most n each: δw computed from δq', before and after the solution */
+    double *rate_work, *rate_tangent_work, *seeds; /* for the tangent of dh/dt; NULL if it is 0 */
     double t, gamma;
     bool linearized;
 };
 
-/* SUNDIALS frees the shells of its objects only; their content belongs to this solver. */
+/* SUNDIALS frees only its own structs; this solver owns their content. */
 static SUNMatrix_ID matrix_id(SUNMatrix A) {
     (void)A;
     return SUNMATRIX_CUSTOM;
@@ -61,8 +61,9 @@ static double energy_rate_tangent(newton_solver *s, const double *x) {
     return dots[0];
 }
 
-/* The matrix is that of (q, q'). The maps at the iterate convert changes of w to changes of q' and back. This neglects the
- * rates of the maps, which are not stiff. The part of a change that q' does not contain (momenta along Aᵀ) is kept. */
+/* The Newton matrix is that of the state (q, q'). The right-hand side is converted from changes of w to changes of q',
+ * and the solution back to w, by the map between w and q' at the iterate. The rate of this map is neglected, because it
+ * is not stiff. The part of δw that does not change q' (momenta along Aᵀ) is not changed. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     size_t n = s->model->n;
@@ -84,7 +85,7 @@ static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, 
     return status == HAMEL_OK ? 0 : 1;
 }
 
-/* CVODE's user data belongs to the stepper, so the content of the matrix leads to the solver. */
+/* The content of the matrix points to the solver, because CVODE's user data belongs to the stepper. */
 static int linear_system(realtype t, N_Vector y_vector, N_Vector fy, SUNMatrix M, booleantype jacobian_ok,
                          booleantype *jacobian_current, realtype gamma, void *user, N_Vector t1, N_Vector t2,
                          N_Vector t3) {

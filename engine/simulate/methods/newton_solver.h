@@ -1,6 +1,6 @@
 /* newton_solver.h — solver for the Newton systems of BDF, with SUNDIALS' matrix and linear solver interfaces.
  *
- * CVODE decides when to linearize and when to factor; the mathematics is in engine/dynamics/newton_matrix.h. */
+ * CVODE decides when to linearize and when to factor; engine/dynamics/newton_matrix.h does both. */
 #pragma once
 
 #include "engine/base/arena.h"

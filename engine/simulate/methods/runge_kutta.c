@@ -1,10 +1,11 @@
 /* runge_kutta.c — stepper `erk`: DOP853, an explicit Runge–Kutta method of order 8 (dop853_template.h).
  *
- * Each step starts from one state: nothing is rebuilt after an event, projection takes effect at once, and the cost of a
- * step is twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner) takes forty times
- * the evaluations on a double pendulum at an error of 1e-8. With these coefficients, whose second error estimate it does
- * not support, it takes 1.8 times as many, and five times the time (Adams: nine times). Its dense output has order 5 at
- * most; this one has order 7 and costs three evaluations per step, which are made on demand. */
+ * A one-step method needs no history: it restarts after an event without a loss of order, and a projection takes effect
+ * at once. A step costs twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner)
+ * takes forty times the evaluations on a double pendulum at an error of 1e-8. With the coefficients of DOP853, whose
+ * second error estimate it does not support, it takes 1.8 times as many evaluations and five times the time. Adams
+ * takes nine times the time. The dense output of ERKStep has order 5 at most. The one here has order 7 and costs three
+ * evaluations, only in steps that need it. */
 #include "engine/simulate/methods/stepper.h"
 
 #include <assert.h>
@@ -24,24 +25,25 @@ static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, co
     dop853_scalar_sum_body(d, h, c, count, from, out);
 }
 
-/* The next step is h (SAFE / error^(1/8)), within bounds, as in DOP853, except that this SAFE saves a third of the rejected
- * steps. The first step may be far too short (a system at rest) and may grow by GROW_FIRST. If the rates fail, the step
- * shrinks by REFUSED. */
+/* The next step is h (SAFE / error^(1/8)), within bounds, as in DOP853, except that SAFE is 0.8 instead of 0.9, which
+ * saves a third of the rejected steps. The estimated first step may be far too short for a system at rest, so it may
+ * grow by GROW_FIRST. If the rates cannot be evaluated, the step shrinks by REFUSED. Both are chosen. */
 static const double SAFE = 0.8, GROW_FIRST = 1e4, REFUSED = 0.25;
-/* At tight tolerances stiffness shows before stability bounds the step: at h |λ| = DECAYS the error is that of a fast
- * decaying part of the motion, whose rates change against the state. Over forty steps such a part falls to a quarter or
- * less, so it is not the motion itself. The rates of oscillations are perpendicular to the state. */
+/* At tight tolerances, the error of a fast decaying part of the motion bounds the step before stability does. The
+ * system counts as stiff if h |λ| is above DECAYS and the change of the rates is opposite to that of the state, with a
+ * cosine below AGAINST; for oscillations both are perpendicular. Over forty steps such a part decays, so it is not the
+ * motion itself. Both bounds are chosen. */
 static const double DECAYS = 1.5, AGAINST = -0.9;
 
 typedef struct runge_kutta {
     stepper base;
-    dop853_scalar steps; /* the last step, or the one that is tried; steps.t: start of the next step */
-    double next_h;       /* length to try next; 0: undetermined */
+    dop853_scalar steps; /* the last step, or the one that is tried; steps.t is the start of the next step */
+    double next_h;       /* length to try next, or 0 if it is not determined yet */
     double *weights;     /* error weights */
-    bool begun;          /* slope 0 has been computed */
-    bool extended;       /* the terms of the continuous extension have been computed */
-    bool rejected;       /* the last try was rejected */
-    bool taken;          /* `next` is the state, not y */
+    bool begun;          /* whether slope 0 has been computed */
+    bool extended;       /* whether the terms of the continuous extension have been computed */
+    bool rejected;       /* whether the last try was rejected */
+    bool taken;          /* whether the state after the last step is `next`, not y */
 } runge_kutta;
 
 static double *slope(const runge_kutta *w, size_t i) {
@@ -116,7 +118,8 @@ static double estimate_error(runge_kutta *w) {
     return both > 0 ? w->steps.h * fifth * fifth / both : 0;
 }
 
-/* Returns true if the system looks stiff: its rates differ by `slopes` at states that differ by `states` at the same time. */
+/* Returns true if the system seems stiff: rates differ by `slopes` at states that differ by `states` at the same
+ * time. */
 static bool shows_stiffness(const double *slopes, const double *states, double h, size_t length) {
     double rate = 0, state = 0, product = 0;
     for (size_t i = 0; i < length; i++) {

@@ -1,7 +1,7 @@
 /* stepper.h — interface of the integration methods: each method is a table of functions.
  *
- * A stepper integrates y' = f(t, y) and does not depend on mechanics. The functions of the problem supply rates, weights,
- * projections and the linear solver of an implicit method. A new method needs a file and a table. */
+ * A stepper integrates y' = f(t, y) and does not depend on mechanics. The functions of the problem supply rates,
+ * weights, projections and the linear solver of an implicit method. To add a method, write a file with its table. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -19,15 +19,15 @@ typedef struct stepper_problem {
     int (*rates)(void *user, double t, const double *y, double *dy);
     /* Computes error weights. An error is acceptable if its weighted root mean square is at most 1. */
     int (*weights)(void *user, const double *y, double *weights);
-    /* Sets `correction` to the change that brings y onto the constraints, and removes the component off the constraints from
-     * `error` (may be NULL). The function is NULL if there are no constraints. */
+    /* Sets `correction` to the change that brings y onto the constraints, and removes the component off the constraints
+     * from `error` (may be NULL). The function is NULL if the system has no constraints. */
     int (*project)(void *user, double t, const double *y, double *correction, double *error);
     /* Returns the rank margin (kkt_margin) at the state evaluated last, relative to the largest margin of the run. */
     double (*margin)(void *user);
     /* Attaches a linear solver for I − γ ∂f/∂y to a CVODE memory whose nonlinear solver is Newton's. The solver must remain
      * valid until the stepper is closed. Used by implicit methods only. Returns false on failure. */
     bool (*attach_linear_solver)(void *user, void *cvode, SUNContext context);
-    /* Sensitivities next to the state, and their rates; NULL without sensitivities. */
+    /* Sensitivities that are integrated with the state, and their rates; both NULL if there are no sensitivities. */
     forward *forward;
     int (*forward_rates)(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
 } stepper_problem;
@@ -44,7 +44,7 @@ typedef enum step_result {
 
 typedef struct stepper_counts {
     long steps, rhs, jacobians, projections;
-    long stiff; /* number of indications of stiffness, which each method defines */
+    long stiff; /* number of steps that indicate stiffness, as defined by each method */
 } stepper_counts;
 
 static inline stepper_counts stepper_add_counts(stepper_counts a, stepper_counts b) {
@@ -55,13 +55,13 @@ static inline stepper_counts stepper_add_counts(stepper_counts a, stepper_counts
 typedef struct stepper stepper;
 
 typedef struct stepper_kind {
-    /* Factor on tolerances: a method bounds the error of a step, but users expect rtol to bound the error of the result,
-     * which accumulates over steps. */
+    /* Factor on tolerances. A method bounds the error of each step, but users expect rtol to bound the accumulated
+     * error. */
     double safety;
     bool implicit;      /* whether the method solves nonlinear systems for the states at which it evaluates rates */
     bool projects;      /* whether each step is projected if problem->project is set */
-    bool rough_stages;  /* whether rates are evaluated at states that are far less accurate than the steps */
-    long stiff_of_many; /* number of `stiff` counts in fifty steps from which the system counts as stiff */
+    bool rough_stages;  /* whether rates are evaluated at intermediate states far less accurate than the steps */
+    long stiff_of_many; /* the system is treated as stiff if `stiff` increases by this in fifty steps */
     /* Starts a stepper of this kind from y at t. Returns NULL if out of memory or if the library fails. */
     stepper *(*open)(const struct stepper_kind *kind, const stepper_problem *p, double t, const double *y);
     void (*close)(stepper *s); /* destroys handles of libraries; NULL if there are none */
@@ -75,7 +75,7 @@ typedef struct stepper_kind {
                                 double *const *along); /* NULL if the method does not support sensitivities */
 } stepper_kind;
 
-/* First member of the struct of each method. */
+/* Common data of all methods; first member of the struct of each method. */
 struct stepper {
     const stepper_kind *kind;
     const stepper_problem *problem;

@@ -1,7 +1,7 @@
 /* vector_ops.c — vector operations as plain loops that the compiler vectorizes.
  *
- * z may be the same vector as x or y, so nothing is declared restrict. A linear sum with a = −b is evaluated as a·(x − y):
- * with fused multiply-add, equal entries would otherwise leave rounding noise. */
+ * No pointer is declared restrict, because z may be the same vector as x or y. A linear sum with a = −b is evaluated as
+ * a·(x − y): otherwise fused multiply-add would leave a rounding error where x and y are equal. */
 #include "engine/simulate/methods/vector_ops.h"
 
 #include <assert.h>
@@ -41,7 +41,7 @@ static void scale(realtype c, N_Vector x, N_Vector z) {
         for (sunindextype i = 0; i < n; i++) r[i] = c * p[i];
 }
 
-/* Four partial sums: the order is fixed, so the result is always the same. */
+/* Four partial sums in a fixed order make the result reproducible. */
 static realtype weighted_rms(N_Vector x, N_Vector w) {
     sunindextype n = NV_LENGTH_S(x), i = 0;
     const realtype *p = data(x), *q = data(w);

@@ -1,6 +1,6 @@
 /* vector_ops.h — vectorized N_Vector operations.
  *
- * Debian's libsundials is built without optimization, and its vector loops then dominate the cost of a step. The data
+ * Debian's libsundials is built without optimization, so its vector loops would dominate the cost of a step. The data
  * are those of a serial N_Vector; only the operations in which CVODE spends its time are replaced. */
 #pragma once
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bound on the relative jump of velocities. On another branch velocities are off by half of their size or more, whereas on
- * the same branch a step that spans a quarter of a radian leaves an error of 0.1 % in the trapezoidal rule. */
+/* Bound on the relative jump of velocities; chosen. On another branch velocities differ by half of their size or more.
+ * On the same branch, the trapezoidal rule has an error of 0.1 % over a quarter of a radian. */
 static const double VELOCITY_JUMP = 0.2;
 
 void branch_check_note(branch_check *p, double t, const char *names) {
@@ -82,13 +82,14 @@ static hamel_status fail_branch(const branch_check *p, const trajectory *l, doub
     return HAMEL_INTEGRATION;
 }
 
-/* Compares the energy if it is conserved. Otherwise W contains the power of reactions, which are inaccurate here. */
+/* Sets *jump to the change of the energy if it is conserved, else to 0, because W then contains the power of reactions,
+ * which are inaccurate here. */
 static bool has_jumped(const branch_check *p, trajectory *l, double *jump) {
     *jump = l->model->dynamics.energy_rate ? 0 : fabs(energy_balance(l) - p->balance);
     return *jump > ANOTHER_MOTION * fmax(p->tolerance, trajectory_energy_tolerance(l));
 }
 
-/* A motion may stay near singular configurations: the energy is then checked as well if the state can be evaluated. */
+/* If a motion stays near singular configurations, its energy is also checked there if the state can be evaluated. */
 static hamel_status stay_inside(const branch_check *p, trajectory *l, hamel_error *error) {
     double jump;
     if (!p->rough || l->model->dynamics.energy_rate || branch_check_is_deep(p, l)) return HAMEL_OK;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum { MARGIN_PARTS = 4, GOLDEN_STEPS = 70 };
-/* A margin below this part of the margins on both sides is zero to rounding, which leaves about √ε = 1e-8. */
+/* A margin below this part of the margins on both sides counts as zero; chosen above the rounding error √ε = 1e-8. */
 static const double SINGULAR = 1e-4;
 
 typedef struct margin_search {
@@ -50,7 +50,7 @@ static double least_margin_time(margin_search *w, double a, double b) {
     return fx < fy ? x : y;
 }
 
-/* Returns true if the least margin is at an end of the step, and the next margins do not indicate a zero in between. */
+/* Returns true if the least margin is at an end of the step and its neighbours do not indicate a zero inside. */
 static bool is_monotonic(const double margin[MARGIN_PARTS + 1], int least) {
     if (least > 0 && least < MARGIN_PARTS) return false;
     double neighbour = margin[least ? MARGIN_PARTS - 1 : 1], next = margin[least ? MARGIN_PARTS - 2 : 2];

@@ -8,15 +8,16 @@
 #include <string.h>
 
 enum { PLACES = 5, DISTANCE_TRIES = 20 };
-/* Weights of the states at ±d to ±5d: the polynomial of degree nine through all ten, at 0. */
+/* Weights of the states at ±d to ±5d in the value at 0 of the polynomial of degree nine through all ten states. */
 static const double WEIGHTS[PLACES] = {5.0 / 6, -10.0 / 21, 5.0 / 28, -5.0 / 126, 1.0 / 252};
-static const double MOST_MARGIN = 2, FASTER = 16; /* accepted margin, in `least`; largest change of the distance */
+static const double MOST_MARGIN = 2,
+                    FASTER = 16; /* accepted margin relative to `least`; largest change of d in one try */
 
 bool singular_state_create(singular_state *x, arena *memory, const hamel_model *model) {
     size_t n = model->n, length = 3 * n + model->m;
     x->place = arena_alloc(memory, 2 * length + 2 * n, sizeof *x->place);
     if (!x->place) return false;
-    x->q = x->place + length; /* q, v, a, lambda, ideal and nonideal follow each other */
+    x->q = x->place + length; /* the arrays q, v, a, lambda, ideal and nonideal are adjacent */
     x->v = x->q + n;
     x->a = x->v + n;
     x->lambda = x->a + n;

@@ -1,7 +1,7 @@
 /* nearby.c — rates and states near singular configurations.
  *
- * Everything is evaluated at the nearest state on the constraints, and the constraint violation is damped separately. Where
- * rounding alone is too large, accelerations are interpolated from states before and after (interpolation.c). */
+ * Everything is evaluated at the nearest state on the constraints, and the constraint violation is damped separately.
+ * Where rounding is too large, accelerations are interpolated from states before and after (interpolation.c). */
 #include "engine/simulate/integrator.h"
 
 #include "engine/base/tolerances.h"
@@ -10,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double ROUGH_LEAST = 0.1;   /* rank margin below which another method replaces rough stages */
-static const double INTERPOLATED = 1e-3; /* rank margin below which rounding matters */
-static const double PART_OF_STEP = 0.15; /* distance with which interpolation starts, relative to a step */
-static const double NEXT_STEP = 1.2;     /* factor by which the next step may be longer than the last one */
+static const double ROUGH_LEAST = 0.1;   /* rank margin below which other methods replace rough stages; chosen */
+static const double INTERPOLATED = 1e-3; /* rank margin of interpolation: rounding is ε/s² = 2e-10 there */
+static const double PART_OF_STEP = 0.15; /* first distance d of the interpolation, relative to a step; chosen */
+static const double NEXT_STEP = 1.2;     /* assumed largest ratio of the next step to the last one */
 
 /* Computes accelerations and multipliers at the state on the constraints nearest to y. */
 static hamel_status nearest_accelerations(integrator *w, double t, const double *y) {
@@ -36,7 +36,7 @@ static hamel_status projected_rates(integrator *w, double t, const double *y, do
     return status;
 }
 
-/* Interpolates over a distance that follows the preceding regular steps, over which the motion was smooth. */
+/* Interpolates over a distance proportional to the last regular step, over which the motion was smooth. */
 static hamel_status interpolated_rates(integrator *w, double t, const double *y, double *out) {
     if (w->regular_step == 0) return projected_rates(w, t, y, out);
     hamel_status status =
@@ -47,9 +47,10 @@ static hamel_status interpolated_rates(integrator *w, double t, const double *y,
     return status;
 }
 
-/* Rough stages must not come near a singular configuration, because the nearest state could be on another branch. A long step
- * can pass such a configuration between two stages. If another method is available, stages therefore keep a larger distance.
- * Redundant constraints that are slightly inconsistent off the motion look singular too, but not at the nearest state. */
+/* Inaccurate stages must not be near a singular configuration, because the nearest state could be on another branch. As
+ * a long step can pass such a configuration between two stages, stages keep a larger distance if another method is
+ * available. Redundant constraints are slightly inconsistent off the constraints and seem singular there, but not at
+ * the nearest state. */
 static hamel_status rough_stage_rates(integrator *w, double t, const double *y, double *out, hamel_status found) {
     bool other = w->may_change || singularity_allows_collocation(w);
     double least = (other ? ROUGH_LEAST : SINGULARITY_NEAR) * w->largest_margin;
@@ -71,7 +72,7 @@ bool singularity_needs_collocation(integrator *w) {
            nearest_accelerations(w, w->t, w->y) != HAMEL_OK || dynamics_margin(w->dynamics) < near;
 }
 
-/* Keeps the rates of variables other than velocities, but refuses stages near a singular configuration. */
+/* Leaves the rates of variables other than velocities unchanged, but rejects stages near a singular configuration. */
 static hamel_status watch_rough_stage(integrator *w, double t, const double *y, hamel_status found) {
     if (!w->kind->rough_stages || w->evaluating_dense || !singularity_allows_collocation(w)) return found;
     if (w->margin >= ROUGH_LEAST * w->largest_margin && found == HAMEL_OK) return found;
@@ -93,7 +94,7 @@ hamel_status singularity_correct_rates(integrator *w, double t, const double *y,
     assert(w->model->m > 0);
     if (!w->dynamics->motion.basis)
         w->margin = w->dynamics->margin;
-    else if (evaluates_nearest(w)) /* an additional factorization */
+    else if (evaluates_nearest(w)) /* costs an additional factorization */
         w->margin = dynamics_margin(w->dynamics);
     if (w->margin < w->least_margin) w->least_margin = w->margin;
     if (status == HAMEL_NOT_FINITE) return status;
@@ -104,8 +105,8 @@ hamel_status singularity_correct_rates(integrator *w, double t, const double *y,
     return w->margin < INTERPOLATED ? interpolated_rates(w, t, y, out) : projected_rates(w, t, y, out);
 }
 
-/* Errors δ of the positions change velocities by δ/s at the distance s, and the rates of velocities by δ/s², which must stay
- * within the tolerance. BDF projects each state. */
+/* At the rank margin s, errors δ of the positions change velocities by δ/s and their rates by δ/s². This must be within
+ * the tolerance, except with BDF, which projects each state. */
 bool singularity_loses_velocities(const integrator *w, double margin) {
     double s = margin / w->largest_margin;
     return variables_meet_constraints(w->variables) && !w->kind->implicit && w->model->m > 0 &&
@@ -164,7 +165,7 @@ hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
-/* Stages of an explicit method end well before the configuration itself. */
+/* With an explicit method, t is well before the configuration itself, because its stages keep a distance. */
 hamel_status singularity_explain(integrator *w, double t, double margin, hamel_error *error) {
     char names[400];
     const char *method = integrator_method(w);

@@ -1,9 +1,9 @@
 /* singularity.h — singular configurations: instants at which constraints become linearly dependent.
  *
- * At a singular configuration branches of the motion meet (a linkage is stretched out), and a mechanism follows the branch
- * that its velocity is tangent to. At the distance s from the configuration (the rank margin, kkt_margin) an error δ of the
- * positions changes velocities by δ/s and their rates by δ/s². The motion can thus change to another branch, undetected by
- * error control.
+ * At a singular configuration, such as a stretched linkage, branches of the motion meet. A mechanism follows the branch
+ * to which its velocity is tangent. At the distance s from the configuration (the rank margin, kkt_margin) an error δ
+ * of the positions changes velocities by δ/s and their rates by δ/s². The motion can thus change to another branch,
+ * undetected by error control.
  *
  *     nearby.c         rates near a singular configuration, and errors if a method cannot pass the configuration
  *     interpolation.c  interpolation of a state close to a singular configuration from states on both sides
@@ -20,10 +20,10 @@ typedef struct trajectory trajectory;
 
 /* --- interpolation ------------------------------------------------------------------------------------------------------
  *
- * Rounding alone changes velocities by ε/s² of their size, and accelerations and multipliers by more. At the singular
- * configuration none of these is determined, but along one branch of the motion all are smooth. They are therefore
- * interpolated from ten states of that branch, ±d to ±5d along the velocity, each projected onto the constraints. The error
- * is d¹⁰/252 times the tenth derivative. */
+ * Near a singular configuration rounding alone changes velocities by ε/s² of their size, and accelerations and
+ * multipliers by more. At the configuration none of them is determined, but along one branch of the motion all are
+ * smooth. They are therefore interpolated from ten states of that branch, ±d to ±5d along the velocity, each projected
+ * onto the constraints. The error is d¹⁰/252 times the tenth derivative. */
 typedef struct singular_state {
     double *q, *v, *a, *lambda; /* n, n, n, m: the interpolated state */
     double *ideal, *nonideal;   /* n each: reactions, as in dynamics */
@@ -39,20 +39,21 @@ bool singular_state_create(singular_state *x, arena *memory, const hamel_model *
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
-/* Searches, starting from d, for the distance at which the rank margin on both sides is between `least` and 2 · `least` and
- * at least `rank` constraints are independent. Returns the distance, or 0 if none is found. */
+/* Searches, starting from d, for a distance at which the rank margins on both sides are between `least` and 2 ·
+ * `least`, and at least `rank` constraints are independent. Returns the distance, or 0 if none is found. */
 double singular_state_distance(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
                                double least, size_t rank);
 
 /* --- near singular configurations --------------------------------------------------------------------------------------- */
 
-/* Below this rank margin, drift off the constraints must be removed from the rates. */
+/* Below this rank margin, rates are evaluated at the nearest state on the constraints. Chosen, not measured. */
 #define SINGULARITY_NEAR 0.03
-/* Above this rank margin, relative to the largest one, rounding is negligible. */
+/* Above this rank margin, relative to the largest one, rounding is negligible (ε/s² = 1e-12). */
 #define SINGULARITY_REGULAR 0.015
 
-/* Replaces the rates `out` at (t, y) of a system with constraints if the state is nearly singular. `status` is the status of
- * the evaluation of the rates. Sets w->too_near if a rough stage must not be used. */
+/* Replaces the rates `out` at (t, y) of a system with constraints if the state is nearly singular. `status` is the
+ * status of the evaluation of the rates. Sets w->too_near if the stage must not be used, being too inaccurate for its
+ * margin. */
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out,
                                        hamel_status status) HAMEL_CHECKED;
 
@@ -62,30 +63,30 @@ double singularity_relative_margin(void *integrator);
 
 size_t singularity_rank(const integrator *w); /* number of independent constraints at the state evaluated last */
 
-/* Return whether collocation may replace the current method, and whether it must replace it after a step. */
+/* Return whether collocation may replace the current method, and whether it must replace it now. */
 bool singularity_allows_collocation(const integrator *w);
 bool singularity_needs_collocation(integrator *w);
 
 /* Returns true if velocities computed from other variables and the constraints are inaccurate at this rank margin. */
 bool singularity_loses_velocities(const integrator *w, double margin);
 
-/* Finds a replacement for the state solved last, the nearest one on the constraints to (q, v) at t, if rounding matters there.
- * *near is then true, and *found is the replacement, or NULL if there is no replacement. Returns HAMEL_INTEGRATION if
- * velocities are computed from other variables and are too inaccurate. */
+/* Finds a replacement for the state solved last, which is the state on the constraints nearest to (q, v) at t, if
+ * rounding is not negligible there. *near is then true, and *found is the replacement, or NULL if there is no
+ * replacement. Returns HAMEL_INTEGRATION if velocities are computed from other variables and are too inaccurate. */
 hamel_status singularity_replace_state(integrator *w, double t, const double *q, const double *v, bool *near,
                                        const singular_state **found, hamel_error *error) HAMEL_CHECKED;
 
-/* Add an error and return HAMEL_INTEGRATION. The first reports that the current method cannot pass the configuration at t, the
- * second that rounding decides the branch. */
+/* Both functions add an error and return HAMEL_INTEGRATION. The first reports that the current method cannot pass the
+ * configuration at t, the second that rounding decides the branch. */
 hamel_status singularity_explain(integrator *w, double t, double margin, hamel_error *error);
 hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error);
-/* Adds a hint to an error: the change of settings that may help. */
+/* Adds a hint to an error that suggests a change of settings. */
 void singularity_suggest(const integrator *w, hamel_error *error);
 
 /* --- detection ----------------------------------------------------------------------------------------------------------
  *
- * Steps do not normally end at a singular configuration. The rank margin falls to zero and rises again; its minimum is
- * searched on the dense output. */
+ * Steps do not normally end at a singular configuration. The rank margin falls to zero and rises again; the minimum is
+ * found on the dense output. */
 
 /* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of the
  * configuration, and the dynamics have evaluated the state at *t. Evaluates nothing if the step was not near a singular
@@ -99,14 +100,14 @@ hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found
  *   the Jacobi integral, if it is conserved, changes by at most a fixed multiple of the step tolerance;
  *   velocities change as the accelerations on both sides predict (trapezoidal rule), whereas at a change of branch they jump
  *   by their own size. Collocation checks its long steps separately.
- * An interval is checked only if a singular configuration was detected in the interval, or if the margin fell below √rtol,
- * where the tolerance does not separate the branches. */
+ * An interval is checked only if a singular configuration was detected in the interval, or if the margin fell below
+ * √rtol, where errors within the tolerance may exceed the distance of the branches. */
 typedef struct branch_check {
     double *v, *a; /* n each, borrowed: velocities and accelerations before the interval */
     bool inside;   /* whether the last step is in a nearly singular interval */
     bool crossed;  /* whether a singular configuration was detected in the interval */
     bool noted;    /* whether a singular configuration was detected in the last step */
-    bool rough;    /* whether a method other than collocation took a step with `noted` or a margin below √rtol */
+    bool rough; /* whether a method other than collocation took a step that had `noted` set or a margin below √rtol */
     double t, balance, tolerance; /* time, h − W and energy tolerance before the interval */
     double least;                 /* smallest rank margin in the interval, relative to the largest of the run */
     double at;                    /* time of the configuration detected last */
@@ -116,7 +117,7 @@ typedef struct branch_check {
 /* Records a singular configuration at t in the last step. `names` (may be NULL) are the names of the constraints. */
 void branch_check_note(branch_check *p, double t, const char *names);
 
-/* Updates the check by the last step of the trajectory. Returns HAMEL_INTEGRATION if the motion is on another branch. */
+/* Checks the last step of the trajectory. Returns HAMEL_INTEGRATION if the motion is on another branch. */
 hamel_status branch_check_follow(branch_check *p, trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Returns true if projecting the current state would change velocities by more than the tolerance, so that the state does
