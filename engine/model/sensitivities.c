@@ -192,7 +192,7 @@ hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation
 static hamel_status refuse_sensitivities(const hamel_model *model, const char *pointer, const char *why,
                                          const char *hint) {
     hamel_error *error = model->system->error;
-    (void)hamel_fail(error, HAMEL_INVALID, pointer, 0, "sensitivities are not available here: %s", why);
+    (void)hamel_fail(error, HAMEL_INVALID, pointer, 0, "sensitivities are not available: %s", why);
     hamel_suggest(error, "%s", hint);
     return HAMEL_INVALID;
 }
@@ -210,11 +210,10 @@ static hamel_status refuse_jump(const hamel_model *model) {
     while (i < s->nonsmooth_count && !has_two_values(&s->nonsmooth[i])) i++;
     if (i == s->nonsmooth_count) return HAMEL_OK;
     graph_print(s->graph, s->nonsmooth[i].written, system_name_symbol, s, &text);
-    (void)hamel_fail(
-        s->error, HAMEL_INVALID, WHERE, 0,
-        "sensitivities are not available here: forces jump where `%s`, which depends on these forces, passes "
-        "a bound",
-        text.bytes ? text.bytes : "");
+    (void)hamel_fail(s->error, HAMEL_INVALID, WHERE, 0,
+                     "sensitivities are not available: forces jump where `%s`, which depends on these forces, passes "
+                     "a bound",
+                     text.bytes ? text.bytes : "");
     hamel_suggest(s->error, "avoid sign, if, floor and mod of multipliers and reactions");
     text_buffer_free(&text);
     return HAMEL_INVALID;

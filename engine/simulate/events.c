@@ -200,10 +200,10 @@ static hamel_status apply_impulses(events *e, const model_event *event, double t
         if (!e->gains && !event->named_gain) e->gains = event, e->gained_at = t;
         return HAMEL_OK;
     }
-    (void)hamel_fail(error, HAMEL_INTEGRATION, event->pointer, 0,
-                     "at t = %.9g the impulses of the event `%s` add the energy %.6g: different restitutions at one "
-                     "instant contradict each other",
-                     t, event->name, gain);
+    (void)hamel_fail(
+        error, HAMEL_INTEGRATION, event->pointer, 0,
+        "at t = %.9g the impulses of the event `%s` add the energy %.6g, because their restitutions differ", t,
+        event->name, gain);
     hamel_suggest(error, "give all impulses of the event the same restitution, or declare separate events");
     return HAMEL_INTEGRATION;
 }
@@ -246,29 +246,26 @@ static hamel_status fail_frequency(const events *e, size_t i, double t, const ch
     const hamel_model *model = e->model;
     if (i < model->events.count) {
         (void)hamel_fail(error, HAMEL_INTEGRATION, model->events.list[i].pointer, 0,
-                         "at t = %.9g the event `%s` happens too often in too short a time (Zeno): %s", t,
-                         model->events.list[i].name, how);
-        hamel_suggest(error, "end the run there by an event with `terminate`, or let one activate the constraint that "
-                             "then holds; smaller tolerances resolve shorter times");
+                         "at t = %.9g the event `%s` happens too often (Zeno): %s", t, model->events.list[i].name, how);
+        hamel_suggest(error, "end the run at this event by `terminate`, or let the event activate the constraint that "
+                             "holds afterwards; smaller tolerances resolve shorter times");
         return HAMEL_INTEGRATION;
     }
     text_buffer text;
     text_buffer_init(&text, 400);
     system_name_symbol(model->system, SYMBOL_BRANCH, (int32_t)(i - model->events.count), &text);
-    (void)hamel_fail(error, HAMEL_INTEGRATION, "", 0,
-                     "at t = %.9g `%s` changes too often in too short a time (Zeno): %s", t,
+    (void)hamel_fail(error, HAMEL_INTEGRATION, "", 0, "at t = %.9g `%s` changes too often (Zeno): %s", t,
                      text.failed || !text.bytes ? "a branch of the equations" : text.bytes, how);
     hamel_suggest(
-        error,
-        "both sides drive the motion back to the edge: smooth the expression, as x/sqrt(x^2 + eps^2) for sign(x), or "
-        "describe dry friction by the key `friction` of a constraint");
+        error, "smooth the expression, for example sign(x) as x/sqrt(x^2 + eps^2), or describe dry friction by the key "
+               "`friction` of a constraint");
     text_buffer_free(&text);
     return HAMEL_INTEGRATION;
 }
 
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error) {
     char how[100];
-    snprintf(how, sizeof how, "the time of %.2g since the last one is too short for the tolerances", t - since);
+    snprintf(how, sizeof how, "%.2g after its last occurrence, a time too short for the tolerances", t - since);
     return fail_frequency(e, i, since, how, error);
 }
 
@@ -282,7 +279,7 @@ hamel_status events_note(events *e, size_t i, double t, hamel_error *error) {
     if (t == e->last) {
         double most = TOGETHER + TOGETHER_PAIRS * (double)e->model->events.count * (double)e->model->events.count;
         if ((double)e->together <= most) return HAMEL_OK;
-        snprintf(how, sizeof how, "%zu times at one instant, together with others", e->together);
+        snprintf(how, sizeof how, "%zu events and changes of branch at one instant", e->together);
         return fail_frequency(e, i, t, how, error);
     }
     e->last = e->recent[slot] = t;

@@ -330,7 +330,7 @@ static hamel_status explain_step(integrator *w, step_result result, hamel_error 
                                                         "smallest step"
                       : result == STEP_TOO_SHORT      ? "start and stop are too close to each other"
                       : message[0]                    ? message
-                                                      : "the integrator gave up";
+                                                      : "the integration method failed";
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0, "at t = %.17g the integration cannot continue: %s",
                      w->t, why);
     hamel_suggest(error, "look for a singularity near this time; a larger rtol or another method may pass it");

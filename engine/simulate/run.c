@@ -511,7 +511,7 @@ static void init_summary(hamel_summary *s, const hamel_model *model) {
     s->formulation = model->formulation->name;
     s->method = methods[model->settings.method];
     s->evaluation = model->native.size ? "machine code" : "interpreter";
-    if (model->not_translated) warn(s, "no machine code, as %s: the programs were interpreted", model->not_translated);
+    if (model->not_translated) warn(s, "the programs were interpreted, because %s", model->not_translated);
     s->start = model->settings.start;
     s->stop = model->settings.stop;
     s->rtol = model->settings.rtol;

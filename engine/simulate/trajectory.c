@@ -140,7 +140,8 @@ static hamel_status fail_projection(const trajectory *l, hamel_error *error) {
                      "at t = %.9g no state near the motion satisfies all constraints: `%s` is off by %.3g", l->t,
                      c->name,
                      fmax(fabs(dynamics_position(l->dynamics)[worst]), fabs(dynamics_velocity(l->dynamics)[worst])));
-    hamel_suggest(error, "constraints contradict each other from here on, or the mechanism has reached its end");
+    hamel_suggest(error,
+                  "end the run earlier, or check whether the constraints contradict each other from this time on");
     return HAMEL_INCOMPATIBLE;
 }
 

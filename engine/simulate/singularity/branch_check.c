@@ -75,8 +75,8 @@ bool branch_check_is_deep(const branch_check *p, const trajectory *l) {
 static hamel_status fail_branch(const branch_check *p, const trajectory *l, double jump, double turned,
                                 hamel_error *error) {
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                     "at t = %.9g the constraints%s%s become dependent, and the motion afterwards is not the "
-                     "same: its energy is off by %.3g, its velocities by %.2g of their size",
+                     "at t = %.9g the constraints%s%s become dependent, and the run left its solution branch "
+                     "there: its energy is off by %.3g, its velocities by %.2g of their size",
                      p->crossed ? p->at : (p->t + l->t) / 2, p->names[0] ? " " : "", p->names, jump, turned);
     singularity_suggest(l->integrator, error);
     return HAMEL_INTEGRATION;

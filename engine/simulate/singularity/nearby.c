@@ -144,9 +144,9 @@ double singularity_relative_margin(void *user) {
 
 void singularity_suggest(const integrator *w, hamel_error *error) {
     if (w->model->settings.projection != HAMEL_PROJECTION_ON)
-        hamel_suggest(error, "keep `projection` on: a singular configuration can only be crossed on the constraints");
+        hamel_suggest(error, "keep `projection` on: without projection a run cannot pass singular configurations");
     else if (w->forward)
-        hamel_suggest(error, "omit the sensitivities: without them singular configurations are crossed");
+        hamel_suggest(error, "omit the sensitivities: with sensitivities a run cannot pass singular configurations");
     else if (w->model->settings.method != HAMEL_METHOD_AUTO)
         hamel_suggest(error, "use method auto: it changes to bdf if the system becomes stiff");
     else
@@ -160,8 +160,8 @@ hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error) {
                      "near t = %.9g the constraints%s%s are so close to dependence that rounding decides how the "
                      "motion continues",
                      w->t, named ? " " : "", named ? names : "");
-    hamel_suggest(error, "change a length or an initial value a little: the constraints should either become dependent "
-                         "or stay far from that");
+    hamel_suggest(error, "change a length or an initial value slightly, so that the constraints either become "
+                         "dependent or remain clearly independent");
     return HAMEL_INTEGRATION;
 }
 
@@ -173,7 +173,7 @@ hamel_status singularity_explain(integrator *w, double t, double margin, hamel_e
     if (w->kind->rough_stages && w->model->formulation->variables == VARIABLES_VELOCITIES)
         (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
                          "near t = %.9g the constraints%s%s become dependent, and the stages of method %s are too "
-                         "rough to cross such a configuration",
+                         "inaccurate to pass this configuration",
                          t, named ? " " : "", named ? names : "", method);
     else
         (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
