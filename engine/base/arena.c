@@ -1,8 +1,8 @@
 /* arena.c — arena allocator: chunks of memory that are freed together.
  *
- * The head chunk serves allocations one after the other. Chunks come from calloc, and no byte is allocated twice, so
- * allocations need not be cleared, and untouched pages of a large chunk cost nothing. A request that exceeds the size of
- * the next chunk gets a separate chunk after the head, so that the rest of the head remains in use.
+ * Allocations are taken from the head chunk in sequence. Chunks come from calloc, and no byte is allocated twice, so
+ * allocations need not be cleared, and untouched pages of a large chunk cost nothing. A request that exceeds the size
+ * of the next chunk gets a separate chunk after the head, so that the rest of the head remains in use.
  *
  * Invariants: `used` is the sum of the sizes of all chunks, headers included, and never exceeds a nonzero `limit`;
  * chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not allocated is poisoned. */
@@ -126,7 +126,7 @@ void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t 
     bool failed = a->failed;
     void *result = arena_alloc(a, larger, size);
     if (result == NULL && larger > needed) {
-        larger = needed; /* close to the limit `needed` may still fit */
+        larger = needed; /* near the limit, a chunk of `needed` bytes may still fit */
         result = arena_alloc(a, larger, size);
     }
     if (result == NULL) return NULL;
@@ -141,7 +141,7 @@ char *arena_text(arena *a, const char *text, size_t length) {
     char *copy = arena_alloc(a, length + 1, 1);
     if (copy == NULL) return NULL;
     if (length > 0) memcpy(copy, text, length);
-    return copy; /* the zeroed memory terminates it */
+    return copy; /* the byte after the copy is already 0 */
 }
 
 char *arena_format(arena *a, const char *format, ...) {

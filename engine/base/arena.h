@@ -1,8 +1,8 @@
 /* arena.h — arena allocator: allocations are freed together. Each description, model and solver has its own arena.
  *
- * Chunks are taken from malloc, grow geometrically and are freed all at once. `limit` bounds the sum, so that a
- * client's description cannot exhaust memory. Under AddressSanitizer the unused part of a chunk and a gap after each
- * allocation are poisoned, so that it reports overruns. Not thread-safe. */
+ * Chunks are taken from malloc, grow geometrically and are freed all at once. `limit` bounds their total size, so that
+ * a client's description cannot exhaust memory. Under AddressSanitizer the unused part of a chunk and a gap after each
+ * allocation are poisoned, so that overruns are reported. Not thread-safe. */
 #pragma once
 
 #include "engine/base/error.h"

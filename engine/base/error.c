@@ -1,10 +1,10 @@
 /* error.c — list of errors.
  *
- * An error is stored completely or not at all: its texts are copied before the list changes. If an error cannot be kept
- * (the list is full, or memory has run out), the list is closed and later errors are only counted, so that
- * hamel_suggest and hamel_quote never attach their text to an older error. Once memory has run out, other errors may be
- * consequences, so only this one is reported. Texts are truncated to a fixed length at a code point boundary, because
- * they contain names from users of any length. */
+ * An error is stored with all its texts or not at all, because the texts are copied before the list changes. If an
+ * error cannot be stored (the list is full, or memory has run out), the list is closed and later errors are only
+ * counted, so that hamel_suggest and hamel_quote never attach their text to an older error. After memory has run out,
+ * later errors may be consequences, so only HAMEL_NO_MEMORY is reported. Texts are truncated to a fixed length at a
+ * code point boundary, because they contain names from users of any length. */
 #include "engine/base/error.h"
 
 #include <assert.h>
@@ -58,7 +58,7 @@ static size_t sequence_length(unsigned char lead) {
 }
 
 /* Removes partial code points, which remain after truncation ("%.300s", a buffer of fixed size) and would make a JSON
- * answer invalid. Returns the new length. */
+ * response invalid. Returns the new length. */
 static size_t drop_partial_sequences(char *text, size_t length) {
     size_t kept = 0;
     for (size_t at = 0, n; at < length; at += n) {

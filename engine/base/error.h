@@ -1,8 +1,8 @@
 /* error.h — list of errors, the error type of all modules.
  *
  * A function that can fail returns a hamel_status, and adds at least one error to the list if that status is not
- * HAMEL_OK. The check of a description adds all its errors before it returns, so that the user gets them at once; every
- * other function adds one.
+ * HAMEL_OK. The check of a description adds all errors before it returns, so that they are reported together. Every
+ * other function adds one error.
  *
  * An error has a position (a JSON Pointer into the description and, in an expression, a column), a message that states
  * what was found and expected, and a suggestion. Texts are one line without function names.
@@ -64,10 +64,10 @@ typedef struct hamel_error {
 /* An empty list is all zeros: hamel_error error = {0}. */
 void hamel_error_clear(hamel_error *error);
 
-/* Removes duplicates: an element that is checked more than once is reported once. */
+/* Removes duplicates, which occur because some elements are checked more than once. */
 void hamel_error_once(hamel_error *error);
 
-/* Changes the position of the error added last, for example from a missing target to the reference to it. */
+/* Changes the position of the error added last, for example to the reference whose target is missing. */
 void hamel_relocate(hamel_error *error, const char *pointer, int column);
 
 /* Changes the status of the list and of its last error, except HAMEL_NO_MEMORY; the texts stay. Returns `status`. */

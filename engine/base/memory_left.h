@@ -1,13 +1,13 @@
 /* memory_left.h — test for free memory before calls of libraries that do not check their allocations (SUNDIALS 6.4.1:
- * SUNLogger_Create, N_VClone) or exit if out of memory (UDUNITS-2: ut_parse). Another thread may allocate the memory in
- * between. */
+ * SUNLogger_Create, N_VClone) or exit if out of memory (UDUNITS-2: ut_parse). Another thread may still allocate this
+ * memory before the library does. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Returns true if malloc can provide `vectors` vectors of `length` doubles, each with a header of 512 bytes, and another
- * 64 KiB. */
+/* Returns true if malloc can provide `vectors` vectors of `length` doubles, each with a header of 512 bytes, and 64 KiB
+ * in addition. Both allowances are chosen. */
 static inline bool memory_left(size_t vectors, size_t length) {
     size_t bytes;
     if (__builtin_mul_overflow(length, sizeof(double), &bytes) || __builtin_add_overflow(bytes, 512, &bytes) ||

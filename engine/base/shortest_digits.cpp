@@ -13,6 +13,6 @@ int shortest_digits(double value, char *digits, int *exponent) {
     for (char *at = e + 2; at < end; at++) power = 10 * power + (*at - '0');
     *exponent = 1 + (e[1] == '-' ? -power : power);
     digits[0] = text[0];
-    std::memcpy(digits + 1, text + 2, SHORTEST_DIGITS_SPACE - 1); /* a constant size takes two instructions */
+    std::memcpy(digits + 1, text + 2, SHORTEST_DIGITS_SPACE - 1); /* a constant size compiles to two instructions */
     return e - text > 1 ? static_cast<int>(e - text) - 1 : 1;
 }

@@ -1,5 +1,5 @@
 /* shortest_digits.h — the fewest decimal digits that read back to a double, by libstdc++ (std::to_chars, Ryu: Adams,
- * PLDI 2018). This is the only C++ of the engine: trying 15, 16 and 17 digits with printf and strtod takes fifteen
+ * PLDI 2018). The engine uses C++ only here, because trying 15, 16 and 17 digits with printf and strtod takes fifteen
  * times as long. */
 #pragma once
 
@@ -10,8 +10,8 @@ extern "C" {
 enum { SHORTEST_DIGITS_MOST = 17, SHORTEST_DIGITS_SPACE = 32 };
 
 /* Writes the digits of |value| = 0.d₁d₂d₃… · 10^exponent to digits[SHORTEST_DIGITS_SPACE], without a NUL, and returns
- * their number, at most SHORTEST_DIGITS_MOST. The bytes after them are unspecified. d₁ ≠ 0, except that 0 has the digit
- * "0" and the exponent 1. `value` must be finite. */
+ * how many, at most SHORTEST_DIGITS_MOST. The other bytes of the array are unspecified. d₁ ≠ 0, except that 0 has the
+ * digit "0" and the exponent 1. `value` must be finite. */
 int shortest_digits(double value, char *digits, int *exponent);
 
 #ifdef __cplusplus

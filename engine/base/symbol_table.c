@@ -1,13 +1,13 @@
 /* symbol_table.c — hash table from names to integers, and search for the nearest name for suggestions.
  *
- * The number of slots is a power of two; they are at most half full and probed linearly. The hash is SipHash-2-4
- * (Aumasson and Bernstein 2012) under a random key, cut to 32 bits; it determines the slot of a symbol, never an order
- * that a user can see.
+ * The number of slots is a power of two. At most half of the slots are full, and they are probed linearly. The hash is
+ * SipHash-2-4 (Aumasson and Bernstein 2012) under a random key, truncated to 32 bits. The hash determines the slot of a
+ * symbol, never an order that a user can see.
  *
  * The edit distance counts insertions, deletions and replacements of bytes and swaps of adjacent bytes, each pair at
- * most once (optimal string alignment). A change of case costs less than a change of letter. Lengths are bounded, so the
- * three rows of the distance matrix are on the stack. An abbreviation is nearer than one edit: for `init` the suggestion
- * is `initial`, not `unit`. */
+ * most once (optimal string alignment). A change of case costs less than a change of letter. Lengths are bounded, so
+ * the three rows of the distance matrix are on the stack. An abbreviation costs less than one edit: for `init` the
+ * suggestion is `initial`, not `unit`. */
 #include "engine/base/symbol_table.h"
 
 #include <assert.h>

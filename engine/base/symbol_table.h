@@ -1,4 +1,4 @@
-/* symbol_table.h — hash table from names to small integers. The index of a symbol counts the additions before it.
+/* symbol_table.h — hash table from names to small integers. Symbols are numbered from 0 as they are added.
  *
  * Uses open addressing with SipHash-2-4 and a random key per table, because names come from users, who must not be able
  * to cause collisions. Names are copied into the arena. */
@@ -35,9 +35,9 @@ int32_t symbol_find(const symbol_table *t, const char *name, size_t length);
 hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_t value, int32_t *index) HAMEL_CHECKED;
 
 /* Returns the name nearest to `name` by edit distance (a transposition is one edit), for suggestions. Returns NULL if
- * all names differ by more than a third of its length (at least 1) or have no character in common with it. A change of
- * case costs less than a change of letter, and an abbreviation of 3 letters or more costs less than one edit. At most
- * 10,000 symbols of at most 48 bytes are compared, to bound the cost of a wrong name. */
+ * the distance of every name exceeds a third of the length of `name` (at least 1), or if no name has a character in
+ * common with `name`. A change of case costs less than a change of letter, and an abbreviation of 3 letters or more
+ * costs less than one edit. At most 10,000 symbols of at most 48 bytes are compared, to bound the time. */
 const char *symbol_nearest(const symbol_table *t, const char *name, size_t length);
 
 /* Applies the same rule to a list of names. */

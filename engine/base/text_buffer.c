@@ -37,7 +37,7 @@ static bool fail(text_buffer *b) {
     return false;
 }
 
-/* Makes room for `more` bytes and a NUL. */
+/* Grows the buffer so that `more` bytes and a NUL fit. */
 static bool reserve(text_buffer *b, size_t more) {
     if (b->failed) return false;
     if (more > b->maximum - b->length) return fail(b);
@@ -84,8 +84,8 @@ void text_buffer_printf(text_buffer *b, const char *format, ...) {
     b->length += (size_t)length;
 }
 
-/* Bytes that the layout of a number may write, of which a number takes at most 25. Copies of DIGITS bytes have a constant
- * size and may write more than is used. */
+/* NUMBER_SPACE bytes must be free before a number is written. A number has at most 25 bytes, but copies of the constant
+ * size DIGITS may write more. */
 enum { NUMBER_SPACE = 64, DIGITS = SHORTEST_DIGITS_MOST };
 
 /* Writes d.dddde±XX with at least two digits in the exponent. Returns the end. */

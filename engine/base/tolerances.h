@@ -1,4 +1,4 @@
-/* tolerances.h — tolerances that several modules share, each with its source. ε is DBL_EPSILON, 2.2e-16.
+/* tolerances.h — tolerances that several modules share, each with its source or reason. ε is DBL_EPSILON, 2.2e-16.
  *
  * A scaled residual is |Φ_c| / Σ_i |A_ci| max(1, |q_i|), or its counterpart for velocities (dynamics.h). Rounding of
  * the state alone makes it about ε. A tolerance that only one file uses is defined in that file. */
@@ -10,8 +10,8 @@
 
 /* --- states on the constraints: scaled residuals ------------------------------------------------------------------ */
 
-/* Upper bound on the residuals of a state on the constraints. Newton's method squares residuals, so one step leads from
- * 1e-9 to rounding; a larger residual after a projection means that it has failed. */
+/* Upper bound on the residuals of a state on the constraints. Newton's method squares residuals, so one step reduces
+ * 1e-9 to rounding errors. A projection has failed if its residual is larger. */
 static const double ON_CONSTRAINTS = 1e-9;
 /* Upper bound on the residual after a projection if large terms cancel: terms up to 5e4 times the scale, each rounded
  * by ε. The coordinates of a projected state may have the same error, relative to max(1, |q_i|). */
@@ -21,8 +21,8 @@ static const double INITIAL_MISS = 1e-6;
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
-/* Sine of the angle below which a row counts as dependent on others at a state whose residuals are rounding. At
- * consistent states the sine of dependent rows is some 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
+/* Sine of the angle below which a row counts as dependent on others at a state whose residuals are rounding errors. At
+ * such states the sine of dependent rows is about 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
  * Computations, 4th ed., 5.5.7). At larger angles at least six digits of a solution are correct. */
 static const double RANK_TOLERANCE = 1e-10;
 /* RANK_TOLERANCE for the random states of an analysis, whose residuals are below 1e-10 (analyze/samples.c). */
@@ -33,20 +33,21 @@ static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
 /* Compliance of a redundant row, relative to its largest entry: the iteration that removes its effect gains ten digits
  * per step. */
 static const double COMPLIANCE = 1e-10;
-/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; rounding is far below. */
+/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; chosen far above
+ * rounding. */
 static const double JUMP_CONTRADICTION = 1e-6;
 
 /* Smallest pivot of M, relative to its diagonal entry, that elimination in a fixed order accepts if constraints act.
- * These may compensate for a singular M. The elimination multiplies rounding errors by the inverse of this ratio. With
- * 1e-6 they grow to 1e-10, which is too small to be mistaken for a later pivot, and ten digits are left. */
+ * Constraints may compensate for a singular M. The elimination multiplies rounding errors by the inverse of this ratio.
+ * With 1e-6 the errors grow to 1e-10, which is too small to be mistaken for a later pivot. */
 static const double MASS_PIVOT_KEPT = 1e-6;
-/* Smallest pivot of M, relative to the largest pivot, that is accepted if constraints act. Near the quaternion
- * e = (1, 0, 0, 0) the row of e0 in M vanishes, but the force on e0 does not, because the norm constraint balances it.
- * The pivot equals its diagonal entry, and the acceleration is the difference of two numbers that are larger by the
- * inverse of the pivot. 1e-6 leaves ten digits. A diagonal M needs no such bound, because forces vanish with masses. */
+/* Smallest pivot of M, relative to the largest pivot, that is accepted if constraints act. Near the quaternion e = (1,
+ * 0, 0, 0) the row of e0 in M vanishes, but the force on e0 does not, because the norm constraint balances it. The
+ * pivot equals its diagonal entry, and the acceleration is the difference of two numbers that are larger by the inverse
+ * of the pivot. This leaves ten digits. A diagonal M needs no such bound, because forces vanish with masses. */
 static const double MASS_PIVOT_LEAST = 1e-6;
-/* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest pivot. This is the
- * rounding error of a pivot if M is diagonal or no constraints act. */
+/* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest pivot. If M is diagonal
+ * or no constraints act, this is the rounding error of a pivot. */
 static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained) {
     return constrained && !diagonal ? MASS_PIVOT_LEAST : (double)n * DBL_EPSILON;
 }
@@ -59,15 +60,15 @@ static const double ROUNDING_SAFETY = 8;
 
 /* --- integration -------------------------------------------------------------------------------------------------- */
 
-/* Smallest relative tolerance of an integration. Below it, rounding increases the number of steps without increasing
- * the accuracy. */
+/* Smallest relative tolerance of an integration. At smaller tolerances, rounding increases the number of steps without
+ * increasing the accuracy. */
 static const double RTOL_LEAST = 1e-13;
-/* Times that differ by less than this, relative to the span of a run, are the same instant. The value is some hundred
- * rounding errors of t. */
+/* Times that differ by less than this, relative to the span of a run, are the same instant. The value is several
+ * hundred rounding errors of t. */
 static const double INSTANT = 1e-13;
 /* Error of a state between projections, in units of the integration tolerance. Energy balances of all examples with all
  * methods are off by up to ten tolerances (simulate/energy.c). */
 static const double STATE_UNCERTAINTY = 10;
 /* Difference of two states of different motions, in units of the integration tolerance: a hundred times
- * STATE_UNCERTAINTY. Smaller differences are integration errors of one motion. */
+ * STATE_UNCERTAINTY. Smaller differences are treated as integration errors. */
 static const double ANOTHER_MOTION = 1e3;
