@@ -6,15 +6,15 @@ const char *hint_for_condition(syntax_goal goal) {
     case SYNTAX_EQUATION:
         return "an equation is lhs = rhs; for a one-sided constraint use `events` that activate and "
                "deactivate constraints";
-    case SYNTAX_CROSSING: return "write what passes through 0, as y - 1 for y < 1, and its `direction`";
+    case SYNTAX_CROSSING: return "write an expression that crosses 0, such as y - 1 for y < 1, and set `direction`";
     case SYNTAX_EXPRESSION: break;
     }
     return "comparisons, `and`, `or` and `not` belong in the first argument of if(condition, a, b)";
 }
 
 const char *hint_for_equal_sign(syntax_goal goal) {
-    if (goal == SYNTAX_CROSSING) return "write what passes through 0, as y - 1 for y = 1";
-    return "a comparison is written ==; an equation, where one is expected, is lhs = rhs";
+    if (goal == SYNTAX_CROSSING) return "write an expression that crosses 0, such as y - 1 for y = 1";
+    return "write == to compare; a single = is allowed only in equations such as constraints";
 }
 
 static const char *written_here(const char *text, size_t length) {
@@ -49,7 +49,7 @@ void hint_for_function(hamel_error *error, const char *text, size_t length) {
     else if (nearest)
         hamel_suggest(error, "did you mean %s?", nearest);
     else
-        hamel_suggest(error, "a product is written %.*s*(...)", hamel_shown(text, length), text);
+        hamel_suggest(error, "write %.*s*(...) for a product", hamel_shown(text, length), text);
 }
 
 void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range) {
@@ -59,10 +59,10 @@ void hint_before(hamel_error *error, const syntax_item *last, const token *next,
     if (range && next->kind == TOKEN_NAME)
         hamel_suggest(error, "a range is written i = 1..N");
     else if (measured && degrees)
-        hamel_suggest(error, "angles are in radians: %.15g*pi/180", last->as.number);
+        hamel_suggest(error, "angles are in radians; write %.15g*pi/180", last->as.number);
     else if (measured)
-        hamel_suggest(error, "a product is written %.15g*%.*s; write a value without its unit", last->as.number,
+        hamel_suggest(error, "write %.15g*%.*s for a product; numbers are written without units", last->as.number,
                       hamel_shown(next->text, next->length), next->text);
     else
-        hamel_suggest(error, "a product is written with *");
+        hamel_suggest(error, "write products with *");
 }

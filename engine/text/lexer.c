@@ -1,11 +1,11 @@
 /* lexer.c — splits expression text into tokens, in one pass.
  *
  * `at` is always the first byte of a code point, and `column` its column. An invalid byte is consumed with its
- * TOKEN_ERROR, so a caller that continues reaches the end.
+ * TOKEN_ERROR, so that a caller that continues reaches the end of the text.
  *
- * Every code point outside ASCII is a letter except those that look like a space, like an operator, or are invisible.
- * Otherwise an invisible character or a typographic minus sign would become part of a name, and be reported as an
- * unknown name. */
+ * Every code point outside ASCII is a letter, except invisible characters and those that look like a space or an
+ * operator. Otherwise an invisible character or a typographic minus sign would become part of a name, and be reported
+ * as an unknown name. */
 #include "engine/text/lexer.h"
 
 #include <assert.h>
@@ -65,7 +65,7 @@ static bool is_ascii_letter(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Returns the byte `offset` after the current one, or -1 beyond the end. */
+/* Returns the byte `offset` bytes after the current one, or -1 beyond the end. */
 static int peek(const lexer *l, size_t offset) {
     return (size_t)(l->end - l->at) > offset ? (unsigned char)l->at[offset] : -1;
 }
@@ -91,7 +91,7 @@ static size_t decode(const lexer *l, uint32_t *code) {
     return *code < LEAST[length] || *code > 0x10FFFF ? 0 : length;
 }
 
-/* Returns the length of the letter outside ASCII at the current byte. Returns 0 and sets *message for other characters. */
+/* Returns the length of the non-ASCII letter at the current byte. Otherwise returns 0 and sets *message. */
 static size_t letter_length(const lexer *l, const char **message) {
     uint32_t code = 0;
     size_t length = decode(l, &code);

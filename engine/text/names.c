@@ -1,7 +1,7 @@
 /* names.c — reserved words and names of functions.
  *
  * The list of function names is expanded from the tables that define the functions. The position of a name in the list
- * determines its meaning. The list has about fifty names, so a scan that compares mostly first letters needs no hash. */
+ * determines its meaning. The list has about fifty names, so a linear search is fast enough. */
 #include "engine/base/symbol_table.h"
 #include "engine/text/parser_int.h"
 

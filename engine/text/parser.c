@@ -1,13 +1,13 @@
 /* parser.c — parses expressions by precedence climbing with explicit stacks.
  *
  * The parser alternates between two states: expecting a value, or expecting an operator or an end. Open constructs
- * (operators without their right side, parentheses, calls, indices) are frames on a stack. The value stack contains the
- * type of each finished value, number or condition, and its column for messages. An operator is written to the postfix
- * code when its frame is popped, so that the items are in the order of evaluation.
+ * (operators without their right operand, parentheses, calls, indices) are frames on a stack. The value stack contains
+ * the type of each finished value, number or condition, and its column for messages. An operator is written to the
+ * postfix code when its frame is popped, so that the items are in the order of evaluation.
  *
- * Each item of the code corresponds to a different token (the two items of a sum to its name and its parenthesis), so the
- * number of tokens bounds the size of the code. The code is built in a scratch arena and copied to the caller's arena.
- * Functions return false after adding an error, whose status is then in `status`. */
+ * Each item of the code corresponds to a different token (the two items of a sum to its name and its parenthesis), so
+ * the number of tokens bounds the size of the code. The code is built in a scratch arena and copied to the caller's
+ * arena. Functions return false after adding an error, whose status is then in `status`. */
 #include "engine/text/parser_int.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static bool check_operands(parser *p, graph_op op, int arity) {
     return true;
 }
 
-/* Pops the operator on top and writes it. */
+/* Pops the operator on top of the stack and writes it to the code. */
 static bool finish_operator(parser *p) {
     frame f = parser_pop(p);
     if (f.operation == NO_OPERATION) return parser_check_number(p, parser_last_value(p));
@@ -34,7 +34,7 @@ static bool finish_operator(parser *p) {
     return parser_emit(p, item, (size_t)info->arity, info->condition != 0);
 }
 
-/* Writes the operators on top that bind at least as tightly as `level`. */
+/* Pops and writes the operators on top of the stack whose precedence is at least `level`. */
 static bool finish_operators(parser *p, int level) {
     for (frame *f = parser_top(p); f && frame_is_operator(f) && f->level >= level; f = parser_top(p))
         if (!finish_operator(p)) return false;
@@ -95,7 +95,8 @@ static bool parse_equal_sign(parser *p) {
         return parser_fail(p, open->open, "this \"%s\" is not closed before \"=\"",
                            open->kind == FRAME_INDEX ? "[" : "(");
     if (open != NULL || !p->equation) {
-        parser_fail(p, column, p->equal_column > 0 ? "an equation has one \"=\"" : "\"=\" is not allowed here");
+        parser_fail(p, column,
+                    p->equal_column > 0 ? "an equation must have exactly one \"=\"" : "\"=\" is not allowed here");
         return parser_suggest(p, hint_for_equal_sign(p->goal));
     }
     if (!parser_check_number(p, parser_last_value(p))) return false;
@@ -117,7 +118,7 @@ static bool emit_name(parser *p, const frame *f, token suffix) {
     for (; !f->is_name && p->token.kind == TOKEN_PRIME; parser_advance(p)) {
         if (++item.primes <= 2) continue;
         parser_fail(p, p->token.column, "a name may be differentiated at most twice");
-        return parser_suggest(p, "der(x'') is the rate of an acceleration, where rates are allowed");
+        return parser_suggest(p, "write der(x'') for the rate of an acceleration, where der is allowed");
     }
     p->want_value = false;
     return parser_emit(p, item, (size_t)f->count, false);
@@ -182,7 +183,7 @@ static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     return false;
 }
 
-/* A call that has all its arguments: pops its frame and writes it. The current token is its ')'. */
+/* Pops the frame of a call that has all its arguments and writes the call. The current token is its ')'. */
 static bool finish_call(parser *p) {
     frame f = parser_pop(p);
     parser_advance(p);
@@ -199,7 +200,7 @@ static bool finish_call(parser *p) {
     return parser_emit(p, item, (size_t)f.count, false);
 }
 
-/* The current token is the '(' or ',' before an argument of the quantity on top. */
+/* Starts an argument of the quantity on top of the stack. The current token is the '(' or ',' before it. */
 static bool begin_quantity_argument(parser *p) {
     const frame *f = parser_top(p);
     bool is_name = quantity_signature((syntax_quantity)f->operation)[f->count] == 'n';
@@ -259,7 +260,7 @@ static bool parse_call(parser *p, const token *name, function_name function) {
     return p->token.kind == TOKEN_END ? fail_open(p, &f) : fail_arity(p, &f, p->token.column, -1);
 }
 
-/* Checks the argument just finished of the bracket on top and counts it. */
+/* Checks and counts the argument that has just ended, which belongs to the bracket on top of the stack. */
 static bool finish_argument(parser *p, frame *f) {
     f->count++;
     if (f->kind == FRAME_CALL && f->operation == GRAPH_IF && f->count == 1)
@@ -267,7 +268,7 @@ static bool finish_argument(parser *p, frame *f) {
     return parser_check_number(p, parser_last_value(p));
 }
 
-/* Writes the head of a sum, which leaves the total on the value stack. Both ends of the sum have been parsed. */
+/* Writes the SYNTAX_SUM item of a sum whose limits have been parsed. It leaves the total on the value stack. */
 static bool emit_sum(parser *p, frame *f) {
     syntax_item item = {.kind = SYNTAX_SUM, .column = f->column, .length = f->length, .as.name = f->name};
     f->item = (int32_t)p->count;

@@ -3,7 +3,7 @@
  * The parser climbs precedences with explicit stacks in the arena instead of recursion, so a text of a million nested
  * parentheses needs no deep C stack. Later passes run postfix code in one loop over an array with a value stack.
  *
- *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right side may carry a sign)
+ *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right operand may have a sign)
  *
  * The parser distinguishes conditions (comparisons, and, or, not) from numbers and allows conditions only as the first
  * argument of if(). It checks the names of functions and the number of arguments; the binder checks other names. */
@@ -24,8 +24,8 @@ typedef enum syntax_kind {
     SYNTAX_SUM_END   /* the item `count` places before this one is its SYNTAX_SUM (`count` is the body's length + 1) */
 } syntax_kind;
 
-/* Functions that do not map numbers to numbers. Signature: n is a name, e an expression, k an expression that must be an
- * integer, o an optional integer at the end. The parser handles sum separately. */
+/* Functions that do not map numbers to numbers. Signature: n is a name, e an expression, k an expression that must be
+ * an integer, o an optional integer at the end. The parser handles sum separately. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
@@ -82,9 +82,9 @@ typedef struct syntax {
 } syntax;
 
 enum {
-    SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text; a longer text is an error HAMEL_LIMIT */
-    SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls */
-    SYNTAX_SUMS_MAX = 16,       /* sums within sums; the costs of nested sums multiply */
+    SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text; longer texts fail with HAMEL_LIMIT */
+    SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls; chosen */
+    SYNTAX_SUMS_MAX = 16,       /* nested sums, whose costs multiply; chosen */
     SYNTAX_INDICES_MAX = 4
 };
 
@@ -95,8 +95,8 @@ typedef enum syntax_goal {
     SYNTAX_CROSSING  /* an expression whose zero crossings are events */
 } syntax_goal;
 
-/* Parses text[length], which must outlive the result; items are allocated in `memory`. On failure adds one error at `pointer`
- * with its column and the expression, and returns HAMEL_INVALID (or HAMEL_NO_MEMORY, HAMEL_LIMIT). */
+/* Parses text[length], which must outlive the result; items are allocated in `memory`. On failure adds one error at
+ * `pointer` with its column and the expression, and returns HAMEL_INVALID (or HAMEL_NO_MEMORY, HAMEL_LIMIT). */
 hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t length, syntax_goal goal,
                           const char *pointer, hamel_error *error) HAMEL_CHECKED;
 
@@ -111,7 +111,7 @@ typedef struct syntax_range {
 hamel_status syntax_parse_range(syntax_range *out, arena *memory, const char *text, size_t length, const char *pointer,
                                 hamel_error *error) HAMEL_CHECKED;
 
-/* Returns true if a text is a valid name without index or prime, such as a coordinate's. */
+/* Returns true if a text is a valid name without index or prime, such as the name of a coordinate. */
 bool syntax_is_name(const char *text, size_t length);
 
 /* Returns true for reserved names: all functions, t, pi, and, or, not, if, sum. */

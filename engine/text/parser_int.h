@@ -6,7 +6,7 @@
 
 /* --- names.c ----------------------------------------------------------------------------------------------------- */
 
-/* Function of a name. `code` is a graph_op for FUNCTION_OPERATOR, and a syntax_quantity for FUNCTION_QUANTITY. */
+/* Meaning of a function name. `code` is a graph_op for FUNCTION_OPERATOR, a syntax_quantity for FUNCTION_QUANTITY. */
 typedef enum function_kind { FUNCTION_NONE, FUNCTION_OPERATOR, FUNCTION_QUANTITY, FUNCTION_SUM } function_kind;
 typedef struct function_name {
     function_kind kind;
@@ -18,7 +18,8 @@ function_name function_find(const char *text, size_t length);
 /* Returns the name of a function that is nearest to the text, or NULL. */
 const char *function_nearest(const char *text, size_t length);
 
-/* Returns one letter for each argument: n for a name, e for an expression, k for an integer, o for an optional integer. */
+/* Returns one letter for each argument: n for a name, e for an expression, k for an integer, o for an optional
+ * integer. */
 const char *quantity_signature(syntax_quantity quantity);
 
 bool word_is(const char *text, size_t length, const char *word);
@@ -42,7 +43,7 @@ void hint_before(hamel_error *error, const syntax_item *last, const token *next,
 typedef enum frame_kind {
     FRAME_PREFIX,
     FRAME_BINARY,
-    FRAME_GROUP, /* this and the kinds below are opened by a bracket */
+    FRAME_GROUP, /* a bracket opens this kind and the kinds below */
     FRAME_CALL,
     FRAME_QUANTITY,
     FRAME_SUM,
@@ -51,14 +52,14 @@ typedef enum frame_kind {
 
 enum { OR_LEVEL = 1, AND_LEVEL, NOT_LEVEL, COMPARISON_LEVEL, SUM_LEVEL, PRODUCT_LEVEL, SIGN_LEVEL, POWER_LEVEL };
 
-enum { NO_OPERATION = GRAPH_OP_COUNT }; /* the operator of a unary plus */
+enum { NO_OPERATION = GRAPH_OP_COUNT }; /* marks a unary plus, which has no operator */
 
 typedef struct frame {
     uint8_t kind;       /* frame_kind */
     uint8_t level;      /* precedence of an operator */
     uint8_t is_name;    /* FRAME_INDEX: true for the index of a bare name */
     uint16_t operation; /* graph_op or syntax_quantity */
-    int32_t count;      /* number of finished arguments; those of a sum are first, last and term */
+    int32_t count;      /* number of finished arguments; a sum has the arguments first, last and term */
     int32_t column;     /* column of the operator, or of the name before the bracket */
     int32_t open;       /* column of the bracket */
     int32_t item;       /* FRAME_SUM: index of the item SYNTAX_SUM */
@@ -93,8 +94,8 @@ typedef struct parser {
     hamel_status status;
 } parser;
 
-/* Add an error and return false. parser_fail_arena: the arena of the caller is full. parser_fail_expected: `expected` was
- * expected instead of the current token. parser_suggest only adds a suggestion to the last error. */
+/* Add an error and return false. parser_fail_arena: the arena of the caller is full. parser_fail_expected: the current
+ * token is not the `expected` one. parser_suggest only adds a suggestion to the last error. */
 bool parser_fail(parser *p, int32_t column, const char *format, ...) HAMEL_PRINTF(3, 4);
 bool parser_fail_memory(parser *p);
 bool parser_fail_arena(parser *p, const arena *memory);

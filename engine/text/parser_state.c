@@ -100,5 +100,5 @@ bool parser_check_number(parser *p, value v) {
 bool parser_check_condition(parser *p, value v, const char *who) {
     if (v.condition) return true;
     parser_fail(p, v.column, "\"%s\" takes a condition, but this is a number", who);
-    return parser_suggest(p, "compare it with something, such as x > 0");
+    return parser_suggest(p, "write a comparison, such as x > 0");
 }
