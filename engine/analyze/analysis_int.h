@@ -19,7 +19,7 @@ typedef struct sample {
     double t, *q, *v;          /* each n; v satisfies the velocity-level constraints */
     double *free_v, *a;        /* each n: velocities and accelerations that need not satisfy the constraints */
     double *nonideal, *lambda; /* n; one per constraint of the model, active or not */
-    bool clear;                /* whether the rank of the constraints is unambiguous at this state */
+    bool clear;                /* true if the rank of the constraints is unambiguous at this state */
 } sample;
 
 /* A state at which the nonsmooth operator `which` is on another branch than in the initial state. */
@@ -28,8 +28,8 @@ typedef struct region {
     size_t which;
 } region;
 
-/* A test whether `node` is identically zero. It sets *nonzero to true if the node differs from 0 at a sample, and bit k
- * of *beyond if the node differs from 0 in region k. */
+/* A test of whether `node` is identically zero. It sets *nonzero to true if the node differs from 0 at a sample, and
+ * bit k of *beyond if the node differs from 0 in region k. */
 typedef struct zero_test {
     graph_node node;
     bool *nonzero;
@@ -45,7 +45,7 @@ typedef struct analysis_request {
 } analysis_request;
 
 typedef struct analysis {
-    analysis_request request; /* without NULL: analysis_perform inserts the defaults */
+    analysis_request request; /* no member is NULL: analysis_perform inserts the defaults */
     arena *memory;            /* owns all arrays below; the model has its own arena */
     hamel_model *model;
     hamel_system *system;
@@ -53,17 +53,17 @@ typedef struct analysis {
     groups groups;              /* groups of all constraints */
     double *inputs_q, *seeds_q; /* n; n · PROGRAM_LANES: inputs shared by the programs of all groups */
     size_t n, m;                /* coordinates; constraints that act initially */
-    bool *linear;               /* m: whether holonomic, or a velocity constraint linear in the velocities */
-    graph_node *at_rest;        /* m: a_ct, the part of the velocity form without velocities, or GRAPH_NONE */
+    bool *linear;        /* m: true for holonomic constraints and velocity constraints linear in the velocities */
+    graph_node *at_rest; /* m: a_ct, the part of the velocity form without velocities, or GRAPH_NONE */
     sample samples[SAMPLE_COUNT];
     sample start;     /* the consistent initial state */
-    bool start_known; /* whether a consistent initial state was found */
-    region *others;   /* states on other branches */
+    bool start_known; /* true if a consistent initial state was found */
+    region *others;   /* states on other branches of the nonsmooth operators */
     size_t other_count;
     double *branches; /* branch of each nonsmooth operator in the initial state */
     zero_test *tests;
     size_t test_count, test_capacity;
-    work_budget work; /* work budget of the algebra in the current part of the analysis */
+    work_budget work; /* remaining budget of the algebra in the current part of the analysis */
     hamel_report *report;
     hamel_error *error;
 } analysis;
@@ -98,13 +98,13 @@ const char *analysis_text(analysis *a, graph_node node, size_t most);
 /* Adds HAMEL_NO_MEMORY to the error if it has no entry yet; returns its status. */
 hamel_status analysis_no_memory(analysis *a);
 
-/* Adds the error that stopped the graph, or HAMEL_NO_MEMORY if the graph has not failed; returns its status. */
+/* Adds the error that made the graph fail, or HAMEL_NO_MEMORY if the graph has not failed; returns its status. */
 hamel_status analysis_stopped(analysis *a);
 
 /* Starts a new work budget for the algebra of one part of the analysis. */
 void analysis_begin_work(analysis *a);
 
-/* Adds `what` to the `unfinished` parts of the report, because a work budget or a length limit ended this part early. */
+/* Adds `what` to the `unfinished` parts of the report, because a limit of work or length ended this part early. */
 void analysis_unfinished(analysis *a, const char *what);
 
 /* --- samples.c ---------------------------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ bool regions_name(analysis *a, uint64_t beyond, hamel_names *names);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a test; the result of a test of a number is set at once. Returns false if the node is invalid or memory runs
+/* Adds a test. If the node is a number, its result is set at once. Returns false if the node is invalid or memory runs
  * out. */
 bool zero_test_add(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond);
 
@@ -156,7 +156,7 @@ graph_point sample_point(const analysis *a, const sample *at, bool free_velociti
 hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, const graph_node *nodes, size_t count,
                          double *values) HAMEL_CHECKED;
 
-/* --- the parts of a report ---------------------------------------------------------------------------------------- */
+/* --- analyses that fill the report -------------------------------------------------------------------------------- */
 
 /* structure.c: kinds and properties of the constraints, cyclic coordinates and conserved quantities. */
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;

@@ -1,4 +1,4 @@
-/* analyze.c — hamel_analyze: sequence of its parts, and memory of all results of this module. */
+/* analyze.c — hamel_analyze calls the analyses in sequence; memory of all results of engine/analyze. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/formulation.h"
@@ -70,7 +70,7 @@ static bool is_interrupted(void *system) {
 }
 
 void analysis_begin_work(analysis *a) {
-    /* two seconds at most, measured on the examples and on random Pfaffian systems */
+    /* operations that take at most two seconds, measured on the examples and on random Pfaffian systems */
     a->work = (work_budget){.left = 60000000, .interrupted = is_interrupted, .context = a->system};
 }
 
@@ -115,18 +115,18 @@ static bool begin_report(analysis *a) {
     return !a->memory->failed;
 }
 
-/* Creates the groups; rejects those too large for dense rank elimination. */
+/* Creates the groups. Adds an error if a group is too large for dense rank elimination. */
 static hamel_status make_groups(analysis *a) {
     assert(a->equations.n == a->n && a->equations.m == a->m);
     const double most_entries = 1e7; /* upper bound of one matrix: 80 MB */
-    const double most_work = 1e11;   /* upper bound of the multiplications of one elimination: a minute */
+    const double most_work = 1e11;   /* upper bound of the multiplications of one elimination: about a minute */
     if (!groups_create(&a->groups, a->memory, a->system, NULL)) return analysis_no_memory(a);
     for (size_t k = 0; k < a->groups.count; k++) {
         double rows = (double)groups_constraints(&a->groups, k), columns = (double)groups_coordinates(&a->groups, k);
         if (rows * columns <= most_entries && rows * rows * columns <= most_work) continue;
         return hamel_fail(a->error, HAMEL_LIMIT, "/constraints", 0,
-                          "a coupled group of %.0f constraints on %.0f coordinates exceeds the analysis limit", rows,
-                          columns);
+                          "a group of %.0f constraints that share %.0f coordinates is too large for dense elimination",
+                          rows, columns);
     }
     return HAMEL_OK;
 }

@@ -2,7 +2,7 @@
  *
  * The forms, solved for as many differentials p as there are independent ones, leave the fields
  *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns, which include time
- * and all their brackets are vertical: V = Σ_r V^r ∂_p(r). Along a curve x' = X_u = Σ u_j(s) X_j(x) let, with A the
+ * All brackets of the X_j are vertical: V = Σ_r V^r ∂_p(r). Along a curve x' = X_u = Σ u_j(s) X_j(x) let, with A the
  * matrix of forms and H^r_l = Σ_m (∂A_rm/∂x_l) x'_m,
  *     P_l = A_p⁻¹ H_l
  *     V_j = [X_u, X_j] = P_j − Σ_q P_p(q) b_qj − b_j'
@@ -18,11 +18,11 @@
 #include <math.h>
 
 enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
-/* Path away from a singular initial state. A step is WAY times the estimated radius of convergence. WAY_NOISE is an
- * upper bound of its truncation error, about WAY^(WAY_ORDER + 1) = 1e-22. */
+/* Steps that lead away from a singular initial state. The length of a step is WAY times the estimated radius of
+ * convergence. WAY_NOISE is an upper bound of its truncation error, about WAY^(WAY_ORDER + 1) = 1e-22. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-static const double WORK_MOST = 3e7; /* upper bound of the products of long numbers for one order; a few seconds */
-static const size_t NUMBERS_MOST = 1000000; /* upper bound of the long numbers for one copy of the system; 80 MB */
+static const double WORK_MOST = 3e7; /* upper bound of multiplications of long numbers for one order: a few seconds */
+static const size_t NUMBERS_MOST = 1000000; /* upper bound of the long numbers for one copy of the system: 80 MB */
 
 /* --- one system --------------------------------------------------------------------------------------------------- */
 
@@ -132,7 +132,7 @@ static void first_brackets(const long_forms *c, copy *y) {
     }
 }
 
-/* Replaces V by [X_u, V], whose series is one term shorter: `left` terms remain. Coefficient k depends on coefficients
+/* Replaces V by [X_u, V], whose series is one term shorter and has `left` terms. Coefficient k depends on coefficients
  * up to k + 1 of all rows of a column of V, so the column is copied first. */
 static void next_brackets(const long_forms *c, copy *y, size_t left, mpfr_t *column) {
     assert(left > 0 && left <= c->order);

@@ -16,7 +16,8 @@ enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST =
 
 /* The forms, solved for as many differentials p as there are independent ones, leave the fields
  *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns
- * whose brackets have components along the ∂_p only. Such a vertical field is a row with one expression per form. */
+ * The brackets of the X_j are vertical: they have components along the ∂_p only. A vertical field is a row with one
+ * expression per form. */
 typedef struct fields_of_group {
     const forms *forms;
     graph *g;

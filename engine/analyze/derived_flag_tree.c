@@ -3,8 +3,8 @@
  * The fields X_j and their brackets are binary trees. A tree is evaluated at points x + Σ e_i y_i + ... whose variables
  * e_i have e_i² = 0 (taylor.h): with one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x), so
  *     [A, B](x) = (DB A)(x) − (DA B)(x)
- * follows from values of A and B alone. A bracket of depth k follows from values of X_j with k variables. The result is
- * exact for any number of coordinates.
+ * follows from values of A and B alone. A bracket of depth k is computed from values of X_j with k variables. The
+ * result is exact for any number of coordinates.
  *
  * A flag has constant rank near a generic configuration. Fields that are independent there span the flag nearby, so
  * their brackets suffice for the next step. Independence is decided as for the closure (long_forms.h): by the
@@ -15,8 +15,8 @@
 
 #include <assert.h>
 
-enum { DEPTH_MOST = 9 };             /* of brackets: 512 coefficients per number; deeper flags are not found */
-static const double WORK_MOST = 1e8; /* upper bound of the products of long numbers for one flag; a few seconds */
+enum { DEPTH_MOST = 9 };             /* limit of nested brackets; a number then has 512 coefficients */
+static const double WORK_MOST = 1e8; /* upper bound of multiplications of long numbers for one flag: a few seconds */
 
 /* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
 typedef struct tree {
@@ -46,8 +46,8 @@ typedef struct trees {
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-/* Copies `count` coefficients of each coordinate; rows of `to` and `from` are apart by the given steps. A value with
- * one more variable e has two parts of `count` coefficients: the terms without e, then those with e. */
+/* Copies `count` coefficients of each coordinate; the arguments give the distances between rows of `to` and of `from`.
+ * A value with one more variable e has two parts of `count` coefficients: the terms without e, then those with e. */
 static void copy_part(const trees *t, size_t count, mpfr_t *to, size_t to_step, mpfr_t *const from, size_t from_step) {
     for (size_t l = 0; l < t->l.width; l++)
         for (size_t k = 0; k < count; k++) mpfr_set(to[l * to_step + k], from[l * from_step + k], MPFR_RNDN);
@@ -165,7 +165,7 @@ static bool allocate_trees(trees *t, size_t most) {
     t->row = number_pool_take(&t->pool, width);
     for (size_t d = 0; d < t->depth_most; d++) {
         level *to = &t->levels[d];
-        size_t variables = t->depth_most - 1 - d; /* upper bound for left and right */
+        size_t variables = t->depth_most - 1 - d; /* largest number of variables of the values in left and right */
         to->left = number_pool_take(&t->pool, width << variables);
         to->right = number_pool_take(&t->pool, width << variables);
         to->point = number_pool_take(&t->pool, width << (variables + 1));

@@ -2,8 +2,8 @@
  *
  * All formulations use one derivation, so they share its errors. This check does not differentiate expressions.
  *
- * At a state (t, q, q') with arbitrary accelerations q'' and multipliers λ, the left sides below are compared with the
- * right sides, for each coordinate i
+ * At a state (t, q, q') with arbitrary accelerations q'' and multipliers λ, the left-hand sides below are compared with
+ * the right-hand sides, for each coordinate i
  *
  *     d/dt ∂L/∂q'_i − ∂L/∂q_i + ∂S/∂q''_i + ∂D/∂q'_i − Σ F·∂x/∂q_i − Σ F·∂u/∂q'_i   and   (M q'' − Q − F|λ|)_i
  *     ∂f/∂q_i, ∂f/∂q'_i or ∂f/∂q''_i of a constraint f                   and   A_ci
@@ -14,7 +14,7 @@
  * (D²L[a + b, a + b] − D²L[a − b, a − b])/4.
  *
  * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).
- * A comparison is undecided if its error estimate exceeds the part OPEN of the terms. */
+ * A comparison is undecided if its error estimate exceeds OPEN times the terms. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/dynamics/discrete_state.h"
 
@@ -23,15 +23,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps from 0.2 to 2e-4. They are not relative to the coordinate, because it may be a large angle. */
+/* Steps from 0.2 to 2e-4. The tableau's best entry is used, so the range need only contain a suitable step. Steps are
+ * not relative to the coordinate, because it may be a large angle. */
 enum { LEVELS = 11 };
 static const double FIRST_STEP = 0.2, RATIO = 2;
-/* Error estimates are multiplied by the safety factor TRUST. If the result exceeds the part OPEN of the terms, the
- * comparison is undecided. */
+/* Error estimates are multiplied by the safety factor TRUST, which is chosen, not measured. If the result exceeds OPEN
+ * times the terms, the comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
 /* Largest difference that counts as agreement, relative to the terms. Extrapolations of smooth functions have ten
- * correct digits of first and eight of second derivatives (test_differences.c), and an error in the equations changes a
- * term by a large part. */
+ * correct digits of first and eight of second derivatives (test_differences.c), and an error in the equations usually
+ * changes a term by a large fraction. */
 static const double TOLERANCE = 1e-6;
 /* Upper bound of program instructions per state, about a third of a second; coordinates are skipped to stay below. */
 static const double STATE_WORK = 3e8;
@@ -55,7 +56,7 @@ typedef struct comparison {
     double t, *q, *v, *acc;                       /* the displaced state; n each */
     double *sides[2];                             /* LEVELS × outputs: values at +h and at −h */
     double *here;                                 /* outputs at the undisplaced state */
-    double *row_size, *column;                    /* m of the model: largest entry of each row of A; one column of A */
+    double *row_size, *column;                    /* largest entry of each row of A; one column of A */
     const sample *state;
 } comparison;
 
@@ -65,7 +66,7 @@ typedef struct line {
     double t;
     const double *q, *v, *acc;
     double curve;   /* q also changes by h² · curve · q'' */
-    size_t single;  /* index of a coordinate that changes in addition; n if there is none */
+    size_t single;  /* index of a coordinate with additional rates; n if there is none */
     double rate[3]; /* rates of q, q' and q'' of that coordinate */
 } line;
 
@@ -135,7 +136,7 @@ static estimate derivative(const comparison *w, size_t output, int order) {
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
-/* Records |found − expected| relative to `size`, the size of the terms. */
+/* Records |found − expected|, divided by the size of the terms. */
 static void compare_estimate(comparison *w, double *worst, const char *name, double expected, estimate found,
                              double size) {
     assert(!(size < 0));
@@ -273,7 +274,7 @@ static void compare_coordinate(comparison *w, size_t i) {
     double size, expected = model_side(w, i, &size);
     balance b = {0};
     read_column(w, i);
-    for (int k = 0; k < 3; k++) { /* by constraint_order */
+    for (int k = 0; k < 3; k++) { /* in the order of constraint_order */
         line along = {.single = i};
         along.rate[k] = 1;
         sample_line(w, &along);

@@ -1,8 +1,8 @@
 /* equilibria.c — search for equilibria and steady motions.
  *
  * The equations of statics.h are solved from the initial values, from the configuration at which the system settles
- * when released there, and from random configurations. Two solutions are the same if they are close together. Two
- * families are the same if a path along one family leads to the other. stability.c decides their stability. */
+ * after its release there, and from random configurations. Two solutions are the same if they are close together. Two
+ * families are the same if a path along one family leads to the other. stability.c decides the stability of each. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/analyze/stability.h"
 #include "engine/base/random.h"
@@ -13,22 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest distance at which two solutions are the same, relative to values above 1. */
+/* Largest distance at which two solutions are the same, relative to max(1, |value|): far above the error of Newton's
+ * method at simple roots. */
 static const double SAME_SOLUTION = 1e-6;
-/* Steps of the relaxation, relative to values above 1: first step, largest step, and the step below which the
- * relaxation ends. */
+/* Steps of the relaxation, relative to max(1, |value|): first step, largest step, and the step below which the
+ * relaxation ends. They are chosen, not measured. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
 /* Upper bound of the work of a search in multiplications, about a second. Work is counted rather than timed, so that
  * results are reproducible. */
 static const double MOST_WORK = 1e9;
-/* Upper bounds of relaxation steps, of listed equilibria and of listed families. If a list is full, the search reports
- * that more were found. */
+/* Upper bounds of relaxation steps, of listed equilibria and of listed families, chosen, not measured. If a list is
+ * full, the search reports that more were found. */
 enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
 typedef struct found {
     hamel_equilibrium equilibrium;
     double distance;
-    bool meet; /* whether several families meet at this equilibrium */
+    bool meet; /* true if several families meet at this equilibrium */
 } found;
 
 typedef struct search {
@@ -39,12 +40,12 @@ typedef struct search {
     statics statics;
     stability_facts facts;
     size_t n;
-    bool *periodic; /* n: whether the coordinate is an angle of period 2π */
+    bool *periodic; /* n: true if the coordinate is an angle of period 2π */
     double *walk, *target;
     family family; /* family of the last solution */
     found *items;
     size_t count, families;
-    bool full; /* whether more solutions were found than the list can hold */
+    bool full; /* true if more solutions were found than the list can hold */
     uint64_t seed;
 } search;
 
@@ -60,7 +61,7 @@ static double first_relaxation_step(const statics *s, const double *z) {
     return h;
 }
 
-/* Computes one implicit Euler step into s->step. Returns the size of the step relative to values above 1, or NAN on
+/* Computes one implicit Euler step into s->step. Returns the size of the step relative to max(1, |value|), or NAN on
  * failure. */
 static double relaxation_step(statics *s, const double *z, double h) {
     double most = 0;
@@ -244,8 +245,8 @@ static bool is_linear(search *s, double *z) {
     return s->model->system->nonsmooth_count == 0;
 }
 
-/* Searches from a random configuration, or if `initial` from the initial one and from the one that its relaxation
- * reaches. */
+/* Searches from a random configuration. If `initial`, searches from the initial configuration and from the one that
+ * relaxation reaches from there. */
 static hamel_status try_start(search *s, double *z, bool initial, bool *solved) {
     statics *p = &s->statics;
     hamel_status status = HAMEL_OK;
@@ -255,7 +256,7 @@ static hamel_status try_start(search *s, double *z, bool initial, bool *solved) 
             memcpy(z, s->model->q0, s->n * sizeof *z);
         else
             draw_configuration(s, z);
-        p->deadline = (1 + relaxed) * MOST_WORK; /* so that the first iteration cannot use up the work of the second */
+        p->deadline = (1 + relaxed) * MOST_WORK; /* the second pass has a budget of its own */
         bool reached = statics_balance(p, z) && (!relaxed || relax(p, z)) && statics_converge(p, z);
         p->deadline = INFINITY;
         if (reached) status = keep_solution(s, z);
@@ -273,7 +274,7 @@ static hamel_status search_starts(search *s, size_t starts) {
     bool linear = is_linear(s, z), bounded = false, solved = false;
     for (size_t k = 0; k <= starts && !bounded && !(linear && k > 0); k++) {
         hamel_status status = try_start(s, z, k == 0, &solved);
-        if (system_interrupted(s->model->system)) return s->error->status; /* canceled, so evaluations fail */
+        if (system_interrupted(s->model->system)) return s->error->status; /* after a cancellation, evaluations fail */
         if (status == HAMEL_OK && s->statics.starved) status = hamel_out_of_memory(s->error);
         if (status != HAMEL_OK) return status;
         out->starts++;
@@ -282,10 +283,10 @@ static hamel_status search_starts(search *s, size_t starts) {
     }
     out->complete = linear;
     if (!out->complete)
-        out->note = s->count == 0 ? "no start led to an equilibrium; equilibria may exist"
-                    : s->full     ? "more were found than are listed"
-                    : bounded     ? "the search used up its work budget before all starts; there may be others"
-                                  : "found from random starts; there may be others";
+        out->note = s->count == 0 ? "no start led to an equilibrium, but equilibria may exist"
+                    : s->full     ? "more equilibria were found than the list can hold"
+                    : bounded ? "the work budget was used up before all starts were tried; other equilibria may exist"
+                              : "the search used random starts; other equilibria may exist";
     return HAMEL_OK;
 }
 
@@ -329,8 +330,8 @@ static bool allocate_search(search *s) {
     return !memory->failed;
 }
 
-/* Returns the consistent initial velocities, or the given velocities if they cannot be made consistent. Velocities within
- * rounding errors are set to 0. */
+/* Returns the consistent initial velocities, or those of the description if they cannot be made consistent. Velocities
+ * within rounding errors are set to 0. */
 static double *initial_velocities(search *s) {
     size_t n = s->n, m = s->model->m;
     double *q = arena_doubles(s->a->memory, 3 * n + m), *v = q + n, largest = 0;

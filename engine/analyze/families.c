@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double FARTHEST = 0.05; /* first distance of the search, relative to values above 1 */
+/* The constants below are chosen, not measured. */
+static const double FARTHEST = 0.05; /* first distance of the search, relative to max(1, |value|) */
 static const double SHRINK = 5;      /* ratio of successive distances */
-static const double APART = 0.05;    /* smallest singular value of unit directions that counts as a dimension */
-/* Largest step along a family, and distance at which the target is reached, relative to values above 1. */
+static const double APART = 0.05;    /* directions of a family are independent if their singular values exceed this */
+/* Largest step along a family, and distance at which the target is reached, relative to max(1, |value|). */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
-static const double FREELY = 1e3;   /* factor by which multipliers may change more than coordinates */
+static const double FREELY = 1e3;   /* multipliers may change by this factor more than coordinates */
 static const double BESIDE = 5e-2;  /* distance from a solution at which an iteration starts to measure the accuracy */
 static const double BEARABLE = 10;  /* factor by which multipliers may grow along a family */
 static const double ALIGNED = 0.98; /* cosine of the largest angle between a curved family and its tangent */
-/* Numbers of random combinations of directions, of distances at which equilibria are searched, and of steps along a
+/* Numbers of random combinations of directions, of distances at which equilibria are searched for, and of steps along a
  * family. */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 
@@ -52,8 +53,8 @@ static void choose_direction(exploration *e, const double *z, size_t trial, uint
     for (size_t j = 0; j < e->width && largest > 0; j++) e->direction[j] /= largest;
 }
 
-/* Searches equilibria at every distance from z, beginning along the direction. If all are found, adds the unit vector
- * to the nearest one to the moves and returns true. */
+/* Searches for an equilibrium at each distance from z, beginning along the direction. If all are found, adds the unit
+ * vector from z to the nearest one to e->moves and returns true. */
 static bool explore(exploration *e, const double *z) {
     statics *s = e->s;
     double distance = FARTHEST, *kernel = e->kernel + e->flat * e->width;
@@ -65,7 +66,7 @@ static bool explore(exploration *e, const double *z) {
         bool found = statics_converge(s, e->z) && statics_is_rounding(s, e->z);
         statics_stay_at(s, NULL, 0);
         if (!found) return false;
-        for (size_t j = 0; j < e->width; j++) /* search the next equilibrium along the direction to this one */
+        for (size_t j = 0; j < e->width; j++) /* the next search begins along the direction to this equilibrium */
             e->direction[j] = (e->z[statics_place(s, j)] - z[statics_place(s, j)]) / distance;
         if (k > 0) continue;
         size_t there = statics_kernel(s, e->z, kernel);
@@ -80,8 +81,8 @@ static bool explore(exploration *e, const double *z) {
     return true;
 }
 
-/* Finds the independent directions among the moves. The dimension of the smallest null space found is an upper bound of
- * the dimension of the family. If there are more directions, families meet at z. */
+/* Finds the independent directions in e->moves. The dimension of the smallest null space found is an upper bound of the
+ * dimension of the family. If there are more independent directions, families meet at z. */
 static void take_directions(exploration *e, family *f) {
     size_t count = 0;
     if (e->move_count == 0) return;
@@ -100,14 +101,14 @@ static bool fill_their_span(exploration *e, const double *z, const family *f) {
     statics *s = e->s;
     for (int trial = 0; trial < COMBINATIONS && f->dimension > 1; trial++) {
         double dot = 0, distance = FARTHEST / (SHRINK * SHRINK), length;
-        double *between = e->kernel; /* no longer needed */
+        double *between = e->kernel; /* the null space is no longer needed */
         memset(between, 0, e->width * sizeof *between);
         for (size_t k = 0; k < f->dimension; k++) {
             double part = random_uniform(&seed, -1, 1);
             for (size_t j = 0; j < e->width; j++) between[j] += part * f->directions[k * e->width + j];
         }
         for (size_t j = 0; j < e->width; j++) e->direction[j] = between[j] / fmax(1, fabs(z[statics_place(s, j)]));
-        length = vector_length(e->direction, e->width); /* norm in which distances are measured */
+        length = vector_length(e->direction, e->width); /* in the norm of statics_stay_at */
         memcpy(e->z, z, s->unknowns * sizeof *z);
         for (size_t j = 0; j < e->width; j++) e->z[statics_place(s, j)] += distance * between[j] / length;
         statics_stay_at(s, z, distance);
@@ -210,7 +211,7 @@ void family_approach(statics *s, double *z, const double *target) {
 
 /* --- accuracy ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the distance along ±direction at which F exceeds its rounding error at z, given in s->weight. */
+/* Returns the distance along ±direction at which F exceeds s->weight, its rounding error at z. */
 static double edge(statics *s, const double *z, const double *direction, double sign, double *moved) {
     double distance = 1e-14;
     for (; distance < 1e-2; distance *= 2) {

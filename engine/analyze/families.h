@@ -9,8 +9,8 @@
 typedef struct family {
     size_t dimension;   /* 0 if the equilibrium is isolated; cyclic coordinates that move are not counted */
     size_t flat;        /* dimension of the null space of J */
-    bool inexact;       /* whether F is flat but above its rounding error, so z may only be near an equilibrium */
-    bool meet;          /* whether several families meet at this point, so there is no tangent space */
+    bool inexact;       /* true if F is flat but above its rounding error, so z may only be near an equilibrium */
+    bool meet;          /* true if several families meet at this point, so there is no tangent space */
     double *directions; /* array of the caller, width × width: orthonormal tangent vectors directions[k][width] */
     double *member;     /* array of the caller, unknowns: the member found with the smallest null space of J */
 } family;
@@ -21,6 +21,6 @@ void family_find(statics *s, const double *z, family *f);
 /* Moves z along its family to the point nearest to `target` (n coordinates). */
 void family_approach(statics *s, double *z, const double *target);
 
-/* Returns the uncertainty of z along directions in which F is flat, relative to values above 1. If there is one such
- * direction, moves z to the middle of the interval in which F vanishes to rounding. */
+/* Returns the uncertainty of z along directions in which F is flat, relative to max(1, |value|). If there is one such
+ * direction, moves z to the middle of the interval in which |F| is within rounding errors. */
 double family_uncertainty(statics *s, double *z);

@@ -1,9 +1,9 @@
 /* forces.c — generalized forces of each element and the reaction of a relaxed constraint, in the initial state.
  *
  *   Q_i = −∂V/∂q_i, or F·∂r/∂q_i               coefficient of δq_i in the virtual work of an element (Baruh 4.5)
- *   E_i − Σ λ_k A_ki = λ_c A_ci, k ≠ c         E_i: Lagrange's left side minus forces (Baruh 4.10)
+ *   E_i − Σ λ_k A_ki = λ_c A_ci, k ≠ c         E_i: Lagrange's left-hand side minus forces (Baruh 4.10)
  *
- * The second line is the equations of the system without constraint c; its reaction is an unknown force. */
+ * In the second line constraint c is relaxed: its reaction is treated as an unknown force. */
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/analysis_int.h"
 #include "engine/dynamics/initial_values.h"
@@ -20,7 +20,7 @@ typedef struct state {
     double *values;                          /* outputs of the dynamics program */
 } state;
 
-/* Decides which contacts stick, like the start of a run, and evaluates the state again. */
+/* Decides which contacts stick, as at the start of a run, and evaluates the dynamics again. */
 static hamel_status decide_sticking(analysis *a, dynamics *k, state *s) {
     if (a->model->friction.slip_count == 0) return HAMEL_OK;
     stick_slip *slips = stick_slip_create(k);
@@ -77,12 +77,12 @@ static double *values_at(const analysis *a, const state *s, const double *lambda
     return values && graph_values(a->system->graph, nodes, count, &point, values, NULL) ? values : NULL;
 }
 
-/* Describes a force or a reaction with this value. Fails if the value is not finite; `what` names it in the message. */
+/* Fills *to with a force or a reaction. If the value is not finite, adds an error that names `what`. */
 static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int32_t coordinate, graph_node shown,
                                    double value, const char *what) {
     const char *name = a->system->coordinates[coordinate].name;
     if (!isfinite(value))
-        return hamel_fail(a->error, HAMEL_NOT_FINITE, "", 0, "%s on `%s` is not finite at the initial state", what,
+        return hamel_fail(a->error, HAMEL_NOT_FINITE, "", 0, "%s on `%s` is not finite in the initial state", what,
                           name);
     to->coordinate = arena_format(a->memory, "%s", name);
     to->expression = analysis_text(a, arrange(a->system->graph, shown, a->memory), 1 << 20);
@@ -107,8 +107,8 @@ static double friction_value(const analysis *a, const state *s, const generalize
     return sum;
 }
 
-/* Lists all forces with their values. Prescribed forces depend on the ideal reactions, so they are evaluated with the
- * multipliers of these. */
+/* Lists all forces with their values. Prescribed forces depend on the ideal reactions, so they are evaluated with
+ * s->ideal_lambda. */
 static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
     hamel_status status = HAMEL_OK;
     graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);
@@ -116,7 +116,7 @@ static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_for
     for (size_t k = 0; k < count; k++) nodes[k] = all[k].node;
     const double *value = values_at(a, s, s->lambda, nodes, count),
                  *ideal = values_at(a, s, s->ideal_lambda, nodes, count);
-    hamel_action *action = NULL; /* that of the origin of the current force */
+    hamel_action *action = NULL; /* the action to which the current force belongs */
     if (!value || !ideal) return analysis_no_memory(a);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         const generalized_force *f = &all[k];

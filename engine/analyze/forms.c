@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* A redundant row contradicts the chosen rows if more than this part of it, dt included, is independent of them: 1000
- * times the 1e-10 to which samples satisfy the constraints (samples.c). */
+/* A redundant row contradicts the chosen rows if the orthogonal part of it, dt included, exceeds this fraction of its
+ * length: 1000 times the 1e-10 to which samples satisfy the constraints (samples.c). */
 static const double CONTRADICTING = 1e-7;
 
 /* Lists the constraints, holonomic ones first. Returns false if out of memory. */
@@ -138,8 +138,8 @@ void forms_row(const forms *f, size_t r, double *row) {
     for (size_t e = f->first_entry[r]; e < f->first_entry[r + 1]; e++) row[f->entry_column[e]] += f->values[e];
 }
 
-/* Chooses rows whose velocity coefficients are independent. The other rows must depend on them with the coefficient of
- * dt included. */
+/* Chooses rows whose velocity coefficients are independent. If the coefficient of dt makes another row independent of
+ * them, the constraints contradict each other. */
 static hamel_status choose_independent_rows(forms *f, rank_rows *spatial, rank_rows *whole) {
     f->rank = f->holonomic_rank = 0;
     for (size_t r = 0; r < f->row_count; r++) {

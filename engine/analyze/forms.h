@@ -14,7 +14,7 @@ typedef struct forms {
     size_t *rows;                      /* constraint of each row */
     size_t coordinate_count;
     const int32_t *coordinates; /* in increasing order; borrowed from the groups */
-    bool timed;                 /* whether some form contains t or dt */
+    bool timed;                 /* true if some form contains t or dt */
     size_t width;               /* length of x: coordinate_count, plus 1 if timed */
 
     program *program; /* evaluates the structural nonzeros */

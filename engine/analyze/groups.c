@@ -1,5 +1,5 @@
-/* groups.c — union-find over coordinates, and a counting sort by group; see groups.h. Apart from finding the
- * supports, the time is linear. */
+/* groups.c — union-find over coordinates, and a counting sort by group; see groups.h. The time is linear, except for
+ * finding the coordinates of each constraint. */
 #include "engine/analyze/groups.h"
 
 #include <assert.h>

@@ -29,8 +29,8 @@ size_t groups_root(size_t *parent, size_t i);
  * of the pattern of A. */
 void groups_row(const groups *g, size_t group, const matrix_pattern *A, const double *values, size_t c, double *row);
 
-/* Returns the rank of the rows of A of a group. `basis` and row[most_coordinates] are scratch. Marks the constraints with
- * rows independent of those before them, unless `independent` is NULL. */
+/* Returns the rank of the rows of A of a group. `basis` and row[most_coordinates] are scratch. Unless `independent` is
+ * NULL, marks each constraint whose row is independent of the rows before it. */
 size_t groups_rank(const groups *g, size_t group, const matrix_pattern *A, const double *values, rank_rows *basis,
                    double *row, bool *independent);
 

@@ -1,10 +1,10 @@
 /* growth_vector.c — derived flag and growth vector of a system, computed group by group.
  *
- * The growth vector has the dimensions of D1 = D, D_k+1 = D_k + [D, D_k], until a step adds nothing (Vershik and
+ * The growth vector has the dimensions of D1 = D, D_k+1 = D_k + [D, D_k], until a step adds no direction (Vershik and
  * Gershkovich, Dynamical Systems VII, Springer 1994). The derived systems of its forms, I0 > I1 > ..., annihilate D, D
- * + [D, D], and so on with the brackets of all fields so far (Bryant et al., Exterior Differential Systems, Springer
- * 1991, ch. II.4). Both sequences end with the same distribution. Their first step and their end are known, and usually
- * determine the steps between them. They differ at the third step at the earliest. */
+ * + [D, D] and so on; each step adds the brackets of all fields found before it (Bryant et al., Exterior Differential
+ * Systems, Springer 1991, ch. II.4). Both sequences end with the same distribution. Their first step and their end are
+ * known, and usually determine the steps between them. The two sequences differ at the third step at the earliest. */
 #include "engine/analyze/growth_vector.h"
 
 #include <assert.h>

@@ -12,7 +12,7 @@ typedef struct flag_dimensions {
 
 /* Both functions below find the directions that brackets add to a distribution D = D_1, step by step. D_k+1 is D_k +
  * [D_k, D_k] if `derived`, else D_k + [D, D_k]. The steps end if `most` directions have been added or a step adds none.
- * They set *good to false if the work is too large, or as stated. */
+ * They set *good to false if the work is too large, or for the reason stated below. */
 
 /* derived_flag_tree.c: finds the dimensions at the configuration x; f->chosen must be the independent forms there.
  * Coefficients that are not short decimals are treated as rounded. *good is also false if x is singular. */
@@ -32,7 +32,7 @@ typedef struct group_rank {
     size_t integrable;                 /* integrable combinations of the velocity constraints */
     size_t first;                      /* number of directions that the first step of brackets adds */
     const sample *at;                  /* a state with these ranks */
-    bool regional;                     /* whether `at` is on another branch than the initial state */
+    bool regional;                     /* true if `at` is on another branch than the initial state */
 } group_rank;
 
 typedef struct group_flags {

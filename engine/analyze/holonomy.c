@@ -8,8 +8,8 @@
  *
  * Each group of constraints that share coordinates is decided independently. Time occurs in several groups but does not
  * couple them, because no form is a multiple of dt. closure.c finds the dimensions at several random configurations. A
- * group too wide for closure.c is decided only if one step of brackets adds nothing (all combinations are integrable)
- * or all directions (no combination is).
+ * group too wide for closure.c is decided only if one step of brackets adds no direction or all directions. In the
+ * first case all combinations are integrable, in the second case none.
  *
  * Constraints that are nonlinear in the velocities and acceleration constraints have no such forms; they are
  * omitted. */
@@ -72,8 +72,8 @@ static hamel_status ranks_at(forms *f, const sample *at, bool reached, double *x
     return status;
 }
 
-/* Finds the ranks at one state alone. If that state is singular, clears the error and leaves there->undetermined
- * true and there->ranks zero. */
+/* Finds the ranks at a single state. If that state is singular, clears the error and leaves there->undetermined true
+ * and there->ranks zero. */
 static hamel_status ranks_alone(forms *f, const sample *at, bool reached, double *x, group_result *there) {
     *there = (group_result){.undetermined = true};
     hamel_status status = ranks_at(f, at, reached, x, there);

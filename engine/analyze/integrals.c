@@ -1,12 +1,12 @@
 /* integrals.c — closed-form integrals of velocity constraints.
  *
- * Combinations tried are single constraints and the rows of their elimination, Σ μ_c f_c, which contain few velocities.
- * Further combinations contain no velocity whose coefficient varies, such as the difference of the rates of a cart's
- * wheels. engine/algebra finds F and a factor μ with μ Σ μ_c f_c = dF/dt if its rules suffice. A known integral or
- * holonomic constraint F = C is solved for a coordinate, which is substituted in the remaining forms. An integral G(q,
- * C) of these forms is the integral G(q, F) of the system. Each candidate F is checked by differentiation: it is
- * reported if ∂F/∂q_i and ∂F/∂t equal the coefficients of the combination at all samples, and if it is independent of
- * the holonomic constraints and the other integrals. */
+ * The combinations tried are single constraints and the rows of their elimination, Σ μ_c f_c, which contain few
+ * velocities. Other combinations tried contain only velocities with constant coefficients, such as the difference of
+ * the rates of a cart's wheels. engine/algebra finds F and a factor μ with μ Σ μ_c f_c = dF/dt if its rules suffice. A
+ * known integral or holonomic constraint F = C is solved for a coordinate, which is substituted in the remaining forms.
+ * An integral G(q, C) of these forms is the integral G(q, F) of the system. Each candidate F is checked by
+ * differentiation: it is reported if ∂F/∂q_i and ∂F/∂t equal the coefficients of the combination at all samples, and if
+ * it is independent of the holonomic constraints and the other integrals. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/algebra/integrate.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Upper bounds of the coordinates and the constraints of a group, the variables of a form, the nodes of a form, and the
- * nodes of all forms eliminated together. Algebra with larger ones would take longer than the rest of an analysis. */
+ * nodes of all forms eliminated together. Larger forms would take longer than the rest of an analysis. */
 enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
 
 typedef struct candidate {
@@ -26,7 +26,7 @@ typedef struct candidate {
     graph_node integral;
     graph_node *factor;   /* rows: factor of each constraint of the group */
     graph_node *gradient; /* derivatives of F with respect to the group's coordinates, then t */
-    bool wrong;           /* whether the check by differentiation failed */
+    bool wrong;           /* true if the check by differentiation failed */
 } candidate;
 
 /* An equation F = C, solved for one coordinate. C is 0 for a holonomic constraint and a symbol for an integral. */
@@ -392,7 +392,7 @@ static bool try_with_levels(finder *f, bool *done, bool *found) {
     return true;
 }
 
-/* Searches integrals by substitution of levels: the holonomic constraints and the integrals found so far. Each new
+/* Searches for integrals by substitution of levels: the holonomic constraints and the integrals found so far. Each new
  * integral becomes a level. */
 static bool try_levels(finder *f, size_t before) {
     analysis *a = f->a;
@@ -491,7 +491,7 @@ static hamel_status report_independent(finder *f, candidate *first, size_t count
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         if (first[k].wrong) continue;
         status = add_gradient(f, &basis, first[k].gradient, &new);
-        if (new && !report_integral(f, &first[k])) a->work.spent = true; /* the text is too long */
+        if (new && !report_integral(f, &first[k])) a->work.spent = true; /* the text of the integral is too long */
     }
     rank_rows_free(&basis);
     return status;

@@ -16,21 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest pivot accepted, relative to the largest entry: above the rounding errors of some hundred rows. */
+/* Smallest pivot accepted, relative to the largest entry. Rounding errors of some hundred rows are smaller. */
 static const double PIVOT_ZERO = 1e-10;
 /* Smallest real part that counts as unstable, relative to the largest eigenvalue. Double eigenvalues are accurate to √ε
  * = 1.5e-8; the rest is a safety factor. */
 static const double UNSTABLE = 1e-6;
 
-static const double STILL = 1e-9; /* upper bound of accelerations in a steady motion */
-/* Largest relative change of an entry of A in a steady motion; above rounding errors of trigonometric functions. */
+static const double STILL = 1e-9; /* upper bound of accelerations in a steady motion; chosen, not measured */
+/* Largest relative change of an entry of A in a steady motion. Rounding errors of sines are smaller. */
 static const double CHANGES = 1e-7;
 
 /* Solution x = T z + S y of C x + E y = 0; z are the entries independent[] of x. */
 typedef struct chart {
     size_t n, free_count;
     size_t *independent; /* free_count, increasing */
-    double *T, *S;       /* n × free_count, n × others */
+    double *T, *S;       /* n × free_count; n × length of y */
 } chart;
 
 /* Reduces the first n columns by Gauss–Jordan elimination with complete pivoting. Sets column[r] to the column of pivot
@@ -152,8 +152,8 @@ static hamel_status check_rank(const local_equations *l, size_t rank, arena *mem
     if (l->m > 0) memcpy(reactions, l->R_l, l->rows * l->m * sizeof *reactions);
     if (rank >= l->n + reduce_rows(reactions, l->rows, l->m, l->m, column)) return HAMEL_OK;
     (void)hamel_fail(error, HAMEL_SINGULAR, "", 0, "accelerations are not determined at this state");
-    hamel_suggest(error, "is a mass or inertia 0, or do coordinates lose their meaning there, as the angles of an "
-                         "upright top do?");
+    hamel_suggest(error, "check for zero masses or inertias, and for singular coordinates, such as Euler angles of an "
+                         "upright top");
     return HAMEL_SINGULAR;
 }
 
@@ -176,7 +176,7 @@ static hamel_status accelerations(reduction *r, const local_equations *l, arena 
     int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)rows, (lapack_int)columns, K,
                               (lapack_int)rows, right, (lapack_int)columns, pivot, 1e-12, &rank);
     if (lapacke_starved(info)) return hamel_out_of_memory(error);
-    if (info != 0) return hamel_fail(error, HAMEL_INTERNAL, "", 0, "the accelerations could not be computed");
+    if (info != 0) return hamel_fail(error, HAMEL_INTERNAL, "", 0, "LAPACK could not compute the accelerations");
     return check_rank(l, (size_t)rank, memory, error);
 }
 
@@ -280,7 +280,7 @@ static hamel_status find_modes(hamel_linearization *out, const reduction *r, siz
     int info = 0;
     if (states > 0) info = LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'V', size, A, size, re, im, NULL, size, vectors, size);
     if (lapacke_starved(info)) return hamel_out_of_memory(error);
-    if (info != 0) return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalues did not converge");
+    if (info != 0) return hamel_fail(error, HAMEL_SINGULAR, "", 0, "the eigenvalue iteration did not converge");
     for (size_t k = 0; k < states; k++) list[k] = (eigen){re[k], im[k], im[k] < 0 ? k - 1 : k};
     if (states > 0) qsort(list, states, sizeof *list, by_frequency);
     return list_modes(out, r, list, vectors, n, memory) ? HAMEL_OK : hamel_out_of_memory(error);

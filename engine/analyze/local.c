@@ -77,11 +77,11 @@ hamel_status local_create(local_equations *l, hamel_model *model, const hamel_ar
                           l->rows, (int)LOCAL_MOST);
     if (model->friction.count > 0)
         return hamel_fail(error, HAMEL_INVALID, "/constraints", 0,
-                          "dry friction has no linear form: take the friction out of the description first");
+                          "dry friction cannot be linearized; remove `friction` from the constraints");
     unsigned reactions = GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (model->dynamics.nonideal && (program_depends(model->dynamics.nonideal) & reactions))
         return hamel_fail(error, HAMEL_INVALID, "/constraints", 0,
-                          "prescribed work that depends on reactions has no linear form here");
+                          "work that depends on reactions cannot be linearized; remove `nonideal`");
     if (!discrete_state_create(&l->discrete_state, model, &l->memory) || !allocate_local(l))
         return hamel_out_of_memory(error);
     model->system->error = error;

@@ -12,7 +12,7 @@
 
 #include <lapacke.h>
 
-enum { LOCAL_MOST = 600 }; /* upper bound of n + m; larger systems are refused, because matrices are dense */
+enum { LOCAL_MOST = 600 }; /* upper bound of n + m, because matrices are dense */
 
 /* A program of the model, prepared for its parameters, with arrays for derivatives. */
 typedef struct local_program {
@@ -58,8 +58,8 @@ hamel_status local_create(local_equations *l, hamel_model *model, const hamel_ar
 void local_free(local_equations *l);
 
 /* Fills the matrices. Returns HAMEL_NOT_FINITE with an error if a value or a derivative is not finite. First calls the
- * poll of the model's system. If that does not return HAMEL_OK, its status is returned without an error, so that every
- * loop over this function ends. `error` may be NULL. */
+ * poll of the model's system. If the poll does not return HAMEL_OK, its status is returned without an error, so that
+ * loops over this function end. `error` may be NULL. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
 
 /* Creates arrays for the derivatives of the first `outputs` outputs of p with respect to at most `symbols` symbols of a

@@ -4,13 +4,13 @@
 #include <assert.h>
 #include <math.h>
 
-enum { NEWTON_STEPS = 6 };        /* three steps lead from the 1e-10 of samples to 256 bits; the others are a margin */
-static const double SIGNAL = 1e3; /* safety factor on the difference between the copies */
+enum { NEWTON_STEPS = 6 };        /* three steps lead from 1e-10, the error of samples, to 256 bits */
+static const double SIGNAL = 1e3; /* safety factor on the difference between the copies; chosen */
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */
 
-/* Lists the derivatives of the chosen rows' entries, and all roots of the plan. Returns NULL if memory or the graph
- * failed. */
+/* Lists the derivatives of the chosen rows' entries, and all expressions that the plan must contain. Returns NULL if
+ * memory or the graph failed. */
 static graph_node *list_roots(long_forms *c, bool slopes, size_t *count) {
     forms *f = c->f;
     graph *g = f->a->system->graph;

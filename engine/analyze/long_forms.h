@@ -1,8 +1,8 @@
-/* long_forms.h — forms of a group in numbers of TAYLOR_BITS bits, for three copies of the system with slightly
+/* long_forms.h — forms of a group in arithmetic of TAYLOR_BITS bits, for three copies of the system with slightly
  * different coefficients.
  *
  * With so many bits, rounding errors of the computation cannot be mistaken for a bracket. Coefficients given as
- * decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So everything is also computed for two more copies,
+ * decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So all brackets are also computed for two more copies,
  * whose coefficients differ by LONG_CHANGE. A bracket counts as a direction if it is larger than SIGNAL times the
  * difference between the copies. No threshold for the size of a bracket is needed. */
 #pragma once
@@ -13,7 +13,7 @@
 enum { COPIES = 3 };
 /* Relative change of the coefficients of all copies but the first: 64 times the rounding unit of doubles. */
 static const double LONG_CHANGE = 0x1p-46;
-/* Default `noise` of directions: 2^-TAYLOR_BITS, with 56 bits for cancellation. */
+/* Default of `noise` in directions: 2^-TAYLOR_BITS times 2^56, a margin for cancellation. */
 static const double LONG_NOISE = 0x1p-200;
 
 /* The derivative of an entry with respect to a column's variable, at position `place` of the plan. */

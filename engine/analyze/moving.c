@@ -6,13 +6,13 @@
 #include <assert.h>
 #include <math.h>
 
-/* Largest value treated as zero, relative to the coefficients: some thousand units of rounding. */
+/* Largest value treated as zero, relative to the coefficients: some thousand rounding errors. */
 static const double STILL = 1e-12;
 static const double CHANGES = 1e-9; /* smallest change of a force with time that is reported, relative to its terms */
 enum { TRIALS = 6 };                /* random configurations */
 
-/* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, ψ is Φ_t of a holonomic constraint and B of a
- * velocity constraint. For an acceleration constraint the residual is used. */
+/* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, ψ is Φ_t of a holonomic
+ * constraint and B of a velocity constraint. For an acceleration constraint the residual is used. */
 static bool demands_motion(const statics *s, size_t c, double *value) {
     const local_equations *l = &s->local;
     bool accelerates = s->model->order[c] == CONSTRAINT_ACCELERATION;
@@ -29,7 +29,7 @@ typedef struct findings {
     size_t evaluated;         /* number of states at which the equations were evaluated */
     size_t *moves, *positive; /* m: how often the constraint was violated at rest, and with a positive value */
     double *q, *lambda, *before;
-    bool *changes; /* n: whether the force changes with time */
+    bool *changes; /* n: true if the force changes with time */
 } findings;
 
 /* Evaluates the equations of rest at random configurations and at all instants; the multipliers are 0. */
@@ -71,8 +71,8 @@ static hamel_status report_motion(const statics *s, const findings *f, hamel_err
     for (size_t c = 0; c < s->m; c++) {
         if (!forbids(s, f, c)) continue;
         const system_constraint *constraint = &system->constraints[c];
-        static const char *const what[] = {"moves with time", "requires nonzero velocities",
-                                           "requires nonzero accelerations"}; /* by constraint_order */
+        static const char *const what[] = {"changes with time", "requires nonzero velocities",
+                                           "requires nonzero accelerations"}; /* in the order of constraint_order */
         bool holonomic = constraint->order == CONSTRAINT_HOLONOMIC;
         status =
             hamel_fail(error, HAMEL_INVALID, constraint->pointer, 0, "there is no equilibrium: the constraint `%s` %s",

@@ -3,13 +3,13 @@
  * U is the Jacobi integral h at rest: V plus the centrifugal potential of prescribed rotations. With cyclic velocities,
  * U is the amended potential at constant momenta (Routh). If U has a strict minimum on the configurations that
  * holonomic constraints allow, the equilibrium is stable, because damping can only reduce h (Lagrange, Dirichlet). If
- * the terms of lowest order show that U has no minimum, and no gyroscopic force acts, it is unstable (Chetaev; Kozlov,
- * J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math. Dokl. 25 (1982)
- * 277).
+ * the terms of lowest order show that U has no minimum, and no gyroscopic force acts, the equilibrium is unstable
+ * (Chetaev; Kozlov, J. Appl. Math. Mech. 46 (1982) 433; for terms of higher order Kozlov and Palamodov, Soviet Math.
+ * Dokl. 25 (1982) 277).
  *
  * The forces at rest, with multipliers for the holonomic constraints, are the gradient of U on the allowed
  * configurations. The second derivatives of U decide along all directions except those of their null space K. Along K,
- * conditions of a minimum determine the other coordinates (Lyapunov–Schmidt reduction):
+ * the conditions of a minimum in the other directions determine the other coordinates (Lyapunov–Schmidt reduction):
  *     F(q, λ) = W μ,   Φ(q) = 0,   Wᵀ(q − q0) = s,   W = M K,  Kᵀ M K = 1:   μ = dU/ds of the reduced potential.
  * The signs and orders of u·μ along rays s = ρ u, for a sequence of radii ρ, show whether U grows in every
  * direction. */
@@ -22,17 +22,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound of second derivatives treated as zero, relative to the largest nearby. It may be large, because the terms
- * of higher order then decide. */
+/* Upper bound of second derivatives treated as zero, relative to the largest nearby. The bound may be large, because
+ * terms of higher order decide along directions below it. */
 static const double FLAT = 1e-6;
-/* Largest radius, and distance at which second derivatives are compared, relative to values above 1. */
+/* Largest radius, and distance at which second derivatives are compared, relative to max(1, |value|); chosen. */
 static const double LARGEST_RADIUS = 0.1;
 static const double SHRINK = 3; /* ratio of successive radii */
-/* Upper bound of derivatives along a ray treated as zero, relative to the largest: errors of the ray reach it. */
+/* Upper bound of derivatives along a ray treated as zero, relative to the largest. Rounding errors can reach it. */
 static const double VANISHES = 1e-9;
-/* Safety factor on the remaining force at the equilibrium, which makes its position uncertain. */
+/* Safety factor on the remaining force at the equilibrium, which is an error of the forces along rays; chosen. */
 static const double UNSOLVED = 4;
-static const double STEADY = 0.1; /* largest difference of orders at successive radii */
+static const double STEADY = 0.1; /* largest difference of orders at successive radii; chosen */
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 
 typedef struct decision {
@@ -45,7 +45,7 @@ typedef struct decision {
     double *C;                      /* flat × count, column-major: basis of the rays in the coordinates of K */
     double *P;                      /* 2n²: derivatives of cyclic momenta */
     double *z, *mu, *right, *matrix, *s0, *u;
-    bool kinked;  /* whether second derivatives jump at z0 */
+    bool kinked;  /* true if second derivatives jump at z0 */
     double *left; /* n: |F| at z0 */
     double noise; /* rounding error of the last derivative along a ray */
     size_t row_count;
@@ -145,7 +145,7 @@ static double project_forces(decision *j, double *largest) {
     return *largest > 0 ? skew / *largest : 0;
 }
 
-/* Sets j->z to a random point near z0, at most `reach` away relative to values above 1. */
+/* Sets j->z to a random point near z0, at most `reach` away relative to max(1, |value|). */
 static void move_nearby(decision *j, double reach, uint64_t *seed) {
     memcpy(j->z, j->z0, j->s->unknowns * sizeof *j->z);
     for (size_t i = 0; i < j->n; i++) j->z[i] += reach * fmax(1, fabs(j->z0[i])) * random_uniform(seed, -1, 1);
@@ -371,7 +371,7 @@ static extremes look_around(decision *j, double radius, uint64_t *seed) {
     return e;
 }
 
-/* Returns the largest radius at which no coordinate moves by more than LARGEST_RADIUS, relative to values above 1,
+/* Returns the largest radius at which no coordinate moves by more than LARGEST_RADIUS, relative to max(1, |value|),
  * along a direction of K. */
 static double largest_radius(const decision *j) {
     double most = 0;
@@ -380,11 +380,11 @@ static double largest_radius(const decision *j) {
     return LARGEST_RADIUS / most;
 }
 
-/* Finds the power of the radius in successive derivatives. Returns true if the last powers agree. Sets *order to the
- * order of U, or to 0 if that is not an integer. */
+/* Finds the exponent of the radius in successive derivatives. Returns true if the last exponents agree. Sets *order to
+ * the order of U, or to 0 if it is not an integer. */
 static bool shows_order(const double *values, size_t count, int *order) {
     assert(count <= RADII);
-    double power = 0; /* of the radius in the derivatives, then in U */
+    double power = 0; /* exponent of the radius in the derivatives, then in U */
     if (count < AGREE + 1) return false;
     for (size_t k = 0; k < AGREE; k++) {
         double x = values[count - 2 - k], y = values[count - 1 - k], here = log(fabs(x) / fabs(y)) / log(SHRINK);
@@ -393,15 +393,15 @@ static bool shows_order(const double *values, size_t count, int *order) {
     }
     power++;
     *order = fabs(power - round(power)) < STEADY && round(power) > 1 ? (int)round(power) : 0;
-    return power > 0.5; /* U vanishes faster than under a force of constant size */
+    return power > 0.5; /* U = |x|, a kink, has the exponent 1 */
 }
 
 static potential_verdict decide_by_rays(decision *j) {
     double values[RADII], radius = largest_radius(j);
-    potential_verdict verdict = undecided("the potential has no leading terms that decide");
+    potential_verdict verdict = undecided("the order of the potential's leading terms was not found");
     size_t count = 0;
     for (int k = 0; k < RADII; k++, radius /= SHRINK) {
-        uint64_t seed = 3; /* the same rays at each radius, so that errors between rays are alike */
+        uint64_t seed = 3; /* the same rays at each radius, so that errors between rays are similar at all radii */
         extremes e = look_around(j, radius, &seed);
         if (!e.good && count == 0) continue; /* the radius is too large */
         if (!e.good) return verdict;
@@ -470,21 +470,21 @@ static bool is_gyroscopic(decision *j) {
     return skew > 1e-9 * size;
 }
 
-/* Decides by the curvatures of U along T at z0: LEAST if all are positive, NOT_LEAST if one is negative. Otherwise sets
- * j->flat to the dimension of K and *first to the index of its first eigenvector. */
+/* Decides by the curvatures of U along T at z0: POTENTIAL_LEAST if all are positive, POTENTIAL_NOT_LEAST if one is
+ * negative. Otherwise sets j->flat to the dimension of K and *first to the index of its first eigenvector. */
 static potential_verdict decide_by_curvatures(decision *j, size_t *first) {
     double largest = 0, skew = 0, own = 0, here;
     bool conserved = !j->s->model->dynamics.energy_rate;
     j->flat = 0;
-    if (!look_nearby(j, &largest, &skew)) return undecided("forces cannot be evaluated nearby");
+    if (!look_nearby(j, &largest, &skew)) return undecided("forces near the equilibrium are not finite");
     here = project_forces(j, &own);
-    if (here < 0) return undecided("momenta do not determine the velocities");
+    if (here < 0) return undecided("the momenta do not determine the velocities");
     for (size_t i = 0; i < j->n; i++) j->left[i] = fabs(j->s->F[i]);
     if (!conserved && fmax(skew, here) > 1e-7) return undecided("forces at rest have no potential");
     bool gyroscopic = is_gyroscopic(j);
     if (!find_curvatures(j)) return undecided("the kinetic energy is not positive definite");
     double bound = j->tangent ? FLAT * fmax(fabs(j->values[0]), fabs(j->values[j->tangent - 1])) : 0;
-    if (own > 0) bound *= fmax(1, largest / own); /* nearby curvatures may be larger, like the entries of H */
+    if (own > 0) bound *= fmax(1, largest / own);            /* nearby entries of H may be larger */
     if (own < FLAT * largest || j->kinked) bound = INFINITY; /* all directions are flat */
     *first = 0;
     while (*first < j->tangent && j->values[*first] < -bound) ++*first;
@@ -507,10 +507,10 @@ static potential_verdict decide_potential(decision *j, const family *f, bool int
     double *z = j->z0;
     potential_verdict verdict = undecided("velocity constraints exert reactions");
     size_t first = 0;
-    if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
-    if (!find_tangent(j, true, true)) return undecided("constraints are not regular there");
+    if (!statics_evaluate(s, z)) return undecided("forces near the equilibrium are not finite");
+    if (!find_tangent(j, true, true)) return undecided("constraints are singular at the equilibrium");
     if (s->model->dynamics.energy_rate && !is_dissipative(j)) return undecided("forces add energy");
-    if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
+    if (!statics_evaluate(s, z)) return undecided("forces near the equilibrium are not finite");
     if (has_velocities && integrable && !s->steady && !j->kinked) {
         verdict = decide_by_curvatures(j, &first);
         if (verdict.kind != POTENTIAL_UNDECIDED) return verdict;
@@ -518,18 +518,18 @@ static potential_verdict decide_potential(decision *j, const family *f, bool int
     }
     s->holonomic_only = true;
     if (has_velocities && !balances_alone(j, z)) return verdict;
-    if (!find_tangent(j, false, false)) return undecided("constraints are not regular there");
-    if (!statics_evaluate(s, z)) return undecided("forces cannot be evaluated nearby");
+    if (!find_tangent(j, false, false)) return undecided("constraints are singular at the equilibrium");
+    if (!statics_evaluate(s, z)) return undecided("forces near the equilibrium are not finite");
     verdict = decide_by_curvatures(j, &first);
     if (verdict.kind == POTENTIAL_UNDECIDED && !verdict.reason) {
         bool gyroscopic = verdict.gyroscopic;
-        if (!make_rays(j, first, f)) return undecided("the family's directions were not found");
+        if (!make_rays(j, first, f)) return undecided("the directions of the family of equilibria were not found");
         if (j->count > MOST_FLAT) return undecided("the potential is flat in more than 8 directions");
         verdict = j->count > 0 ? decide_by_rays(j) : (potential_verdict){POTENTIAL_LEAST, 2, false, NULL};
         verdict.gyroscopic = gyroscopic;
     }
     if (has_velocities && verdict.kind == POTENTIAL_NOT_LEAST)
-        return undecided("with velocity constraints only a minimum of the potential decides");
+        return undecided("the potential has no minimum, but velocity constraints may still stabilize the equilibrium");
     return verdict;
 }
 
@@ -540,18 +540,20 @@ potential_verdict potential_decide(statics *s, const double *z, const family *f,
     bool has_velocities = false;
     for (size_t c = 0; c < s->m; c++) {
         if (!model->active[c]) continue;
-        if (model->order[c] == CONSTRAINT_ACCELERATION) return undecided("a constraint is an acceleration constraint");
+        if (model->order[c] == CONSTRAINT_ACCELERATION) return undecided("an acceleration constraint acts");
         has_velocities = has_velocities || model->order[c] == CONSTRAINT_VELOCITY;
     }
     unsigned reactions =
         GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_NONIDEAL) | GRAPH_DEPENDS(SYMBOL_IDEAL);
-    if (model->system->acceleration_energy >= 0) return undecided("the system has no potential");
+    if (model->system->acceleration_energy >= 0) return undecided("a Gibbs-Appell function has no potential");
     if (model->dynamics.nonideal ||
         (model->dynamics.energy_rate && (program_depends(model->dynamics.energy_rate) & reactions)))
-        return undecided("energy is not conserved");
-    if (s->instants > 1 && model->dynamics.energy_rate) return undecided("energy changes with time");
+        return undecided("forces depend on reactions, or constraints are nonideal");
+    if (s->instants > 1 && model->dynamics.energy_rate)
+        return undecided("energy is not conserved and the equations contain t");
     if (s->steady && (model->dynamics.energy_rate || has_velocities || !s->momenta))
-        return undecided("energy and momenta are not conserved, or velocity constraints act");
+        return undecided(has_velocities ? "velocity constraints act on a steady motion"
+                                        : "energy or a cyclic momentum of the steady motion is not conserved");
     arena_init(&j.memory, model->limits.memory);
     potential_verdict verdict = undecided("out of memory");
     if (allocate_decision(&j)) {

@@ -56,7 +56,7 @@ bool rank_rows_add(rank_rows *b, const double *row) {
     memcpy(b->rest, row, b->width * sizeof *row);
     memset(l, 0, b->capacity * sizeof *l);
     double before = length, left = 0;
-    for (int pass = 0; pass < 2; pass++) { /* again if the row cancels (Daniel et al., Math. Comp. 30 (1976) 772) */
+    for (int pass = 0; pass < 2; pass++) { /* repeated after cancellation (Daniel et al., Math. Comp. 30 (1976) 772) */
         memcpy(b->given, b->rest, b->width * sizeof *row);
         take_out(b, l);
         left = sqrt(rank_rows_dot(b->width, b->rest, b->rest));

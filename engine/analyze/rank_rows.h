@@ -1,15 +1,15 @@
 /* rank_rows.h — orthonormal basis of the span of rows, extended row by row.
  *
- * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that row i
- * = Σ_{j≤i} L_ij Q_j for the rows kept. A row is redundant, and not kept, if the part of the row orthogonal to the rows
- * kept is below `tolerance` times its length. */
+ * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that kept
+ * row i equals Σ_{j≤i} L_ij Q_j. A row is redundant, and not kept, if the part of the row orthogonal to the rows kept
+ * is below `tolerance` times its length. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct rank_rows {
-    size_t width, capacity, rank; /* rank ≤ capacity and width */
+    size_t width, capacity, rank; /* rank ≤ min(capacity, width) */
     double *Q;                    /* capacity × width, row by row */
     double *L;                    /* capacity × capacity, row by row, lower triangle */
     double *rest;                 /* width: part of the last row orthogonal to the rows before it */

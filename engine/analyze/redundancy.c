@@ -1,6 +1,6 @@
 /* redundancy.c — rank of A, redundant constraints, and uniqueness of the multipliers.
  *
- * `redundant` in the report holds at every state. The sets of redundant constraints hold in the initial state, which
+ * The report's `redundant` applies to every state. The sets of redundant constraints apply to the initial state, which
  * may be singular. */
 #include "engine/analyze/analysis_int.h"
 
@@ -46,8 +46,9 @@ static hamel_status report_dependence(analysis *a, const dynamics *k) {
     return status == HAMEL_OK ? status : analysis_no_memory(a);
 }
 
-/* Evaluates `k` at the consistent initial state. If no consistent velocities are found near the given ones, evaluates
- * the first sample instead: the gradient of a nonlinear velocity constraint may vanish, for example at rest. */
+/* Evaluates `k` at the consistent initial state. If no consistent velocities are found near those of the description,
+ * evaluates the first sample instead: the gradient of a nonlinear velocity constraint may vanish, for example at
+ * rest. */
 static hamel_status evaluate_start(analysis *a, dynamics *k, double *q, double *v) {
     const hamel_model *model = a->model;
     double start = model->settings.start, residual;

@@ -1,10 +1,10 @@
 /* regions.c — states on other branches of nonsmooth operators.
  *
  * A description with abs, sign, min, max, if, floor, mod or linear tables is a different system on each branch of these
- * operators. An expression that vanishes on the initial branches may not vanish on others. For each operator, a state
- * on each neighbouring branch is searched by Newton's method on the argument and projection onto the constraints. From
- * the states found, the search continues to further combinations of branches. Results are tested at all these states.
- * If no state is found on another branch of an operator, the report names the assumed branch. */
+ * operators. An expression that vanishes on the initial branches may not vanish on others. For each operator, Newton's
+ * method on the argument and projection onto the constraints search for a state on each neighbouring branch. From the
+ * states found, the search continues to further combinations of branches. Results are tested at all these states. If no
+ * state is found on another branch of an operator, the report names the assumed branch. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/nonsmooth.h"
@@ -14,16 +14,16 @@
 #include <string.h>
 
 enum { STEPS = 8, SEGMENTS_MOST = 8, NONSMOOTH_MOST = 200 };
-/* Upper bound of the searches for combinations; beyond it the report has a warning. Six operators with two branches
- * each have 63 combinations other than the initial one, with six searches from each. */
+/* Upper bound of the searches for combinations. If more searches are possible, the report has a warning. Six operators
+ * with two branches each have 63 combinations other than the initial one, with six searches from each. */
 enum { COMBINING_MOST = 400 };
 
 typedef struct search {
     analysis *a;
     sampler *states;
-    size_t count; /* number of nonsmooth operators */
-    bool *open;   /* count: whether the argument depends on t, q and q' only, so that other branches can be searched */
-    size_t of;    /* index of the operator whose branch is being changed */
+    size_t count;          /* number of nonsmooth operators */
+    bool *open;            /* count: true if the argument depends on t, q and q' only, as the search requires */
+    size_t of;             /* index of the operator whose branch is being changed */
     graph_node *arguments; /* count: argument z of each operator */
     graph_node *nodes;     /* count · (2n + 2): z, then its derivatives with respect to q, v and t */
     double *values;        /* scratch: 2n + 2, or count */
@@ -49,7 +49,7 @@ static void step_to_target(const search *s, sample *at, double target) {
     }
 }
 
-/* Searches a state on the branch of `target`, beginning at `at`. */
+/* Searches for a state on the branch of `target`, beginning at `at`. */
 static hamel_status reach(search *s, sample *at, double target, bool *found) {
     hamel_status status = HAMEL_OK;
     const system_nonsmooth *w = &s->a->system->nonsmooth[s->of];
@@ -90,7 +90,7 @@ static bool is_known_combination(const search *s, const double *branches) {
     return false;
 }
 
-/* Finds the branch of each operator at a state; 0 for operators that are not open. */
+/* Finds the branch of each operator at a state. Operators with open[k] false have branch 0. */
 static hamel_status find_branches(search *s, const sample *at, double *branches) {
     hamel_status status = zero_values(s->a, at, false, s->arguments, s->count, s->values);
     for (size_t k = 0; k < s->count && status == HAMEL_OK; k++)
@@ -118,7 +118,7 @@ static hamel_status add_region(search *s, const sample *at) {
     return HAMEL_OK;
 }
 
-/* Returns the branch as a condition, for example x < 5 if z = x − 5 and the branch is that of z < 0. */
+/* Returns the condition of a branch, for example x < 5 if z = x − 5 and z < 0 on the branch. */
 static graph_node branch_condition(graph *g, const system_nonsmooth *w, double branch) {
     graph_node z = w->written, right = graph_number(g, 0);
     double number;
@@ -172,7 +172,8 @@ bool regions_name(analysis *a, uint64_t beyond, hamel_names *names) {
     return true;
 }
 
-/* Searches states on the other branches of one operator. If none is found, reports its initial branch as assumed. */
+/* Searches for states on the other branches of one operator. If none is found, reports its initial branch as
+ * assumed. */
 static hamel_status search_one(search *s, size_t which, sample *at) {
     analysis *a = s->a;
     const system_nonsmooth *w = &a->system->nonsmooth[which];
@@ -196,8 +197,8 @@ static hamel_status search_one(search *s, size_t which, sample *at) {
     return assumed && !add_condition(a, which, &a->report->assumed) ? analysis_no_memory(a) : status;
 }
 
-/* Searches new combinations from region `from`: other branches of operator `which`, with the branches of all other
- * operators unchanged. */
+/* Searches from region `from` for new combinations: operator `which` changes its branch, and the other operators keep
+ * theirs. */
 static hamel_status combine_branches(search *s, size_t from, size_t which, sample *at, size_t *tries) {
     assert(from < s->a->other_count && s->open[which]);
     analysis *a = s->a;
@@ -222,8 +223,8 @@ static hamel_status combine_branches(search *s, size_t from, size_t which, sampl
 
 static hamel_status warn_of_combinations(analysis *a) {
     char *text = arena_format(a->memory,
-                              "nonsmooth operators have more combinations of branches than the analysis tries: its "
-                              "claims were tested on %zu of them",
+                              "nonsmooth operators have more combinations of branches than the analysis tries; the "
+                              "results were tested on %zu of them",
                               a->other_count + 1);
     a->report->warnings.items[a->report->warnings.count++] = text;
     return text ? HAMEL_OK : analysis_no_memory(a);

@@ -2,8 +2,8 @@
  *
  * Positions are drawn around the initial values and projected onto the holonomic constraints. Velocities are drawn and
  * projected onto the velocity-level constraints. Both use Gauss–Newton steps of least norm. The random numbers are
- * unrelated to the system, so an expression that vanishes at them is zero everywhere, except for a set of states of
- * measure zero. */
+ * unrelated to the system, so an expression that vanishes at the samples is zero everywhere, unless they happen to lie
+ * in a set of measure zero. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/base/finite.h"
@@ -14,16 +14,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bounds: iterations of a projection, iterations until its residual must be below 1e-2, tries per state. */
+/* Upper bounds: iterations of a projection, iterations until its residual must be below 1e-2, tries per state. They are
+ * chosen, not measured. */
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
-static const double RADIUS = 0.6; /* largest distance from the initial values, relative to values above 1 */
-/* Scaled residuals below which iteration stops, and below which a state is accepted. */
+static const double RADIUS = 0.6; /* largest distance from the initial values, relative to max(1, |value|); chosen */
+/* Scaled residuals: the iteration stops below the first, and a state is accepted below the second. */
 static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
 /* The rank of a state is ambiguous if it differs between this tolerance and SAMPLED_RANK_TOLERANCE. */
 static const double NEARLY_DEPENDENT = 1e-2;
-/* If a projection reduces a row of A below this part of its size, the state approaches a zero of the gradient: the apex
- * of a cone in the velocities, where the motion is undefined. The smallest of 100 uniform draws from (−1, 1) is about
- * 1e-2, so rows that are small by chance are above the bound. */
+/* If a projection reduces a row of A below this fraction of its size, the state approaches a zero of the gradient, such
+ * as the apex of a cone in the velocities. The motion is undefined there. The smallest of 100 uniform draws from (−1,
+ * 1) is about 1e-2, so rows that are small by chance are above the bound. */
 static const double VANISHING = 1e-3;
 
 struct sampler {
@@ -33,7 +34,7 @@ struct sampler {
     double *row, *step, *right;
     double *drawn_size, *size; /* m: largest entry of each row of A when the state was drawn, and now */
     rank_rows basis;
-    double span;   /* largest time after the initial time, at RADIUS */
+    double span;   /* range of times after the initial time if radius = RADIUS */
     double radius; /* distance from the initial values at which the last state was found */
     uint64_t seed;
 };
@@ -149,10 +150,10 @@ bool sampler_settle(sampler *p, sample *s) {
     return all_finite(p->values, p->a->model->dynamics.count);
 }
 
-/* Draws until a state satisfies the constraints with an unambiguous rank. Each failed projection halves the radius,
- * because the system may be defined near the initial values only. Half of the tries keep a radius at which projections
- * succeed, because regular states may be rare among those that satisfy the constraints. The last try starts from the
- * initial positions and accepts an ambiguous rank. */
+/* Draws states until one satisfies the constraints and has an unambiguous rank. Each failed projection halves the
+ * radius, because the system may be defined near the initial values only. Half of the tries use a radius at which
+ * projections succeed, because regular states may be rare among those that satisfy the constraints. The last try starts
+ * from the initial positions and accepts an ambiguous rank. */
 bool sampler_draw(sampler *p, sample *s) {
     p->radius = p->radius > 0 ? fmin(RADIUS, 2 * p->radius) : RADIUS;
     for (int i = 0; i < TRIES; i++) {
@@ -213,7 +214,7 @@ hamel_status samples_none(analysis *a) {
     (void)hamel_fail(a->error, HAMEL_INCOMPATIBLE, constrained ? "/constraints" : "", 0,
                      "no state near the initial values was found %s",
                      constrained ? "that satisfies the constraints" : "at which the equations are finite");
-    hamel_suggest(a->error, "give initial values at which the system is defined%s",
+    hamel_suggest(a->error, "specify initial values at which the system is defined%s",
                   constrained ? " and the constraints hold" : "");
     return HAMEL_INCOMPATIBLE;
 }

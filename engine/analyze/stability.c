@@ -14,7 +14,7 @@ static const double MOVES = 1e-6;
 /* Upper bound of singular values of A treated as zero, relative to the largest eigenvalue. A perturbation of this size
  * changes a double eigenvalue by 1e-5, the square root. */
 static const double ZERO = 1e-10;
-/* Distance at which the largest eigenvalue is sampled, relative to values above 1. */
+/* Distance at which the largest eigenvalue is sampled, relative to max(1, |value|); chosen, not measured. */
 static const double NEARBY_MOTION = 0.1;
 enum { NEARBY_TRIALS = 3 };
 
@@ -39,7 +39,7 @@ stability_facts stability_look_up(const hamel_report *report) {
 typedef struct spectrum {
     size_t zeros;
     double right, largest; /* largest real part and largest absolute value of the nonzero eigenvalues */
-    bool imaginary;        /* whether some nonzero eigenvalues are imaginary */
+    bool imaginary;        /* true if some nonzero eigenvalues are imaginary */
     bool good;
 } spectrum;
 
@@ -170,22 +170,23 @@ static bool zeros_are_explained(statics *s, const double *z, const spectrum *eig
 
 static potential_verdict ask_potential(statics *s, const double *z, const family *f, const stability_facts *facts,
                                        bool kinked) {
-    if (f->meet) return (potential_verdict){.reason = "several families meet there"};
-    if (f->inexact) return (potential_verdict){.reason = "stiff terms leave the position uncertain"};
+    if (f->meet) return (potential_verdict){.reason = "several families meet at the equilibrium"};
+    if (f->inexact) return (potential_verdict){.reason = "stiff terms make the equilibrium's position uncertain"};
     if (s->steady && !facts->momenta_conserved)
         return (potential_verdict){.reason = "the momenta of cyclic coordinates are not conserved"};
     return potential_decide(s, z, f, facts->integrable, kinked);
 }
 
-/* Returns why neither eigenvalues nor the potential decide, or NULL if out of memory. */
+/* Returns the reason for which neither eigenvalues nor the potential decide, or NULL if out of memory. */
 static const char *reason_of(const potential_verdict *p, bool linear_decides, bool kinked, bool autonomous,
                              arena *memory) {
     const char *linear = linear_decides ? "linear theory does not decide"
-                         : kinked       ? "the equations have a kink there"
-                         : autonomous   ? "forces are flat there"
+                         : kinked       ? "the equations have a kink at the equilibrium"
+                         : autonomous   ? "the forces have no linear terms at the equilibrium"
                                         : "the equations contain t";
-    const char *potential =
-        p->kind == POTENTIAL_NOT_LEAST ? "gyroscopic forces may stabilize an equilibrium without a minimum" : p->reason;
+    const char *potential = p->kind == POTENTIAL_NOT_LEAST
+                                ? "the potential has no minimum, but gyroscopic forces may stabilize the equilibrium"
+                                : p->reason;
     return arena_format(memory, "%s, and %s", linear, potential);
 }
 
@@ -235,7 +236,7 @@ hamel_status stability_decide(statics *s, const double *z, const family *f, cons
     local_state state = {s->t[0], z, s->v, s->zero_a, z + s->n};
     hamel_status status = linear_evaluate(&linear, &s->local, &state, memory, error);
     e->determined = status != HAMEL_SINGULAR;
-    e->reason = e->determined ? "eigenvalues were not found" : "accelerations are not determined there";
+    e->reason = e->determined ? "the eigenvalues were not found" : "the accelerations are not determined";
     if (!e->determined) {
         hamel_error_clear(error);
         return HAMEL_OK;

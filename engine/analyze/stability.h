@@ -1,17 +1,18 @@
 /* stability.h — stability of equilibria and steady motions.
  *
  * A family is stable if motion that begins near it stays near it. Drift along it, and drift of cyclic coordinates, is
- * ignored. The arguments are tried in this order. An eigenvalue with positive real part: unstable. The potential
- * (potential.h). Eigenvalues with negative real parts, and as many zero eigenvalues as the manifold of steady motions
- * nearby has dimensions: stable (Lyapunov; Malkin 1952). Otherwise stability is undecided. */
+ * ignored. If an eigenvalue has a positive real part, the equilibrium is unstable. Otherwise the potential decides if
+ * it can (potential.c). Otherwise the equilibrium is stable if the other eigenvalues have negative real parts, and the
+ * zero eigenvalues are as many as the dimensions of the manifold of steady motions nearby (Lyapunov; Malkin 1952).
+ * Otherwise stability is undecided. */
 #pragma once
 
 #include "engine/analyze/families.h"
 
 /* Properties of the system that stability_decide uses. */
 typedef struct stability_facts {
-    bool integrable;        /* whether all velocity constraints are integrable */
-    bool momenta_conserved; /* whether the momenta of all cyclic coordinates are conserved */
+    bool integrable;        /* true if all velocity constraints are integrable */
+    bool momenta_conserved; /* true if the momenta of all cyclic coordinates are conserved */
 } stability_facts;
 
 stability_facts stability_look_up(const hamel_report *report); /* NULL: all false */
@@ -21,17 +22,18 @@ stability_facts stability_look_up(const hamel_report *report); /* NULL: all fals
 hamel_status stability_decide(statics *s, const double *z, const family *f, const stability_facts *facts,
                               hamel_equilibrium *e, arena *memory, hamel_error *error) HAMEL_CHECKED;
 
-/* --- potential.c: test whether an equilibrium is a minimum of the potential ---------------------------------------- */
+/* --- potential.c: test whether an equilibrium is a minimum of the potential --------------------------------------- */
 
 typedef enum potential_kind { POTENTIAL_UNDECIDED, POTENTIAL_LEAST, POTENTIAL_NOT_LEAST } potential_kind;
 
 typedef struct potential_verdict {
     potential_kind kind;
-    int order;          /* order of the terms that decide; 0: not an integer */
-    bool gyroscopic;    /* whether gyroscopic forces act, which may stabilize an equilibrium without a minimum */
+    int order;          /* order of the terms that decide; 0 if it is not an integer */
+    bool gyroscopic;    /* true if gyroscopic forces act, which may stabilize an equilibrium without a minimum */
     const char *reason; /* why the verdict is undecided; a string literal */
 } potential_verdict;
 
-/* Examines the equilibrium z of the family f with the given velocities. `integrable` means that all velocity constraints
- * are integrable. `kinked` means that second derivatives of U jump at z, so that only the growth along rays decides. */
+/* Examines the equilibrium z of the family f with the given velocities. `integrable` means that all velocity
+ * constraints are integrable. `kinked` means that second derivatives of U jump at z, so that only the growth along rays
+ * decides. */
 potential_verdict potential_decide(statics *s, const double *z, const family *f, bool integrable, bool kinked);

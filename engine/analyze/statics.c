@@ -9,26 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Residual of a solution, relative to its terms; larger ones must be within rounding errors. */
+/* Largest residual of a solution, relative to its terms. Larger residuals must be within rounding errors. */
 static const double SOLVED = 1e-12;
 /* Residual at which iteration stops, relative to its terms: a few rounding units of 2e-16. */
 static const double ROUNDED = 1e-15;
 static const double FINEST = 1e-13;   /* smallest pivot accepted near multiple roots: some hundred rounding units */
-static const double NEAR_ROOT = 1e-4; /* largest residual from which a second iteration is tried */
-static const double LONGEST = 1;      /* largest Newton step without line search, relative to values above 1 */
-/* Distance at which the sizes of rows are sampled, relative to values above 1. */
+static const double NEAR_ROOT = 1e-4; /* largest residual from which a second iteration is tried; chosen */
+static const double LONGEST = 1;      /* largest Newton step without line search, relative to max(1, |value|) */
+/* Distance at which the sizes of rows are sampled, relative to max(1, |value|); chosen, not measured. */
 static const double ROW_SIZE_RADIUS = 0.1;
 /* Lower bound of the row sizes at a solution, relative to those at the first point; roots up to order 50 stay above
  * it. */
 static const double UNDERFLOW = 1e-100;
-/* Upper bound of reactions relative to forces; a lever of this ratio loses five digits. */
+/* Upper bound of reactions relative to forces. If reactions reach it, five digits of the forces cancel. */
 static const double BOUNDED = 1e5;
 /* Largest difference of equal sums, relative to all terms: some thousand rounding units. */
 static const double SAME_SUM = 1e-12;
 /* Numbers of random points or displacements at which equations are compared. */
 enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
-/* Upper bounds of iterations, of iterations until the residual must have fallen by a tenth, and of halvings of a
- * step. */
+/* Upper bounds of iterations, of iterations until the residual must have fallen by a tenth, and of halvings of a step;
+ * chosen, not measured. */
 enum { MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12 };
 
 size_t statics_most(const statics *s) {
@@ -56,7 +56,7 @@ static void summarize(local_equations *l, double sum[2]) {
 }
 
 /* Returns true if the equations are the same at all times although t occurs in them, as in a frame that rotates
- * uniformly about the vertical. Compares them at random states and several times. `state` is scratch for 3n + m
+ * uniformly about the vertical. Compares them at random states and at several times. `state` is scratch for 3n + m
  * numbers. */
 static bool is_autonomous(statics *s, double *state) {
     size_t n = s->n, total = 3 * n + s->m;
@@ -94,7 +94,7 @@ static void mark_cyclic(statics *s, const hamel_names *names, const double *v) {
     }
 }
 
-/* Compiles the momenta of the cyclic coordinates if all of these have one. */
+/* Compiles the momenta of the cyclic coordinates if each of these coordinates has one. */
 static hamel_status compile_momenta(statics *s, hamel_error *error) {
     hamel_system *system = s->model->system;
     hamel_equations e = {.system = system, .n = s->n, .m = s->m};
@@ -350,7 +350,7 @@ static double merit(const statics *s) {
     return sum;
 }
 
-/* Adds factor · step to z if that lowers the weighted residual to `wanted`. Returns false if it does not. */
+/* Adds factor · step to z and returns true if that lowers the weighted residual to `wanted`. */
 static bool try_step(statics *s, double *z, double factor, double wanted) {
     for (size_t j = 0; j < s->unknowns; j++) s->trial[j] = z[j] + factor * s->step[j];
     if (!statics_evaluate(s, s->trial) || !(merit(s) <= wanted)) return false;
@@ -365,8 +365,8 @@ static double step_size(const statics *s, const double *step, const double *z) {
 }
 
 /* Makes one step from the point evaluated last: `stretch` times Newton's step if that divides the residual by 4.
- * Otherwise makes Newton's step with a bounded length, or if `descending` the largest part of Newton's step that reduces
- * the residual. */
+ * Otherwise makes Newton's step with a bounded length, or if `descending` the largest part of Newton's step that
+ * reduces the residual. */
 static bool advance_newton(statics *s, double *z, double stretch, double size, bool descending) {
     double before, factor = 1;
     for (size_t i = 0; i < s->rows; i++) s->weight[i] = s->scale[i] > 0 ? 1 / s->scale[i] : 1;
@@ -388,8 +388,8 @@ static bool is_solved(statics *s, const double *z) {
     return true;
 }
 
-/* Iterates Newton's method. At an m-fold root a step leaves (1 − 1/m) of the error. If two successive ratios of steps
- * are equal, m follows from them, and the next step is multiplied by m (Schröder 1870). */
+/* Iterates Newton's method. Near an m-fold root, a step multiplies the error by 1 − 1/m. If two successive ratios of
+ * steps are equal, m follows from them, and the next step is multiplied by m (Schröder 1870). */
 static bool iterate_newton(statics *s, double *z, bool descending) {
     double previous = 0, ratio = 0, watched = INFINITY;
     if (!statics_evaluate(s, z)) return false;
@@ -408,7 +408,7 @@ static bool iterate_newton(statics *s, double *z, bool descending) {
 }
 
 /* Returns false if reactions exceed BOUNDED times the forces that they balance. Near singular constraints, growing
- * multipliers balance the forces better and better, although there is no equilibrium. */
+ * multipliers reduce the residual without limit, although there is no equilibrium. */
 static bool reactions_are_bounded(statics *s, const double *z) {
     size_t m = s->instants * s->m;
     double reaction = 0, force = 0;
@@ -460,8 +460,8 @@ static double largest_of(const double *x, size_t count) {
     return largest;
 }
 
-/* Returns false if forces vanish by underflow, like that of exp(−x) at large x. At a root they vanish at z but not
- * nearby. `before` is the largest size of a row before the iteration. */
+/* Returns false if forces vanish by underflow, like exp(−x) at large x. At a root, forces vanish at z but not nearby.
+ * `before` is the largest size of a row before the iteration. */
 static bool is_no_underflow(statics *s, const double *z, double before) {
     if (largest_of(s->scale, s->rows) >= UNDERFLOW * before) return true;
     return statics_row_sizes(s, z) && largest_of(s->weight, s->rows) >= UNDERFLOW * before;

@@ -3,8 +3,8 @@
  * The unknowns z are the coordinates q, the multipliers λ at each instant and, if free, the velocities of cyclic
  * coordinates. The rows of each instant are R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and
  * reactions balance), then Φ = 0 or ψ = 0. A system whose equations depend on t is at rest only if it is at rest at
- * every time, so three random instants are solved together (Papastavridis, example 3.2.5). If momenta are given, rows
- * p_c − p*_c = 0 follow.
+ * every time, so three random instants are solved together (Papastavridis, example 3.2.5). If momenta are prescribed,
+ * rows p_c − p*_c = 0 follow.
  *
  * Linear systems are solved by least squares with least norm, because equilibria need not be isolated and multipliers
  * need not be unique. */
@@ -14,7 +14,7 @@
 
 enum { STATICS_INSTANTS = 3 };
 
-/* Velocities of cyclic coordinates: given; unknown; unknown with given momenta. */
+/* Velocities of cyclic coordinates: prescribed; unknown; unknown with prescribed momenta. */
 typedef enum statics_velocities { STATICS_GIVEN, STATICS_FREE, STATICS_MOMENTA } statics_velocities;
 
 typedef struct statics {
@@ -23,12 +23,12 @@ typedef struct statics {
     arena memory; /* owns all arrays */
     size_t n, m, instants;
     double t[STATICS_INSTANTS];
-    double *v, *zero_a; /* n each: given velocities; zeros */
-    bool *cyclic;       /* n: whether the coordinate is absent from every equation */
+    double *v, *zero_a; /* n each: prescribed velocities; zeros */
+    bool *cyclic;       /* n: true if the coordinate is absent from every equation */
     size_t *spinning;   /* cyclic coordinates */
     size_t spinning_count;
-    bool steady;         /* whether some given velocity is not 0 */
-    bool holonomic_only; /* whether λ_c = 0 replaces the rows of velocity constraints */
+    bool steady;         /* true if some prescribed velocity is not 0 */
+    bool holonomic_only; /* true if λ_c = 0 replaces the rows of velocity constraints */
 
     statics_velocities velocities;
     double *momentum; /* spinning_count: p* */
@@ -36,8 +36,8 @@ typedef struct statics {
     local_program momentum_program;
     double *momentum_values, *momentum_rates; /* spinning_count; spinning_count × n: derivatives with respect to q' */
 
-    /* If centre is not NULL, an additional row fixes the distance between z and centre. The distance is the Euclidean norm over
-     * coordinates and free velocities, relative to values above 1. */
+    /* If centre is not NULL, an additional row fixes the distance between z and centre. The distance is the Euclidean
+     * norm over coordinates and free velocities, relative to max(1, |value|). */
     const double *centre;
     double radius;
 
@@ -50,11 +50,11 @@ typedef struct statics {
     uint64_t seed;
     double spent;    /* estimated multiplications of all evaluations and solutions */
     double deadline; /* upper bound of `spent`, at which iterations end; INFINITY: no limit */
-    bool starved;    /* whether an allocation failed, so that some result is missing */
+    bool starved;    /* true if an allocation failed, so that some result is missing */
 } statics;
 
-/* Creates the equations. `cyclic` lists the cyclic coordinates, which have the velocities v[n]; NULL lists none. Fails under
- * the same conditions as local_create. */
+/* Creates the equations. `cyclic` lists the cyclic coordinates, which have the velocities v[n]; NULL lists none. Fails
+ * under the same conditions as local_create. */
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
                             hamel_error *error) HAMEL_CHECKED;
 void statics_free(statics *s);
@@ -62,8 +62,8 @@ void statics_free(statics *s);
 /* Returns the largest number of unknowns for any kind of velocities. */
 size_t statics_most(const statics *s);
 
-/* Sets the kind of velocities. For STATICS_MOMENTA, which requires s->momenta, p* becomes the momenta at q and the given
- * velocities. */
+/* Sets the kind of velocities. For STATICS_MOMENTA, which requires s->momenta, p* is set to the momenta at q and the
+ * prescribed velocities. */
 void statics_take(statics *s, statics_velocities velocities, const double *q);
 
 /* Sets the centre; NULL removes it. */
@@ -93,8 +93,8 @@ bool statics_balance(statics *s, double *z);
 /* Fills s->noise with the nonlinear change of F if z changes by rounding errors. Sets F and J to their values at z. */
 bool statics_noise(statics *s, const double *z);
 
-/* Moves z to a solution nearby by Newton's method with line search and, if that fails, without. Steps are lengthened if
- * convergence is linear, as it is at multiple roots. Returns false if no solution was found. */
+/* Moves z to a solution nearby by Newton's method with line search. If that fails, tries again without line search.
+ * Steps are lengthened if convergence is linear, as it is at multiple roots. Returns false if no solution was found. */
 bool statics_converge(statics *s, double *z);
 
 /* Sets s->weight to the largest size of each row of F at z and nearby, and F and J to their values at z. */
@@ -118,7 +118,7 @@ size_t statics_place(const statics *s, size_t j);
  * of directions. */
 size_t statics_kernel(statics *s, const double *z, double *columns);
 
-/* Returns the largest difference of these entries between x and y, relative to values above 1. */
+/* Returns the largest difference of these entries between x and y, relative to max(1, |value|). */
 double statics_distance(const statics *s, const double *x, const double *y);
 
 /* Computes the right singular vectors of A, which is overwritten, as rows of `vectors` (columns × columns). The
@@ -129,14 +129,14 @@ bool statics_right_vectors(statics *s, size_t rows, size_t columns, double *A, d
 /* Calls statics_right_vectors with s->singular and s->vectors, and adds the work to s->spent. */
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A);
 
-/* Sets B (columns × columns) to Tᵀ A T. A is n × n and row-major, T is n × columns with the given steps between rows and
- * columns. `scratch` has n × columns numbers; B may be A. */
+/* Sets B (columns × columns) to Tᵀ A T. A is n × n and row-major, T is n × columns with the given steps between rows
+ * and columns. `scratch` has n × columns numbers; B may be A. */
 void statics_congruence(size_t n, size_t columns, const double *A, const double *T, size_t row_step, size_t column_step,
                         double *scratch, double *B);
 
 /* --- moving.c ----------------------------------------------------------------------------------------------------- */
 
-/* Call it if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random
+/* For use if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random
  * configurations (Papastavridis, example 3.2.5), and for each force that changes with time there. Returns HAMEL_INVALID
  * if there is such an error, else HAMEL_OK. */
 hamel_status moving_refuse(statics *s, hamel_error *error) HAMEL_CHECKED;

@@ -8,7 +8,7 @@
 
 /* Upper bound of singular values of null directions, relative to the rows; families.c checks these directions. */
 static const double KERNEL = 1e-6;
-static const double TINY = 1e-7; /* displacement, relative to values above 1, that changes smooth functions little */
+static const double TINY = 1e-7; /* displacement relative to max(1, |value|); smooth functions change little; chosen */
 enum { KINK_TRIALS = 12 };       /* random displacements at which derivatives are compared */
 
 void statics_tidy(statics *s, double *z) {
@@ -105,7 +105,7 @@ size_t statics_kernel(statics *s, const double *z, double *columns) {
     if (!statics_decompose(s, s->rows, unknowns, s->work)) return 0;
     found = take_null_vectors(s, z);
     if (found == 0 || !statics_decompose(s, found, width, s->work)) return 0;
-    /* Smaller values belong to null directions of multipliers only. */
+    /* Smaller singular values belong to null directions of multipliers only. */
     while (count < width && s->singular[count] > 1e-4) count++;
     memcpy(columns, s->vectors, count * width * sizeof *columns);
     return count;

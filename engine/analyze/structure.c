@@ -11,9 +11,9 @@
  *
  * The system is conservative (Greenwood 4.7, a sufficient condition) if every force has a potential, every constraint
  * is conservative and L does not contain t. A momentum is conserved if L does not contain its coordinate and neither
- * forces nor constraint reactions act on it. Constraints and other forces may contain the coordinate, like the angle of
- * a skate. The Jacobi integral is conserved if its rate vanishes identically. A system given by its Gibbs–Appell
- * function has no Lagrangian, so no momenta and no energy are reported.
+ * forces nor constraint reactions act on it. Constraints and other forces may contain that coordinate; an example is
+ * the angle of a skate. The Jacobi integral is conserved if its rate vanishes identically. A system given by its
+ * Gibbs–Appell function has no Lagrangian, so no momenta and no energy are reported.
  *
  * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints in their given form:
  * 3 with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without constraints
@@ -27,12 +27,12 @@
 
 /* Results of the tests for a constraint, for a coordinate, and for the system. */
 typedef struct constraint_findings {
-    bool time_dependent, moving; /* whether t occurs; whether a_ct is not 0 */
-    bool working;                /* whether an ideal reaction can do work in a possible motion */
+    bool time_dependent, moving; /* true if t occurs; true if a_ct is not 0 */
+    bool working;                /* true if an ideal reaction can do work in a possible motion */
 } constraint_findings;
 typedef struct coordinate_findings {
-    bool present;           /* whether the coordinate occurs in L, a force or a constraint */
-    bool forced;            /* whether the momentum changes */
+    bool present;           /* true if the coordinate occurs in L, a force or a constraint */
+    bool forced;            /* true if the momentum changes */
     uint64_t forced_beyond; /* regions in which the momentum changes */
 } coordinate_findings;
 typedef struct findings {
@@ -126,7 +126,7 @@ static bool add_tests(analysis *a, findings *f) {
     if (!zeros || a->memory->failed) return false;
     for (size_t c = 0; c < a->m; c++)
         if (!test_constraint(a, c, &f->constraints[c], zeros)) return false;
-    if (a->system->acceleration_energy >= 0) { /* no Lagrangian, so no momenta and no energy */
+    if (a->system->acceleration_energy >= 0) { /* a Gibbs–Appell function defines no momenta and no energy */
         f->lagrangian_in_time = f->energy_flows = true;
         for (size_t i = 0; i < a->n; i++) f->coordinates[i].forced = true;
     }
@@ -255,7 +255,7 @@ hamel_status structure_coupling(analysis *a) {
     for (size_t i = 0; i < a->n; i++) r->blocks += groups_root(parent, i) == i; /* blocks that contain coordinates */
     for (size_t c = 0; c < a->m; c++) {
         if (!a->model->active[c]) continue;
-        size_t index = 3 - (size_t)a->model->order[c]; /* 3, 2 and 1 by constraint_order */
+        size_t index = 3 - (size_t)a->model->order[c]; /* 3 if holonomic, 2 if velocity, 1 if acceleration */
         if (index > r->index) r->index = index;
         r->blocks += groups_root(parent, a->n + c) == a->n + c; /* blocks that are a single multiplier */
     }

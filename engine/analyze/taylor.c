@@ -111,12 +111,13 @@ void number_pool_free(number_pool *pool) {
     }
 }
 
-/* Returns true for numbers with at most twenty binary digits after the point: these are exact decimals. */
+/* Returns true for numbers with at most twenty binary digits after the point, such as 0.5. They are treated as
+ * exact. */
 static bool is_short(double value) {
     return fabs(value) < 0x1p30 && value * 0x1p20 == floor(value * 0x1p20);
 }
 
-/* Returns true for small numbers with few binary digits, such as 0.1 + 0.2 - 0.3. */
+/* Returns true for small numbers with few binary digits, such as the rounding error 0.1 + 0.2 - 0.3. */
 static bool is_residue(double value) {
     int exponent;
     double mantissa = frexp(fabs(value), &exponent) * 0x1p10;
@@ -164,9 +165,9 @@ static size_t weight(const taylor *t, size_t k, size_t i) {
     return (i & highest) != 0;
 }
 
-/* Adds x y to `to`. */
+/* Adds x · y to `to`. */
 static void add_product(const taylor *t, mpfr_ptr to, mpfr_srcptr x, mpfr_srcptr y) {
-    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* treats 0 · NaN as 0, for a slope that is not needed */
+    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* 0 · NaN is 0 if a slope is not needed */
     mpfr_mul(t->scratch[0], x, y, MPFR_RNDN);
     mpfr_add(to, to, t->scratch[0], MPFR_RNDN);
 }
@@ -270,7 +271,7 @@ static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size
     mpfr_t *power = t->scratch + 2;
     for (size_t i = 0; i <= k; i++) mpfr_set_ui(power[i], i == 0, MPFR_RNDN);
     for (size_t factor = 0; factor < n; factor++)
-        for (size_t i = k + 1; i-- > 0;) { /* downwards: lower coefficients are still needed */
+        for (size_t i = k + 1; i-- > 0;) { /* in descending order, because lower coefficients are still needed */
             mpfr_set_zero(t->scratch[1], 1);
             size_t j = i;
             do add_product(t, t->scratch[1], power[j], of(t, x, i - j));

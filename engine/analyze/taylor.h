@@ -1,4 +1,4 @@
-/* taylor.h — Taylor series of expressions in long floating-point numbers.
+/* taylor.h — Taylor series of expressions in multiple-precision arithmetic (MPFR).
  *
  * Coordinates and time are given as series in one variable s. The series of every expression follows: coefficient k of
  * a node depends on the coefficients up to k of its operands (Griewank and Walther, Evaluating Derivatives, 2nd ed.,
@@ -26,7 +26,7 @@ enum { TAYLOR_BITS = 256 };
 typedef struct number_block number_block;
 typedef struct number_pool {
     number_block *last;
-    bool failed; /* whether any request has returned NULL, so that callers can test once */
+    bool failed; /* true if a request has returned NULL; callers can test once */
 } number_pool;
 
 /* Returns `count` numbers, initially 0, or NULL if out of memory. MPFR aborts the process if it cannot allocate their
@@ -52,14 +52,15 @@ size_t taylor_place(const taylor_plan *p, graph_node node);
 typedef struct taylor {
     const taylor_plan *plan;
     size_t order;         /* highest coefficient of each node */
-    bool multilinear;     /* whether series are multilinear; set after taylor_init */
+    bool multilinear;     /* true if series are multilinear; set after taylor_init */
     mpfr_t *coefficients; /* count × (order + 1) */
     mpfr_t *scratch;
 } taylor;
 
 /* Creates the series of all nodes. Numbers and parameters get their values, other nodes zeros. A number that is not a
  * short binary fraction may be rounded, so it is changed randomly (`seed`) by at most `change`, relative to its size.
- * Residues of canceled decimals are changed by up to their own size. If out of memory, pool->failed is true. */
+ * Rounding errors of canceled decimals (0.1 + 0.2 - 0.3) are changed by up to their own size. If out of memory,
+ * pool->failed is true. */
 void taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
                  uint64_t seed, number_pool *pool);
 

@@ -16,7 +16,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Upper bounds of the coordinates and of the nodes of all velocities. Above them no coefficients are reported. */
+/* Upper bounds of the coordinates and of the nodes of all velocities, chosen, not measured. Larger systems have no
+ * coefficients in the report. */
 enum { VELOCITIES_MOST = 12, FRAME_NODES = 300 };
 
 typedef struct coefficient {

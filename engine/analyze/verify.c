@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest relative difference that counts as agreement. */
+/* Largest relative difference that counts as agreement; chosen, not measured. */
 static const double TOLERANCE = 1e-9;
 /* Lower bound of a coordinate's force scale, relative to the largest force. Canceling terms of other coordinates leave
- * rounding errors on a coordinate without forces. They reach 1e-13 of the largest force if products of momenta and
- * rates cancel (Hamel's coefficients). 1e-13 / TOLERANCE = 1e-4. */
+ * rounding errors on a coordinate without forces. These errors reach 1e-13 of the largest force if products of momenta
+ * and rates cancel (Hamel's coefficients), and 1e-13 / TOLERANCE = 1e-4. */
 static const double SCALE_LEAST = 1e-4;
 enum { STATES_LEAST = 4 };
 /* Upper bound of states · (coordinates + constraints)³: 100 states up to a size of 158. */
@@ -49,8 +49,8 @@ static void sum_force_terms(const dynamics *k, const double *a, const double *la
         force[model->dynamics.A.column[e]] += fabs(A[e] * lambda[model->dynamics.A.row[e]]);
 }
 
-/* Raises the scales of accelerations that constraints determine from larger ones. They are only as accurate as the
- * larger ones, because terms of A q'' cancel. */
+/* Raises the scales of accelerations that constraints determine from larger accelerations. Their absolute error is that
+ * of the larger ones, because terms of A q'' cancel. */
 static void widen_by_constraints(const dynamics *k, const double *a, verify_scale *scale) {
     const hamel_model *model = k->model;
     const double *A = k->values + model->dynamics.A.at;
@@ -152,7 +152,7 @@ static hamel_status draw_states(verifier *v) {
     return status;
 }
 
-/* Computes accelerations like an integration: converts q' to velocity variables and back, and their rates to
+/* Computes accelerations as an integration does: converts q' to velocity variables and back, and their rates to
  * accelerations. */
 static hamel_status convert_velocities(verifier *v, dynamics *k, variables *x, const sample *at, verify_motion *motion,
                                        hamel_error *error) {
@@ -220,7 +220,7 @@ static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, 
     if (!stops_comparisons(status)) status = d->states > 0 ? HAMEL_OK : fault.status;
     if (status == HAMEL_OK && d->states == 0)
         status = hamel_fail(error, HAMEL_INCOMPATIBLE, "/constraints", 0,
-                            "all states found are singular, so there is no motion to compare");
+                            "all random states are singular, so no motion can be compared");
     if (status != HAMEL_OK && error->status == HAMEL_OK)
         (void)hamel_fail(error, status, "", 0, "%s", text_of(&fault, status));
     hamel_error_clear(&fault);

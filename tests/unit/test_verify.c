@@ -144,7 +144,7 @@ static void apexes_of_cones_are_left_out(void **state) {
              coordinates);
     fixture_read(&f, members, "`stop`: 1, `initialization`: `project`");
     assert_int_equal(hamel_verify(&none, &f.description, NULL, NULL, &f.error), HAMEL_INCOMPATIBLE);
-    assert_true(fixture_says(&f, "all states found are singular, so there is no motion to compare"));
+    assert_true(fixture_says(&f, "all random states are singular, so no motion can be compared"));
     fixture_close(&f);
 }
 
