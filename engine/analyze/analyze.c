@@ -36,7 +36,7 @@ hamel_status analysis_perform(const analysis_request *request, size_t size, anal
     }
     hamel_error_clear(&own);
     memcpy(out, &result, sizeof result);
-    return status;
+    return status; /* cppcheck-suppress memleak ; the caller owns *out */
 }
 
 void analysis_result_free(void *result) {

@@ -49,7 +49,7 @@ int main(int count, char **argv) {
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = ROUNDS;
     printf("processor time of a process, ms (goal for run: %d)      least   median\n", GOAL);
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
-        double times[ROUNDS_MAX];
+        double times[ROUNDS_MAX] = {0};
         for (int i = 0; i < rounds; i++) times[i] = time_of(hamel, runs[k].command, runs[k].file);
         qsort(times, (size_t)rounds, sizeof *times, by_size);
         printf("hamel %-9s %-40s %6.1f %8.1f\n", runs[k].command, runs[k].file ? runs[k].file : "", times[0],
