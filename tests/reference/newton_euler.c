@@ -33,8 +33,7 @@ void ne_rotation(const double e[4], double R[9]) {
     memcpy(R, M, sizeof M);
 }
 
-/* Computes the vector from the centre of the body to a point of the body, in inertial components. For the ground this
- * is the position of the point. */
+/* Computes the inertial vector from the centre of the body to its point, or, for the ground, the point's position. */
 static void arm_of(const ne_system *s, const ne_end *end, double rho[3]) {
     double R[9];
     memcpy(rho, end->at, 3 * sizeof *rho);
@@ -96,8 +95,7 @@ static void add_angular(const ne_system *s, double *row, int body, double factor
     for (int i = 0; i < 3; i++) row[6 * body + 3 + i] += factor * n[i];
 }
 
-/* Adds the row n·(p_a − p_b)'' = more, where p_a and p_b are the points of the joint and n is a constant inertial
- * vector. */
+/* Adds the row n·(p_a − p_b)'' = more, where p_a and p_b are the joint's points and n is a constant vector. */
 static double *point_row(const ne_system *s, rows *all, const ne_joint *j, const double n[3], double more) {
     double a[3], b[3], bias_a[3], bias_b[3], moment[3];
     arm_of(s, &j->a, a);
@@ -494,8 +492,7 @@ static double gap(const ne_system *s, const double *y) {
     return dot(p, s->impact.axis) - s->impact.height;
 }
 
-/* Computes the velocities after the impact. Joints stay satisfied, and the normal velocity of the point is multiplied
- * by −restitution. */
+/* Computes the velocities after the impact, which multiplies the normal velocity of the point by −restitution. */
 static void strike(ne_system *s) {
     rows all;
     double x[COMPONENTS] = {0}, right[NE_ROWS] = {0}, lambda[NE_ROWS], v[3];

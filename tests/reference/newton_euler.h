@@ -56,8 +56,8 @@ typedef struct ne_load {
     double force[3], torque[3], rate;
 } ne_load;
 
-/* A point of a body hits the plane axis · position = height from above. The impact follows Newton's rule, and all
- * joints stay satisfied. */
+/* A point hits the plane axis · position = height from above. The impact follows Newton's rule with all joints
+ * active. */
 typedef struct ne_impact {
     bool given;
     ne_end at;

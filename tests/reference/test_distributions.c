@@ -4,8 +4,8 @@
  * trains of trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993). Time is a coordinate in
  * some of them. The coordinates x of the description follow from a random triangular change Y = Y(x, t), which is one
  * to one everywhere. The rows are combined by a random product of unit triangular matrices that depend on x. Neither
- * operation changes the integrability. There are ten starts, including zeros of coefficients, and the verdict must not
- * depend on the start.
+ * operation changes the integrability. There are ten starts, including zeros of coefficients, which must give the same
+ * verdict.
  *
  * The seed is fixed. Each system is checked from one start, or from all ten if HAMEL_TEST_LONG is set, which takes some
  * minutes. */
@@ -141,8 +141,7 @@ static void make_driven(construction *c) {
     }
 }
 
-/* Adds forms that become integrable by additional holonomic constraints: if x is held constant, dz = p dx and dy = w dx
- * become dz = 0 and dy = 0. */
+/* Adds forms that become integrable by holonomic constraints: if x is constant, dz = p dx and dy = w dx are exact. */
 static void make_given(construction *c) {
     bool engel = pick(c, 2);
     change_coordinates(c, engel ? 5 : 4);
@@ -202,8 +201,7 @@ static void construct(construction *c, int which) {
 
 /* --- the description --------------------------------------------------------------------------------------------------- */
 
-/* Adds a random multiple of row i − 1 (or, if `below` is false, of row i + 1) to row i of `from`. One row in four stays
- * unchanged on average. */
+/* Adds a random multiple of row i − 1 (or, if `below` is false, of row i + 1) to row i of `from`. */
 static void mix(construction *c, text *from, bool below) {
     text *old = malloc(sizeof *old);
     assert_non_null(old);

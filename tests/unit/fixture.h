@@ -34,15 +34,13 @@ hamel_model *fixture_analysis_model(const char *members, const char *simulation)
 /* Returns the analysis report of a description; an error fails the test. The caller frees the report. */
 hamel_report *fixture_report(const char *members);
 
-/* Parses an expression and returns its node. The expression may contain accelerations and all names that energies may
- * contain. */
+/* Returns the node of an expression, which may contain accelerations and all names that energies may contain. */
 graph_node fixture_node(fixture *f, const char *text);
 
 /* Evaluates a node by a loop over the graph, independently of compiled programs. Missing arrays are read as zeros. */
 double fixture_value(const graph *g, graph_node node, const program_inputs *in);
 
-/* A state, and functions that return the values of nodes and matrix entries at a state. Parameters have the values of
- * the description. */
+/* A state. The values of nodes and matrix entries at a state use the parameter values of the description. */
 enum { FIXTURE_MOST = 12 };
 typedef struct fixture_point {
     double t, q[FIXTURE_MOST], v[FIXTURE_MOST], a[FIXTURE_MOST], lambda[FIXTURE_MOST];

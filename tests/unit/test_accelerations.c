@@ -342,8 +342,7 @@ static void the_pattern_of_a_factored_mass_matrix_has_no_entry_between_separate_
     hamel_model_free(model);
 }
 
-/* Without the instructions for the right-hand sides, the number of instructions must be linear in the number of
- * links. */
+/* The number of instructions, without those for right-hand sides, must be linear in the number of links. */
 static void the_work_for_a_tree_is_linear_in_its_links(void **state) {
     (void)state;
     for (size_t i = 0; i < TREES; i++) {

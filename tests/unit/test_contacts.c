@@ -356,8 +356,7 @@ static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
     record_free(r);
 }
 
-/* The ball starts at y = 0, beyond the zero of its event function y − 0.1. For example, the radius in the function is
- * wrong. */
+/* The ball starts at y = 0, beyond the zero of its event function y − 0.1. A wrong radius is an example. */
 static void a_penetrating_contact_is_reported(void **state) {
     (void)state;
     record *r = ball(

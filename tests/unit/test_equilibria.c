@@ -168,8 +168,7 @@ static void branches_are_found_on_both_sides(void **state) {
            {ONE("max(x, 0)^2 + max(-x, 0)^4"), {0}, STABLE, ORDER(4), 0, 1});
 }
 
-/* The potential alone does not decide the stability if forces have no potential, or dissipate energy, or can
- * stabilize. */
+/* The potential does not decide the stability if forces have no potential, dissipate energy, or can stabilize. */
 static void other_forces_are_taken_into_account(void **state) {
     (void)state;
 #define FORCE(x) ", `generalized_forces`: {`x`: `" x "`}"

@@ -24,8 +24,7 @@ static char *ball(double restitution) {
 }
 
 /* A ball falls from height 1. Bounce k = 0, 1, ... is at t0 (1 + 2e + ... + 2e^k), where t0 = sqrt(2/g), with speed g
- * t0 e^k. For heights above 1000 atol, the position error is about atol, and the error of the time about atol /
- * speed. */
+ * t0 e^k. For heights above 1000 atol, the errors are about atol in position and atol / speed in time. */
 static void bounces_come_at_the_times_of_the_closed_form(void **state) {
     (void)state;
     for (double e = 0.5; e < 0.95; e += 0.1) {

@@ -228,8 +228,7 @@ static void the_hamiltonian_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* Compares three results with differences: the change of q' with q and p, the inverse of this map, and q'' computed
- * from p'. */
+/* Compares with differences: the change of q' with q and p, the inverse of this map, and q'' computed from p'. */
 static void derivatives_of_the_maps_agree_with_differences(void **state) {
     (void)state;
     hamel_error error = {0};

@@ -497,8 +497,7 @@ static void flags_of_groups_add_up(void **state) {
     expect_flags(text, "2, 0", "5, 7", true);
 }
 
-/* A train with 14 coordinates needs twelvefold brackets, which take more than a few seconds. Its growth vector is
- * therefore not computed. */
+/* For 14 coordinates, twelvefold brackets take more than a few seconds, so the growth vector is not computed. */
 static void a_train_grows_by_one_dimension_a_step(void **state) {
     (void)state;
     static char text[20000];

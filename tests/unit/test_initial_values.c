@@ -199,7 +199,7 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
 
 /* Computes a consistent start of a body that slides by s on another body A, in millimetres. All axes are parallel to
  * those of A. (Q − P)·(P − O) = 0, for points P and Q of the slider and O of A, depends on s alone. But its terms
- * contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more` is an additional
+ * contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more`: another
  * constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];
@@ -236,8 +236,7 @@ static void rounding_of_large_terms_is_not_a_contradiction(void **state) {
     }
 }
 
-/* The additional constraint prescribes s' = 1e-6, which is 1e-9 of the other velocities and contradicts the first
- * constraint. */
+/* The second constraint, s' = 1e-6, contradicts the first by 1e-9 of the other velocities. */
 static void a_contradiction_larger_than_rounding_is_reported(void **state) {
     (void)state;
     uint64_t seed = 5;

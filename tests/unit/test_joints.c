@@ -92,8 +92,7 @@ static void a_revolute_joint_leaves_one_rotation(void **state) {
 
 static void an_axis_may_be_oblique(void **state) {
     (void)state;
-    /* The smallest component of the joint axis c = (1, 2, 2) is along e1, so s = c × e1 = (0, 2, −2), c × s = (−8, 2,
-     * 2) */
+    /* The joint axis c = (1, 2, 2) is smallest along e1, so s = c × e1 = (0, 2, −2), c × s = (−8, 2, 2) */
     EXPECT(SPACE("`type`: `revolute`, `axis`: [1, 2, 2], `between`: [`A`, `B`]"), CONSTRAINT_HOLONOMIC, "x - u",
            "y - v", "z - w",
            "2*((" DOT("j", "l") ") + 2*(" DOT("j", "m") ") + 2*(" DOT(

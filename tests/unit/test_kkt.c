@@ -14,8 +14,7 @@
 
 #include <cmocka.h>
 
-/* Six coordinates with a full mass matrix and three full constraint rows, so that tests can store any values in the
- * matrices. */
+/* Six coordinates with a full mass matrix and three full constraint rows, in which tests can store any values. */
 #define FULL(more)                                                                         \
     "`parameters`: {`e`: 0}, `coordinates`: [`a`, `b`, `c`, `d`, `f`, `g`],"               \
     "`kinetic_energy`: `(a'+b'+c'+d'+f'+g')^2 + a'^2 + b'^2 + c'^2 + d'^2 + f'^2 + g'^2`," \

@@ -93,8 +93,8 @@ static void forces_may_be_linear_in_multipliers(void **state) {
 /* --- energies with many common subexpressions --------------------------------------------------------------------- */
 
 /* Twenty links in absolute angles, with a moving support and different masses. One description contains T and V as
- * nested sums, which reverse differentiation processes in one sweep. The other description contains particles and uses
- * Kane's equations. */
+ * nested sums, which reverse differentiation processes in one sweep. The other one has particles and Kane's
+ * equations. */
 static void nested_energies_agree_with_those_of_particles(void **state) {
     (void)state;
     static const char links[] = "`parameters`: {`N`: 20}, `coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`,"

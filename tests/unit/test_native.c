@@ -283,8 +283,7 @@ static void invalid_programs_are_rejected(void **state) {
             /* the result's slot does not exist */
             {kept.dst_a | ~high, kept.b_c}};
         for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-            /* after the last instruction no slot is unwritten */
-            if (w == 1 && k + 1 == good->instruction_count) continue;
+            if (w == 1 && k + 1 == good->instruction_count) continue; /* no slot is unwritten at the end */
             i[k] = wrong[w];
             native_code code;
             native_status status = native_translate(&code, &task, 1);
@@ -354,8 +353,7 @@ static bool deny(unsigned mapped) {
 
 enum { NO_FILTER = 100, WRONG_VALUE = 101 };
 
-/* Returns the status of native_translate in a child process with the filter of deny(mapped), or WRONG_VALUE if the
- * program then does not compute 2 + 3 = 5. */
+/* Returns the status of native_translate in a child process with this filter, or WRONG_VALUE if 2 + 3 is not 5. */
 static int status_when_denied(program *p, unsigned mapped) {
     pid_t child = fork();
     assert_true(child >= 0);

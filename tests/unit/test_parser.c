@@ -1,8 +1,8 @@
 /* Tests of engine/text/parser.c and names.c.
  *
- * Postfix code is checked by evaluation with a stack of exactly `depth` numbers. Single letters are quantities with
- * the values below; primes and indices change the value, so that a lost one is detected. Texts that must not need a
- * deep C stack are parsed in a thread with a stack of 64 KiB. */
+ * Postfix code is checked by evaluation with a stack of exactly `depth` numbers. Single letters are quantities with the
+ * values below; primes and indices change the value, so that a lost one is detected. Deeply nested texts are parsed in
+ * a thread with a stack of 64 KiB, because the parser must not recurse. */
 #include "engine/text/parser.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static void run_operator(machine *m, graph_op op) {
     push(m, graph_op_value(op, operand[0], operand[1], operand[2]));
 }
 
-/* Returns the position at which to continue. An empty sum jumps to its end with the total 0. */
+/* Returns the position of the next item. If the sum is empty, this is the item after its end, and the total is 0. */
 static size_t begin_loop(machine *m, size_t at) {
     double last = pop(m), first = pop(m);
     push(m, 0);
@@ -293,7 +293,7 @@ static void quantities_take_the_arguments_of_their_signature(void **state) {
     ASSERT_VALUE("der(a*b')", 100 + QUANTITY_DER);
     ASSERT_VALUE("table(torque, a + 1)", 100 + QUANTITY_TABLE);
     ASSERT_VALUE("position(P, 1) - 100", QUANTITY_POSITION);
-    ASSERT_VALUE("lambda(sin)", 100 + QUANTITY_LAMBDA); /* names of constraints may equal names of functions */
+    ASSERT_VALUE("lambda(sin)", 100 + QUANTITY_LAMBDA); /* a constraint may have the name of a function */
     ASSERT_VALUE("2*gauss()", 2 * (100 + QUANTITY_GAUSS));
 }
 
@@ -320,7 +320,7 @@ static void sums_nest_no_deeper_than_sixteen(void **state) {
     ASSERT_FAULT(text, 16 * 13 + 1, "16");
     ASSERT_VALUE("sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,"
                  "i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)+sum(i,"
-                 "1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)", /* eighteen sums next to each other, which are not nested */
+                 "1,1,i)+sum(i,1,1,i)+sum(i,1,1,i)", /* eighteen sums in sequence, which are not nested */
                  18);
 }
 
@@ -558,7 +558,7 @@ static char *write_deep(const deep_text *deep, size_t *length) {
     return text;
 }
 
-/* A failing cmocka assertion jumps out of the function, so the thread only stores its result. */
+/* Arguments and results of the parser thread. The main thread checks the results. */
 typedef struct deep_run {
     const char *text;
     size_t length;
@@ -684,7 +684,7 @@ static void every_function_is_listed_once(void **state) {
         assert_true(syntax_is_name(names[count], strlen(names[count])));
         for (size_t i = 0; i < count; i++) assert_string_not_equal(names[i], names[count]);
     }
-    size_t functions = 1; /* starts with `sum` */
+    size_t functions = 1; /* the count includes `sum` */
     for (int op = 0; op < GRAPH_LISTED_COUNT; op++) {
         const char *text = graph_op_get((graph_op)op)->text;
         if (!syntax_is_name(text, strlen(text)) || graph_op_get((graph_op)op)->condition) continue;

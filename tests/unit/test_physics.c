@@ -1,8 +1,8 @@
 /* test_physics.c — motions with closed-form solutions, and conserved quantities.
  *
- * Expected values are computed here by the formula in the comment, not by the engine. Error bounds are about a
- * hundred times the error that a correct integrator makes at the requested tolerances. HAMEL_TEST_LONG makes the
- * runs longer. */
+ * Expected values are computed in this file by the formula in the comment, not by the engine. Error bounds are about a
+ * hundred times the error of a correct integrator at the requested tolerances. HAMEL_TEST_LONG makes the runs
+ * longer. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -76,8 +76,8 @@ static void a_projectile_flies_a_parabola(void **state) {
     motion_free(&m);
 }
 
-/* Released at the angle p[0] with the small-amplitude frequency p[1]: sin(theta/2) = k sn(K - w t, k), k =
- * sin(p[0]/2). */
+/* A pendulum is released at the angle p[0]. Its angular frequency for small amplitudes is w = p[1]. Then sin(theta/2) =
+ * k sn(K - w t, k), with k = sin(p[0]/2). */
 static double pendulum(double t, const double *p) {
     double k = sin(p[0] / 2);
     return 2 * asin(k * jacobi_functions(jacobi_quarter(k) - p[1] * t, k).sn);
@@ -106,7 +106,7 @@ static double wire_force(double t, const double *p) {
     return 2 * p[2] * p[1] * p[1] * p[0] * sinh(p[1] * t);
 }
 
-/* Starting at rest relative to the wire: r = r0 cosh(w t), with the reaction 2 m w^2 r0 sinh(w t). */
+/* A bead starts at rest relative to its rotating wire: r = r0 cosh(w t), with the reaction 2 m w^2 r0 sinh(w t). */
 static void a_bead_on_a_rotating_wire_moves_outward(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`m`: 0.3, `w`: 1.7, `r0`: 0.4},"
@@ -128,8 +128,8 @@ static double sleigh_turn(double t, const double *p) {
     return p[2] / cosh(p[1] * t);
 }
 
-/* The blade is at (x, y), the mass centre b ahead of it. If v(0) = 0: v = c tanh(k t), phi' = w0 / cosh(k t), with k
- * = m b c/(I + m b^2). */
+/* The blade is at (x, y), and the mass centre is at the distance b ahead of it. If v(0) = 0: v = c tanh(k t), phi' = w0
+ * / cosh(k t), with k = m b c/(I + m b^2). */
 static void the_rotation_of_a_sleigh_becomes_straight_motion(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`m`: 2, `b`: 0.5, `I`: 0.5}, `coordinates`: [`x`, `y`,"
@@ -180,7 +180,8 @@ static void an_acceleration_constraint_is_not_differentiated(void **state) {
     motion_free(&m);
 }
 
-/* A rough ring without gravity, with friction mu |N|: speed v0 exp(-mu s/R), s = R ln(1 + mu v0 t/R)/mu. */
+/* A bead slides along a ring with the friction force mu |N|. Its speed is v0 exp(-mu s/R), and s = R ln(1 + mu v0
+ * t/R)/mu. */
 static double slowed(double t, const double *p) {
     return p[1] / (1 + p[0] * p[1] * t / p[2]);
 }
@@ -205,7 +206,7 @@ static void friction_uses_the_true_multiplier(void **state) {
     "`gravity`: [0, `-g`], `particles`: [{`name`: `bob`, `mass`: 1, `position`: [`x`, `y`]}],"
 #define ROD_OUTPUTS "`outputs`: {`r`: `hypot(x, y)`, `E`: `energy()`}"
 
-/* The energy error is relative to m g l = 9.81. */
+/* Energy errors are divided by m g l = 9.81. */
 static void a_cartesian_pendulum_conserves_length_and_energy_for_1000_s(void **state) {
     (void)state;
     char simulation[200];
@@ -219,8 +220,8 @@ static void a_cartesian_pendulum_conserves_length_and_energy_for_1000_s(void **s
     motion_free(&m);
 }
 
-/* IFToMM benchmark A01: released from the horizontal, x = -1. The published position after 2000 s is (0.814603,
- * -0.580019), within 1e-3. sin(theta/2) = -k cd(w t, k) with k = sin(pi/4), checked with 20 digits. */
+/* IFToMM benchmark A01: released from the horizontal, x = -1. After 2000 s the position must be (0.814603, -0.580019),
+ * as published, within 1e-3. 20 digits of sin(theta/2) = -k cd(w t, k), k = sin(pi/4), confirm this. */
 static void the_benchmark_pendulum_has_its_published_position_after_2000_s(void **state) {
     (void)state;
     double stop = long_tests() ? 2000 : 200;
@@ -253,13 +254,13 @@ static void a_chaotic_double_pendulum_conserves_energy(void **state) {
     motion_free(&m);
 }
 
-/* One hour at rtol 1e-9. If step errors are independent, they add up like a random walk, to the tolerance times the
- * square root of the number of steps. Constraint residuals must not accumulate (ten tolerances, as everywhere). */
+/* One hour at rtol 1e-9. If step errors are independent, their sum is a random walk: about the tolerance times the
+ * square root of the number of steps. Constraint residuals must not accumulate; the bound is ten tolerances. */
 static void an_hour_causes_no_drift(void **state) {
     (void)state;
     static const struct {
         const char *what, *system;
-        double size; /* amplitude of the exchanged energies */
+        double size; /* amplitude of the exchange between kinetic and potential energy */
     } hours[] = {
         {"double pendulum",
          "`coordinates`: [{`name`: `a`, `initial`: 2}, {`name`: `b`, `initial`: 2.5}], `gravity`: [0, -9.81],"
@@ -396,8 +397,8 @@ static void methods_give_the_same_motion(void **state) {
     motion_free(&bdf);
 }
 
-/* The mass matrix of four Euler parameters is singular, and its leading minor vanishes whenever e3 crosses 0, where
- * rounding must not act as a mass. For a body that rotates at about 1 rad/s, hundreds of steps suffice. */
+/* The mass matrix of four Euler parameters is singular, and its leading minor vanishes whenever e3 crosses 0. Its
+ * rounding must not act as a mass. For a body that rotates at about 1 rad/s, some hundred steps suffice. */
 static void a_singular_mass_matrix_costs_no_steps(void **state) {
     (void)state;
     static const char system[] =
@@ -443,11 +444,11 @@ static double going_round(double t, const double *p) {
     return -2 * j.sn * j.cn;
 }
 
-/* Three links and two bars of length 1 move as one pendulum. When the bars are level with the links, the constraints
- * are dependent and the bars could fold. This is IFToMM benchmark A02 with the masses in the joints. Each passage of
- * the upper turning point amplifies errors about ten times, by the ratio of the speeds below and above. Rounding is
- * amplified too: at a distance of 1e-3 from the singularity, where interpolation of accelerations begins, it is
- * ε/(1e-3)². */
+/* Three links and two bars of length 1 move as one pendulum. When the bars are level with the links, the constraint
+ * rows are linearly dependent, and another branch of the motion exists. This is IFToMM benchmark A02 with the masses in
+ * the joints. Each revolution amplifies errors about ten times, because the speed is about ten times as large at the
+ * bottom as at the top. Rounding is amplified too: at a distance of 1e-3 from the singularity, where interpolation of
+ * accelerations begins, it is ε/(1e-3)². */
 static void a_parallelogram_passes_its_level_positions(void **state) {
     (void)state;
     static const double tolerances[] = {1e-6, 1e-8, 1e-10};

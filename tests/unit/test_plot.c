@@ -134,8 +134,8 @@ static plot_point stretched(const void *context, double x, double y) {
     return (plot_point){x * ((const scale *)context)->across, y};
 }
 
-/* A random walk in both directions. In each unit of width, the reduced line has the same extremes and ends as the
- * walk, and at most four points. */
+/* The line is a random walk in x and y. In each unit of width, the reduced line must have the same extremes and end
+ * points as the walk, and at most four points. */
 static void a_reduced_line_keeps_every_peak(void **state) {
     (void)state;
     enum { ROWS = 50000 };

@@ -1,4 +1,4 @@
-/* test_problem.c — errors as problem documents, exit codes, and text with a caret for a terminal. */
+/* test_problem.c — errors as problem documents (RFC 9457), as exit codes, and as text with a caret for a terminal. */
 #include "api/json/text.h"
 #include "api/problem.h"
 

@@ -149,7 +149,7 @@ static void expressions_of_parameters_are_evaluated_once(void **state) {
     double *w = workspace_of(p), parameters[] = {0.5, 3}, x = 2, out;
     program_inputs in = {{[SYMBOL_PARAMETER] = parameters, [SYMBOL_COORDINATE] = &x}};
     program_prepare(p, &in, w);
-    parameters[0] = NAN; /* must not be read again */
+    parameters[0] = NAN; /* program_prepare has read the parameters, and they must not be read again */
     in.values[SYMBOL_PARAMETER] = NULL;
     for (x = 2; x < 5; x++) {
         program_evaluate(p, &in, w, &out);
@@ -252,7 +252,7 @@ static void the_first_error_is_the_operation_that_lost_finiteness(void **state) 
     assert_int_equal(program_first_fault(p, &in, w), GRAPH_NONE);
     x[1] = 1000;
     assert_int_equal(program_first_fault(p, &in, w), graph_unary(f->g, GRAPH_EXP, q(f, 1)));
-    x[1] = NAN; /* an input value: no operation is reported */
+    x[1] = NAN; /* NaN is an input value, so no operation is reported as its cause */
     assert_int_equal(program_first_fault(p, &in, w), GRAPH_NONE);
     free(w);
 }

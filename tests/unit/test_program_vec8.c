@@ -13,7 +13,7 @@
 
 enum { Q = 3, P = 2 };
 
-/* Evaluates the program of the nodes for each member, in lanes and alone. */
+/* Evaluates the program of the nodes for all members in SIMD lanes, and for each member alone. */
 static void evaluate_both(const graph *g, const graph_node *nodes, size_t count, const vec8 *p, const vec8 *q,
                           vec8 *together, double *alone) {
     arena memory;
@@ -105,7 +105,7 @@ static void sine_and_cosine_are_within_one_ulp(void **state) {
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
         for (int round = 0; round < 3000; round++) {
             fill(&seed, q, Q, -ranges[r], ranges[r]);
-            q[1][0] = (double)round * M_PI_2; /* the argument reduction has the largest cancellation here */
+            q[1][0] = (double)round * M_PI_2; /* the argument reduction cancels most at multiples of π/2 */
             evaluate_both(g, nodes, 3, p, q, together, alone);
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < VEC8_SIZE; k++) {

@@ -1,8 +1,8 @@
 /* test_published_equations.c — the generated equations of motion and Hamel coefficients agree with those printed in
  * books, at random states.
  *
- * The right column is copied from the source, multiplied by the factors by which the source has divided. An equation
- * is compared as left side minus right side. */
+ * The right column of the table is copied from the source. If the source has divided an equation by a factor, it is
+ * multiplied by this factor. An equation is compared as left side minus right side. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 #include "tests/unit/written_text.h"
@@ -19,9 +19,9 @@
 enum { LINES = 7, MOST = 64, STATES = 3 };
 
 typedef struct published {
-    const char *source, *example, *system; /* a shipped example by name, or a description; the other one is NULL */
+    const char *source, *example, *system; /* example: name of an example; system: description; one of them is NULL */
     const char *formulation;
-    const char *lines[LINES][2]; /* name, or "gamma[u; v, w]", and its value in the source */
+    const char *lines[LINES][2]; /* name of an equation, or "gamma[u; v, w]", and the text or value in the source */
 } published;
 
 #define PLANE(members) "{`hamel`: 1, `simulation`: {`stop`: 1, `initialization`: `project`}, " members "}"
@@ -91,7 +91,7 @@ static const published cases[] = {
     {"Baruh, exercise 4.35", "baruh_ex_4_35_paraboloid", NULL, "lagrange",
      {{"r", "m*(r'' - r*phi'^2) + 2*r/b*lambda(bowl)"}, {"z", "m*z'' + m*g - lambda(bowl)"},
       {"phi", "m*(r^2*phi'' + 2*r*r'*phi')"}}},
-    /* without reactions, in quasi-velocities */
+    /* equations of motion in quasi-velocities, which contain no reactions */
     {"Greenwood, equations 4.317 to 4.319", "papastavridis_2_13_7_rolling_disk", NULL, "kane",
      {{"w1", "m*r^2*(5/4*w1' - w2^2/(4*tan(th)) + 3/2*w2*w3 + g/r*cos(th))"},
       {"w2", "m*r^2/4*(w2' + w1*w2/tan(th) - 2*w1*w3)"},

@@ -1,9 +1,8 @@
-/* test_quaternions.c — accelerations of bodies with quaternions as orientations: chains of bodies on ball joints,
- * and free bodies. The reference is Newton and Euler's equations in maximal coordinates, solved here with long
- * doubles.
+/* test_quaternions.c — accelerations of bodies with quaternions as orientations: chains of bodies on ball joints, and
+ * free bodies. The reference is Newton and Euler's equations in maximal coordinates, solved here with long doubles.
  *
- * The mass matrix of such bodies is singular at every state. If components of a quaternion are small, so are leading
- * minors of this matrix, and an elimination in fixed order would use pivots that are rounding errors. The tests
+ * The mass matrix of such bodies is singular at every state. If components of a quaternion are small, leading minors of
+ * this matrix are also small. An elimination in fixed order would then use pivots that are rounding errors. The tests
  * choose such states. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
@@ -104,8 +103,8 @@ static void add_unit(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, d
     for (size_t i = 0; i < 3; i++) a[row + i][column + i] += (big)factor;
 }
 
-/* Adds a joint's force, in column `force`, that acts on a body at `arm` with this sign. In the rows of the joint,
- * the acceleration of the point has the same sign. */
+/* Adds the terms of the force in column `force`, which a joint exerts on a body at `arm` with this sign. In the rows of
+ * the joint, the acceleration of the point has the same sign. */
 static void attach(big a[UNKNOWNS][UNKNOWNS + 1], size_t n, size_t at, size_t force, const double *arm,
                    const double *spin, double sign) {
     double once[3], twice[3];
@@ -164,7 +163,7 @@ static void newton_euler(const chain *c, const double *q, const double *v, doubl
 
 /* --- states -------------------------------------------------------------------------------------------------------------- */
 
-/* Components may be zero or any size down to 1e-9; the largest one has a random sign. */
+/* Draws a quaternion with components that are zero or of any size down to 1e-9, and with random signs. */
 static void random_quaternion(uint64_t *seed, double *e) {
     double length = 0;
     while (length < 1e-3) {
@@ -245,10 +244,11 @@ static double largest(const double *x, size_t count) {
     return most;
 }
 
-/* Bounds of the error in accelerations relative to the largest one. They are ε times the ratio of the largest to the
- * smallest mass or moment of inertia in one system (1e3 and 1e9), times a margin for small quaternion components. */
+/* Bounds of the error in accelerations relative to the largest one. They are chosen from ε times the ratio of the
+ * largest to the smallest mass or moment of inertia in one system: 2e-13 for the ratio 1e3 and 2e-7 for 1e9. The first
+ * bound has a margin of 50 for small quaternion components. */
 static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
-/* Bound of the residual in the equations, relative to their terms: the solutions are backward stable. */
+/* Bound of the residual of each equation relative to its terms (chosen); the solver is backward stable. */
 static const double RESIDUAL = 1e-10;
 
 static void compare(const chain *c, const char *wanted, size_t starts, uint64_t seed, double agree) {
@@ -360,7 +360,7 @@ static double steps_of(const char *method, const double *J, const double *spin, 
     return steps;
 }
 
-/* Noise in the accelerations must not be taken for stiffness: with BDF, the run needs seven times as many steps. */
+/* Noise in the accelerations must not be detected as stiffness: BDF needs seven times as many steps (measured). */
 static void a_tumbling_body_is_not_classified_as_stiff(void **state) {
     static const double cases[][7] = {
         {2, 1, 3, 1, 0.01, 0, 1e-6},       {2, 1, 3, 1, 1e-5, 1e-6, 1e-6},
@@ -409,7 +409,7 @@ static void a_mass_that_nearly_vanishes_does_not_disturb_the_norm(void **state) 
         double angle = pow(10, -3 - 0.5 * (double)(i % 12)) + (i % 2 ? acos(-1) : 0);
         motion m = written_out(masses[i / 12 % 3], angle, formulations[i / 36], methods[i % 12 / 2 % 2]);
         size_t norm = motion_column(&m, "norm");
-        assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8); /* ten digits of terms of about 10 */
+        assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8); /* ten digits of terms of size 10 */
         assert_below("norm at the end", fabs(motion_last(&m, "norm")), 1e-8);
         assert_below("steps", m.steps, 500);
         motion_free(&m);

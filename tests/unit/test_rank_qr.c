@@ -67,7 +67,7 @@ static void the_solution_satisfies_the_rows_and_is_orthogonal_to_free_directions
     rank_qr_free(&s);
 }
 
-/* Many λ satisfy f = Eᵀλ. The one of least norm is orthogonal to (1, 1, 0, −1), which contributes nothing to f. */
+/* Many λ satisfy f = Eᵀλ. The least-norm λ is orthogonal to (1, 1, 0, −1), which does not change f. */
 static void multipliers_give_the_reaction_with_the_least_norm(void **state) {
     (void)state;
     double rows[N * ROWS], f[N], lambda[ROWS];
@@ -89,12 +89,12 @@ static void multipliers_give_the_reaction_with_the_least_norm(void **state) {
         assert_near("reaction", sum, f[i], 1e-12);
     }
     assert_near("the independent row", lambda[2], 50, 1e-9);
-    /* ε times the ratio of the row norms, 1e6, times the largest λ, with a margin of one digit */
+    /* bound: ε times the ratio of the row norms, 1e6, times the largest λ, with a margin of one digit */
     assert_near("least", lambda[0] + lambda[1] - lambda[3], 0, 1e-7);
     rank_qr_free(&s);
 }
 
-/* Two parallel rows that rotate: the first one, usually of length 1, has shrunk to rounding size. */
+/* The first row, whose usual length is 1, has shrunk to rounding size. Its direction must be ignored. */
 static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
     (void)state;
     const double rows[2 * N] = {1e-16, -2e-16, 0, 0, 1e-16, 0, 1, 0, 0, 0}, usual[2] = {1, 1}, r[2] = {0, 0.3};
@@ -116,8 +116,8 @@ static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
     rank_qr_free(&s);
 }
 
-/* The state violates the constraints by 1e-6, so rows that are usually dependent span more directions. Solutions
- * must stay in one direction. They must not jump at 45 degrees, where the other row becomes the longer one. */
+/* The state violates the constraints by 1e-6, so two rows that are usually dependent become independent. The rank must
+ * remain 1. The solution must not jump at 45 degrees, where the other row becomes the longer one. */
 static void the_expected_rank_is_kept_without_jumps_at_inconsistent_states(void **state) {
     (void)state;
     const double off = 1e-6, usual[2] = {1, 1};
@@ -136,7 +136,7 @@ static void the_expected_rank_is_kept_without_jumps_at_inconsistent_states(void 
         assert_near("solution", x[1], 1, 1e-6);
         for (int j = 0; i && j < N; j++) assert_near("jump", x[j], before[j], 10 * off * off);
         for (int j = 0; i && j < N;
-             j++) { /* the spaces agree: the other basis has no component in the omitted direction */
+             j++) { /* both bases span the same space: this one has no component in the omitted direction */
             double along = 0;
             for (int k = 0; k < N - 1; k++) along += basis[j + N * k] * product(free_before + N * k, x);
             assert_near("free directions", along, 0, 10 * off * off);

@@ -1,5 +1,5 @@
-/* test_read_system.c — every key of the format is stored in its field, and all errors of shape are reported together
- * with their pointers. */
+/* test_read_system.c — every key of the format is stored in its field, and all errors of structure are reported
+ * together, each with its JSON Pointer. */
 #include "api/json/strict_json.h"
 #include "api/read/read_system.h"
 
@@ -19,7 +19,7 @@ typedef struct fixture {
     hamel_status status;
 } fixture;
 
-/* Single quotes in these texts stand for double quotes; backquotes mark velocities. */
+/* In these texts, single quotes replace double quotes, and backquotes replace the primes of velocities. */
 static cJSON *tree_of(const char *text) {
     char *json = strdup(text);
     assert_non_null(json);

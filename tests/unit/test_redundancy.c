@@ -1,5 +1,5 @@
-/* test_redundancy.c — minimal dependent sets and unique multipliers, against ranks of submatrices and a door on two
- * ball joints. */
+/* test_redundancy.c — minimal sets of redundant constraints and unique multipliers, compared with ranks of submatrices
+ * and with a door on two ball joints. */
 #include "engine/base/tolerances.h"
 #include "engine/dynamics/dynamics.h"
 #include "engine/linear/redundancy.h"
@@ -20,7 +20,7 @@
 
 enum { COLUMNS = 6, ROWS = 9 };
 
-/* Returns a model with these coefficients of linear constraints, all through the origin. */
+/* Returns a model with the linear homogeneous constraints A q = 0. */
 static hamel_model *linear_model(double A[ROWS][COLUMNS]) {
     static char text[8192];
     size_t at = (size_t)snprintf(text, sizeof text,
@@ -71,7 +71,7 @@ static void check_sets(const redundancy *r, double A[ROWS][COLUMNS]) {
         size_t count = r->first[set + 1] - r->first[set];
         for (size_t k = 0; k < count; k++) memcpy(part[k], A[r->items[r->first[set] + k]], sizeof part[k]);
         assert_int_equal(rank_without(part, -1), count - 1);
-        /* no smaller set is dependent */
+        /* no proper subset is dependent */
         for (size_t k = 0; k < count; k++) assert_int_equal(rank_without(part, (int)k), count - 1);
         assert_int_equal(r->items[r->first[set + 1] - 1], r->dependent[set]);
     }
@@ -139,8 +139,8 @@ static void a_door_on_two_ball_joints_has_one_set(void **state) {
     hamel_model_free(model);
 }
 
-/* A parallelogram rotates through its stretched positions at t = 1 and 1 + π. For every method and step size it must
- * not fold into the antiparallelogram, and both passages must be counted. */
+/* A parallelogram rotates through its stretched positions at t = 1 and 1 + π. With every method and step size, it must
+ * remain a parallelogram, and both singularities must be counted. */
 static void a_stretched_parallelogram_continues_and_reports_it(void **state) {
     (void)state;
     static const char *const settings[] = {"`method`: `adams`, `rtol`: 1e-9, `atol`: 1e-11",

@@ -1,8 +1,8 @@
-/* test_redundant_turns.c — redundant constraints during full rotations, in which each row vanishes at some angle:
- * all formulations and methods, against the same mechanism in one coordinate.
+/* test_redundant_turns.c — redundant constraints during full rotations, in which each constraint row vanishes at some
+ * angle. All formulations and methods are compared with the same mechanism in one coordinate.
  *
- * The reference has no constraints and tolerances a hundred times smaller. It also serves mechanisms without a
- * closed form. */
+ * The reference has no constraints and tolerances a hundred times smaller. Such a reference also exists for mechanisms
+ * without a closed form. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/record.h"
 
@@ -20,11 +20,12 @@
 
 static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
 enum { METHODS = 4 };
-static const double RTOL = 1e-8, OFF = 1e-5; /* position errors grow about a hundredfold in four seconds of rotation */
+/* errors grow about a hundredfold; margin of ten */
+static const double RTOL = 1e-8, OFF = 1e-5;
 
 typedef struct mechanism {
     char members[3000],
-        single[1500]; /* with redundant constraints, and in one coordinate; column 1 of both is compared */
+        single[1500]; /* descriptions with redundant constraints and in one coordinate; column 1 of both is compared */
 } mechanism;
 
 static double angle_at_the_end(const mechanism *m) {
@@ -60,11 +61,11 @@ static void check_all(const mechanism *m) {
                 check_run(m, hamel_formulation_name(i), methods[k], expected);
 }
 
-/* One distance is stated twice: the rows of K are cos(a + b) and -sin(a + b), in b alone. */
+/* Both equations of the joint K restrict b only: their derivatives are multiples of cos(a + b) and -sin(a + b). */
 static void a_pendulum_pinned_twice_rotates(void **state) {
     (void)state;
-    /* starts: b at a quarter turn; at rest after half a turn; over the top in both directions; the same at t = 0. In
-     * the last two, one row vanishes up to rounding. */
+    /* Initial values of a, B and a'. In the last three starts, a + B is a multiple of π/2 at t = 0, so one row
+     * vanishes. In the last two of these, it vanishes up to rounding only. */
     static const double starts[][3] = {{0, 0.8, 1},
                                        {-0.8, 0.8, 0},
                                        {0.4, 2.3, 7},
@@ -93,8 +94,8 @@ static void a_pendulum_pinned_twice_rotates(void **state) {
     }
 }
 
-/* A link on a fixed pivot carries another link. They are pinned together at the pivot of angle b and at a second
- * point, so b is constant; a spring pulls at a free body. */
+/* A link on a fixed pivot carries another link. The links are pinned together at the pivot of the angle b and at a
+ * second point, so b is constant. A spring connects the second link to a free body. */
 static void links_pinned_twice_rotate_as_one(void **state) {
     (void)state;
     static const struct {
@@ -128,7 +129,7 @@ static void links_pinned_twice_rotate_as_one(void **state) {
     }
 }
 
-/* The equations differ in their units by factors of a thousand; each one vanishes twice per revolution. */
+/* The units of the equations differ by factors of a thousand. Each gradient vanishes twice per revolution. */
 static void equations_of_different_scales_rotate(void **state) {
     (void)state;
     mechanism m = {"`gravity`: [0, -9.81],"
@@ -248,8 +249,8 @@ static void write_grid(char *text, int side, bool both) {
     add(text, "]");
 }
 
-/* 288 coordinates and up to 508 equations, 285 of them independent. The time limit requires sparse factorization; a
- * dense one takes about a hundred times as long. */
+/* 288 coordinates and up to 508 equations, 285 of them independent. The time limit of 10 s requires a sparse
+ * factorization, because a dense one takes about a hundred times as long. */
 static void a_braced_grid_swings_as_a_rigid_body(void **state) {
     (void)state;
     static const double seconds = 10;
@@ -278,8 +279,8 @@ static void a_braced_grid_swings_as_a_rigid_body(void **state) {
     free(text);
 }
 
-/* An evaluation of 704 equations takes long, and a step or a projection needs up to twenty of them, so the limit
- * must be checked within a step. The CPU time of the process is compared, which does not depend on other load. */
+/* An evaluation of 704 equations takes a long time, and a step or a projection needs up to twenty evaluations. The
+ * limit must therefore be checked within a step. The test compares CPU time, which does not depend on other load. */
 static void the_limit_of_wall_time_holds_within_large_steps(void **state) {
     (void)state;
     static const double limit = 1, most = 2.5;

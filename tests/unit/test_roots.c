@@ -38,7 +38,7 @@ static void drop(world *w) {
     hamel_error_clear(&w->error);
 }
 
-/* Finds the next root before the stop, which must be at `expected` and belong to event i, and applies the event. */
+/* Finds the next root before the stop time, which must be at `expected` and belong to event i. Applies this event. */
 static void expect(world *w, size_t i, double expected) {
     bool terminated;
     while (!w->l.event_pending && trajectory_reach(&w->l) < w->model->settings.stop)
@@ -101,7 +101,7 @@ static void a_minimum_above_zero_is_not_a_root(void **state) {
     drop(&w);
 }
 
-/* An event function that starts at 0 and moves away has not crossed zero. */
+/* If an event function starts at 0 and moves away, it has not crossed zero. */
 static void a_root_at_the_start_does_not_count(void **state) {
     (void)state;
     const double pi = acos(-1);
@@ -126,7 +126,7 @@ static void values_that_are_not_finite_are_an_error(void **state) {
     drop(&w);
 }
 
-/* The function needs accelerations, whose computation reports the cancellation. */
+/* The event function needs accelerations, and the computation of these reports the cancellation. */
 static void cancellation_is_propagated(void **state) {
     (void)state;
     world w;

@@ -1,8 +1,8 @@
 /* test_rotation.c — orientations: rotation matrices and angular velocities for every form of input.
  *
  * A body at the origin has three points, one on each axis; their positions are the columns of its rotation matrix.
- * Expected values are computed from numbers: products of elementary rotations, differences of matrices over a short
- * time, and published components (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
+ * Expected values are computed numerically from products of elementary rotations and from differences of matrices over
+ * a short time, or are published (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"
@@ -84,7 +84,7 @@ static void assert_all_near(const char *what, const double *x, const double *y, 
     for (size_t i = 0; i < count; i++) assert_near(what, x[i], y[i], bound);
 }
 
-/* Computes q(t + h) of a motion through q with velocity v. Quaternions stay on the unit sphere. */
+/* Computes q(t + h) for a motion that has the state q and the velocity v at t. Quaternions stay on the unit sphere. */
 static void step(const double *q, const double *v, double h, bool unit, double *out) {
     double sum = 0;
     for (int i = 0; i < COORDINATES; i++) {
@@ -339,7 +339,7 @@ static motion free_body(const char *orientation, const double *x, const double *
                             "`record`: [`t`, `X`, `Y`, `Z`, `WX`, `WY`, `WZ`, `V`, `A`]");
 }
 
-/* Compares every sequence with quaternions for the same start. No angle comes near the singularity of its sequence. */
+/* Compares every sequence with quaternions for the same start. No sequence comes near its singular angles. */
 static void a_free_body_moves_identically_in_every_sequence(void **state) {
     (void)state;
     for (size_t k = 0; k < 2 * SEQUENCES; k++) {

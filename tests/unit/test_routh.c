@@ -18,8 +18,8 @@ typedef struct reduced {
     double w[8], rates[8], v[8], a[8];
 } reduced;
 
-/* Computes w and w' at (t, q, v), then q' from w with unknown cyclic velocities, and the accelerations that
- * correspond to w'. */
+/* Computes the variables w of Routh's equations and w' at (t, q, v). Then computes the velocities from w, including the
+ * cyclic ones, and the accelerations from w'. */
 static reduced reduced_at(const char *members, double t, const double *q, const double *v) {
     reduced r = {0};
     hamel_error error = {0};
@@ -91,7 +91,7 @@ static const struct {
      "`outputs`: {`p1`: `momentum(phi)`, `p2`: `momentum(psi)`, `h`: `jacobi_integral()`}",
      {"p1", "p2"},
      10},
-    /* psi is cyclic only by sin² + cos² = 1 */
+    /* psi is cyclic only because sin² + cos² = 1 */
     {"top as a body",
      "`coordinates`: [{`name`: `phi`}, {`name`: `th`, `initial`: 0.5}, {`name`: `psi`, `velocity`: 20}],"
      "`bodies`: [{`name`: `T`, `mass`: 1, `inertia`: [0.8, 0.8, 0.5],"
@@ -157,7 +157,7 @@ static void the_energy_of_the_top_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* An event that changes a cyclic velocity starts a motion with new momenta: φ' doubles when r crosses 1. */
+/* If an event changes a cyclic velocity, the motion continues with a new momentum. Here φ' doubles when r crosses 1. */
 static void events_change_the_constant_momenta(void **state) {
     (void)state;
     const char *system = "`coordinates`: [{`name`: `r`, `initial`: 0.8}, {`name`: `phi`, `velocity`: 2}],"
@@ -203,7 +203,7 @@ static void reasons_against_cyclic_coordinates_are_reported(void **state) {
                    "`x` is driven by the constraint `c`; `y` is driven by the constraint `c`");
 }
 
-/* The nearest candidates are the three coordinates with the fewest reasons against them. */
+/* If no coordinate is cyclic, the message lists the three coordinates with the fewest reasons that exclude them. */
 static void the_nearest_candidates_come_first(void **state) {
     (void)state;
     expect_refusal(
@@ -212,7 +212,7 @@ static void the_nearest_candidates_come_first(void **state) {
         "conserved: `a` appears in the potential energy; `b` appears in the energies and is driven by a force");
 }
 
-/* A force that is zero at all states near the start, or underflows, must still count. */
+/* If a force is zero at all states near the start, or underflows there, its coordinate must not count as cyclic. */
 static void a_force_that_is_zero_near_the_start_counts(void **state) {
     (void)state;
     expect_refusal("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `if(x > 5, (x - 5)^2, 0)`",

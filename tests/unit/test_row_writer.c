@@ -40,7 +40,7 @@ static row_writer *open_writer(store *s, const char *format) {
     return w;
 }
 
-/* Writes a header, two rows, an event, progress, and the end. */
+/* Writes a header, two rows, an event, a progress record, and the end of the run. */
 static void run(store *s, const char *format, bool problem) {
     row_writer *w = open_writer(s, format);
     assert_true(row_writer_begin(w, &header));
@@ -121,7 +121,7 @@ static void json_is_one_document_with_columns(void **state) {
                "\"events\":[{\"name\":\"e\"}],\"summary\":{\"status\":\"failed\"},\"problem\":{\"type\":\"p\"}}\n");
 }
 
-/* The files are little-endian on every machine. */
+/* Binary output is little-endian on every machine. */
 static void check_npy_data(const char *data) {
     for (size_t k = 0; k < 8; k++) {
         uint64_t bits = 0, expected;

@@ -1,4 +1,4 @@
-/* test_run.c — engine/simulate: steps independent of outputs, budgets, cancellation, methods, the error estimate. */
+/* test_run.c — engine/simulate: steps without influence of outputs, budgets, cancellation, methods, error estimate. */
 #include "api/json/strict_json.h"
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
@@ -64,7 +64,7 @@ static record run(const char *members, const char *simulation) {
     record r = {0};
     hamel_model *model = fixture_model(members, simulation);
     run_model(&r, model, NULL);
-    hamel_model_free(model); /* names in the summary are invalid from here on */
+    hamel_model_free(model); /* the names in the summary belong to the model and are invalid now */
     if (r.status != HAMEL_OK) fail_msg("%s", r.error.count > 0 ? r.error.faults[0].message : "no fault");
     return r;
 }
@@ -175,7 +175,7 @@ static void bdf_and_adams_give_the_same_motion(void **state) {
     }
 }
 
-/* Springs of 10^7 N/m between masses of 1 g, strongly damped: explicit steps would take microseconds. */
+/* Strongly damped springs of 10^7 N/m connect masses of 1 g: steps of an explicit method would take microseconds. */
 static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
@@ -197,7 +197,7 @@ static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
 
 /* --- budgets and cancellation -------------------------------------------------------------------------------------- */
 
-/* S contains only x, and y follows from the constraint, so M alone is singular: x = 3 t²/2 = y. */
+/* The acceleration energy contains x'' only, so M is singular. The constraint determines y = x = 3 t²/2. */
 static void bdf_integrates_masses_that_are_singular_without_the_constraints(void **state) {
     (void)state;
     record r = run("`coordinates`: [`x`, `y`], `acceleration_energy`: `x''^2/2`, `generalized_forces`: {`x`: 3},"
@@ -226,9 +226,10 @@ static void a_tolerance_beyond_double_precision_is_reported(void **state) {
     }
 }
 
-/* A particle thrown upward along a cone in velocity space comes to rest, where the cone has no tangent plane;
- * falling from the start, it does not. On circles of constant speed the gradient also reverses, but over many steps.
- * If the gradient of a redundant position constraint vanishes, the motion is still determined. */
+/* The velocity of a particle is constrained to a cone. If it is thrown upward, it comes to rest at the apex of the
+ * cone, where the gradient vanishes. If it falls from the start, it does not reach the apex. If the speed is constant
+ * and the particle moves in a circle, the gradient also reverses, but over many steps. If the gradient of a redundant
+ * position constraint vanishes, the motion is still determined. */
 static void a_vanishing_constraint_gradient_is_reported(void **state) {
     (void)state;
     static const struct {
@@ -267,8 +268,8 @@ static void a_vanishing_constraint_gradient_is_reported(void **state) {
     }
 }
 
-/* x oscillates twenty times as fast as y. If the tolerance of x is as large as its amplitude, the step size depends
- * on y only. */
+/* x oscillates twenty times as fast as y. If the tolerance of x is larger than its amplitude, the step size depends on
+ * y only. */
 static void a_large_tolerance_excludes_a_coordinate_from_step_control(void **state) {
     (void)state;
 #define OSCILLATORS                                                                                    \
@@ -285,7 +286,7 @@ static void a_large_tolerance_excludes_a_coordinate_from_step_control(void **sta
     drop(&loose);
 }
 
-/* A column of springs k and dampers k/100 under its weight: the stiffer it is, the sooner it comes to rest. */
+/* A column with springs k and dampers k/100 settles under its weight. If the springs are stiffer, it settles sooner. */
 static void stiffer_springs_need_no_more_steps(void **state) {
     (void)state;
     double before = INFINITY;
@@ -300,7 +301,7 @@ static void stiffer_springs_need_no_more_steps(void **state) {
             power);
         record r = run(members, "`stop`: 10, `samples`: 2, `method`: `bdf`");
         assert_true((double)r.summary.steps <= before);
-        /* at rest the lowest spring carries N weights, the next one N − 1, ... */
+        /* at rest, the lowest spring carries N weights, the next one N − 1, and so on */
         double lowest = row_of(&r, 1)[1], top = row_of(&r, 1)[16], weight = 9.81 / pow(10, power);
         assert_true(fabs(lowest + 16 * weight) < 1e-8 && fabs(top + 136 * weight) < 1e-8);
         before = (double)r.summary.steps;
@@ -309,7 +310,7 @@ static void stiffer_springs_need_no_more_steps(void **state) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COUNTS_MEMORY false /* sanitizers' allocators do not have this counter */
+#define COUNTS_MEMORY false /* mallinfo2 does not count the allocations of sanitizers */
 #else
 #define COUNTS_MEMORY true
 #endif
@@ -325,7 +326,7 @@ static bool note_memory(void *context, const double *values, size_t count) {
     return true;
 }
 
-/* Returns the memory of a model and its run, in bytes. */
+/* Returns the number of bytes that a model and its run allocate. */
 static double memory_of_a_chain(int links) {
     char members[700];
     snprintf(members, sizeof members,
@@ -368,7 +369,7 @@ static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12, `time_limit`: 0.1");
     record r = {0};
-    run_model(&r, model, NULL); /* ends long before the stop time of the model */
+    run_model(&r, model, NULL); /* the poll ends the run long before the stop time of the model */
     assert_int_equal(r.status, HAMEL_OK);
     assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
     drop(&r);
@@ -411,7 +412,7 @@ static void any_failure_after_the_start_is_a_failed_integration(void **state) {
     }
 }
 
-/* Evaluations outside of steps, as in projections and root searches, must also end at the limit. */
+/* The wall time limit must also end evaluations outside of steps, as in projections and root searches. */
 static void the_wall_time_limit_applies_everywhere(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 10, `samples`: 3");
@@ -419,14 +420,14 @@ static void the_wall_time_limit_applies_everywhere(void **state) {
     const double v[3] = {0};
     double q[3], worst;
     memcpy(q, model->q0, model->n * sizeof *q);
-    dynamics_limit(k, NULL, 1e-3); /* a limit that expired after the first millisecond of the clock */
+    dynamics_limit(k, NULL, 1e-3); /* the limit is 1 ms on the monotonic clock, so it has expired */
     assert_int_equal(dynamics_evaluate(k, 0, q, v, NULL), HAMEL_CANCELED);
     assert_int_equal(dynamics_project(k, 0, q, (double[3]){0}, &worst, NULL), HAMEL_CANCELED);
     dynamics_free(k);
     hamel_model_free(model);
 }
 
-/* Warnings truncate long lists of constraint names, but never inside a code point. */
+/* If a warning truncates a long list of constraint names, it must not split a code point. */
 static void warnings_are_valid_utf_8(void **state) {
     (void)state;
     static const char *const pads[] = {"", "a", "aa"};
@@ -458,7 +459,7 @@ static void warnings_are_valid_utf_8(void **state) {
     }
 }
 
-/* The body is at rest, so the integrator reaches the end in two steps, with all output rows in between. */
+/* The body is at rest, so the integrator reaches the end in two steps. All output rows are within these steps. */
 static void the_wall_time_limit_applies_to_rows_within_one_step(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2`",
@@ -475,7 +476,8 @@ static void the_wall_time_limit_applies_to_rows_within_one_step(void **state) {
     hamel_model_free(model);
 }
 
-/* A bead sticks on a ring of 1e-150 m. The forces on it change so fast that 1e80 samples per step would be needed. */
+/* A bead sticks on a ring of 1e-150 m. Its forces vary so fast that the check for sliding needs 1e80 samples per
+ * step. */
 static void the_wall_time_limit_applies_to_samples_within_one_step(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
@@ -494,7 +496,7 @@ static void the_wall_time_limit_applies_to_samples_within_one_step(void **state)
     hamel_model_free(model);
 }
 
-/* The CPU time of the running thread is measured, which does not depend on other load. */
+/* A flag that a thread sets after a delay, and the CPU time of the run at that time, which is independent of load. */
 typedef struct canceler {
     flag_poll by_flag;
     clockid_t clock;
@@ -505,7 +507,7 @@ static void *cancel_soon(void *context) {
     canceler *c = context;
     nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
     atomic_store(&c->by_flag.canceled, true);
-    c->at = time_by(c->clock); /* set after cancellation: work done while this thread was waiting must not count */
+    c->at = time_by(c->clock); /* after the flag, so that earlier work does not count */
     return NULL;
 }
 

@@ -46,12 +46,12 @@ static void weights_integrate_polynomials_to_their_order(void **state) {
 /* --- steps ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct world {
-    double tolerance, wall, decay; /* the right-hand side fails for y > wall; decay is that of the stiff component */
+    double tolerance, wall, decay; /* rates fail for y > wall; decay: rate constant of the stiff component */
     int calls;
     arena memory; /* memory of the stepper */
 } world;
 
-/* A pendulum equation with a forcing sine of time, whose solution is y = sin t although it is nonlinear. */
+/* A pendulum equation with a force that depends on time. The equation is nonlinear, but its solution is y = sin t. */
 static int bend(void *user, double t, const double *y, double *dy) {
     world *w = user;
     w->calls++;
@@ -188,7 +188,7 @@ static void a_failure_of_the_right_hand_side_is_approached_and_reported(void **s
     arena_free(p.memory);
 }
 
-/* Returns the number of detections of stiffness in a hundred steps. */
+/* Returns the number of steps, out of a hundred, in which stiffness is detected. */
 static long signs(int (*rates)(void *, double, const double *, double *), double fast, double tolerance, double *y) {
     world w = {.tolerance = tolerance, .decay = fast, .wall = INFINITY};
     double t = 0;
@@ -201,8 +201,8 @@ static long signs(int (*rates)(void *, double, const double *, double *), double
     return found;
 }
 
-/* The same motion with a component that decays 1e4 times as fast. Stability limits the steps; at tight tolerances
- * the error of the decaying component does so earlier. */
+/* A component that decays 1e4 times as fast is added to the motion. Stability limits the steps, but at tight tolerances
+ * the error of the decaying component limits them first. */
 static void stiffness_is_detected(void **state) {
     (void)state;
     for (double tolerance = 1e-4; tolerance > 1e-11; tolerance *= 1e-2) {

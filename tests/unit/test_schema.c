@@ -1,5 +1,5 @@
-/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys. Run from the root of the
- * repository. */
+/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys. The program must be run from
+ * the root of the repository. */
 #include "api/json/strict_json.h"
 #include "api/read/read_parts.h"
 #include "api/sweep/sweep.h"

@@ -47,7 +47,7 @@ static void an_oscillator_has_the_derivatives_of_its_solution(void **state) {
     }
 }
 
-/* Ten inputs need two groups of lanes; all inputs have the same meaning. */
+/* Ten inputs need two groups of SIMD lanes. All change the stiffness: each sensitivity is a multiple of ∂x/∂k. */
 static void more_inputs_than_lanes_are_all_correct(void **state) {
     (void)state;
     motion m =
@@ -117,7 +117,7 @@ static void every_method_and_formulation_satisfies_the_scaling_laws_of_a_pendulu
     }
 }
 
-/* Without projection, the residual of the linearized constraints would grow like t² over a hundred seconds. */
+/* If sensitivities were not projected, the residual of the linearized constraints would grow like t² for 100 s. */
 static void long_runs_satisfy_the_linearized_constraints(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -163,7 +163,7 @@ static void sensitivities_of_outputs_include_multipliers_and_accelerations(void 
 /* A system whose text contains the values of two inputs. */
 typedef struct differing {
     const char *system, *simulation, *inputs[2];
-    double values[2], event_records; /* lower bound of the number of events */
+    double values[2], event_records; /* the run must report at least this number of event records */
 } differing;
 
 /* clang-format off */
@@ -220,7 +220,7 @@ static const differing systems[] = {
      "`generalized_forces`: {`x`: `mu*lambda(rod)*y`},"
      "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]",
      "`stop`: 1.5", {"mu", "y.velocity"}, {0.1, 0.3}, 0},
-    /* a nonlinear velocity constraint that the given velocities violate */
+    /* a nonlinear velocity constraint that the specified velocities violate */
     {"`parameters`: {`k`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 0.2}, {`name`: `y`, `velocity`: 0.9}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^4 + 5*y`,"
@@ -242,9 +242,9 @@ static motion run_moved(const differing *s, int input, double by, const char *wa
     return motion_run(system, simulation);
 }
 
-/* Compares with five-point differences. Their truncation error, O(h⁴), is at most 2e-8 here (2e-6 for h = 1e-3);
- * integration errors contribute 1e-10 / h. Values projected from far away are accurate to about 1e-7 only. Returns
- * the number of events. */
+/* Compares with five-point differences. For h = 3e-4, their truncation error O(h⁴) is at most 2e-8, and integration
+ * errors contribute 1e-10/h. If the initial values are far from the constraints, the projected values are accurate to
+ * about 1e-7 only. Returns the number of events. */
 static double assert_differences_agree(const differing *s, int input, const char *way) {
     const double h = 3e-4;
     motion exact = run_moved(s, input, 0, way, true), plain = run_moved(s, input, 0, way, false);
@@ -378,7 +378,7 @@ static const differing eventful[] = {
      "`kinetic_energy`: `(1 + x^2/9)*(x'^2 + y'^2)/2`, `potential_energy`: `5*y`,"
      "`events`: [{`name`: `wall`, `when`: `x - 1 - c*sin(t)`, `set`: {`x'`: `2*c*cos(t) - x'`, `y'`: `y' + c*x''`}}]",
      "`stop`: 2.5", {"c", "x.velocity"}, {0.2, 1.4}, 1},
-    /* a rod whose end hits a stop: an impulse at one constraint, with another one active */
+    /* a rod whose end hits a stop: an impulse at one constraint while another constraint is active */
     {"`parameters`: {`e`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, {`name`: `a`, `velocity`: %.17g}],"
      "`kinetic_energy`: `(2 + cos(a))*(x'^2 + y'^2)/2 + a'^2/6 + x'*a'*sin(a)/4`, `potential_energy`: `9.81*y`,"
@@ -411,7 +411,7 @@ static const differing eventful[] = {
      "`tables`: {`pull`: {`x`: [-9, -0.2, 0.3, 9], `y`: [1, 2, 0, -3]}},"
      "`generalized_forces`: {`x`: `-k*sign(x') + table(pull, y)`, `y`: `if(x > 0.2, k, -0.3) + abs(y)*min(y', 0.1)`}",
      "`stop`: 2", {"k", "x.initial"}, {0.21, 0.9}, 4},
-    /* a block that sticks and slips under an oscillating force, with a higher limit for sticking */
+    /* a block that sticks and slips under an oscillating force; static friction exceeds sliding friction */
     {"`parameters`: {`mu`: %.17g, `w`: %.17g},"
      "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`],"
      "`particles`: [{`name`: `block`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
@@ -442,7 +442,7 @@ static const differing eventful[] = {
      "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2 + phi'^2/5 + a*phi'*y'*cos(phi)/4`,"
      "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(phi) + y'*cos(phi) = a*t`}]",
      "`stop`: 1", {"a", "phi.initial"}, {0.3, 0.4}, 0},
-    /* two independent events at one time */
+    /* two independent events at the same time */
     {"`parameters`: {`e`: %.17g, `g`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: 1}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*x + g*y`,"

@@ -66,7 +66,7 @@ static void a_canceled_derivation_is_503(void **state) {
     api_failure_clear(&failure);
 }
 
-/* The calls of an observer, one letter each: header, row, summary, problem. */
+/* Records the calls of an observer as the letters h (header), r (row), s (summary) and p (problem). */
 typedef struct record {
     char order[64];
     size_t count, stop_after; /* in rows */
@@ -223,7 +223,7 @@ static void the_reason_of_an_incomplete_run_is_truncated_between_code_points(voi
     cJSON *text = cJSON_CreateString(found);
     char *json = json_text(text);
     cJSON_Delete(text);
-    cJSON *again = json_parse(json, strlen(json), NULL, NULL); /* rejects text that is not UTF-8 */
+    cJSON *again = json_parse(json, strlen(json), NULL, NULL); /* json_parse rejects text that is not UTF-8 */
     assert_non_null(again);
     cJSON_Delete(again);
     free(json);

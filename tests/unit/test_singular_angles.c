@@ -54,7 +54,7 @@ static void the_singular_angles_of_every_sequence_are_named(void **state) {
         }
 }
 
-/* A spherical pendulum at rest at the bottom, a pole of its user-defined angles. */
+/* A spherical pendulum is at rest at its lowest point, which is a pole of its user-defined angles. */
 static void singular_user_defined_angles_are_named(void **state) {
     (void)state;
     double a[2];

@@ -1,11 +1,10 @@
-/* test_singularity.c — mechanisms pass configurations at which their constraints are dependent.
+/* test_singularity.c — mechanisms that pass configurations at which the rank of their constraints decreases.
  *
- * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l are hinged to
- * the ground, and N bars connect their heads. At the level position N rows of A depend on the others, and 2^N
- * branches intersect. From the start used here, the windows remain parallelograms with one degree of freedom: I
- * phi'' = G sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M); m and M are the masses of a
- * link and a bar. The tests integrate this equation as reference. HAMEL_TEST_LONG runs more windows at more
- * tolerances. */
+ * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l are hinged to the
+ * ground, and N bars connect their heads. At the level position N rows of A depend on the others, and 2^N branches
+ * intersect. From the start used here, the windows remain parallelograms with one degree of freedom: I phi'' = G
+ * sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M); m and M are the masses of a link and a
+ * bar. The tests integrate this equation as reference. HAMEL_TEST_LONG runs more windows at more tolerances. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -22,7 +21,7 @@
 
 typedef struct windows {
     int count;                             /* N */
-    double length, width, link, bar, turn; /* l, distance of the feet, m, M, phi' at the start */
+    double length, width, link, bar, turn; /* l, distance of the ground hinges, m, M, initial phi' */
 } windows;
 
 static const char members[] =
@@ -77,7 +76,7 @@ static void turn_for(const windows *w, double time, double *phi, double *rate) {
 static double level_time(const windows *w) {
     double time = 0, phi = 0, rate = w->turn, level = w->turn > 0 ? acos(0) : -acos(0);
     for (int i = 0; i < 40; i++) {
-        double step = fmin((level - phi) / rate, 0.2 / fabs(rate)); /* small enough for Newton's method at the end */
+        double step = fmin((level - phi) / rate, 0.2 / fabs(rate)); /* limited, so that Newton's method converges */
         turn_for(w, step, &phi, &rate);
         time += step;
     }
@@ -112,9 +111,9 @@ static motion run(const windows *w, const char *method, double rtol, const char 
     return motion_run(text, simulation);
 }
 
-/* Bound of a hundred times rtol: an initial relative error of rtol grows by the ratio of the largest to the initial
- * rate, here 8, and the errors of about ten steps add up. A singularity takes tens of steps, the motion between two
- * of them 30 to 400. */
+/* The error bound is a hundred times rtol: a relative error of rtol grows by the ratio of the largest to the initial
+ * rate, here 8, and the errors of about ten steps add up. Near a singularity the integrator takes tens of steps, and
+ * between two singularities 30 to 400 (measured). */
 static void pass(const windows *w, const char *method, double rtol, const char *rows, int crossings) {
     char what[100];
     motion m = run(w, method, rtol, rows);
@@ -159,7 +158,7 @@ static void rows_near_level_positions_are_accurate(void **state) {
     pass(&(windows){5, 1, 1, 1, 1, 1}, "auto", 1e-8, "`stop`: 2, `samples`: 201", 2);
 }
 
-/* Rows at the singularity itself, and runs that end there, or shortly before or after. */
+/* Tests rows at the singularity itself, and runs that end at it, shortly before it or shortly after it. */
 static void runs_may_end_at_a_level_position(void **state) {
     (void)state;
     static const double off[] = {0, 1e-12, -1e-12, 1e-8, -1e-8, 1e-4, -1e-4, -1e-2};
@@ -182,7 +181,7 @@ static void all_formulations_pass_singularities(void **state) {
         if (!strcmp(name, "routh")) continue; /* no cyclic coordinates */
         snprintf(rows, sizeof rows, "`formulation`: `%s`, %s", name, two_seconds);
         for (int k = 6; k <= 10; k += 2) pass(&(windows){2, 1, 1, 1, 1, 1}, "auto", pow(10, -k), rows, 2);
-        if (!strcmp(name, "udwadia-kalaba")) continue; /* fails with exit status 4 if systems are large and sparse */
+        if (!strcmp(name, "udwadia-kalaba")) continue; /* fails (status 4) for large sparse systems */
         for (int k = 6; k <= 10; k += 2) pass(&(windows){5, 1, 1, 1, 1, 1}, "auto", pow(10, -k), rows, 2);
     }
 }
@@ -190,9 +189,9 @@ static void all_formulations_pass_singularities(void **state) {
 /* --- near misses ------------------------------------------------------------------------------------------------------- */
 
 /* In a parallelogram whose right crank is longer than the left one by a fraction e, the stretched position cannot be
- * reached. Within an angle of about √e the bar swings over, and the linkage continues as an antiparallelogram.
- * Without forces, and with unit masses at the ends of the bar, (x, y, u, v) moves at constant speed along the curve
- * defined by the constraints. */
+ * reached. While the cranks rotate by an angle of about √e, the bar swings to the other side, and the linkage continues
+ * as an antiparallelogram. Without forces, and with unit masses at the ends of the bar, (x, y, u, v) moves at constant
+ * speed along the curve defined by the constraints. */
 static const char cranks[] =
     "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 1}, {`name`: `y`, `initial`: %.17g, `velocity`: "
     "%.17g},"
@@ -267,7 +266,7 @@ static void describe_cranks(double e, char *text, size_t size, double q[4], doub
     snprintf(text, size, cranks, q[0], q[1], y, q[2], u, q[3], v, (1 + e) * (1 + e));
 }
 
-/* Bound 1e-7: a hundred times rtol, plus the effect of rounding, ε/e, on a swing-over of width √e. */
+/* The bound 1e-7 is a hundred times rtol. It includes the effect of rounding, ε/e, on a swing-over of width √e. */
 static void mechanisms_close_to_a_singularity_swing_over(void **state) {
     (void)state;
     static const double parts[] = {1e-4, 1e-6, -1e-6, 1e-8};
@@ -287,7 +286,7 @@ static void mechanisms_close_to_a_singularity_swing_over(void **state) {
     }
 }
 
-/* √e is not larger than the effect of rounding on the position of the swing-over. */
+/* Here e is so small that rounding moves the swing-over by more than its width √e. */
 static void a_motion_decided_by_rounding_is_rejected(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};

@@ -71,7 +71,7 @@ static void solutions_agree_with_the_dense_factorization(void **state) {
     for (size_t n = 1; n <= 60; n += 1 + n / 8) {
         entries e = random_entries(n, &seed);
         sparse *s = create(&e);
-        for (int round = 0; round < 3; round++) { /* the second and third reuse the pivots */
+        for (int round = 0; round < 3; round++) { /* factorizations 2 and 3 reuse the pivots */
             for (size_t i = n; i < e.count; i++) e.values[i] = random_between(&seed, -1, 1);
             double *a = to_dense(&e), *scale = array(n, sizeof *scale), *x = array(n, sizeof *x);
             double *y = array(n, sizeof *y);
@@ -183,7 +183,7 @@ static void a_column_without_a_pivot_is_singular(void **state) {
     assert_true(x[0] == 1);
     values[8] = 7; /* nonsingular again */
     assert_int_equal(sparse_factor(s, values), HAMEL_OK);
-    values[8] = 0.3; /* singular again, with stored pivots */
+    values[8] = 0.3; /* the matrix is singular again, and the factorization has stored pivots */
     assert_int_equal(sparse_factor(s, values), HAMEL_SINGULAR);
     sparse_free(s);
 }

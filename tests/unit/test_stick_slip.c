@@ -57,7 +57,8 @@ static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
     }
 }
 
-/* A block thrown upward at v stops after the time v/(g (sin a + μ cos a)), at half of this time times v. */
+/* A block is thrown up an incline with the speed v. It stops after T = v/(g (sin a + μ cos a)) at the distance v
+ * T/2. */
 static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
     (void)state;
     for (int back = 0; back < 2; back++) {
@@ -96,7 +97,7 @@ static void a_growing_force_starts_sliding_at_the_limit(void **state) {
     motion_free(&m);
 }
 
-/* Sliding from rest at t0 in the direction s under F sin t and the friction force f: velocity and distance. */
+/* Velocity and distance of a mass 1 that slides from rest at t0 in the direction s, under F sin t and friction f. */
 typedef struct phase {
     double start, x, v, force, friction;
     int direction; /* 0 while sticking */
@@ -112,8 +113,7 @@ static double phase_place(const phase *p, double t) {
            p->direction * p->friction * u * u / 2;
 }
 
-/* Returns the time at which the velocity of a sliding phase returns to zero, by a search on a fine grid and
- * bisection. */
+/* Finds by a search on a fine grid and bisection the time at which the velocity of a sliding phase returns to zero. */
 static double phase_end(const phase *p) {
     double a = p->start + 1e-3, b = a;
     while (p->direction * phase_velocity(p, b) > 0) a = b, b += 1e-3;
@@ -124,8 +124,8 @@ static double phase_end(const phase *p) {
     return b;
 }
 
-/* The force F sin t acts on m = 1. The block sticks while |F sin t| ≤ μ_s N and slides against μ N. With μ_s N = 5
- * and μ N = 4, it sticks between sliding phases for F = 6, and reverses immediately for F = 30. */
+/* The force F sin t acts on m = 1. The block sticks while |F sin t| ≤ μ_s N. While it slides, the friction force is μ
+ * N. With μ_s N = 5 and μ N = 4, it sticks between sliding phases for F = 6, and reverses immediately for F = 30. */
 static void a_shaken_block_sticks_and_slips(void **state) {
     (void)state;
     static const double forces[] = {4.9, 6, 9, 30};
@@ -145,7 +145,7 @@ static void a_shaken_block_sticks_and_slips(void **state) {
                 slips += broke;
                 if (broke) {
                     end = phase_end(&p);
-                } else { /* the next time when |sin| rises to the limit */
+                } else { /* the next time at which |F sin t| increases to the limit */
                     double limit = asin(5 / forces[k]), turn = M_PI * floor(end / M_PI);
                     end = turn + limit > end ? turn + limit : turn + M_PI + limit;
                 }
@@ -159,9 +159,9 @@ static void a_shaken_block_sticks_and_slips(void **state) {
     }
 }
 
-/* m x'' + k x = −μN sign x'. Each half cycle, of length π/w, is a cosine about ∓μN/k, so the amplitude falls by 2
- * μN/k until a turning point is within μ_s N/k. Here w = 2 and μN/k = 0.25: from 1.8 the turning points are −1.3,
- * 0.8, −0.3 and, because 0.3 > 0.25, −0.2. */
+/* m x'' + k x = −μN sign x'. A mass on a spring: each half cycle takes π/w and is a cosine about ∓μN/k. The amplitude
+ * decreases by 2 μN/k until a turning point is within μ_s N/k. Here w = 2 and μN/k = 0.25: from 1.8 the turning points
+ * are −1.3, 0.8, −0.3 and, because 0.3 > 0.25, −0.2. */
 static void a_coulomb_oscillator_stops_in_its_dead_band(void **state) {
     (void)state;
     motion m = run_with(FLOOR("-4*x", "`coefficient`: 0.1"), "`stop`: 10, `samples`: 1001, " FINE, ", `initial`: 1.8");
@@ -177,9 +177,9 @@ static void a_coulomb_oscillator_stops_in_its_dead_band(void **state) {
     motion_free(&m);
 }
 
-/* A block on a belt of speed V = 1/2 is connected to the ground by a spring k = 4. It sticks to the belt until 4x =
- * μ_s N = 5, so x = 5/4. Then x = 3/4 + cos(2u)/2 + sin(2u)/4 against μN = 3, until x' = V again at 2u = 2π − 2 atan
- * 2 and x = 1/4. */
+/* A block on a belt of speed V = 1/2 is connected to the ground by a spring k = 4. It sticks to the belt until 4x = μ_s
+ * N = 5, so x = 5/4. Then it slides with friction μN = 3: x = 3/4 + cos(2u)/2 + sin(2u)/4, where u is the time since
+ * sliding began. It sticks again when x' = V, at 2u = 2π − 2 atan 2 and x = 1/4. */
 static void a_block_on_a_belt_sticks_and_slips_back(void **state) {
     (void)state;
     motion m = motion_run(
@@ -201,7 +201,7 @@ static void a_block_on_a_belt_sticks_and_slips_back(void **state) {
 
 /* B (1 kg) rests on A (2 kg), which is pulled by 2t along the floor. The floor's friction is at most 3, that on B at
  * most 2. Both stick until 1.5, then move together with the acceleration 2u/3, u = t − 1.5, until it is 2 at u = 3.
- * Then A has the acceleration w + 2 and B has 2, with w = u − 3. */
+ * Then B slides on A: the acceleration of A is w + 2 and that of B is 2, with w = u − 3. */
 static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **state) {
     (void)state;
     motion m = motion_run(
@@ -220,9 +220,9 @@ static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **
     motion_free(&m);
 }
 
-/* A uniform ladder at the angle h to the vertical, with friction μ at floor and wall, stays at rest if and only if h
- * ≤ 2 atan μ, where both ends are at their limits. The forces at rest are not unique, but their existence is
- * decidable. */
+/* A uniform ladder at the angle h to the vertical, with friction μ at floor and wall, stays at rest if and only if h ≤
+ * 2 atan μ. At h = 2 atan μ, friction reaches its limit at both ends. The forces at rest are not unique, but it can be
+ * decided whether admissible forces exist. */
 static void a_ladder_with_friction_at_both_ends_rests_up_to_its_limit_angle(void **state) {
     (void)state;
     static const double angles[] = {0.2, 0.5, 0.7, 0.7609, 0.7611, 0.9}; /* 2 atan 0.4 = 0.76101 */
@@ -246,7 +246,7 @@ static void a_ladder_with_friction_at_both_ends_rests_up_to_its_limit_angle(void
     }
 }
 
-/* x = sin t is prescribed: friction reverses together with x', and the body never sticks. */
+/* The motion x = sin t is prescribed. Friction reverses when x' does, and the body never sticks. */
 static void a_driven_body_reverses_without_sticking(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `gravity`: [0, -10],"
@@ -263,8 +263,8 @@ static void a_driven_body_reverses_without_sticking(void **state) {
     motion_free(&m);
 }
 
-/* All formulations give the same trajectory. A pendulum on the block makes the normal force vary; c is cyclic for
- * Routh's equations. */
+/* All formulations give the same trajectory. A pendulum on the block varies the normal force. The coordinate c is
+ * cyclic, so that Routh's equations are also tested. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(
@@ -277,8 +277,9 @@ static void all_formulations_agree(void **state) {
         "`stop`: 4, `samples`: 41, " FINE, 1e-7, 1e-6);
 }
 
-/* A block at rest gets x' = 3 at t = 1 and stops after 9/8 at the position 1 + 3/4. Lifted with the velocity (1, 5)
- * at 3, it lands at 4, one unit further, and slides for 1/4 s by 1/8. The impact is frictionless. */
+/* At t = 1 an event sets x' = 3 for a block at rest, which stops at t = 1 + 3/4 and x = 9/8. At t = 3 an event sets the
+ * velocity (1, 5). The block lands at t = 4, one unit further, and slides by 1/8 in 1/4 s. The impact has no
+ * friction. */
 static void events_release_sticking_contacts(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`], `gravity`: [0, -10],"
@@ -311,8 +312,8 @@ static void assert_refuses(const char *system, const char *constraint, const cha
     hamel_model_free(model);
 }
 
-/* Painlevé's rod (test_friction.c), and a block whose friction for sliding is larger than for sticking: a force of
- * 5.5 exceeds 5 for sticking but not 6 for sliding. */
+/* Painlevé's rod (test_friction.c), and a block whose friction for sliding is larger than for sticking: a force of 5.5
+ * exceeds the limit 5 for sticking, but not the sliding friction 6. */
 static void states_without_a_consistent_decision_are_reported(void **state) {
     (void)state;
     assert_refuses("`parameters`: {`h0`: `atan(2)`}, `gravity`: [0, -9.81],"

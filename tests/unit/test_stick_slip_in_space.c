@@ -11,7 +11,7 @@
 
 #define FINE "`rtol`: 1e-10, `atol`: 1e-12"
 
-/* Bound of some hundred tolerances, because events are located in the dense output. */
+/* The bound is some hundred tolerances: events are located in the dense output, which is less accurate than steps. */
 static const double NEAR = 1e-8;
 
 static double value(const motion *m, size_t row, const char *name) {
@@ -23,7 +23,7 @@ static double value(const motion *m, size_t row, const char *name) {
  *
  * Hence F v + G v cos p decreases at the rate F² − G², and v sin p is proportional to tan(p/2)^(F/G).
  *
- * For F > G the body comes to rest when the former is 0, and stays at rest. */
+ * For F > G the body comes to rest when F v + G v cos p is 0, and stays at rest. */
 static void a_puck_thrown_across_an_incline_curves_down_and_stops(void **state) {
     (void)state;
     const double a = 0.3, mu = 0.5, G = 10 * sin(a), F = 10 * mu * cos(a), speed = 3,
@@ -46,8 +46,8 @@ static void a_puck_thrown_across_an_incline_curves_down_and_stops(void **state) 
     motion_free(&m);
 }
 
-/* A force 2t in a direction along the floor starts sliding at μ_s N = 5; then x'' = 2t − 3 in this direction. Two of
- * the three slip components are used, because the third is normal to the floor. */
+/* A force 2t in a direction along the floor starts sliding at μ_s N = 5; then x'' = 2t − 3 in this direction. The slip
+ * velocity has three components, but only two are used, because the third is normal to the floor. */
 static void a_growing_force_starts_sliding_in_its_direction(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`, `z`], `gravity`: [0, 0, -10],"
@@ -91,8 +91,8 @@ static void a_rotating_force_below_the_limit_does_not_move_the_body(void **state
     motion_free(&m);
 }
 
-/* On a turntable with the angle t²/2, a body at 1 from the axis sticks until sqrt(1 + t⁴) = μ_s g = 5, for any
- * orientation of the table's axes. Then the friction is μ g. */
+/* A turntable has the angle t²/2. A body at the distance 1 from its axis sticks until the acceleration sqrt(1 + t⁴)
+ * reaches μ_s g = 5, for any orientation of the table's axes. Then it slides with the friction μ g. */
 static void a_body_on_a_turntable_sticks_until_it_slides(void **state) {
     (void)state;
     const double slips = pow(24, 0.25);
@@ -120,8 +120,8 @@ static void a_body_on_a_turntable_sticks_until_it_slides(void **state) {
 }
 
 /* In a bowl of radius 1, a body at the angle p from the lowest point sticks if tan p ≤ μ. Released higher, it slides
- * along a meridian. With w = v²: dw/dp = 2μ(w + g cos p) − 2g sin p, w = A sin p + B cos p + C exp(2μp). It stays at
- * its first turning point if tan p ≤ μ there. */
+ * along a meridian. Its squared speed w satisfies dw/dp = 2μ(w + g cos p) − 2g sin p, with the solution w = A sin p + B
+ * cos p + C exp(2μp). It stays at its first turning point if tan p ≤ μ there. */
 static void a_body_in_a_bowl_slides_along_a_meridian(void **state) {
     (void)state;
     const double mu = 0.3, g = 10, d = 1 + 4 * mu * mu, A = 6 * mu * g / d, B = (2 * g - 4 * mu * mu * g) / d;
@@ -154,7 +154,7 @@ static void a_body_in_a_bowl_slides_along_a_meridian(void **state) {
     }
 }
 
-/* A system in space moves in a plane only; each direction of the plane has its own slip component. */
+/* The system is in space but moves in a plane only. Each direction of the plane has its own slip component. */
 static void planar_motion_in_space_agrees_with_motion_in_the_plane(void **state) {
     (void)state;
     static const char coordinates[] = "`coordinates`: [{`name`: `x`, `velocity`: 2}, {`name`: `z`, `velocity`: 1}],";
@@ -173,8 +173,8 @@ static void planar_motion_in_space_agrees_with_motion_in_the_plane(void **state)
     motion_free(&space);
 }
 
-/* All formulations give the same trajectory. A pendulum under the block makes the normal force vary and exerts a
- * horizontal force. */
+/* All formulations give the same trajectory. A pendulum under the block varies the normal force and exerts a horizontal
+ * force. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(

@@ -174,7 +174,7 @@ static void limits_are_exact(void **state) {
     assert_false(fault.too_large);
 }
 
-/* A body of 1 MiB: a head, a repeated pattern, and a tail. `%d` in the pattern is a counter. */
+/* A text of 1 MiB that consists of a head, a repeated pattern, and a tail. `%d` in the pattern is a counter. */
 typedef struct adversary {
     const char *name, *head, *pattern, *tail;
 } adversary;
@@ -220,7 +220,7 @@ static double processor_seconds(void) {
            (double)usage.ru_stime.tv_usec * 1e-6;
 }
 
-/* Limit for the release build; sanitizers are several times slower. */
+/* Factor of the time limits of the release build. Builds with sanitizers are slower, by less than a factor of 10. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const double slowdown = 10;
 #else

@@ -107,8 +107,8 @@ static void append(char *text, size_t room, const char *more) {
     snprintf(text + used, room - used, "%s", more);
 }
 
-/* The force on y is zero on some branches: the integral exists on the start's branch only, or on all. The start is x
- * = 0.3, t = 0. */
+/* The force on y is zero on some branches. Then the momentum of y is conserved on the branch of the start, x = 0.3 and
+ * t = 0, or on all branches. */
 static void quantities_conserved_on_one_branch_are_reported_for_it(void **state) {
     static const struct {
         const char *force, *conserved, *regional, *condition;
@@ -160,8 +160,8 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
     }
 }
 
-/* Properties must be checked on all branches: a table that is zero near the start, a constraint that is
- * time-dependent on another branch, and one that does work there. */
+/* Properties of constraints must be checked on all branches. One constraint is time-dependent, and another one does
+ * work, only on a branch on which the start is not. */
 static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -173,7 +173,7 @@ static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     hamel_report_free(r);
 }
 
-/* The constraint is integrable on every branch that differs from the start's in one operator only. */
+/* The constraint is integrable on every branch that differs from the branch of the start in one operator only. */
 static void verdicts_include_combinations_of_branches(void **state) {
     (void)state;
     hamel_report *r =
@@ -311,7 +311,7 @@ static void the_later_of_two_dependent_constraints_is_redundant(void **state) {
     hamel_report_free(r);
 }
 
-/* The two parts of V cancel in x only by their values. */
+/* V does not depend on x because sin² + cos² = 1. */
 static void identically_vanishing_terms_are_absent(void **state) {
     (void)state;
     hamel_report *r =
@@ -331,7 +331,7 @@ static void forces_prevent_conservation_of_momenta_and_energy(void **state) {
     expect_names(&r->conserved, "");
     assert_false(r->conservative);
     hamel_report_free(r);
-    /* forces without work: not conservative by the sufficient condition, but the integral is found */
+    /* The forces do no work: the sufficient condition is not satisfied, but the Jacobi integral is found. */
     r = fixture_report("`coordinates`: [`y`, `z`], `kinetic_energy`: `y'^2 + z'^2`,"
                        "`generalized_forces`: {`y`: `z'`, `z`: `-y'`}");
     expect_names(&r->conserved, "jacobi_integral()");
@@ -404,7 +404,7 @@ static void nonzero_entries_of_a_table_are_found(void **state) {
     hamel_report_free(r);
 }
 
-/* The constraints are dependent only if the platform is level, as it is during the whole motion. */
+/* One constraint is redundant only if the platform is level. The platform is level during the whole motion. */
 static void a_platform_on_three_parallel_cranks_moves(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -428,8 +428,8 @@ static void expect_coupling(const char *members, size_t index, size_t blocks, si
     hamel_report_free(r);
 }
 
-/* Blocks are coupled by the mass matrix, forces, or constraints. The index of a block is given by its constraint of
- * the highest order. */
+/* Blocks are coupled by the mass matrix, forces, or constraints. The differentiation index of a block is that of its
+ * constraint with the highest index. */
 static void equations_are_split_into_blocks(void **state) {
     (void)state;
     expect_coupling("`coordinates`: [`a`, `b`, `c`], `kinetic_energy`: `a'^2 + b'^2 + c'^2`,"

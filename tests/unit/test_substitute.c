@@ -69,7 +69,7 @@ static void replacements_by_numbers_are_folded(void **state) {
     arena_free(&memory);
 }
 
-/* As a tree the expression would have 2^depth leaves; the graph grows during the walk. */
+/* Written out as a tree, the expression has 2^depth leaves. The graph grows during the substitution. */
 static void deep_shared_nests_are_walked_once(void **state) {
     (void)state;
     arena memory;
@@ -82,7 +82,7 @@ static void deep_shared_nests_are_walked_once(void **state) {
     size_t count = graph_count(g);
     assert_int_equal(graph_substitute(g, e, SYMBOL_COORDINATE, &y, 1), other);
     assert_int_equal(graph_count(g), count);
-    graph_node z = graph_symbol(g, SYMBOL_VELOCITY, 0); /* every node is new here, so the arrays grow during the walk */
+    graph_node z = graph_symbol(g, SYMBOL_VELOCITY, 0); /* all nodes are new, so the arrays grow */
     assert_true(graph_substitute(g, e, SYMBOL_COORDINATE, &z, 1) > e);
     assert_int_equal(graph_count(g), count + 1 + 3 * DEPTH);
     arena_free(&memory);

@@ -1,4 +1,4 @@
-/* test_summary.c — header and summary objects contain every field of the format and only valid JSON numbers. */
+/* test_summary.c — header and summary objects contain every field of the format and valid JSON numbers only. */
 #include "api/json/strict_json.h"
 #include "api/json/text.h"
 #include "api/simulate.h"

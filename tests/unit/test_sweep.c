@@ -1,4 +1,4 @@
-/* test_sweep.c — members of a sweep, and the numbers collected from their rows. */
+/* test_sweep.c — members of a sweep, and the values into which their rows are reduced. */
 #include "api/sweep/sweep_member.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static void in_a_grid_the_last_target_varies_fastest(void **state) {
     api_sweep_close(&s);
 }
 
-/* Constant expressions are numbers in the table; expressions of parameters depend on the member. */
+/* The sweep table contains the values of constant expressions. Expressions of parameters depend on the member. */
 static void values_may_be_expressions(void **state) {
     (void)state;
     api_sweep s = opened("{\"over\":{\"m\":[\"sqrt(9)\",\"2*k\",\"-2^2\",\"if(1 < 2, 1/4, 0)\"],"
@@ -115,7 +115,8 @@ static void random_members_depend_only_on_the_seed(void **state) {
         product += (m - 3) * (k - 0.5) / 500;
     }
     assert_int_equal(same, 0);
-    /* 5 standard deviations: 2/sqrt(12 500) = 0.0258 of the mean, (2/sqrt 12)(1/sqrt 12)/sqrt 500 = 0.00745 */
+    /* 5 standard deviations: of the mean 2/sqrt(12 500) = 0.0258, of the product (2/sqrt 12)(1/sqrt 12)/sqrt 500 =
+     * 0.00745 */
     assert_true(fabs(mean - 3) < 5 * 0.0258);
     assert_true(fabs(product) < 5 * 0.00745);
     api_sweep_close(&a);

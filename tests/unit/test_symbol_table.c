@@ -84,7 +84,7 @@ static void the_hash_is_siphash_2_4(void **state) {
     assert_int_equal(symbol_add(&f.table, text, 1, 0, NULL), HAMEL_OK);
     assert_int_equal(f.table.symbols[0].hash, (uint32_t)0x74f839c593dc67fdu);
     assert_int_equal(symbol_add(&f.table, text, 15, 0, NULL), HAMEL_OK);
-    assert_int_equal(f.table.symbols[1].hash, (uint32_t)0xa129ca6149be45e5u); /* the paper's own example */
+    assert_int_equal(f.table.symbols[1].hash, (uint32_t)0xa129ca6149be45e5u); /* example of the paper */
     arena_free(&f.memory);
 }
 
@@ -146,7 +146,7 @@ static void a_short_form_and_another_case_are_near(void **state) {
     static const char *const KEYS[] = {"unit", "initial", "points", "joints", "rtol"};
     assert_string_equal(nearest_name(KEYS, 5, "init", 4), "initial");
     assert_string_equal(nearest_name(KEYS, 5, "Init", 4), "initial");
-    assert_string_equal(nearest_name(KEYS, 5, "Joints", 6), "joints"); /* `points` is also one replacement away */
+    assert_string_equal(nearest_name(KEYS, 5, "Joints", 6), "joints"); /* `points` also differs by one replacement */
     assert_string_equal(nearest_name(KEYS, 5, "RTOL", 4), "rtol");
     assert_null(nearest_name(KEYS, 5, "in", 2)); /* too short to be unambiguous */
     assert_null(nearest_name(KEYS, 5, "RULE", 4));

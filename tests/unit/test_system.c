@@ -193,7 +193,7 @@ static void an_empty_range_has_no_members_and_an_empty_sum_is_zero(void **state)
     fixture_close(&f);
 }
 
-/* Totals are kept between walks through an inner sum. Expected values: by hand. */
+/* If an inner sum continues the previous one, only new terms are added. Expected values were computed by hand. */
 static void inner_sums_that_continue_have_the_values_of_whole_sums(void **state) {
     (void)state;
     const struct {
@@ -201,10 +201,11 @@ static void inner_sums_that_continue_have_the_values_of_whole_sums(void **state)
         double value;
     } sums[] = {
         {"sum(i, 1, 5, sum(j, 1, i, j))", 35},
-        {"sum(i, 1, 5, sum(j, 1, i, i*j))", 140},              /* the body contains the outer variable */
-        {"sum(i, 1, 5, sum(j, 1, 6 - i, j))", 35},             /* the upper end falls */
-        {"sum(i, 1, 4, sum(j, i, 4, i*j))", 65},               /* the lower end moves */
-        {"sum(i, 1, 3, sum(j, 1, 2*i - 4, j))", 3},            /* empty at first: -2, 0, 2 */
+        {"sum(i, 1, 5, sum(j, 1, i, i*j))", 140},  /* the body contains the outer variable */
+        {"sum(i, 1, 5, sum(j, 1, 6 - i, j))", 35}, /* the upper end decreases */
+        {"sum(i, 1, 4, sum(j, i, 4, i*j))", 65},   /* the lower end varies */
+        /* upper ends -2, 0, 2: two empty sums */
+        {"sum(i, 1, 3, sum(j, 1, 2*i - 4, j))", 3},
         {"sum(k, 1, 2, sum(i, 1, 3, sum(j, 1, i, k*j)))", 30}, /* a variable two levels up */
         {"sum(i, 1, 3, sum(j, 1, i, sum(i, 1, j, i)))", 15},   /* an inner variable with the name of an outer one */
         {"sum(i, 1, 3, sum(j, 1, i, j) - sum(j, 1, i, 1))", 4},
@@ -216,7 +217,7 @@ static void inner_sums_that_continue_have_the_values_of_whole_sums(void **state)
     fixture_close(&f);
 }
 
-/* N²/2 terms by N steps: beyond the limit of 50 million if each inner sum began again. */
+/* N²/2 terms: if each inner sum started from its first term, the limit of 50 million steps would be exceeded. */
 static void nested_sums_from_the_same_lower_end_take_linear_time(void **state) {
     (void)state;
     fixture f;
@@ -340,7 +341,7 @@ static void exhausted_memory_is_an_error_everywhere(void **state) {
     assert_true(failures > 10);
 }
 
-/* A failed allocation has precedence over errors found before it, because the rest was not checked. */
+/* A failed allocation is reported instead of errors found before, because the rest was not checked. */
 static void exhausted_memory_outweighs_errors_found_before(void **state) {
     (void)state;
     enum { INVARIANTS = 100 };

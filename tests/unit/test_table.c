@@ -16,8 +16,8 @@ static graph_table table_of(arena *memory, int degree, bool hold, size_t count, 
     return table;
 }
 
-/* With not-a-knot ends the first two segments are one cubic, and so are the last two, so a cubic is its own spline.
- * The slopes are of order 1000, so 1e-11 relative is some hundred rounding errors. */
+/* With not-a-knot ends, the first two segments are one cubic, and so are the last two. Therefore the spline of a cubic
+ * is the cubic itself. Slopes are of order 1000, so 1e-11 allows some hundred rounding errors. */
 static void a_cubic_is_its_own_spline(void **state) {
     const double c[4] = {-3, 2.5, 4, -1.75}, x[] = {-2, -1.25, 0.5, 1, 4, 4.25, 7};
     enum { COUNT = sizeof x / sizeof *x };
@@ -35,7 +35,7 @@ static void a_cubic_is_its_own_spline(void **state) {
     }
 }
 
-/* The coefficients solve the 4 (n − 1) conditions of the spline in rational arithmetic and are rounded once. */
+/* The expected coefficients solve the 4 (n − 1) conditions of the spline in rational arithmetic, rounded once. */
 static void a_spline_agrees_with_its_conditions_solved_exactly(void **state) {
     const double x[] = {0, 0.5, 2, 3, 3.5, 6}, y[] = {1, -1, 2, 0.5, 4, -2};
     const double known[][5] = {
@@ -98,8 +98,8 @@ static void the_segment_below_the_first_point_is_number_zero(void **state) {
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) assert_int_equal((int)table_segment(&table, at[i]), segment[i]);
 }
 
-/* The sine at 10^5 + 1 points: the error of the spline is 5 h^4/384 = 1e-21, so rounding of second differences
- * dominates. */
+/* The table contains the sine at 10^5 + 1 points. The error of the spline is 5 h^4/384 = 1e-18, so rounding of second
+ * differences dominates. */
 static void a_table_may_be_large(void **state) {
     enum { COUNT = 100001 };
     double *x = malloc(2 * COUNT * sizeof *x);
@@ -168,7 +168,7 @@ static void tangents_are_the_derivatives(void **state) {
     assert_int_equal(program_compile(&p, &f.memory, f.system->graph, both, 2, &f.error), HAMEL_OK);
     double workspace[200], tangent[2000], out[2], dot[2 * PROGRAM_LANES], seed[PROGRAM_LANES] = {1, -2};
     assert_true(program_workspace_doubles(p) <= 200 && program_tangent_doubles(p) <= 2000);
-    for (double x = -0.75; x < 2.2; x += 0.25) { /* includes knots and held ends */
+    for (double x = -0.75; x < 2.2; x += 0.25) { /* includes knots and points beyond the ends */
         program_inputs in = {{0}}, seeds = {{0}};
         in.values[SYMBOL_PARAMETER] = f.system->parameter_values;
         in.values[SYMBOL_COORDINATE] = &x;
@@ -192,7 +192,7 @@ static void a_table_of_a_number_is_folded(void **state) {
     node = graph_substitute(g, node, SYMBOL_COORDINATE, &two, 1);
     assert_true(graph_is_number(g, node, &value));
     assert_near("cube", value, 8, 1e-15);
-    /* the error is reported by the evaluation */
+    /* the evaluation reports the error */
     assert_false(graph_is_number(g, fixture_node(&f, "table(cube, 6)"), NULL));
     fixture_close(&f);
 }

@@ -58,7 +58,7 @@ static program *compile_operator(graph_fixture *f, graph_op op) {
     return compile(f, &node, 1);
 }
 
-/* Points in the domain of every operator and away from kinks: (x, y, z) for all operators, with x > 1 for acosh. */
+/* Points (x, y, z) in the domain of the operators and not at their kinks; acosh uses points with x > 1. */
 static const double inside[][SYMBOLS] = {{0.3, 0.7, -1.1}, {0.9, 2.6, 3.0}, {0.05, 1.4, 0.2}, {0.62, 0.55, 0.4}};
 
 static double point_of(graph_op op, size_t point, int s) {
@@ -95,8 +95,8 @@ static void every_operator_agrees_with_central_differences(void **state) {
     }
 }
 
-/* Closed forms: Abramowitz & Stegun 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. All are well conditioned at x =
- * 0.4 (acosh: 1.9), so the difference is a few rounding errors. */
+/* Closed forms: Abramowitz & Stegun 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. All functions are well conditioned at
+ * x = 0.4 (acosh at 1.9), so the difference is a few rounding errors. */
 static void unary_operators_agree_with_closed_forms(void **state) {
     graph_fixture *f = *state;
     const double u = 0.4, v = 1.9;
@@ -197,7 +197,7 @@ static void only_the_selected_branch_is_differentiated(void **state) {
     assert_true(dot[0] == 0.25 && dot[1] == 0);
     /* the infinite slope of the cube root must not appear in the other branch */
     assert_true(dot[LANES + 1] == 0 && dot[LANES + 2] == 1);
-    assert_true(isinf(dot[2 * LANES + 1]) && dot[2 * LANES + 2] == 0); /* the infinite slope in its own branch */
+    assert_true(isinf(dot[2 * LANES + 1]) && dot[2 * LANES + 2] == 0); /* infinite on the branch of cbrt */
     differentiate(p, (double[]){-3, 1, 5}, seed, out, dot);
     assert_true(out[0] == 9 && dot[0] == -6);
     differentiate(p, (double[]){0, 1, 5}, seed, out, dot);
@@ -254,8 +254,8 @@ static graph_node random_expression(graph_fixture *f, size_t count, uint64_t *se
     return pool[count - 1];
 }
 
-/* Both follow the chain rule in different orders. The bound is for random expressions of depth 30 with factors of
- * order 1. */
+/* Both apply the chain rule, but in different orders, so rounding differs. The bound is chosen for random expressions
+ * of depth 30 with factors of order 1. */
 static void the_tangent_agrees_with_the_symbolic_derivative(void **state) {
     graph_fixture *f = *state;
     for (uint64_t trial = 1; trial <= 100; trial++) {

@@ -111,7 +111,8 @@ static void cancellation_is_propagated_without_an_error(void **state) {
     drop(&w);
 }
 
-/* Momenta are evaluated when the integration starts. A cancellation there must not be reported as exhausted memory. */
+/* Momenta are evaluated when the integration starts. A cancellation of this must not be reported as exhausted
+ * memory. */
 static void cancellation_at_the_start_is_propagated(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "hamilton", "maggi"};

@@ -136,8 +136,8 @@ static void the_coefficients_agree_with_the_source(void **state) {
     hamel_report_free(r);
 }
 
-/* The remaining quasi-velocities are chosen from the constraint, then from the coordinates' velocities: again the
- * knife edge of example 2.13.2. */
+/* The system is the knife edge of example 2.13.2. The missing quasi-velocities are that of the constraint and
+ * velocities of coordinates. */
 static void constraints_and_coordinates_complete_the_quasi_velocities(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -170,8 +170,8 @@ static void without_quasi_velocities_there_is_no_report(void **state) {
     hamel_report_free(r);
 }
 
-/* The inverse and the curls are rational functions of a dozen atoms with thousands of terms, which would take
- * minutes. The report must list these coefficients as unfinished and contain everything else. */
+/* The inverse matrix and the curls are rational functions of a dozen atoms with thousands of terms. Their computation
+ * would take minutes. The report must list these coefficients as unfinished and contain everything else. */
 static void coefficients_beyond_the_work_budget_are_reported_as_unfinished(void **state) {
     (void)state;
     hamel_report *r = fixture_report(

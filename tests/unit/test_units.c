@@ -1,5 +1,5 @@
-/* test_units.c — engine/system/unit.c and units.c: units as powers of base units, and the check of
- * equations for homogeneity. Error messages are in tests/diagnostics/units.txt. */
+/* test_units.c — engine/system/unit.c and units.c: units as products of powers of base units, and the check that
+ * equations are homogeneous. Error messages are in tests/diagnostics/units.txt. */
 #include "engine/system/unit.h"
 #include "tests/unit/fixture.h"
 
@@ -124,8 +124,8 @@ static const char *unit_of_column(const hamel_model *model, const char *name) {
     "`quasi_velocities`: [{`name`: `v`, `definition`: `x'*cos(phi) + y'*sin(phi)`}],"             \
     "`kinetic_energy`: [`m*(x'^2 + y'^2)/2`, `m*A*phi'^2/12`], `potential_energy`: `m*g*y`,"
 
-/* For a position constraint f, λ has the unit E/f: N for a length, N/m for a square. For a velocity constraint it is
- * E/(f s). */
+/* If f is a position constraint, λ has the unit of energy/f: N if f is a length, N/m if it is a squared length. If f is
+ * a velocity constraint, λ has the unit of energy/f times s⁻¹. */
 static void columns_have_the_units_that_follow(void **state) {
     (void)state;
     hamel_model *model = fixture_model(
@@ -150,7 +150,7 @@ static void columns_have_the_units_that_follow(void **state) {
     hamel_model_free(model);
 }
 
-/* A mass without a unit is unknown, and so is every expression that contains it; lengths are still compared. */
+/* If a mass has no unit, the units of all expressions that contain it are unknown. Lengths are still compared. */
 static void unknown_units_agree_with_everything(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`parameters`: {`m`: 2, `k`: 3, `l`: {`value`: 3, `unit`: `m`}},"

@@ -1,5 +1,5 @@
-/* test_validity.c — engine/system/validity.c: orientations that are not rotations, and impossible masses and moments
- * of inertia, are rejected. Matrices that are rotations only if the constraints are satisfied are accepted. */
+/* test_validity.c — engine/system/validity.c: orientations that are not rotations, and impossible masses and moments of
+ * inertia, are rejected. If a matrix is a rotation whenever the constraints are satisfied, it is accepted. */
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ static void quaternions_that_are_not_unit_are_rejected(void **state) {
     }
 }
 
-/* The distance of B from the origin is √14 for every orientation of F. */
+/* If the orientation of F is normalized, the distance of B from the origin is √14. */
 static void rotations_are_accepted_and_normalized(void **state) {
     (void)state;
     static const char *const cases[] = {
@@ -161,7 +161,7 @@ static void direction_cosines_are_checked_at_consistent_states(void **state) {
     assert_fault(text, "the matrix of `B`");
 }
 
-/* Axes along a rod whose ends are the coordinates, in any unit of length. */
+/* The axes are those of a rod whose end points are the coordinates. The check must not depend on the unit of length. */
 static void axes_along_rods_of_any_size_are_checked(void **state) {
     (void)state;
     static const double sizes[] = {1e-3, 1, 1e3, 1e9};

@@ -1,6 +1,6 @@
-/* test_velocity_basis.c — engine/dynamics/velocity_basis.c: the basis at single states; formulations in
- * quasi-velocities agree with Lagrange's equations where a choice of velocities becomes singular; output rows do not
- * change the choices of steps. */
+/* test_velocity_basis.c — engine/dynamics/velocity_basis.c: tests the basis at single states, the agreement with
+ * Lagrange's equations where a choice of velocities becomes singular, and that output rows do not change the choices
+ * made in steps. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -30,8 +30,8 @@ static motion run(const char *system, const char *name, const char *method, cons
     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `y`,"               \
     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]"
 
-/* Compares with Lagrange's equations. `difference` bounds the error of the method over these revolutions at rtol
- * 1e-9, because the two runs have different steps. */
+/* Compares with Lagrange's equations. The two runs have different steps, so `difference` must allow for their
+ * integration errors at rtol 1e-9. */
 static void assert_follows_lagrange(const char *system, const char *simulation, double difference) {
     for (size_t m = 0; m < 3; m++) {
         motion expected = run(system, "lagrange", METHODS[m], simulation);
@@ -59,9 +59,9 @@ static void user_defined_quasi_velocities_may_become_singular(void **state) {
                             "`stop`: 7, `rtol`: 1e-9", 1e-5);
 }
 
-/* A ball on a freely rotating ball, with quaternions, at 80 rad/s (Papastavridis 2.2.3 (ii)). If integrated in
- * velocities of coordinates, the trajectory often passes close to their poles, and at rtol 1e-9 the energy error was
- * 1e-4. */
+/* A ball on a freely rotating ball, with quaternions, at 80 rad/s (Papastavridis 2.2.3 (ii)). When velocities of
+ * coordinates were the integrated variables, the trajectory often passed close to states at which these do not
+ * determine the motion. The energy error at rtol 1e-9 was 1e-4 (measured). */
 static const char balls[] =
     "`parameters`: {`m`: 0.5, `r`: 0.1, `p`: 0.3, `I`: 0.002, `J`: 0.08, `g`: 9.81},"
     "`coordinates`: [{`name`: `th`, `initial`: 0.2}, `ph`,"
@@ -81,7 +81,7 @@ static const char balls[] =
     "  {`name`: `parallel`, `equation`: `(p + r)*sin(th)*ph' + r*((w[1]*cos(ph) + w[2]*sin(ph))*cos(th) - w[3]*sin(th))"
     "    = -p*((o[1]*cos(ph) + o[2]*sin(ph))*cos(th) - o[3]*sin(th))`}]";
 
-/* The bound is ten times the energy error with `lagrange` at these tolerances: 4e-9 of 28. */
+/* The bound is ten times the energy error with `lagrange` at these tolerances, 4e-9 (measured). */
 static void a_fast_quaternion_conserves_energy(void **state) {
     (void)state;
     for (size_t f = 0; f < 4; f++) {
@@ -167,8 +167,8 @@ static void directions_of_the_basis_satisfy_all_constraints(void **state) {
     }
 }
 
-/* At (1, 0) the rod determines x', and y' completes the basis; at (0, 1) the roles are exchanged. Recalling restores
- * the first choice. */
+/* At (1, 0) the rod determines x', and y' completes the basis; at (0, 1) the roles are exchanged. velocity_basis_recall
+ * restores the first choice. */
 static void completing_coordinates_are_chosen_again_and_recalled(void **state) {
     (void)state;
     hamel_model *model = ring_with("z = 0.3", "");
@@ -191,8 +191,8 @@ static void completing_coordinates_are_chosen_again_and_recalled(void **state) {
     hamel_model_free(model);
 }
 
-/* With twice the rod's equation added, gathering takes values from both rows and scattering distributes a multiplier
- * as 1 to 2. */
+/* The second constraint is twice the rod's equation. Gathering combines the values of both rows, and scattering
+ * distributes a multiplier in the ratio 1 to 2. */
 static void redundant_constraints_share_values_and_multipliers(void **state) {
     (void)state;
     hamel_model *model = ring_with("2*x^2 + 2*y^2 = 2", "");
@@ -205,7 +205,7 @@ static void redundant_constraints_share_values_and_multipliers(void **state) {
     const double values[CONSTRAINTS] = {0.4, 0.8}, z = 1.3;
     double gathered, multipliers[CONSTRAINTS], reaction[N] = {0};
     velocity_basis_gather(basis, values, &gathered);
-    assert_near("gathered", fabs(gathered), 0.2, 1e-14); /* 0.2 for a row of length 2, relative to a unit row */
+    assert_near("gathered", fabs(gathered), 0.2, 1e-14); /* the value 0.4 of a row of length 2, scaled to a unit row */
     velocity_basis_scatter(basis, &z, multipliers);
     assert_near("multipliers", multipliers[1], 2 * multipliers[0], 1e-14);
     sparse_block_multiply_transposed(&model->dynamics.A, k->values, 1, multipliers, reaction);

@@ -41,12 +41,12 @@ static void formulations_agree_on_a_knife_edge_with_a_rod(void **state) {
     assert_int_equal(v->singular, 0);
     assert_true(v->agree);
     assert_true(v->max_relative_difference > 0); /* rounding differs between the two solvers */
-    /* no force acts on phi, so its rounding is relative to the smallest scale */
+    /* no force acts on phi, so its rounding error is divided by the smallest scale */
     assert_true(v->max_relative_difference < 1e-11);
     hamel_verification_free(v);
 }
 
-/* With masses 1 and 1e-13, momenta preserve three digits of the light body's velocity, on which friction depends. */
+/* Friction depends on the light body's velocity: for masses 1 and 1e-13, momenta determine only three digits of it. */
 static void a_disagreement_is_found(void **state) {
     (void)state;
     hamel_verification *v = verification_of("`coordinates`: [`x`, `y`], `dissipation`: `(x'^2 + y'^2)/2`,"
@@ -113,9 +113,9 @@ static void states_with_nearly_dependent_constraints_are_not_compared(void **sta
     hamel_verification_free(v);
 }
 
-/* The gradient of z'^2 + x'^2 = w'^2 vanishes if the velocities do, where the motion is undefined. States projected
- * to this apex must not be compared. The first two systems have other states nearby; the third has none near its
- * start, because w'^2 <= (x'^2 + z'^2)/9. */
+/* The gradient of z'^2 + x'^2 = w'^2 vanishes if the velocities vanish. At this apex the motion is undefined, so states
+ * projected to it must not be compared. The first two systems have other states near the start. The third has no other
+ * states, because w'^2 <= (x'^2 + z'^2)/9. */
 static void apexes_of_cones_are_left_out(void **state) {
     (void)state;
     static const char *const coordinates =

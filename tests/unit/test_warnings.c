@@ -49,7 +49,7 @@ static void negative_constants_are_reported(void **state) {
         {POINT ", `dissipation`: `x'^2/2 - 0.1*y'^2`", "/dissipation: the dissipation is negative if only `y` moves"},
         {POINT ", `events`: [{`name`: `e`, `when`: `x`, `impulse`: {`constraint`: `x = 0`, `restitution`: 1.5}}]",
          "/events/0/impulse/restitution: the restitution is 1.5: the impulse adds energy"},
-        /* the sign depends on the state, so no warning */
+        /* the sign depends on the state, so no warning is reported */
         {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `x - 5`}]", NULL},
         {POINT ", `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: 1}]", NULL},
         {POINT ", `springs`: [{`between`: [`p`, [0, 0]], `stiffness`: 1, `length`: 0.5}]", NULL},
@@ -201,8 +201,8 @@ static void a_wheel_behind_its_surface_is_reported(void **state) {
         {WHEEL("0.5", "[0, -1]"), "/joints/0/normal: the wheel of `r` starts behind the surface"},
         {WHEEL("-0.5", "[0, 2]"), "/joints/0/normal: the wheel of `r` starts behind the surface"},
         {WHEEL("0.5", "[0, 1]"), NULL},
-        {WHEEL("-0.5", "[0, -1]"), NULL}, /* a wheel under a ceiling */
-        {WHEEL("-2", "[0, 1]"), NULL},    /* a wheel in another plane */
+        {WHEEL("-0.5", "[0, -1]"), NULL}, /* the wheel is below a ceiling */
+        {WHEEL("-2", "[0, 1]"), NULL},    /* the wheel moves in another plane */
     };
     CHECK(list);
 }

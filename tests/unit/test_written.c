@@ -1,5 +1,5 @@
-/* test_written.c — engine/equations: generated equations agree with the integrated ones. The text is parsed again;
- * the C is compiled and run. */
+/* test_written.c — engine/equations: generated equations agree with the equations that the integrator uses. The text is
+ * parsed again; the C is compiled and run. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
@@ -95,7 +95,7 @@ static void open_named_or_text(written_example *e, const char *name, const char 
         written_open_example(e, name, as);
 }
 
-/* Computes w at the time t + h, on a path through the state with the accelerations of the state. */
+/* Computes the variables w at t + h, on a path through the state that has the accelerations of the state. */
 static void later(const program_of_c *p, const motion_state *s, size_t n, double h, double *w) {
     double q[64], v[64];
     for (size_t i = 0; i < n; i++) {
@@ -106,8 +106,8 @@ static void later(const program_of_c *p, const motion_state *s, size_t n, double
 }
 
 /* Compares the rates of w with the change of w along the motion. The central difference over 2h has the truncation
- * error h²/6 times the third derivative, and a rounding error of order ε/h. For h = 1e-4 both are below 1e-6 if the
- * rates of the variables are between 1 and 100 per second. */
+ * error h²/6 times the third derivative, and a rounding error of order ε/h. For h = 1e-4 both errors are below 1e-6 if
+ * the rates of the variables are between 1 and 100 per second. */
 static void the_rates_agree_with_differences(const char *name, const char *as, double arranging) {
     written_example e;
     motion_state s;
@@ -136,7 +136,7 @@ static void the_rates_agree_with_differences(const char *name, const char *as, d
     written_close(&e);
 }
 
-/* The other formulations have other variables w, and again others without simplification. */
+/* Each of these formulations has its own variables w. The equations are checked with and without simplification. */
 static void rates_of_other_formulations_agree_with_differences(void **state) {
     static const char *const cases[][2] = {
         {"papastavridis_3_5_8_double_pendulum", "hamilton"},
@@ -162,8 +162,8 @@ static void rates_of_other_formulations_agree_with_differences(void **state) {
     }
 }
 
-/* Forces that depend on reactions of one or two constraints, with quasi-velocities, and with a moving holonomic
- * constraint, occur in the C of every formulation. */
+/* The C of every formulation must contain forces that depend on reactions. The reactions are those of one or two
+ * constraints, also with quasi-velocities and with a moving holonomic constraint. */
 static void forces_that_depend_on_reactions_occur_in_generated_c(void **state) {
     static const char *const systems_by_reactions[] = {
         "{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: 1, `velocity`: 1}],"
@@ -189,8 +189,8 @@ static void forces_that_depend_on_reactions_occur_in_generated_c(void **state) {
                                              hamel_limits_default().arranging);
 }
 
-/* A prescribed force that depends on the ideal reaction cannot be written as C, because the reaction is not an
- * unknown there. */
+/* A prescribed force that depends on the ideal reaction cannot be written as C, because the equations in C contain no
+ * unknown for the ideal reaction. */
 static void prescribed_forces_that_depend_on_ideal_reactions_are_rejected_for_c(void **state) {
     (void)state;
     written_example e;
@@ -246,7 +246,7 @@ static void the_parsed_text_agrees_with_the_integrated_equations(void **state) {
         written_example e;
         written_open_example(&e, systems[k], "lagrange");
         char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
-        /* expressions cannot contain derivatives of tables */
+        /* the text contains a derivative of a table, which an expression must not contain */
         if (strstr(text, "# with\n") == NULL && strstr(text, "table") == NULL) compare_text(&e, text);
         free(text);
         written_close(&e);
@@ -263,8 +263,8 @@ static void line_of(const char *text, int k, char *line, size_t room) {
     snprintf(line, room, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* With less work, only the first lines stay as before; without any, all lines are unsimplified. They must be correct
- * after parsing. Work is counted, so the result is reproducible. */
+/* With a smaller work budget, only the first lines are simplified; with the budget 0, no line is simplified. Lines that
+ * are not simplified must be correct after parsing. Work is counted, so the result is reproducible. */
 static void expressions_beyond_the_work_budget_are_left_as_derived(void **state) {
     (void)state;
     written_example e;
@@ -300,8 +300,7 @@ static void expressions_beyond_the_work_budget_are_left_as_derived(void **state)
     written_close(&e);
 }
 
-/* The second rod repeats the first. Without further simplification, which finds this, the equations would divide by
- * 0. */
+/* The second rod repeats the first. If the simplification did not detect this, the equations would divide by 0. */
 static void expressions_that_may_be_0_are_not_divisors(void **state) {
     (void)state;
     written_example e;
@@ -320,8 +319,8 @@ static void expressions_that_may_be_0_are_not_divisors(void **state) {
     written_close(&e);
 }
 
-/* Bennett's linkage has four bars that move in space and more freedom than the number of its joints suggests.
- * Solving for its velocities without a limit takes twenty times the work budget. */
+/* Bennett's linkage has four bars that move in space and more freedom than the number of its joints suggests. If there
+ * were no limit, solving for its velocities would take twenty times the work budget (measured). */
 static void the_work_is_limited(void **state) {
     (void)state;
     written_example e;
@@ -408,7 +407,7 @@ static void a_wheel_is_written_in_its_forward_velocity(void **state) {
     assert_non_null(strstr(text, "\nv_wheels: m*v_wheels' - m*L*theta'^2 = FC + FD\n"
                                  "theta': (m*L^2 + IG)*theta'' + m*L*theta'*v_wheels = (FD - FC)*h\n"));
     free(text);
-    text = written_equations(&e, HAMEL_NOTATION_LATEX); /* an index of several letters is upright */
+    text = written_equations(&e, HAMEL_NOTATION_LATEX); /* LaTeX sets an index of several letters in upright type */
     assert_non_null(strstr(text, "\nv_{\\mathrm{wheels}} &= \\cos"));
     free(text);
     written_close(&e);
@@ -467,8 +466,8 @@ static void the_rolling_disk_has_the_published_equations(void **state) {
     written_close(&e);
 }
 
-/* FLINT needs 40 s, without a possible interruption, for a common divisor in ten atoms whose dense interpolation has
- * 1.4e6 points. The energies are random. */
+/* FLINT needs 40 s (measured) for a common divisor in ten atoms, because its dense interpolation has 1.4e6 points. This
+ * computation cannot be interrupted. The energies were generated randomly. */
 static void a_common_divisor_that_would_take_minutes_is_not_computed(void **state) {
     (void)state;
     written_example e;
@@ -509,9 +508,9 @@ static bool step_of_c(const program_of_c *p, size_t n, double h, double *state) 
     return true;
 }
 
-/* Between projections a state violates the constraints by the integration error, and so do redundant rows: these
- * must not be treated as independent equations. A bead of mass 1 moves on a circle; its angle has the moment of
- * inertia 0.3: (r² + 0.3) s'' = -9.81 r cos s. */
+/* Between projections, a state violates the constraints by the integration error. Then redundant rows are not exactly
+ * dependent, but must not be treated as independent equations. A bead of mass 1 moves on a circle; its angle has the
+ * moment of inertia 0.3: (r² + 0.3) s'' = -9.81 r cos s. */
 static void generated_c_supports_redundant_rows(void **state) {
     static const char *const rows[] = {"{`name`: `a`, `equation`: `x*sin(s) = y*cos(s)`}, {`name`: `b`, `equation`: `x "
                                        "= 1.6*cos(s)`}, {`name`: `c`, `equation`: `hypot(x,y) = 1.6`}",
@@ -555,7 +554,7 @@ static void generated_c_supports_redundant_rows(void **state) {
     }
 }
 
-/* Very different masses must not be taken for a rank deficiency. */
+/* If masses are very different, this must not be treated as a rank deficiency. */
 static void generated_c_supports_very_different_masses(void **state) {
     static const char description[] =
         "{\"hamel\": 1, \"coordinates\": [\"x\", \"y\"], \"kinetic_energy\": \"1e8*x'^2 + "

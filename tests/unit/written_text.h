@@ -10,16 +10,16 @@ typedef struct written_example {
     hamel_model *model;
 } written_example;
 
-/* Opens a description (JSON with ` instead of "), or the example with this name, in the formulation `as`. */
+/* Open a description (JSON with ` instead of "), or the example with this name, in the formulation `as`. */
 void written_open(written_example *e, const char *json, const char *as);
 void written_open_example(written_example *e, const char *name, const char *as);
 void written_close(written_example *e);
 
-/* Returns the equations as text, which the caller frees. */
+/* Returns the equations in this notation as a string, which the caller frees. */
 char *written_equations(written_example *e, hamel_notation notation);
 
-/* Returns the equations with this work budget for simplification. */
+/* Returns the equations as written_equations does, with this work budget for simplification. */
 char *written_equations_within(written_example *e, hamel_notation notation, double arranging, bool *simplified);
 
-/* Parses an expression of the text. Multipliers may be written as lambda(c). */
+/* Parses an expression that occurs in the generated text. Multipliers may be written as lambda(c). */
 graph_node written_read(hamel_system *s, char *text);
