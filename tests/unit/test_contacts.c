@@ -356,7 +356,7 @@ static void without_a_direction_a_contact_at_zero_may_only_open(void **state) {
     record_free(r);
 }
 
-/* The ball starts at y = 0, beyond the zero of its event function y − 0.1. A wrong radius is an example. */
+/* The ball starts at y = 0, beyond the zero of its event function y − 0.1, which contains a wrong radius. */
 static void a_penetrating_contact_is_reported(void **state) {
     (void)state;
     record *r = ball(

@@ -199,7 +199,7 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
 
 /* Computes a consistent start of a body that slides by s on another body A, in millimetres. All axes are parallel to
  * those of A. (Q − P)·(P − O) = 0, for points P and Q of the slider and O of A, depends on s alone. But its terms
- * contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more`: another
+ * contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more` is a further
  * constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];

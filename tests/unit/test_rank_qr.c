@@ -67,7 +67,7 @@ static void the_solution_satisfies_the_rows_and_is_orthogonal_to_free_directions
     rank_qr_free(&s);
 }
 
-/* Many λ satisfy f = Eᵀλ. The least-norm λ is orthogonal to (1, 1, 0, −1), which does not change f. */
+/* Many λ satisfy f = Eᵀλ. The least-norm λ is orthogonal to (1, 1, 0, −1), for which Eᵀλ = 0. */
 static void multipliers_give_the_reaction_with_the_least_norm(void **state) {
     (void)state;
     double rows[N * ROWS], f[N], lambda[ROWS];

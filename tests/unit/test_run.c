@@ -369,7 +369,7 @@ static void the_limit_of_wall_time_ends_a_run_as_incomplete(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 1e7, `samples`: 3, `max_steps`: 1e12, `time_limit`: 0.1");
     record r = {0};
-    run_model(&r, model, NULL); /* the poll ends the run long before the stop time of the model */
+    run_model(&r, model, NULL); /* time_limit ends the run long before `stop` */
     assert_int_equal(r.status, HAMEL_OK);
     assert_int_equal(r.summary.outcome, HAMEL_INCOMPLETE);
     drop(&r);

@@ -57,8 +57,7 @@ static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
     }
 }
 
-/* A block is thrown up an incline with the speed v. It stops after T = v/(g (sin a + μ cos a)) at the distance v
- * T/2. */
+/* A block is thrown up an incline with the speed v. It stops after T = v/(g (sin a + μ cos a)) at v T/2. */
 static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
     (void)state;
     for (int back = 0; back < 2; back++) {

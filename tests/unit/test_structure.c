@@ -160,8 +160,8 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
     }
 }
 
-/* Properties of constraints must be checked on all branches. One constraint is time-dependent, and another one does
- * work, only on a branch on which the start is not. */
+/* Properties of constraints must be checked on all branches. Here c depends on t, and d does work, only on branches
+ * that do not contain the start. */
 static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
