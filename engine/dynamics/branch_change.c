@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Upper bounds on Newton steps and on changes checked before a run; numbers of sampled times and configurations. */
+/* ITERATIONS bounds the Newton steps, and CHANGES the branch changes that are checked before a run. That check samples
+ * LOOKS times and PLACES configurations. The numbers are chosen, not measured. */
 enum { ITERATIONS = 40, CHANGES = 1000, LOOKS = 1000, PLACES = 3 };
 /* A value jumps if it changes by more than its motion within this fraction of the time span. Events are located to a
  * few ulps of time, which is far less. */
@@ -25,8 +26,8 @@ static const double MISSED = 1e-10; /* scaled residual above which velocities mu
 struct branch_change {
     dynamics *k;
     const hamel_model *model;
-    size_t count;             /* outputs of the program */
-    double *work;             /* workspace of the program */
+    size_t count;             /* number of outputs of model->continuity.program */
+    double *work;             /* workspace of this program */
     double *before, *after;   /* count each: values on the branches before and after the change */
     double *moved_on, *shown; /* count each: motion of the values within MOMENT; scratch */
     double *branches, *A;     /* branches and A before the change */
@@ -155,18 +156,17 @@ static hamel_status fail_position(const branch_change *c, hamel_status status, s
                              c->model->system->constraints[at->constraint].name, by);
     else
         (void)fail_at_branch(c, status, at->pointer, branch, error, "%s jumps by %.6g", at->what, by);
-    hamel_suggest(error,
-                  "make it continuous, however steep: no motion satisfies a jump of a position; to set a coordinate, "
-                  "use an event");
+    hamel_suggest(
+        error, "replace the jump by a steep, continuous function, because positions cannot jump; to set a coordinate, "
+               "use an event");
     return status;
 }
 
 static hamel_status fail_energy(const branch_change *c, size_t branch, hamel_error *error) {
     size_t n = c->model->n;
-    (void)fail_at_branch(
-        c, HAMEL_INTEGRATION, "", branch, error,
-        "momenta or the energy (by %.6g) jump at a configuration, so the velocities afterwards are undetermined,",
-        c->after[n] - c->before[n]);
+    (void)fail_at_branch(c, HAMEL_INTEGRATION, "", branch, error,
+                         "the momenta or the energy jump (the energy by %.6g) and leave the velocities undetermined",
+                         c->after[n] - c->before[n]);
     hamel_suggest(error,
                   "smooth the mass, curve or potential there: a cubic table instead of a linear one, tanh(x/eps) "
                   "instead of sign(x)");
@@ -186,8 +186,8 @@ static hamel_status check_forces(const branch_change *c, size_t branch, hamel_er
         what = "a force that contains reactions";
     if (!what) return HAMEL_OK;
     (void)fail_at_branch(c, HAMEL_INTEGRATION, "", branch, error,
-                         "velocities jump, and no law of impact is defined for %s,", what);
-    hamel_suggest(error, "make the prescribed velocity continuous, however steep");
+                         "velocities jump, but no impact law is defined for %s,", what);
+    hamel_suggest(error, "replace the jump of the prescribed velocity by a steep, continuous function");
     return HAMEL_INTEGRATION;
 }
 

@@ -21,19 +21,19 @@
 typedef struct branch_change branch_change;
 
 typedef struct branch_jump {
-    bool jumped;    /* whether velocities have jumped */
+    bool jumped;    /* true if velocities have jumped */
     double energy;  /* change of the energy h */
     int32_t turned; /* index of a velocity constraint with an impulse whose direction has changed, or −1 */
     const double *change, *multipliers; /* n, m: v⁺ − v⁻ and Λ; valid until the next call */
-    bool momenta;                       /* whether p⁺(v) differs from p⁻(v); otherwise only ψ has changed */
+    bool momenta;                       /* true if p⁺(v) differs from p⁻(v); otherwise only ψ has changed */
 } branch_jump;
 
 /* Allocates from k->memory; `k` is borrowed and its model must have a program `continuity`. Returns NULL if out of
  * memory. */
 branch_change *branch_change_create(dynamics *k);
 
-/* Call before a run from (q, v). Adds an error for a function that must be continuous but jumps at a known time by the
- * same amount at all states. Returns HAMEL_OK or HAMEL_INVALID. Changes the branches of `k`. */
+/* Call before a run from (q, v). Adds an error if a function that must be continuous jumps at a known time by the same
+ * amount at all sampled configurations. Returns HAMEL_OK or HAMEL_INVALID. Changes the branches of `k`. */
 hamel_status branch_change_foresee(branch_change *c, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 

@@ -6,7 +6,7 @@
 
 typedef struct discrete_state {
     const hamel_model *model;
-    bool *active;             /* m: whether the constraint acts */
+    bool *active;             /* m: true if the constraint acts */
     double *branches;         /* branch of each nonsmooth operator of the model */
     double *arguments, *work; /* outputs and workspace of the program that chooses the branches */
     double *place;            /* n: scratch */
@@ -27,10 +27,11 @@ static inline program_inputs discrete_state_inputs(const discrete_state *state, 
     return in;
 }
 
-/* Chooses the branches at this state, moved on by the time `ahead`. An operator that depends on unknowns of the
+/* Chooses the branches at the state extrapolated by the time `ahead`. An operator that depends on unknowns of the
  * solution keeps its branch. */
 void discrete_state_choose_branches(discrete_state *state, double t, const double *q, const double *v);
 
 /* Call after branches have changed. If the argument of an operator contains a nonsmooth operator, as in abs(mod(t, 2) -
- * 1), this function chooses its branch at the time `moment` later, so that all branches after the instant are consistent. */
+ * 1), this function chooses the branch of the outer operator at the time t + `moment`, so that all branches after the
+ * instant are consistent. */
 void discrete_state_follow_inner(discrete_state *state, double t, const double *q, const double *v, double moment);

@@ -12,15 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest accepted contradiction of redundant constraints, relative to the right side. At consistent states it is
- * rounding; between projections it is of the order of the integration tolerance, at most 1e-3 for usable tolerances. */
+/* Largest accepted contradiction of redundant constraints, relative to the right-hand side. At consistent states the
+ * contradiction is rounding. Between projections it is of the order of the integration tolerance, at most 1e-3 for
+ * usable tolerances. */
 static const double CONTRADICTION = 1e-3;
 enum { FORCE_ITERATIONS = 60 };
 /* After a singular evaluation, the next REST right-hand sides skip the program `accelerations`. Passing a singular
  * state takes some hundred evaluations. */
 enum { REST = 100 };
 enum { MASS_STATES = 3 }; /* number of states tested: M counts as always singular if it is singular at all of them */
-/* Largest distance of these states in a coordinate, relative to 1 + |q|: far from special values. */
+/* Largest distance of these states from the initial values in a coordinate, relative to 1 + |q|. It avoids special
+ * values near the initial ones (chosen, not measured). */
 static const double BESIDE = 0.5;
 
 kkt *dynamics_create_system(const hamel_model *model, int highest) {
@@ -34,7 +36,7 @@ kkt *dynamics_create_system(const hamel_model *model, int highest) {
     return system;
 }
 
-/* Returns true if no constraint has a higher order and no force depends on multipliers. */
+/* Returns true if no constraint has a higher order than `highest` and no force depends on multipliers. */
 static bool has_all_rows(const hamel_model *model, constraint_order highest) {
     bool all = model->dynamics.W.count == 0;
     for (size_t c = 0; c < model->m; c++) all = all && model->order[c] <= highest;
@@ -154,7 +156,7 @@ static bool create_motion_solver(dynamics *k) {
     return !k->memory.failed && (s->null_space || solver == SOLVER_MULTIPLIERS || solver == SOLVER_LEAST_REACTION);
 }
 
-/* Creates all parts and selects the initially active constraints. Returns false if out of memory. */
+/* Creates the solvers and workspaces, and selects the initially active constraints. Returns false if out of memory. */
 static bool create_parts(dynamics *k) {
     const hamel_model *model = k->model;
     arena *memory = &k->memory;
@@ -245,8 +247,8 @@ static hamel_status solve_factored(dynamics *k, const double *g, bool whole, dou
     return friction_solve(k->friction, &k->motion, k->values, g, k->b, CONTRADICTION, k->t, a, lambda, error);
 }
 
-/* Newton's method for forces that contain multipliers, started at k->lambda. W λ, the linear part of Q(λ), is moved to
- * the left side, so that g = Q(λ) − W λ. C (may be NULL) is added to Q. */
+/* Solves for forces that contain multipliers, by Newton's method from k->lambda. W λ, the linear part of Q(λ), is moved
+ * to the left-hand side, so that g = Q(λ) − W λ. C (may be NULL) is added to Q. */
 static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->dynamics.at_Q; /* overwritten; each iteration evaluates it again */
@@ -269,13 +271,14 @@ static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, d
         if (change <= NEWTON_STEP.rounding * size || size == 0) return HAMEL_OK;
     }
     if (error)
-        (void)hamel_fail(error, HAMEL_SINGULAR, "/generalized_forces", 0,
-                         "at t = %.9g the forces that contain multipliers have no solution, or several (Painlevé)",
-                         k->t);
+        (void)hamel_fail(
+            error, HAMEL_SINGULAR, "/generalized_forces", 0,
+            "at t = %.9g the iteration for forces that contain multipliers does not converge (Painlevé's paradox)",
+            k->t);
     return HAMEL_SINGULAR;
 }
 
-/* Sets out to Aᵀλ of the first `count` constraints. */
+/* Sets out to Aᵀλ for the first `count` constraints. */
 static void reaction(const dynamics *k, const double *lambda, size_t count, double *out) {
     const hamel_model *model = k->model;
     memset(out, 0, model->n * sizeof *out);
@@ -297,9 +300,10 @@ static hamel_status prescribed_forces(dynamics *k, const double *lambda, hamel_e
                  : HAMEL_NOT_FINITE;
 }
 
-/* Udwadia 2000, eq. 28. On entry, a and lambda hold the ideal solution and the system is factored. The prescribed force
- * C is added to Q, and the constraints react ideally to the sum. The total reaction is Aᵀλ + C + F|λ|, where the last
- * term is friction. The force on a sticking point is friction as well, although it is a multiplier. */
+/* Adds nonideal forces by Udwadia 2000, eq. 28. On entry, a and lambda hold the ideal solution and the system is
+ * factored. The prescribed force C is added to Q, and the constraints react ideally to the sum. The total reaction is
+ * Aᵀλ + C + F|λ|, where the last term is friction. The force on a sticking point is friction as well, although it is a
+ * multiplier. */
 static hamel_status add_nonideal(dynamics *k, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->dynamics.at_Q, *C = k->nonideal, *total = k->project_step;

@@ -15,16 +15,16 @@ typedef struct dynamics dynamics;
 
 struct dynamics {
     const hamel_model *model;
-    /* memory of all parts except the saddle-point systems, and of stick_slip, branch_change and sensitivities */
+    /* memory of the fields below except the saddle-point systems, and of stick_slip, branch_change and sensitivities */
     arena memory;
     double *values;           /* outputs of the dynamics program at the state evaluated last */
     double *lambda;           /* m: multipliers used in the evaluation of the forces */
-    double *b;                /* m: right side of the acceleration constraints, with stabilization */
+    double *b;                /* m: right-hand side of the acceleration constraints, with stabilization */
     double *ideal, *nonideal; /* n: parts of the reaction, set by dynamics_accelerations if forces are not ideal */
     double *project_step;     /* n: scratch of projections */
     double *position_scale, *velocity_scale; /* m: scales of the residuals (dynamics_residuals) */
     /* workspaces of the programs */
-    double *mass_work; /* of congruence_evaluate */
+    double *mass_work; /* workspace of congruence_evaluate */
     double *dynamics_work, *accelerations_work, *observed_work, *rate_work, *nonideal_work;
     double *solved; /* outputs of the program `accelerations` */
     program_inputs solved_from;
@@ -42,8 +42,8 @@ struct dynamics {
     double t;
     const double *q, *v;           /* state evaluated last, borrowed */
     discrete_state discrete_state; /* active constraints are changed by dynamics_select only */
-    bool held;                     /* whether branches are fixed; otherwise each evaluation chooses the branches */
-    bool singular_mass;            /* whether M is singular at every state (mass_rank.h) */
+    bool held;                     /* true if branches are fixed; otherwise each evaluation chooses the branches */
+    bool singular_mass;            /* true if M is singular at every state (mass_rank.h) */
     hamel_poll *poll;              /* cancellation callback of dynamics_limit; NULL: never cancelled */
     double deadline;
     size_t *masked; /* indices in `values` of the entries of inactive constraints, which are set to 0 */
@@ -79,8 +79,8 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory);
  * HAMEL_NOT_FINITE; `error` (may be NULL) then names the expression that is not finite. */
 hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const double *v, hamel_error *error);
 
-/* Residuals at the state evaluated last: Φ, and dΦ/dt or f. Each has m entries, which are 0 if the constraint has no
- * such level or is inactive. */
+/* Residuals at the state evaluated last: Φ, and dΦ/dt or the f of a velocity constraint. Each has m entries, which are
+ * 0 if the constraint has no such level or is inactive. */
 static inline const double *dynamics_position(const dynamics *k) {
     return k->values + k->model->dynamics.at_position;
 }
@@ -103,10 +103,11 @@ static inline bool is_of_level(constraint_order order, bool position) {
 bool dynamics_has_level(const dynamics *k, bool position);
 
 /* Computes a[n] and lambda[m] at the state evaluated last, with A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods
- * Appl. Mech. Eng. 1 (1972) 1); α = β = 0: no stabilization. lambda may be NULL unless dynamics_needs_multipliers. If
- * forces contain multipliers, Newton's method solves for both. If constraints are not ideal, the function computes
- * the ideal reaction, the nonideal force C, then the motion for Q + C (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28),
- * including Coulomb friction (friction.h). Returns HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE or HAMEL_NOT_FINITE. */
+ * Appl. Mech. Eng. 1 (1972) 1). With α = β = 0, the constraints are not stabilized. lambda may be NULL unless
+ * dynamics_needs_multipliers. If forces contain multipliers, Newton's method solves for both. If constraints are not
+ * ideal, the function computes the ideal reaction, the nonideal force C, then the motion for Q + C (Udwadia, J. Math.
+ * Anal. Appl. 251 (2000) 341, eq. 28), including Coulomb friction (friction.h). Returns HAMEL_OK, HAMEL_SINGULAR,
+ * HAMEL_INCOMPATIBLE or HAMEL_NOT_FINITE. */
 hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, double *a, double *lambda,
                                     hamel_error *error);
 
@@ -122,8 +123,8 @@ equation_residual dynamics_missed(dynamics *k, const double *a, const double *la
 hamel_status dynamics_verify(dynamics *k, double *a, double *lambda, equation_residual *missed,
                              hamel_error *error) HAMEL_CHECKED;
 
-/* Evaluates and solves in one call, for right-hand sides: sets a, lambda (may be NULL) and k->margin. Other values in k
- * may then belong to an earlier state. */
+/* Evaluates and solves in one call: sets a, lambda (may be NULL) and k->margin. Integrators use it for their right-hand
+ * sides. Other values in k may then belong to an earlier state. */
 hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double *v, double alpha, double beta,
                             double *a, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
@@ -160,11 +161,12 @@ double dynamics_energy_rate(dynamics *k, double t, const double *q, const double
 hamel_status dynamics_check_energy_rate(dynamics *k, double t, const double *q, const double *v, const double *lambda,
                                         hamel_error *error) HAMEL_CHECKED;
 
-/* A dependent set of constraints whose right sides disagree; the set is a single constraint if its row vanishes. */
+/* A dependent set of constraints whose right-hand sides disagree; the set is a single constraint if its row
+ * vanishes. */
 typedef struct dynamics_contradiction {
     char names[400];
     size_t count, last; /* number of constraints in the set; index of the last one */
-    double off;         /* difference of the right sides */
+    double off;         /* difference of the right-hand sides */
 } dynamics_contradiction;
 
 /* Finds the set with the largest contradiction among the rows `taken` (m; NULL: all) at the state evaluated last;

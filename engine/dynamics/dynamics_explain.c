@@ -12,7 +12,8 @@
  * located to about 1e-5, or NEAR_DEPENDENCE times the rank margin if that is larger. */
 static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
 /* Sine of the angle between two axes below which an orientation is reported as singular. Its square is a pivot of the
- * mass matrix. Pivots below 1e-14 are rounding (mass_rank.c), which corresponds to a sine of 1e-7. */
+ * mass matrix. Pivots below 1e-14 are rounding (mass_rank.c), which corresponds to a sine of 1e-7; the bound has a
+ * margin of ten. */
 static const double SINGULAR_SINE = 1e-6;
 
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,
@@ -93,8 +94,8 @@ static void suggest_inertia(const dynamics *k, hamel_error *error) {
     if (!k->singular_mass)
         hamel_suggest(
             error,
-            "near this state the mass matrix is regular: coordinates%s%s%s singular here, as angles at a pole; "
-            "start elsewhere, or use other coordinates",
+            "the coordinates%s%s%s singular at this state, as angles at a pole; the mass matrix is regular nearby; "
+            "choose another state, or use other coordinates",
             named ? " (" : "", named ? text.bytes : "", named ? ") are" : " are");
     else if (named)
         hamel_suggest(error, "no mass or inertia moves with %s: give it one, or a constraint that fixes it",

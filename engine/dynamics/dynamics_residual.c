@@ -8,16 +8,17 @@
  * quaternion e = (1, 0, 0, 0) the mass of e0 vanishes, and every force would be huge relative to it. */
 static const double LIGHTEST = 1e-6;
 
-/* Lower bound on the size of a part, relative to the largest part. Dense solvers spread rounding to uncoupled parts; it
- * is then 1e-12 of this size. */
+/* Lower bound on the size of a set of coupled coordinates, relative to the largest set. Dense solvers spread rounding
+ * errors of the largest set, 1e-16 of its size, to uncoupled sets; these errors are then at most 1e-12 of the size of
+ * any set. */
 static const double PASSED_ON = 1e-4;
 
 struct dynamics_residual {
     const hamel_model *model;
-    size_t *part;         /* n: representative of the coordinates coupled with each one */
+    size_t *part;         /* n: representative of each coordinate's set of coupled coordinates */
     double *force, *size; /* n: residual of each row, and the sum of its absolute terms */
     double *root;         /* n: square root of the diagonal entry of M, with a lower bound */
-    double *most;         /* n, at representatives: heaviest mass of the part, then its largest scaled size */
+    double *most;         /* n, at representatives: heaviest mass of the set, then its largest scaled size */
 };
 
 /* Finds the sets of coordinates coupled by M or by a row of A. Entries of a row are consecutive in the pattern. */
@@ -76,7 +77,8 @@ static void add_motion(dynamics_residual *r, const double *values, const double 
     }
 }
 
-/* Replaces r->root by the square roots of the mass diagonal. Sets r->most to the largest scaled size of each part. */
+/* Replaces r->root by the square roots of the mass diagonal. Sets r->most to the largest scaled size of each coupled
+ * set. */
 static void find_sizes(dynamics_residual *r, const double *v) {
     const model_settings *settings = &r->model->settings;
     size_t n = r->model->n;

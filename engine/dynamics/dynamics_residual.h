@@ -4,10 +4,10 @@
  *
  * in Lagrange's form, for every formulation. The system is scaled to a unit diagonal of M. The residual of a row of
  * motion is relative to the largest sum of absolute terms among the rows coupled with it. The residual of a constraint
- * is relative to the absolute terms of its row and to the accelerations that such forces cause. This is a normwise
- * backward error (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1) and does not depend on
- * units. If all terms are rounding, as in uniform straight motion, the momentum divided by the duration of the run
- * counts as a term. */
+ * is relative to the absolute terms of its row and to the accelerations that forces of that size cause. This is a
+ * normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1) and does not
+ * depend on units. If all terms are rounding errors, as in uniform straight motion, the momentum divided by the
+ * duration of the run counts as a term. */
 #pragma once
 
 #include "engine/model/model.h"

@@ -86,7 +86,7 @@ void dynamics_vec8_prepare(dynamics_vec8 *k) {
 }
 
 /* Factors the lower triangle of M in L in place and sets pivot to 1/D. Lowers *margin to min D − PIVOT_LEAST · max D.
- * Entries of a row are stored times D until the row is complete. */
+ * Until a row is complete, its entries are stored as products with D. */
 VEC8_INLINE void factor_mass(size_t n, vec8 *L, vec8 *pivot, vec8 *margin) {
     vec8 least = L[0], most = L[0];
     for (size_t j = 0; j < n; j++) {

@@ -16,8 +16,8 @@ typedef struct dynamics_vec8 {
     vec8 margin; /* smallest (pivot of M − tolerance) since the last reset; > 0 if M is positive definite */
 } dynamics_vec8;
 
-/* Returns true if these functions support the model: no constraints, no forces with multipliers, a small mass
- * matrix. */
+/* Returns true if these functions support the model: it must have a small mass matrix, no constraints, and no forces
+ * that depend on multipliers. */
 bool dynamics_vec8_serves(const hamel_model *model);
 
 /* Returns NULL if out of memory. */
@@ -27,8 +27,8 @@ void dynamics_vec8_free(dynamics_vec8 *k);
 /* Evaluates the expressions that depend on parameters only. */
 void dynamics_vec8_prepare(dynamics_vec8 *k);
 
-/* Computes a[n] at (*t, q[n], v[n]). In each lane, values that are not finite make a not finite, and k->margin ≤ 0 if M
- * is not positive definite. */
+/* Computes a[n] at (*t, q[n], v[n]). If a value in a lane is not finite, neither is a. If M is not positive definite in
+ * a lane, k->margin ≤ 0 there. */
 void dynamics_vec8_accelerations(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
 
 /* Writes outputs, invariants, checks and energy at these states to k->observed. */

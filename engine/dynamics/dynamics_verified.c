@@ -17,7 +17,7 @@ enum { OTHER_WAY_MOST = 600 };
 equation_residual dynamics_missed(dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
     double *R = k->project_step;
-    bool split = model->dynamics.nonideal || k->friction; /* the reaction consists of two parts */
+    bool split = model->dynamics.nonideal || k->friction; /* the reaction has an ideal and a nonideal part */
     if (model->dynamics.W.count) {
         memcpy(k->lambda, lambda, model->m * sizeof *lambda);
         if (dynamics_evaluate_again(k, NULL) != HAMEL_OK) return (equation_residual){INFINITY, INFINITY};
@@ -27,8 +27,8 @@ equation_residual dynamics_missed(dynamics *k, const double *a, const double *la
     return dynamics_residual_of(k->residual, k->values, k->v, Q, split ? R : NULL, k->survey.usual, a, lambda);
 }
 
-/* Returns true if residuals of constraints are not errors: at a state that is not projected, redundant constraints may
- * contradict each other by as much as they are violated. */
+/* Returns true if residuals of constraints are accepted. At a state that has not been projected, redundant constraints
+ * may contradict each other by as much as they are violated. */
 static bool may_contradict(const dynamics *k) {
     size_t active = 0;
     for (size_t c = 0; c < k->model->m; c++) active += k->discrete_state.active[c];
@@ -84,8 +84,8 @@ hamel_status dynamics_verify(dynamics *k, double *a, double *lambda, equation_re
     }
     if (fault_of(k, *missed) <= RESIDUAL_MOST) return HAMEL_OK;
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                     "at t = %.9g the accelerations found miss the equations of motion by %.3g of their terms", k->t,
-                     fault_of(k, *missed));
+                     "at t = %.9g the computed accelerations violate the equations of motion: relative residual %.3g",
+                     k->t, fault_of(k, *missed));
     hamel_suggest(error,
                   "masses, lengths or constraints differ too much in size for double precision: use other units, "
                   "or another formulation");

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The upper bounds are chosen, not measured. */
 enum {
     NEWTON_ITERATIONS = 30,   /* upper bound on sign patterns tried by Newton's method */
     CONTRACTION_STEPS = 2000, /* upper bound on fixed-point steps; the signs are tested every 50 steps */
@@ -29,7 +30,7 @@ struct friction {
     double *matrix, *scale;   /* k × k, k: factors of I − T diag(sign) */
     size_t *pivot;            /* k */
     double *force, *response; /* n, m: a friction force and the multipliers it causes */
-    double *motion;           /* n: the accelerations it causes */
+    double *motion;           /* n: the accelerations that the friction force causes */
 };
 
 friction *friction_create(const hamel_model *model, arena *memory) {
@@ -162,8 +163,8 @@ static hamel_status fail_friction(const friction *f, search outcome, double t, h
                      "at t = %.9g %s of %s%s %s with Coulomb friction (Painlevé's paradox)", t,
                      outcome == NONE ? "no normal force" : "more than one normal force", names,
                      f->k > NAMED ? " and others" : "", outcome == NONE ? "agrees" : "agree");
-    hamel_suggest(error, "rigid bodies jam or jump here: lower the coefficient, or let the contact yield "
-                         "by a spring and a damper in place of the constraint");
+    hamel_suggest(error, "rigid bodies jam or jump here: lower the coefficient, or replace the constraint "
+                         "by a spring and a damper");
     return HAMEL_SINGULAR;
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct friction friction;
 
-/* The model must have frictions. Returns NULL if out of memory. */
+/* The model must have friction. Returns NULL if out of memory. */
 friction *friction_create(const hamel_model *model, arena *memory);
 
 /* On entry, `motion` is factored and x and lambda solve the system without friction; on return, they include it.
@@ -23,8 +23,8 @@ hamel_status friction_solve(friction *f, motion_solver *motion, const double *va
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
 /* Solves the equations linearized at the last solution, whose multipliers are `lambda`, for changes g and r of the
- * right sides, with constant signs of lambda. On entry, x and mu solve the system without friction; on return, they
- * include it. */
+ * right-hand sides, with constant signs of lambda. On entry, x and mu solve the system without friction; on return,
+ * they include it. */
 hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
                                   const double *r, const double *lambda, double *x, double *mu) HAMEL_CHECKED;
 

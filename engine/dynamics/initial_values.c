@@ -25,7 +25,7 @@ typedef struct nearest {
     double *step;               /* n */
     double *right;              /* m */
     double *value, *error;      /* m each: residuals and bounds on their rounding (find_rounding) */
-    bool *taken;                /* m: whether the row belongs to the level */
+    bool *taken;                /* m: true if the row belongs to the level */
     double *off[2], *scaled[2]; /* m each: residuals of the given velocities (0) and positions (1); scaled residuals */
 } nearest;
 
@@ -55,8 +55,8 @@ static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
                          "the initial %s miss the constraint `%s` by %.6g, and all its coefficients are 0 there",
                          position ? "coordinates" : "velocities", at->name, dynamics_level(k, position)[c]);
         bool norm = length > 5 && strcmp(at->name + length - 5, ".norm") == 0;
-        hamel_suggest(error, norm ? "a quaternion has norm 1: without rotation its first component is initially 1"
-                                  : "give initial values nearer to it");
+        hamel_suggest(error, norm ? "give the quaternion norm 1, for example first component 1 and the others 0"
+                                  : "choose initial values nearer to the constraint");
         any = true;
     }
     return any;
@@ -164,7 +164,7 @@ static hamel_status no_consistent_values(nearest *w, bool position, hamel_error 
                              ? "no %s near the initial values satisfy the constraint %s: it is off by %.3g"
                              : "no %s near the initial values satisfy the constraints %s together: they are %.3g apart",
                          what, found.names, found.off);
-    hamel_suggest(error, "start nearer to the constraints, or check that they do not contradict each other");
+    hamel_suggest(error, "choose initial values nearer to the constraints, or remove a contradiction between them");
     return HAMEL_INCOMPATIBLE;
 }
 

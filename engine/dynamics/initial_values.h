@@ -1,4 +1,4 @@
-/* initial_values.h — the state nearest to a given one that satisfies all constraints. */
+/* initial_values.h — the state nearest to a specified one that satisfies all constraints. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -25,8 +25,8 @@ typedef struct initial_directions {
     const double *dynamics, *quasi, *u0, *v0;
 } initial_directions;
 
-/* Sets dv[lane] to the tangents of the velocities v computed by initial_velocities_from_quasi. Evaluate `k` at the
- * given coordinates and zero velocities before. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Sets dv[lane] to the tangents of the velocities v computed by initial_velocities_from_quasi. First evaluate `k` at
+ * the given coordinates and zero velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status initial_velocities_along(dynamics *k, const double *v, const initial_directions *d,
                                       double *const *dv) HAMEL_CHECKED;
 

@@ -42,7 +42,7 @@ typedef struct row_values {
     const double *dynamics, *quasi; /* outputs of the programs, or their tangents */
     const double *u0, *v0;          /* initial values of quasi-velocities and velocities */
     size_t stride;
-    double one; /* ∂v_j/∂v_j, or its rate */
+    double one; /* ∂v_j/∂v_j, which is 1; its tangent is 0 */
 } row_values;
 
 static void add_constraint_rows(rows *w, const dynamics *k, const row_values *from) {
@@ -91,7 +91,7 @@ static void rows_at(rows *w, const dynamics *k, double t, const double *q) {
     fill_velocity_rows(w, k, &from);
 }
 
-/* Computes v of least norm. Returns the contradiction of redundant rows, relative to their right side or 1. */
+/* Computes v of least norm. Returns the contradiction of redundant rows, relative to their right-hand side or 1. */
 static double solve_rows(rows *w, double *v) {
     assert(w->count <= w->space.most);
     double worst = 0;

@@ -63,7 +63,7 @@ static hamel_status momenta_rates(variables *x, const double *a, const double *l
     const dynamics *k = x->dynamics;
     const hamel_model *model = k->model;
     momenta *o = x->own;
-    bool split = model->dynamics.nonideal || k->friction; /* the reaction consists of two parts */
+    bool split = model->dynamics.nonideal || k->friction; /* the reaction has an ideal and a nonideal part */
     (void)a;
     program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, NULL, lambda);
     program_evaluate(model->momenta.rates, &in, o->rates_work, dw);

@@ -37,7 +37,7 @@ static inline double momentum_map_residual_dot(const momentum_map *map, size_t c
     return map->dots[(map->model->momenta.at_velocity + c) * PROGRAM_LANES];
 }
 
-/* The problem of finding velocities for the momenta p[n]; `step` may use a subset of them. */
+/* The problem of finding velocities for the momenta p[n]; `step` may use a subset of these momenta. */
 typedef struct momentum_search {
     const double *p;
     const double *start; /* n: velocities for a second attempt if the guess fails */

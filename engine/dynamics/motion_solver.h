@@ -24,7 +24,8 @@ static inline hamel_status motion_factor(motion_solver *s, double t, const doubl
     return s->null_space ? null_space_factor(s->null_space, t, q, v, values) : kkt_factor(s->kkt, values);
 }
 
-/* Solves for x[n] = q'' and lambda[m] (may be NULL) with right sides g[n] and r[m]. Returns a status of kkt_solve. */
+/* Solves for x[n] = q'' and lambda[m] (may be NULL) with right-hand sides g[n] and r[m]. Returns a status of
+ * kkt_solve. */
 static inline hamel_status motion_solve(motion_solver *s, const double *g, const double *r, double tolerance, double *x,
                                         double *lambda) {
     assert(!s->basis || s->null_space);

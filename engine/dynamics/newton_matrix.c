@@ -22,13 +22,13 @@ struct newton_matrix {
     double *sign;                               /* per friction: sign of its constraint's multiplier */
     double *work, *tangent_work, *dots, *seeds; /* workspaces, tangents and seeds of the residual program */
     double gamma;
-    bool linearized, factored; /* whether newton_linearize and newton_factor have succeeded */
+    bool linearized, factored; /* true if newton_linearize and newton_factor have succeeded */
     triplets entries;          /* entries in this order: M, A, W, F, residual pattern, diagonal of the multipliers */
     double *value;             /* value of each entry */
     sparse *sparse;            /* NULL: dense */
     double *lu, *scale;        /* all × all, all */
     size_t *pivot;
-    double *x;             /* all: right side, then solution */
+    double *x;             /* all: right-hand side, then solution */
     double *reach, *units; /* all: largest entry of a row in the columns of q''; m: scale of each multiplier */
 };
 
@@ -238,8 +238,8 @@ hamel_status newton_factor(newton_matrix *w, double gamma) {
     assert(w->linearized);
     w->gamma = gamma;
     hamel_status status = factor_with(w, 0);
-    /* With redundant constraints λ is not unique: a small compliance selects one λ and changes δq'' only by its
-     * size. */
+    /* With redundant constraints λ is not unique: a small compliance selects one λ and changes δq'' only by a term of
+     * the size of the compliance. */
     if (status == HAMEL_SINGULAR && w->m > 0) status = factor_with(w, COMPLIANCE);
     w->factored = status == HAMEL_OK;
     return status;

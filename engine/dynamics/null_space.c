@@ -14,7 +14,7 @@ struct null_space {
     velocity_basis *basis; /* NULL: least constraint, Φ is the identity */
     size_t n, m, freedom, acceleration_count;
     size_t *acceleration; /* indices of the acceleration constraints */
-    bool *implied;        /* acceleration_count: whether other constraints imply the constraint at the state */
+    bool *implied;        /* acceleration_count: true if other constraints imply the constraint at the state */
     const double *values; /* outputs of the dynamics program, borrowed */
     double *M, *A;        /* n × n; n × m: row c of A is stored as column c */
     double *MPhi, *H, *E; /* n × freedom; freedom × freedom; freedom × acceleration_count */
@@ -24,13 +24,13 @@ struct null_space {
     rank_qr rows;        /* factors of all rows of A, for multipliers */
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h); borrowed */
     bool has_rows;
-    double *X, *L; /* with W: n × m, responses q'' to its columns; m × m, factors of 1 − (responses λ) */
+    double *X, *L; /* with W: n × m, responses q'' to columns of W; m × m, factors of 1 − (responses λ) */
     double *lu_scale, *column;              /* with W: m; n, one column of W */
     size_t *pivot;                          /* with W: m */
     const model_transitivity *transitivity; /* NULL: projection */
-    double *derivatives, *derivatives_work; /* outputs and workspace of its program: p and derivatives of Ψ */
+    double *derivatives, *derivatives_work; /* outputs and workspace of transitivity->program: p, derivatives of Ψ */
     double *weight, *P;                     /* P_j of each quasi-velocity and constraint; n: P_j of the basis rows */
-    double *covector;                       /* n: terms with Hamel's coefficients on the left side */
+    double *covector;                       /* n: terms with Hamel's coefficients on the left-hand side */
     double t;                               /* factored state; q and v are borrowed */
     const double *q, *v;
     double *shift, *shift_work; /* n; workspace of model->dynamics.reaction_shift or NULL */
@@ -275,7 +275,7 @@ static hamel_status factor_responses(null_space *s) {
     return good && dense_lu(m, s->L, s->pivot, s->lu_scale) ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
-/* Returns true if the right sides of redundant rows agree. */
+/* Returns true if the right-hand sides of redundant rows agree. */
 static bool rows_agree(const null_space *s, const double *x, const double *b, double tolerance) {
     for (size_t c = 0; s->basis && velocity_basis_is_redundant(s->basis) && c < s->m; c++) {
         double residual = -b[c], size = 0;

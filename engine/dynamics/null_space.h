@@ -29,9 +29,9 @@ void null_space_expect(null_space *s, size_t rank, const double *usual);
 hamel_status null_space_factor(null_space *s, double t, const double *q, const double *v,
                                const double *values) HAMEL_CHECKED;
 
-/* Solves for x[n] = q'' and lambda[m] (may be NULL) with forces g[n] and right sides b[m]; b NULL: computes the response
- * x and lambda to the forces g. Returns HAMEL_OK, HAMEL_SINGULAR, or HAMEL_INCOMPATIBLE under the same condition as
- * kkt_solve. */
+/* Solves for x[n] = q'' and lambda[m] (may be NULL) with forces g[n] and right-hand sides b[m]. If b is NULL, computes
+ * the response x and lambda to the forces g. Returns HAMEL_OK, HAMEL_SINGULAR, or HAMEL_INCOMPATIBLE under the same
+ * condition as kkt_solve. */
 hamel_status null_space_solve(null_space *s, const double *g, const double *b, double tolerance, double *x,
                               double *lambda) HAMEL_CHECKED;
 

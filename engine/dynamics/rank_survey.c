@@ -13,12 +13,12 @@
 
 enum { STATES = 3, TRIES = 4 };
 /* Distance of the states from the initial state, relative to each component or 1: a few degrees of an angle. If no
- * state is found, as in mechanisms that are small in their units, the distance is multiplied by NEARER. */
+ * state is found, for example because the mechanism is small in its units, the distance is multiplied by NEARER. */
 static const double DISTANCE = 0.05, NEARER = 0.1;
-/* Scaled residual of a precise state. At a state that violates its constraints by δ, rows shorter than δ /
- * RANK_TOLERANCE appear independent. Other states are used only if no projection is this precise. */
+/* Upper bound on the scaled residual of a precise state. At a state that violates its constraints by δ, rows shorter
+ * than δ / RANK_TOLERANCE appear independent. Other states are used only if no projection is this precise. */
 static const double PRECISE = 1e-14;
-static const uint64_t SEED = 1; /* of the random states; constant, so that runs are reproducible */
+static const uint64_t SEED = 1; /* seed of the random states; constant, so that runs are reproducible */
 
 /* The sets of rows whose ranks are found: all, and those of each level. */
 typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;
@@ -47,8 +47,8 @@ static bool belongs(constraint_order order, survey_level level) {
     return level == ALL || is_of_level(order, level == POSITIONS);
 }
 
-/* Finds a state on the constraints at about `distance`. Velocities are varied as well, because rows may depend on
- * them. */
+/* Finds a state on the constraints at about `distance` from (q, v). Velocities are varied as well, because rows may
+ * depend on them. */
 static hamel_status visit_state(dynamics *k, double t, const double *q, const double *v, double distance,
                                 uint64_t *seed, bool *found, bool *precise) {
     size_t n = k->model->n;
@@ -75,7 +75,7 @@ static hamel_status visit_near(dynamics *k, double t, const double *q, const dou
     return status;
 }
 
-/* Sets the rank of each level to the maximum of its value and the rank at the state evaluated last. Overwrites
+/* Sets the rank of each level to the maximum of its previous value and the rank at the state evaluated last. Overwrites
  * `taken`. */
 static hamel_status note_ranks(dynamics *k, bool *taken, survey_ranks *ranks) {
     const hamel_model *model = k->model;

@@ -15,7 +15,7 @@
 struct dynamics;
 
 typedef struct rank_survey {
-    bool done;     /* whether the active constraints have been surveyed */
+    bool done;     /* true if the active constraints have been surveyed */
     double *usual; /* m: largest length of a row at the states visited; 0: unknown */
     double *state; /* 2n: q and q' of a state visited */
 } rank_survey;

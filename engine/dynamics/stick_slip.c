@@ -9,11 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip */
+enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip (chosen, not measured) */
 /* Fraction of the frictionless acceleration below which a backward acceleration counts as rounding. */
 static const double BACKWARDS = 1e-9;
 static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero */
-/* Factor on the slack of a marked slip in space, because its vector passes 0 at a distance. */
+/* Factor on the slack of a marked slip in space, because its vector seldom passes exactly through 0 (chosen, not
+ * measured). */
 static const double NEAR_REST = 10;
 /* Lower bound on the length of a stored direction, so that it is not 0 (mechanics/friction.c). */
 static const double DIRECTION_SIZE = 1e-40;
@@ -22,15 +23,15 @@ static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };
 typedef struct slip_state {
-    bool marked, acts; /* acts: whether any constraint of the slip is active */
-    bool rest;         /* whether the slip is at rest, so that the decision determines whether it sticks */
+    bool marked, acts; /* acts: true if any constraint of the slip is active */
+    bool rest;         /* true if the slip is at rest, so that the decision determines whether it sticks */
     bool sticks;
-    bool holds[PARTS];       /* whether the row is one of the independent rows, which act while the slip sticks */
+    bool holds[PARTS];       /* true if the row is one of the independent rows, which act while the slip sticks */
     double now[PARTS];       /* slip components, from stick_slip_set_speed or the decision */
     double slack;            /* uncertainty of |now| at the decision, computed from the tolerances */
     double direction[PARTS]; /* unit vector; 0 if the slip sticks or is idle */
     double force[PARTS];     /* friction force in the last solution, while the slip sticks */
-    double acceleration[PARTS], freely[PARTS]; /* rate of `now` in the last solution; without friction */
+    double acceleration[PARTS], freely[PARTS]; /* rate of `now`: in the last solution, and without friction */
 } slip_state;
 
 struct stick_slip {
@@ -299,7 +300,7 @@ static void accelerate(stick_slip *w) {
     }
 }
 
-/* Computes the accelerations of slips at rest without friction, which give their driving directions. */
+/* Computes the driving accelerations of slips at rest, which are those without friction. */
 static hamel_status release_all(stick_slip *w, double t, const double *q, const double *v, hamel_error *error) {
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {
         slip_state *s = &w->slips[j];
@@ -315,7 +316,7 @@ static hamel_status release_all(stick_slip *w, double t, const double *q, const 
 }
 
 /* Releases the slip with the largest driving acceleration, because the sticking constraints are incompatible. Returns
- * false if no sticking slip has one. */
+ * false if no sticking slip has a nonzero driving acceleration. */
 static bool release_driven(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 0;
@@ -367,8 +368,10 @@ static hamel_status fail_to_decide(const stick_slip *w, double t, hamel_error *e
         &model->system
              ->constraints[model->friction.constraint[model->friction.slip_frictions[model->friction.slips[j].first]]];
     (void)hamel_fail(error, HAMEL_SINGULAR, c->pointer, 0,
-                     "at t = %.9g friction on `%s`: no consistent stick or slip state exists", t, c->name);
-    hamel_suggest(error, "`static` must not be less than `coefficient`; else lower both (Painlevé's paradox)");
+                     "at t = %.9g no consistent stick or slip state found for the friction on `%s`", t, c->name);
+    hamel_suggest(
+        error,
+        "if `static` is less than `coefficient`, raise it; otherwise lower both coefficients (Painlevé's paradox)");
     return HAMEL_SINGULAR;
 }
 

@@ -1,4 +1,4 @@
-/* stick_slip.h — decision which friction contacts stick and in which direction the others slip.
+/* stick_slip.h — decides which friction contacts stick and in which direction the others slip.
  *
  * Each slip w along a surface (model.h: a speed, or a vector in space) has one of these states between two events:
  *     slips    w ≠ 0, or w = 0 and |w| increases; its frictions are −μ|N| w/|w| with a fixed direction, which does not
@@ -22,11 +22,11 @@ stick_slip *stick_slip_create(dynamics *k);
  * at rest, regardless of rounding. */
 void stick_slip_mark(stick_slip *w, size_t j);
 
-/* Releases all slips, before an event changes the velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Releases all slips. Call it before an event changes the velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status stick_slip_release(stick_slip *w) HAMEL_CHECKED;
 
-/* Decides at (t, q, v) and sets the discrete state of the dynamics. Slips whose speed is within the tolerances of 0 are
- * at rest. Returns HAMEL_SINGULAR, with an error, if no state is consistent; otherwise a status of
+/* Decides which slips stick at (t, q, v) and sets the discrete state of the dynamics. Slips whose speed is within the
+ * tolerances of 0 are at rest. Returns HAMEL_SINGULAR, with an error, if no state is consistent; otherwise a status of
  * dynamics_accelerations. */
 hamel_status stick_slip_decide(stick_slip *w, double t, const double *q, const double *v,
                                hamel_error *error) HAMEL_CHECKED;

@@ -17,7 +17,7 @@ typedef struct variables_table {
     bool meet_constraints, need_multipliers;
     /* Sets x->count and x->own for the consistent state in x; allocates from x->memory. */
     hamel_status (*open)(variables *x, hamel_error *error);
-    /* Replaces x->v, on entry the guess, by the result. */
+    /* Replaces x->v, a guess on entry, by q'(t, q, w). */
     hamel_status (*velocities)(variables *x, const double *w, hamel_error *error);
     hamel_status (*from_velocities)(variables *x, double *w);
     hamel_status (*rates)(variables *x, const double *a, const double *lambda, double *dw);
@@ -43,8 +43,8 @@ struct variables {
 variables *variables_create(dynamics *k, double t, const double *q, const double *v, hamel_error *error);
 void variables_free(variables *x);
 
-/* Recreates the variables after active constraints have changed or velocities have jumped; their number may change.
- * After a failure, only variables_free may be called. */
+/* Recreates the variables after active constraints have changed or velocities have jumped; the number of variables may
+ * change. After a failure, only variables_free may be called. */
 hamel_status variables_restart(variables *x, double t, const double *q, const double *v,
                                hamel_error *error) HAMEL_CHECKED;
 
@@ -83,15 +83,15 @@ hamel_status variables_velocities(variables *x, double t, const double *q, const
 hamel_status variables_from_velocities(variables *x, double t, const double *q, const double *v,
                                        double *w) HAMEL_CHECKED;
 
-/* Sets dw to w' at the state that `k` evaluated last, for its accelerations a[n] and, if needed, multipliers
+/* Sets dw to w' at the state that x->dynamics evaluated last, for its accelerations a[n] and, if needed, multipliers
  * lambda[m]. */
 static inline hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
     assert(x->count <= x->n && dw != a);
     return x->table->rates(x, a, lambda, dw);
 }
 
-/* Replaces the accelerations a[n] of `k`, from which dw was computed, by d/dt q'(t, q, w) for the rates dw: the
- * accelerations of the integrated motion. Uses the state of the last call of variables_velocities or
+/* Replaces the accelerations a[n] of x->dynamics, from which dw was computed, by d/dt q'(t, q, w) for the rates dw.
+ * These are the accelerations of the integrated motion. Uses the state of the last call of variables_velocities or
  * variables_from_velocities. */
 static inline hamel_status variables_accelerations(variables *x, const double *dw, double *a) {
     return variables_are_velocities(x) ? HAMEL_OK : x->table->velocity_change(x, 1, x->v, dw, a);

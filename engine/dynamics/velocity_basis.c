@@ -114,8 +114,8 @@ static bool take_quasi_row(velocity_basis *b, double *row, size_t count) {
     return true;
 }
 
-/* Chooses independent quasi-velocities of the user in the given order, at most as many as there are degrees of
- * freedom. */
+/* Chooses independent quasi-velocities of the user in the order of the description, at most as many as there are
+ * degrees of freedom. */
 static void choose_user(velocity_basis *b, const double *C) {
     const sparse_block *p = &b->model->dynamics.C;
     b->user_count = 0;

@@ -5,10 +5,10 @@
  *
  * A_s are the rows of holonomic and velocity constraints. If they are redundant, A_s is an orthonormal basis of their
  * span (rank_qr.h), because single rows may vanish or become dependent as the mechanism moves. Acceleration constraints
- * restrict u', not u. The coordinates that complete C are the best-conditioned choice at the state of the choice.
- * Accelerations and multipliers do not depend on the basis, so it is chosen again when Ψ becomes ill-conditioned. The
- * state of an integration is therefore (q, q'), never (q, u): q'(u) has a pole where Ψ is singular, and the error
- * estimate of a step does not detect it. Nothing is allocated after creation. */
+ * restrict u', not u. The coordinates that complete C are the best-conditioned ones at the state at which they are
+ * chosen. Accelerations and multipliers do not depend on the basis, so it is chosen again when Ψ becomes
+ * ill-conditioned. The state of an integration is therefore (q, q'), never (q, u): q'(u) has a pole where Ψ is
+ * singular, and the error estimate of a step does not detect it. Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/linear/rank_qr.h"
@@ -52,8 +52,8 @@ void velocity_basis_free(velocity_basis *b);
 /* Discards the choice. Call when the active constraints change. */
 void velocity_basis_release(velocity_basis *b);
 
-/* Store and restore the choice, so that evaluations in between do not affect later ones. A choice that is discarded in
- * between is not restored. */
+/* Store and restore the choice, so that evaluations between the two calls do not affect later ones. A choice that is
+ * discarded between the calls is not restored. */
 void velocity_basis_remember(velocity_basis *b);
 void velocity_basis_recall(velocity_basis *b);
 

@@ -299,7 +299,7 @@ static void jumps_of_positions_and_momenta_are_rejected(void **state) {
          HAMEL_INVALID, "at t = 1 the operand of der() jumps by 1"},
         {"`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, `potential_energy`: `if(x<1, 0, "
          "0.2)`",
-         HAMEL_INTEGRATION, "at t = 1 momenta or the energy (by 0.2) jump"},
+         HAMEL_INTEGRATION, "at t = 1 the momenta or the energy jump (the energy by 0.2)"},
         {"`coordinates`: [`x`], `bodies`: [{`name`: `b`, `mass`: 1, `inertia`: 1, `position`: [`x`, "
          "0], "
          "`orientation`: {`angle`: `if(t < 1, 0, 1)`}}]",
@@ -307,7 +307,7 @@ static void jumps_of_positions_and_momenta_are_rejected(void **state) {
         {"`coordinates`: [`x`, {`name`: `y`, `velocity`: 1}], `particles`: [{`name`: `p`, `mass`: 1, "
          "`position`: [`x`, `y`]}], `constraints`: [{`name`: `wall`, `equation`: `x = max(0, t - 1)`, "
          "`friction`: {`coefficient`: 0.3, `on`: `p`}}]",
-         HAMEL_INTEGRATION, "at t = 1 velocities jump, and no law of impact is defined for friction"},
+         HAMEL_INTEGRATION, "at t = 1 velocities jump, but no impact law is defined for friction"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char said[400];
