@@ -14,7 +14,8 @@ static void add_times(double *to, double factor, const double *from) {
     for (size_t k = 0; k < WIDTH; k++) to[k] += factor * from[k];
 }
 
-/* Computes the columns from `column` on: row i of M is y[WIDTH · i …] of the result, in `work`. */
+/* Computes WIDTH columns of M, beginning with `column`. Returns an array in `work` whose element WIDTH · i + k is
+ * M_i,column+k. */
 static const double *columns_from(const congruence *c, const double *values, size_t column, double *work) {
     size_t count = c->n + c->sum_count;
     double *w = work, *y = work + WIDTH * count;
@@ -38,7 +39,7 @@ static const double *columns_from(const congruence *c, const double *values, siz
     return y;
 }
 
-/* Returns true if M_ij can differ from 0: with all values 1, it is the number of paths between both unknowns. */
+/* Returns true if M_ij can be nonzero. If all values are 1, M_ij is the number of paths between unknowns i and j. */
 static bool is_entry(const double *paths, size_t i, size_t j) {
     return paths[WIDTH * i + j % WIDTH] != 0;
 }
@@ -51,7 +52,7 @@ static bool allocate_pattern(arena *memory, size_t n, size_t count, sparse_block
     return M->row && M->column && *places;
 }
 
-/* Two passes over the columns: the first counts the entries of each row, the second lists them. */
+/* Makes two passes over the columns: the first counts the entries of each row, the second lists them. */
 bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) {
     arena scratch;
     arena_init(&scratch, SIZE_MAX);

@@ -1,9 +1,9 @@
-/* congruence.h — a symmetric matrix M = Bᵀ D B whose rows of B share their parts.
+/* congruence.h — a symmetric matrix M = Bᵀ D B, where the rows of B are sums that share terms.
  *
- * Unknowns 0 … n − 1 are those of M. Each further unknown is a sum of earlier ones: w = Σ factor · c. D has a few entries
- * for pairs of unknowns. In the kinetic energy of a chain, w is the velocity of a link and contains that of the link before;
- * B written out has n²/2 entries. A column of M takes one pass forward through the sums and one backward, so all entries
- * take n times the number of factors, and their expressions need not be derived. */
+ * Unknowns 0 … n − 1 are those of M. Each further unknown w is a sum Σ factor · u of earlier unknowns u. D has a few
+ * entries for pairs of unknowns. In the kinetic energy of a chain, w is the velocity of a link and contains that of the
+ * link before; B written out has n²/2 entries. A column of M takes one pass forward through the sums and one backward,
+ * so all entries take n times the number of factors, and their expressions need not be derived. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -21,13 +21,14 @@ typedef struct congruence {
     const uint32_t (*pairs)[2]; /* pair_count: x and y of D_xy = D_yx */
 } congruence;
 
-/* Number of doubles that `work` must hold below. */
+/* Returns the number of doubles in `work` of congruence_evaluate. */
 static inline size_t congruence_work(const congruence *c) {
     return 2 * CONGRUENCE_WIDTH * (c->n + c->sum_count);
 }
 
-/* Lists the positions of the lower triangle that can differ from 0, row by row, in memory of the arena; *places gets their
- * numbers in the order of columns, as congruence_evaluate requires. Sets everything but M->at. Returns false if out of memory. */
+/* Sets M, except M->at, to the pattern of the possibly nonzero entries of the lower triangle, sorted by rows. Sets
+ * *places to the indices of these entries sorted by columns, for congruence_evaluate. Allocates both from `memory`.
+ * Returns false if out of memory. */
 bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) HAMEL_CHECKED;
 
 /* Writes the entries to out[M->count]. */

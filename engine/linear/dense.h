@@ -42,7 +42,7 @@ void dense_backward(size_t n, const double *l, double *x); /* x := L⁻ᵀ x */
 
 /* Replaces a by L and U with P a = L U, with partial pivoting and row equilibration (GVL alg. 3.4.1). Returns false if
  * a is singular to working accuracy: a pivot is not above n·ε times the largest equilibrated entry. pivot: n; scale: n
- * scale factors of rows. The solutions compute x := a⁻¹ x and x := a⁻ᵀ x. */
+ * scale factors of rows. dense_lu_solve computes x := a⁻¹ x, and dense_lu_solve_transposed x := a⁻ᵀ x. */
 bool dense_lu(size_t n, double *a, size_t *pivot, double *scale);
 void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
 void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);

@@ -168,7 +168,7 @@ static hamel_status factor_ldl(kkt *k, const double *values) {
 }
 
 static hamel_status solve_ldl(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
-    (void)tolerance; /* rows are independent */
+    (void)tolerance; /* not used, because rows are independent */
     kkt_ldl_solve(k->ldl, g, r, x, lambda);
     return HAMEL_OK;
 }

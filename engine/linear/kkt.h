@@ -39,16 +39,16 @@ hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 void kkt_expect(kkt *k, size_t rank, const double *usual);
 bool kkt_expects_redundancy(const kkt *k); /* true if the expected rank is below the number of selected rows */
 
-/* Returns true if dense matrices would cost too much even for redundant rows; the sparse solver with compliance then
- * handles any rank. */
+/* Returns true if dense matrices would cost too much even for redundant rows. The sparse solver with compliance, which
+ * supports any rank, is then used. */
 bool kkt_prefers_sparse(const kkt *k);
 
 /* Factors the system for M, A and W in `values`, which must be finite. Returns HAMEL_OK, HAMEL_SINGULAR or
  * HAMEL_NO_MEMORY. */
 hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
 
-/* Solves for x[n] and lambda[m] (0 for rows not selected; may be NULL) with right sides g[n] (NULL: zeros) and r[m]
- * (only selected rows are read). Returns HAMEL_INCOMPATIBLE if redundant rows contradict each other by more than
+/* Solves for x[n] and lambda[m] (0 for rows not selected; may be NULL) with right-hand sides g[n] (NULL: zeros) and
+ * r[m] (only selected rows are read). Returns HAMEL_INCOMPATIBLE if redundant rows contradict each other by more than
  * `tolerance` relative to r; x then satisfies a maximal independent subset of the rows. */
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
                        double *lambda) HAMEL_CHECKED;

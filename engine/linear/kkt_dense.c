@@ -8,13 +8,13 @@
 #include <string.h>
 
 /* Lower bound on a mass in the weight of a row of A in the augmented matrix, relative to the largest mass in the row.
- * Masses may differ by the square of this before the lighter ones lose digits; a coordinate with M_ii = 0 has no other
- * scale. */
+ * Masses may differ by a factor of 1/LIGHTEST² before the lighter ones lose digits. A coordinate with M_ii = 0 has no
+ * other scale. */
 static const double LIGHTEST = 1e-3;
 
-/* Residual of a row of A, relative to its terms, above which the solution is refined; matrices of 40 rows leave some
- * 1e-15. A step multiplies the error by ε·κ: one step suffices at 1e-14, and three suffice at the smallest pivot that
- * Cholesky accepts. */
+/* Residual of a row of A, relative to its terms, above which the solution is refined. With 40 rows it is some 1e-15
+ * without refinement. A step multiplies the error by ε·κ: one step suffices at 1e-14, and three suffice at the smallest
+ * pivot that Cholesky accepts. */
 static const double REFINED = 1e-13;
 enum { REFINEMENTS = 3 };
 
@@ -79,8 +79,8 @@ static double weight_of(size_t n, const double *row, const double *mass, double 
     return sum > 0 ? 1 / sum : 0;
 }
 
-/* Factors M + Aᵀ diag(σ) A. The motion is unique if [M; A] has full rank, which is equivalent to this matrix being
- * positive definite (Udwadia & Phohomsiri, Proc. R. Soc. A 462 (2006) 2097). */
+/* Factors M + Aᵀ diag(σ) A. The motion is unique if [M; A] has full rank, that is, if this sum is positive definite
+ * (Udwadia & Phohomsiri, Proc. R. Soc. A 462 (2006) 2097). */
 static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     size_t n = k->n;
     double *mass = d->w, most = 0;
@@ -90,7 +90,7 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     for (size_t c = 0; c < k->k; c++) {
         const double *row = d->A + n * c;
         double part = usual_part(k, d, c);
-        /* the second factor reduces the weight of rows that are rounding */
+        /* the second factor reduces the weight of rows that consist of rounding errors */
         d->sigma[c] = weight_of(n, row, mass, most) * fmin(1, part * part);
         for (size_t j = 0; j < n; j++) {
             double a = d->sigma[c] * row[j];
@@ -239,7 +239,7 @@ static double solve_rank(const kkt *k, kkt_dense *d) {
 static hamel_status solve_lu(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
     kkt_dense *d = k->dense;
     size_t n = k->n;
-    (void)tolerance; /* rows are independent */
+    (void)tolerance; /* not used, because rows are independent */
     for (size_t i = 0; i < n; i++) d->w[i] = g ? g[i] : 0;
     for (size_t c = 0; c < k->k; c++) d->w[n + c] = r[k->taken[c]];
     dense_lu_solve(n + k->k, d->LU, d->pivot, d->lu_scale, d->w);

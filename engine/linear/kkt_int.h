@@ -26,12 +26,12 @@ extern const kkt_kind kkt_by_compliance; /* sparse: any rows */
 
 /* The matrices of the dense kinds, column-major; k: number of selected rows. */
 typedef struct kkt_dense {
-    bool augmented;          /* whether M + Aᵀ diag(σ) A was factored */
-    bool augment;            /* whether M has been singular, so that the augmented matrix is tried first */
+    bool augmented;          /* true if M + Aᵀ diag(σ) A was factored */
+    bool augment;            /* true if M has been singular, so that the augmented matrix is tried first */
     double *sigma;           /* k: weight of each row in the augmented matrix */
     double *A;               /* n × k: column c is row c of A */
     double *L;               /* n × n */
-    bool diagonal;           /* whether M is diagonal; L⁻¹ is then stored in `inverse` */
+    bool diagonal;           /* true if M is diagonal; L⁻¹ is then stored in `inverse` */
     double *inverse;         /* n: diagonal of L⁻¹ */
     double *Y;               /* n × k: L⁻¹Aᵀ, columns of unit length */
     double *scale;           /* k: scale factor of each column of Y */
@@ -56,7 +56,7 @@ typedef struct kkt_sparse {
 struct kkt {
     arena memory, selected;        /* lifetime: the system; the current selection */
     const sparse_block *M, *A, *W; /* borrowed; W is NULL if it is zero */
-    bool *rows;                    /* m: whether the row may be selected */
+    bool *rows;                    /* m: true if the row may be selected */
     size_t n, m, k, capacity;      /* k: number of selected rows; capacity: its maximum */
     int *row_of;                   /* m: selected row of each constraint, or −1 */
     int *taken;                    /* k: constraint of each selected row */
@@ -66,20 +66,20 @@ struct kkt {
     size_t limit;                  /* expected rank (kkt_expect); SIZE_MAX: unknown */
     const double *usual;           /* m, or NULL: usual lengths of rows */
     bool least_reaction;
-    bool diagonal;             /* whether M has no entry off its diagonal */
-    bool singular;             /* whether M is singular at every state (kkt_expect_singular) */
+    bool diagonal;             /* true if M has no entry off its diagonal */
+    bool singular;             /* true if M is singular at every state (kkt_expect_singular) */
     triplets entries;          /* [M, −(Aᵀ + W); A, −E] for the selected rows; E last */
     const kkt_kind *preferred; /* kind tried after LDLᵀ in a new selection: Cholesky or KLU */
     const kkt_kind *fallback;  /* kind tried after LDLᵀ in the next factorization: Cholesky, KLU or compliance */
     const kkt_kind *kind;      /* kind of the last factorization */
-    bool factored;             /* whether the last factorization succeeded */
+    bool factored;             /* true if the last factorization succeeded */
     kkt_ldl *ldl;              /* NULL if LDLᵀ is not used for this system */
     kkt_dense *dense;          /* NULL until first needed */
     kkt_sparse sparse;         /* unused if Cholesky is preferred */
 };
 
 bool kkt_dense_create(kkt *k);        /* creates k->dense; false if out of memory */
-void kkt_dense_discard(kkt_dense *d); /* discards what belongs to the last selection */
+void kkt_dense_discard(kkt_dense *d); /* discards the arrays of the last selection */
 void kkt_dense_free(kkt_dense *d);
 bool kkt_sparse_create(kkt *k); /* creates k->sparse for the selected rows; false if out of memory */
 void kkt_sparse_free(kkt *k);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <suitesparse/camd.h>
 
-/* Upper bound on the products per entry of the matrix, and thus on the length of the lists. */
+/* Upper bound on the products per entry of the matrix, and thus on the length of the lists (chosen, not measured). */
 enum { UPDATES_MOST = 64 };
 /* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some
  * hundred products. Measured: break-even is a full matrix of 12 rows; a tridiagonal one of 48 rows takes a tenth of
@@ -22,7 +22,7 @@ struct kkt_ldl {
     size_t n, all;         /* numbers of coordinates and of all unknowns */
     size_t entries, below; /* entries of the lower triangle of M and of A; entries of L below the diagonal */
     size_t updates;        /* number of products that the elimination subtracts */
-    int *order;            /* all: coordinate, or n + row taken */
+    int *order;            /* all: a coordinate, or n + index of a selected row */
     int *constraint;       /* all: constraint of each row */
     int *from, *place;     /* per entry: index in the given values, and in `value` */
     int *start, *row;      /* all + 1, below: columns of L with increasing rows */
@@ -169,7 +169,7 @@ static void find_places(builder *b) {
 
 /* --- construction ------------------------------------------------------------------------------------------------- */
 
-/* Returns true if lists are faster than dense matrices, or if the system is large, because its alternative is KLU. */
+/* Returns true if lists are faster than dense matrices, or if the system is large: the alternative is then KLU. */
 static bool is_faster(const kkt_ldl *s, const kkt_ldl_form *form) {
     double n = (double)form->n, c = (double)form->k;
     double dense = n * n * n / 6 + n * n * c / 2 + n * c * c / 2 + c * c * c / 6;
@@ -234,7 +234,7 @@ void kkt_ldl_free(kkt_ldl *s) {
 
 /* --- factorization and solution ----------------------------------------------------------------------------------- */
 
-/* Eliminates unknown j. Returns the position after its targets in the list. */
+/* Eliminates unknown j, whose targets begin at `target`. Returns the end of its targets. */
 static const int *eliminate(const kkt_ldl *s, size_t j, const int *target) {
     double *value = s->value, *l = value + s->all, inverse = 1 / value[j];
     int end = s->start[j + 1];

@@ -28,8 +28,8 @@ void kkt_ldl_free(kkt_ldl *s);
  * others. */
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) HAMEL_CHECKED;
 
-/* Solves for x[n] and lambda[m] (only selected rows are written; may be NULL) with right sides g[n] (NULL: zeros) and
- * r[m]. */
+/* Solves for x[n] and lambda[m] (only selected rows are written; may be NULL) with right-hand sides g[n] (NULL: zeros)
+ * and r[m]. */
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda);
 
 /* Returns the rank margin after kkt_ldl_factor, even if it failed because a row depends on others: the sine of the

@@ -8,12 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound on the size of systems that are factored as dense matrices if rows become dependent; they take 70 MB. */
+/* Upper bound on the size of systems that are factored as dense matrices if rows become dependent; 3000² doubles take
+ * 72 MB. */
 enum { DENSE_FALLBACK_MAX = 3000 };
-/* Lower bound on the size to which the compliance is relative, as a fraction of the largest row. */
+/* The compliance is relative to the smallest row size Σ A_ci²/M_ii. SPREAD bounds this size from below, as a fraction
+ * of the largest row size (chosen, not measured). */
 static const double SPREAD = 1e-3;
-/* The iteration ends when the residual is below this fraction of the right side. A step gains ten digits if rows do not
- * contradict each other. */
+/* The iteration ends when the residual is below this fraction of the right-hand side. A step gains ten digits if rows
+ * do not contradict each other. */
 static const double PROXIMAL_REST = 1e-14;
 enum { PROXIMAL_STEPS = 40 };
 
@@ -103,7 +105,7 @@ static void copy_solution(const kkt *k, double *x, double *lambda) {
 }
 
 static hamel_status solve_klu(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda) {
-    (void)tolerance; /* rows are independent */
+    (void)tolerance; /* not used, because rows are independent */
     hamel_status status = solve_once(k, g, r);
     if (status == HAMEL_OK) copy_solution(k, x, lambda);
     return status;

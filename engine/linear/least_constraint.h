@@ -3,10 +3,10 @@
  *     ½ xᵀM x − gᵀx → min   over   E x = r
  *
  * This equals ½ (x − a)ᵀM (x − a) → min with M a = g (Gauss 1829; Papastavridis A94; Greenwood 4.320-4.340). M may be
- * singular if it is regular in the null space of E. Null-space method (Björck, Numerical Methods for Least Squares
- * Problems, 5.1.3): x = x_r + Z y, where x_r is the least-norm solution of E x = r, Z is a basis of the null space of
- * E, and ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices are dense and column-major; nothing is allocated after
- * creation. */
+ * singular if it is regular in the null space of E. The null-space method (Björck, Numerical Methods for Least Squares
+ * Problems, 5.1.3) computes x = x_r + Z y, where x_r is the least-norm solution of E x = r, Z is a basis of the null
+ * space of E, and ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices are dense and column-major; nothing is
+ * allocated after creation. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -22,8 +22,8 @@ typedef struct least_constraint {
     size_t *pivot;
 } least_constraint;
 
-/* Allocates for at most n unknowns and `most` rows. Returns false if out of memory. Call least_constraint_free in both
- * cases. */
+/* Allocates the arrays for at most n unknowns and `most` rows. Returns false if out of memory. Call
+ * least_constraint_free in both cases. */
 bool least_constraint_create(least_constraint *s, size_t n, size_t most);
 void least_constraint_free(least_constraint *s);
 

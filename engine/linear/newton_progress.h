@@ -1,7 +1,8 @@
 /* newton_progress.h — stopping test for Newton's method at the level of rounding.
  *
- * The method squares relative errors, so the iteration ends when the next step would only change rounding. Rounding is
- * larger if terms cancel. An iteration therefore also ends when its error is small and no longer halves. */
+ * The method squares relative errors, so the iteration ends when the next step would be smaller than rounding errors.
+ * Rounding errors are larger if terms cancel. An iteration therefore also ends when its error is small and no longer
+ * halves. */
 #pragma once
 
 #include "engine/base/tolerances.h"
@@ -13,11 +14,11 @@ typedef struct newton_tolerances {
     double rounding, stalled;
 } newton_tolerances;
 
-/* Tolerances of scaled residuals (tolerances.h): two roundings of 1, and the rounding of cancelling sums that are some
- * thousand times larger. */
+/* Tolerances of scaled residuals (tolerances.h). 4e-16 is two rounding errors of 1. 1e-12 is the rounding error of
+ * cancelling terms some thousand times as large. */
 static const newton_tolerances NEWTON_RESIDUAL = {4e-16, 1e-12};
-/* Tolerances of steps relative to the solution: 1e-13 is rounding in some hundred coordinates, and a step of 1e-8 is followed by
- * one of 1e-16 unless terms cancel. */
+/* Tolerances of steps relative to the solution. 1e-13 is the rounding error n ε of a system with some hundred
+ * coordinates. A step of 1e-8 is followed by one of 1e-16 unless terms cancel. */
 static const newton_tolerances NEWTON_STEP = {1e-13, 1e-8};
 
 /* Returns true if the iteration ends with an error or step of this relative size; false for NaN. *before is the

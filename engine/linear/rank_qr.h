@@ -6,8 +6,8 @@
  * At a state that violates the constraints by δ, each choice of independent rows spans a different space, at a distance
  * of δ. Results computed from Q₁ would jump when the choice changes, and integrators would fail. Solutions are
  * therefore Eᵀλ with the λ of least norm over all rows. The range of Eᵀ is that of Q₁ rotated by one step of subspace
- * iteration towards the largest singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Both vary with the
- * choice only by δ². */
+ * iteration towards the largest singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Solutions and range
+ * then vary with the choice only by δ². */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -28,7 +28,8 @@ typedef struct rank_qr {
     size_t *pivot;             /* k */
 } rank_qr;
 
-/* Allocates for at most `most` rows of n columns. Returns false if out of memory. Call rank_qr_free in both cases. */
+/* Allocates the arrays for at most `most` rows of n columns. Returns false if out of memory. Call rank_qr_free in both
+ * cases. */
 bool rank_qr_create(rank_qr *s, size_t n, size_t most);
 void rank_qr_free(rank_qr *s);
 
@@ -37,7 +38,7 @@ void rank_qr_free(rank_qr *s);
  * rounding into a direction. Instead of this call, the caller may fill k, QR, scale and length. */
 void rank_qr_load(rank_qr *s, size_t k, const double *rows, const double *usual);
 
-/* Returns the length of a row relative to its usual length; 1 if `usual` is 0 (unknown) or the row vanishes. */
+/* Returns the length of a row relative to its usual length, or 1 if `usual` is 0 (unknown) or the row vanishes. */
 double rank_qr_part(double length, double usual);
 
 /* Factors the loaded rows: sets rank and pivot; the first `rank` pivots are indices of independent rows. Returns false

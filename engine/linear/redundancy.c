@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double INVOLVED = 1e-9; /* smaller parts of a combination, relative to the largest, are rounding */
+static const double INVOLVED =
+    1e-9; /* parts of a combination below this, relative to the largest, are rounding errors */
 
 typedef struct term {
     int index; /* column of a row, or pivot of a combination */
@@ -23,7 +24,7 @@ typedef struct pivot {
 } pivot;
 
 typedef struct elimination {
-    arena *memory; /* that of the result */
+    arena *memory; /* memory of the result */
     const sparse_block *A;
     const double *entry, *usual; /* entries of A; usual lengths of its rows */
     size_t *row_start;           /* entries of A by row: m + 1 */
@@ -31,7 +32,7 @@ typedef struct elimination {
     size_t rank;
     int *pivot_of; /* n: pivot of each column, or −1 */
     double *x;     /* n: the current row */
-    bool *present; /* n: whether `columns` contains the column */
+    bool *present; /* n: true if `columns` contains the column */
     int *columns;  /* n: columns in which x may be nonzero */
     size_t column_count;
     int *heap; /* n: binary heap of the pivots to be subtracted from x, smallest first */
@@ -140,7 +141,8 @@ static bool keep_row(elimination *e, size_t c, int column, double size) {
 
 /* --- dependent rows ----------------------------------------------------------------------------------------------- */
 
-/* Sets y to the coefficients of a dependent row in terms of the pivot rows. Returns the largest part. */
+/* Sets y to the coefficients of a dependent row in terms of the pivot rows. Returns the size of the largest term of
+ * this sum. */
 static double combine(elimination *e, double size) {
     double most = size;
     memset(e->y, 0, e->rank * sizeof *e->y);

@@ -13,13 +13,13 @@
 
 typedef struct redundancy {
     arena memory;
-    size_t rank, count; /* numbers of independent and of dependent rows among those taken */
+    size_t rank, count; /* numbers of independent and of dependent rows among the selected ones */
     size_t *dependent;  /* count: indices of the dependent constraints, increasing */
     size_t *first;      /* count + 1: set k is items[first[k]] to items[first[k+1] − 1], increasing */
     size_t *items;      /* constraints of the sets */
     double *weights;    /* weight w_i of each item; 1 for the dependent row */
     double *rest;       /* count: relative residual of the row after elimination */
-    bool *involved;     /* m: whether a set contains the constraint; otherwise its multiplier is unique */
+    bool *involved;     /* m: true if a set contains the constraint; otherwise its multiplier is unique */
 } redundancy;
 
 /* Eliminates the rows of A that `taken` selects (m; NULL: all). A is sorted by rows. A row is dependent if no entry
@@ -32,5 +32,5 @@ void redundancy_free(redundancy *r);
 /* Returns true if the set contains the constraint. */
 bool redundancy_holds(const redundancy *r, size_t set, size_t constraint);
 
-/* Returns |Σ w_i r_i| of a set: the contradiction of the right sides r[m]. */
+/* Returns |Σ w_i r_i| of a set: the contradiction of the right-hand sides r[m]. */
 double redundancy_contradiction(const redundancy *r, size_t set, const double *right);

@@ -32,12 +32,12 @@ struct sparse {
     double *value;    /* equilibrated entries */
     double *scale;    /* scale factor of each row */
     double *most;     /* largest equilibrated entry of each column */
-    double *rhs, *x;  /* right side and solution */
+    double *rhs, *x;  /* right-hand side and solution */
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
     double growth; /* reciprocal growth of U when the pivots were chosen */
-    bool factored; /* whether the last factorization succeeded */
+    bool factored; /* true if the last factorization succeeded */
 };
 
 /* --- the pattern ------------------------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ bool sparse_is_faster(size_t n, size_t count) {
 }
 
 sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t count) {
-    if (n >= INT_MAX / 2 || count >= INT_MAX / 2) return NULL; /* beyond the indices of KLU */
+    if (n >= INT_MAX / 2 || count >= INT_MAX / 2) return NULL; /* KLU's int indices would overflow */
     for (size_t i = 0; i < count; i++) assert(rows[i] >= 0 && (size_t)rows[i] < n);
     for (size_t i = 0; i < count; i++) assert(columns[i] >= 0 && (size_t)columns[i] < n);
     sparse *s = calloc(1, sizeof *s);

@@ -1,8 +1,8 @@
 /* sparse_block.h — a sparse matrix whose entries are consecutive values of a longer vector.
  *
  * Several blocks share the outputs of one program: entry e of a block is values[at + e], at (row[e], column[e]). A
- * pattern contains each position at most once. A symmetric block holds the lower triangle (row ≥ column). All sums run
- * in the order of the entries, so that results do not depend on the caller. */
+ * pattern contains each position at most once. A symmetric block holds the lower triangle (row ≥ column). Sums are
+ * computed in the order of the entries, so that results do not depend on the caller. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 typedef struct sparse_block {
     size_t rows, columns, count, at;
-    int *row, *column; /* count each; memory of the block's creator */
+    int *row, *column; /* count each; owned by the creator of the block */
 } sparse_block;
 
 /* Add factor · B x to y[rows], or factor · Bᵀ x to y[columns]. */
@@ -23,7 +23,7 @@ void sparse_block_multiply_symmetric(const sparse_block *b, const double *values
 void sparse_block_multiply_magnitudes(const sparse_block *b, const double *values, const double *x, double *y);
 
 /* Writes the entries into a column-major matrix with leading dimension `leading`; its other entries do not change.
- * Transposed: entry (i, j) is written to (j, i). Symmetric: to both. */
+ * `transposed` writes entry (i, j) to (j, i); `symmetric` writes it to both positions. */
 void sparse_block_to_dense(const sparse_block *b, const double *values, size_t leading, double *out);
 void sparse_block_to_dense_transposed(const sparse_block *b, const double *values, size_t leading, double *out);
 void sparse_block_to_dense_symmetric(const sparse_block *b, const double *values, size_t leading, double *out);

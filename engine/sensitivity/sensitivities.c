@@ -138,7 +138,7 @@ static HAMEL_CHECKED hamel_status solve_state(sensitivities *w, double t, const 
     return motion_solve(&k->motion, k->values + w->model->dynamics.at_Q, k->b, INFINITY, w->free_a, w->free_lambda);
 }
 
-/* Sets w->g and w->r to the right sides for lane k of the residual's tangents. */
+/* Sets w->g and w->r to the right-hand sides for lane k of the residual's tangents. */
 static void right_side(sensitivities *w, size_t k, double alpha, double beta) {
     const hamel_model *model = w->model;
     const double *velocity = w->dynamics_tangents + model->dynamics.at_velocity * LANES,
@@ -285,8 +285,8 @@ static hamel_status project_sensitivities(sensitivities *w, double *const *s) {
     return status == HAMEL_OK ? correct_sensitivities(w, false, s) : status;
 }
 
-/* Computes the columns of one group of inputs. Outputs may depend on accelerations and multipliers, so their
- * derivatives are computed first. */
+/* Computes the columns of one group of inputs. Outputs may depend on accelerations and multipliers, so the derivatives
+ * of these are computed first. */
 static hamel_status observe_batch(sensitivities *w, size_t batch, double *const *s, double *out) {
     const hamel_model *model = w->model;
     dynamics *k = w->dynamics;
@@ -328,10 +328,10 @@ static hamel_status check_unique(const sensitivities *w, double t, hamel_error *
     for (size_t c = 0; c < w->m; c++) active += w->dynamics->discrete_state.active[c];
     if (!w->inputs->unique_only || motion_rank(&w->dynamics->motion) == active) return HAMEL_OK;
     (void)hamel_fail(error, HAMEL_SINGULAR, "/simulation/sensitivities", 0,
-                     "at t = %.9g constraints depend on each other: multipliers have no derivatives, but outputs "
-                     "contain some",
+                     "at t = %.9g redundant constraints make the multipliers in the outputs nonunique, so they have no "
+                     "derivatives",
                      t);
-    hamel_suggest(error, "take lambda() and reaction() out of the outputs, or remove the dependent constraints");
+    hamel_suggest(error, "remove lambda() and reaction() from the outputs, or remove the redundant constraints");
     return HAMEL_SINGULAR;
 }
 

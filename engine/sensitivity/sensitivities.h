@@ -25,7 +25,7 @@ sensitivities *sensitivities_create(dynamics *k);
 
 size_t sensitivities_count(const sensitivities *w);        /* number of inputs */
 size_t sensitivities_length(const sensitivities *w);       /* 2n */
-const double *sensitivities_sizes(const sensitivities *w); /* magnitudes of the inputs, not 0 */
+const double *sensitivities_sizes(const sensitivities *w); /* magnitudes of the inputs, never 0 */
 
 /* Sets s to the sensitivities of the consistent initial values (q, v) at time t that initial_values_make_consistent
  * computed. Returns HAMEL_SINGULAR, with an error, if they have no derivatives; otherwise a status of
@@ -46,16 +46,17 @@ hamel_status sensitivities_see(sensitivities *w, double t, const double *q, cons
 /* Derivatives across events (sensitivities_jump.c).
  *
  * The time τ of an event depends on the inputs. Between sensitivities_meet and sensitivities_part, s contains total
- * variations δ(q, q') = s + (q', q'') dτ/dp of the state at the event. Call sensitivities_see at the instant before. */
+ * variations δ(q, q') = s + (q', q'') dτ/dp of the state at the event. Before the functions below, call
+ * sensitivities_see at the same instant. */
 
-/* Begins an instant at which roots are crossed: computes the derivatives of their times. `again`: the previous event at
- * the same instant causes the crossings. */
+/* Begins an instant at which root functions cross zero, and computes the derivatives of the crossing times. `again`:
+ * the previous event at the same instant causes the crossings. */
 hamel_status sensitivities_instant(sensitivities *w, bool again, const double *const *s,
                                    hamel_error *error) HAMEL_CHECKED;
 
 /* Begins the event of root i. `at_zero`: the root function was 0 and leaves 0. Returns HAMEL_SINGULAR, with an error,
- * if the event has no derivative: the root function only touches zero, or another event happens at the same instant and
- * the order matters. */
+ * if the time of the event has no derivative: the root function only touches zero, or another event happens at the same
+ * instant and the order matters. */
 hamel_status sensitivities_meet(sensitivities *w, size_t i, bool at_zero, double *const *s,
                                 hamel_error *error) HAMEL_CHECKED;
 

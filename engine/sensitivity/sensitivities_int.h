@@ -10,7 +10,7 @@ struct sensitivities {
     const model_sensitivities *inputs;
     dynamics *dynamics;
     size_t n, m, count;
-    bool needs_ideal;        /* whether a program uses the ideal and nonideal parts of the reaction separately */
+    bool needs_ideal;        /* true if a program uses the ideal and nonideal parts of the reaction separately */
     double *parameter_seeds; /* parameters × lanes, for the inputs from `seeded` on; 0 for constant parameters */
     long seeded;
     double *q_seeds, *v_seeds, *a_seeds;  /* n × lanes */
@@ -22,7 +22,7 @@ struct sensitivities {
     double *residual_work, *tangent_work;            /* workspaces of the residual program and of all tangents */
     double *a, *lambda;                              /* n, m: accelerations and multipliers of the state */
     double *free_a, *free_lambda;                    /* n, m: solution for ideal constraints alone, if needs_ideal */
-    double *g, *r, *x, *mu;                          /* n, m, n, m: right sides and solutions */
+    double *g, *r, *x, *mu;                          /* n, m, n, m: right-hand sides and solutions */
     double *given, *given_rates;                     /* n: given initial velocities; n per input: their derivatives */
     double *mass, *mass_rates;                       /* M at the given initial state; its derivatives for each input */
     double *step;                                    /* n: step from the given initial values to the consistent ones */

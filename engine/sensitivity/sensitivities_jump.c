@@ -13,9 +13,9 @@
  *
  * At changes of branches and stick-slip states, h is the identity and only x' jumps.
  *
- * Two events at one instant have a derivative if one causes the other or if they are independent. They are independent
- * if the derivatives of both times agree before the first event, or if the first event does not change that of the
- * second. */
+ * The state after two events at one instant has derivatives if one event causes the other or if they are independent.
+ * They are independent if the derivatives of both times agree before the first event, or if the first event does not
+ * change the derivative of the second time. */
 #include "engine/base/finite.h"
 #include "engine/sensitivity/sensitivities_int.h"
 
@@ -24,7 +24,8 @@
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES };
-/* Derivatives of times are equal if their relative difference is below this multiple of rtol. */
+/* Derivatives of times count as equal if their relative difference is below this multiple of rtol (chosen, not
+ * measured). */
 static const double SAME_TIMES = 1e3;
 
 typedef struct sensitivities_jump {
@@ -36,9 +37,9 @@ typedef struct sensitivities_jump {
     double *dt;                     /* count: dτ/dp of the current event */
     double *now;                    /* dτ/dp as in `times`, after the first event at the instant */
     double *along;                  /* 2n: direction of the motion */
-    bool met;                       /* whether an event has begun at the instant, with dt */
-    bool follows;                   /* whether the previous event causes the current crossings */
-    bool moving;                    /* whether s contains total variations */
+    bool met;                       /* true if an event has begun at the instant; dt is then set */
+    bool follows;                   /* true if the previous event causes the current crossings */
+    bool moving;                    /* true if s contains total variations */
 } sensitivities_jump;
 
 sensitivities_jump *sensitivities_jump_create(const hamel_model *model, arena *memory) {
@@ -141,8 +142,8 @@ static bool same_times(const sensitivities *w, const double *x, const double *y)
     return true;
 }
 
-static const char TOUCHES[] = "only touches zero",
-                  ORDER_MATTERS[] = "happens at the same instant as another, and the order matters",
+static const char TOUCHES[] = "has a root function that only touches zero",
+                  ORDER_MATTERS[] = "happens at the same instant as another event, and their order matters",
                   CHANGE[] = "change the initial values slightly";
 
 static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *why, const char *hint,
@@ -150,13 +151,13 @@ static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *w
     bool event = i < w->model->events.count;
     (void)hamel_fail(error, HAMEL_SINGULAR, event ? w->model->events.list[i].pointer : "/simulation/sensitivities", 0,
                      "at t = %.9g the motion has no derivatives: %s%s%s%s", w->dynamics->t, event ? "the event `" : "",
-                     event ? w->model->events.list[i].name : "a branch of the equations", event ? "` " : " ", why);
+                     event ? w->model->events.list[i].name : "a branch change", event ? "` " : " ", why);
     hamel_suggest(error, "%s", hint);
     return HAMEL_SINGULAR;
 }
 
-/* Chooses dτ/dp of a root function that was 0 and leaves 0. The event has a derivative if no input changes that 0: at
- * the initial state dτ/dp must be 0, and later it must equal that of the previous event. */
+/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time has a derivative if no input changes this value 0:
+ * at the initial state dτ/dp must be 0, and later it must equal dτ/dp of the previous event. */
 static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
     sensitivities_jump *j = w->jump;
     if (j->met) {
@@ -248,7 +249,7 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
             s[k][event->targets[i]] = w->jump->assigned[(event->at_set + i) * w->count + k];
 }
 
-/* Sets w->g and w->r to the right sides of the derivative of  M x − Aᵀμ = 0,  A x = −ψ  (−(1 + e) ψ for rows with an
+/* Sets w->g and w->r to the right-hand sides of the derivative of M x − Aᵀμ = 0, A x = −ψ (−(1 + e) ψ for rows with an
  * impulse): the terms without δx and δμ, for one input in one lane. */
 static void strike_right_side(sensitivities *w, const model_event *event, const sensitivities_impulse *at, size_t lane,
                               size_t input) {

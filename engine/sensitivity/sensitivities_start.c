@@ -23,7 +23,7 @@
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES, START_ITERATIONS = 60 };
-/* Upper bound on the relative change in the last iteration, beyond which the derivatives are reported as undefined.
+/* If the relative change in the last iteration exceeds this bound, the derivatives are reported as undefined.
  * Convergence is linear, and users read at most six digits of derivatives. */
 static const double UNSETTLED = 1e-9;
 
