@@ -1,16 +1,16 @@
 /* assembler.h — encodes the x86-64 and AVX2 instructions that native.c writes.
  *
- * Encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3 (VEX prefix) and the
- * pages of the instructions. Vector instructions have three operands and do not change their sources; the second source
- * may be memory, which need not be aligned. */
+ * The encodings are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3
+ * (VEX prefix) and the pages of the instructions. Vector instructions have three operands and do not change their
+ * sources; the second source may be memory, which need not be aligned. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing buffer. If out of memory or above the limit, `failed` is set and further bytes are dropped. Initialize it with
- * zeros and the limit; release it with assembler_free. */
+/* A growing buffer. If memory is exhausted or `limit` is exceeded, `failed` is set and further bytes are dropped.
+ * Initialize it with zeros and the limit; release it with assembler_free. */
 typedef struct assembler {
     uint8_t *bytes;
     size_t count, capacity, limit; /* limit: upper bound of `count` */
@@ -87,4 +87,4 @@ void asm_constant(assembler *a, int to, uint64_t value);
 
 void asm_enter(assembler *a);  /* saves RBX, RBP and R14, after which the stack is aligned for calls */
 void asm_leave(assembler *a);  /* restores RBX, RBP and R14, and returns */
-void asm_narrow(assembler *a); /* clears the upper halves of vector registers, because otherwise SSE code is slow */
+void asm_narrow(assembler *a); /* clears the upper halves of vector registers; later SSE code would otherwise be slow */

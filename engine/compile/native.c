@@ -6,9 +6,9 @@
  * outputs, R14 to the numbers and functions that recipes use. The interpreter evaluates operations that depend on
  * parameters only, once per run.
  *
- * No page is writable and executable at the same time, and no mapping changes between the two. The code is written
- * through one mapping of an anonymous file, which is unmapped before the file is sealed and mapped for execution. This
- * works under systemd's MemoryDenyWriteExecute. */
+ * No page is writable and executable at the same time, and no mapping changes from writable to executable. The code is
+ * written through one mapping of an anonymous file, which is unmapped before the file is sealed and mapped for
+ * execution. This works under systemd's MemoryDenyWriteExecute. */
 #include "engine/compile/native.h"
 
 #include "engine/compile/native_int.h"
@@ -20,8 +20,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* LONGEST_CODE: upper bound of the code in bytes; beyond it, the status is NATIVE_NO_MEMORY. MOST_SLOTS: the offsets of
- * tangent lanes, 64 bytes per slot, fit into 32 bits. */
+/* LONGEST_CODE bounds the code in bytes (chosen, not measured); longer code is reported as NATIVE_NO_MEMORY. With at
+ * most MOST_SLOTS slots, the offsets of tangent lanes, 64 bytes per slot, fit into 32 bits. */
 enum { LONGEST_CODE = 64 << 20, MOST_SLOTS = INT32_MAX / 128 };
 
 #define OP(name, ...)                                         \

@@ -2,7 +2,7 @@
  *
  * A recipe is a list of steps. Steps use the operands X, Y, Z, the scratch registers S and T, the number ONE, the masks
  * SIGN (the sign bit) and MAGNITUDE (the other bits), and the result R. Only the last step writes R, because R may be the
- * register of an operand. Products and sums are rounded one by one in the order of the tables in operators.h and
+ * register of an operand. Each product and each sum is rounded, in the order of the tables in operators.h and
  * program_int.h. For an operation without a recipe, the code calls the function of the interpreter. */
 #pragma once
 
@@ -80,9 +80,9 @@ static const native_recipe native_recipes[PROGRAM_OP_COUNT] = {
     [PROGRAM_SUBMUL]  = {{STEP(MUL_SD, S, X, Y), STEP(SUB_SD, R, Z, S)}},
 };
 
-/* How the tangent of an operand contributes to that of the result: unchanged, negated, or multiplied by the factor or
- * mask P that the recipe computes. PARTIAL_CALL calls the function of the interpreter for the partial derivative.
- * Conditions have no entries, because their operands contribute nothing. */
+/* The contribution of an operand's tangent to that of the result: the tangent itself, its negative, or its product with
+ * the factor or mask P that the recipe computes. PARTIAL_CALL calls the function of the interpreter for the partial
+ * derivative. Conditions have no entries, because their operands contribute nothing. */
 typedef enum native_partial_kind {
     PARTIAL_CALL,
     PARTIAL_NONE,

@@ -5,8 +5,8 @@
  * Equal expressions are evaluated once, because they are one node of the graph. A slot is reused after the last use of
  * its value.
  *
- * A program is immutable and shared by threads. A workspace belongs to one thread at a time, contains all values, and
- * has a fixed size. Evaluation allocates no memory, and writes only the workspace and the outputs. */
+ * A program is immutable and may be shared by threads. A workspace belongs to one thread at a time, contains all
+ * values, and has a fixed size. Evaluation allocates no memory, and writes only the workspace and the outputs. */
 #pragma once
 
 #include "engine/compile/vec8.h"
@@ -48,9 +48,9 @@ graph_node program_first_fault(const program *p, const program_inputs *inputs, d
 
 /* --- program_vec8.c: eight members of a sweep at once ------------------------------------------------------------- */
 
-/* Like program_prepare and program_evaluate, with a vec8 in place of each double in inputs->values[kind], in the
- * workspace and in outputs[count]. The results of a member do not depend on other members. They differ from those of
- * program_evaluate only in the rounding of sines and cosines. */
+/* These functions work as program_prepare and program_evaluate do, with a vec8 in place of each double in
+ * inputs->values[kind], in the workspace and in outputs[count]. The results of a member do not depend on other members.
+ * They differ from those of program_evaluate only in the rounding of sines and cosines. */
 void program_prepare_vec8(const program *p, const program_inputs *inputs, vec8 *workspace);
 void program_evaluate_vec8(const program *p, const program_inputs *inputs, vec8 *workspace, vec8 *outputs);
 

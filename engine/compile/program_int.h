@@ -13,8 +13,8 @@
 #include "engine/compile/program.h"
 
 /* Operations of a tape in addition to those of the graph. Columns: enum, arity, value, ∂/∂x, ∂/∂y, ∂/∂z, written with
- * the builder names of operators.h. Products and sums are rounded one by one, so a fused operation gives the same bits
- * as the two operations it replaces. The exponent y of POWI is an integer constant, so its ∂/∂y is never needed. */
+ * the builder names of operators.h. Each product and each sum is rounded, so a fused operation gives the same bits as
+ * the two operations it replaces. The exponent y of POWI is an integer constant, so its ∂/∂y is never needed. */
 /* clang-format off */
 #define PROGRAM_EXTRA_LIST(OP)                                                                                         \
     OP(SQUARE,   1, x * x,                     ADD_(X, X),                               N_(0),        N_(0))          \
@@ -29,8 +29,8 @@
     OP(SUBMUL,   3, z - x * y,                 NEG_(Y),                                  NEG_(X),      N_(1))
 /* clang-format on */
 
-/* Expands the macro OP(name, arity, value, dx, dy, dz), which the user defines before, for each operation except TABLE
- * and SINCOS. */
+/* Expands OP(name, arity, value, dx, dy, dz) for each operation except TABLE and SINCOS. Define the macro OP before
+ * use. */
 #define PROGRAM_OF_GRAPH(name, text, arity, kind, value, dx, dy) OP(name, arity, value, dx, dy, N_(0))
 #define PROGRAM_OPERATION_LIST GRAPH_OPERATOR_LIST(PROGRAM_OF_GRAPH) PROGRAM_EXTRA_LIST(OP)
 
@@ -46,9 +46,9 @@ enum {
 _Static_assert((int)PROGRAM_TABLE == (int)GRAPH_TABLE, "the operations of the graph have the same numbers");
 _Static_assert(PROGRAM_OP_COUNT <= 64, "schedule.c stores one bit per operation in a 64-bit word");
 
-/* An instruction of four slots of the workspace, which contains constants, inputs by kind, and computed values. Unused
- * operands are slot 0. Two slots share a word, because the interpreter is bound by its loads: two loads and shifts are a
- * fifth faster than four loads (README.md). */
+/* An instruction: four slots of the workspace, which contains constants, inputs by kind, and computed values. Unused
+ * operands are slot 0. Two slots share a word, because the interpreter is bound by its loads: two loads and shifts are
+ * a fifth faster than four loads (README.md). */
 typedef struct program_instruction {
     uint64_t dst_a, b_c; /* the first slot in the low half, the second in the high half */
 } program_instruction;

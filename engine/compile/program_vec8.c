@@ -22,7 +22,7 @@ vec8 *vec8_alloc(size_t count) {
  * π/2 are exact. */
 static const double REDUCIBLE = 0x1p19;
 
-/* Computes high + low = x − n π/2; the last bits of *multiple are n modulo 4. */
+/* Computes high + low = x − n π/2; the last two bits of *multiple are n modulo 4. */
 VEC8_INLINE void reduce(const vec8 *x, vec8 *high, vec8 *low, vec8_bits *multiple) {
     /* π/2 = first + second + third, with 33 bits, 33 bits and the remaining bits */
     const double first = 0x1.921fb544p+0, second = 0x1.0b4611a6p-34, third = 0x1.3198a2e037073p-69;

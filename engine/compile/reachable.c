@@ -28,8 +28,8 @@ static size_t key_slot(const program_reachable *r, graph_node node) {
     return i;
 }
 
-/* Grows the hash table, which is kept at most half full. It also contains nodes on the stack, which have no value
- * yet. */
+/* Grows the hash table, which is kept at most half full. The table also contains the nodes on the stack, which have no
+ * value yet. */
 static bool grow_table(program_reachable *r, size_t size) {
     const program_reachable old = *r;
     size_t old_size = old.keys ? old.key_mask + 1 : 0;

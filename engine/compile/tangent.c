@@ -92,8 +92,8 @@ __attribute__((noinline, cold)) static lanes scale_guarded(double partial, const
     return lanes_load(r);
 }
 
-/* Passed by value: a store through `moves` may alias any memory, so the compiler would otherwise reload the pointers for
- * every operation. */
+/* The arrays of a tangent evaluation. The structure is passed by value: a store through `moves` may alias any memory,
+ * so the compiler would otherwise reload the pointers for every operation. */
 typedef struct tangent {
     double *w;            /* the workspace */
     double *dot;          /* dot[slot * LANES + lane]: the tangents */
@@ -106,13 +106,13 @@ static bool any_nonzero(const double *t) {
     return any;
 }
 
-/* Returns true for operations with pieces. If a partial derivative is 0 because another piece applies, 0 · ∞ is 0. */
+/* Returns true for piecewise operations. If a partial derivative is 0 because another piece applies, 0 · ∞ is 0. */
 static inline bool is_piecewise(uint32_t op) {
     return op == GRAPH_MIN || op == GRAPH_MAX || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL ||
            (op >= GRAPH_LT && op <= GRAPH_NOT);
 }
 
-/* Returns r + partial · tangent of `slot`. *moves is true if r contains a contribution, also afterwards. */
+/* Returns r + partial · tangent of `slot`. On entry and on return, *moves is true if r contains a contribution. */
 static inline lanes contribute(tangent t, uint32_t op, uint32_t slot, double partial, lanes r, bool *moves) {
     if (is_piecewise(op) && partial == 0) return r;
     const double *dot = t.dot + (size_t)slot * LANES;
@@ -229,9 +229,9 @@ static void copy_lanes(double *out, const double *lanes_of_slot) {
     for (int k = 0; k < LANES; k++) out[k] = lanes_of_slot[k] + 0.0;
 }
 
-/* Runs the machine code for the one kind that is seeded. Returns false if there is none, or if a lane of an output is not
- * finite; the caller then uses the interpreter. The machine code does not skip zero tangents, so if a partial derivative
- * is not finite, neither are the lanes of any output that depends on it. */
+/* Runs the machine code for the one kind that is seeded. Returns false if no such code exists, or if a lane of an
+ * output is not finite; the caller then uses the interpreter. The machine code does not skip zero tangents, so if a
+ * partial derivative is not finite, neither are the lanes of any output that depends on it. */
 static bool run_native(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                        double *dot, double *outputs_dot) {
     int kind = 0, others = 0;

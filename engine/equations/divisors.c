@@ -5,8 +5,8 @@
  * motion. The sign of a divisor shows on which side of the zero a state is, even if steps are too long to come near the
  * zero. A program that has the divisors and their initial values can therefore reject states beyond a zero.
  *
- * Divisors are collected from the final expressions, so canceled divisors are omitted. Divisors of the description are
- * also omitted. */
+ * Divisors are collected from the final expressions, so canceled divisors are omitted. Divisors that the description
+ * contains are also omitted. */
 #include "engine/base/tolerances.h"
 #include "engine/equations/written.h"
 

@@ -116,8 +116,9 @@ static void comment(const char *text, text_buffer *out) {
         if (!(c[0] == '/' && c > text && c[-1] == '*') && !(c[0] == '/' && c[1] == '*')) text_buffer_add(out, c, 1);
 }
 
-/* Prints `const double q_x = q[0];` and the like for each parameter, coordinate and velocity in below[count]. The values
- * of the symbols velocities[velocity_count] are in the array `array`. Returns false if there are other symbols. */
+/* Prints `const double q_x = q[0];` or a similar declaration for each parameter, coordinate and velocity in
+ * below[count]. The values of the symbols velocities[velocity_count] are in the array `array`. Returns false if there
+ * are other symbols. */
 static bool locals(written *w, const graph_node *below, size_t count, const graph_node *velocities,
                    size_t velocity_count, const char *array, text_buffer *out) {
     const hamel_system *s = w->system;
@@ -236,7 +237,8 @@ static void print_array(const char *letter, size_t table, const double *values, 
     text_buffer_puts(out, "\n};\n");
 }
 
-/* Prints the tables and the C function table(x, NUMBER, ORDER) that evaluates them. Prints nothing without tables. */
+/* Prints the tables and the C function table(x, NUMBER, ORDER) that evaluates them. If the model has no tables, prints
+ * nothing. */
 static void print_tables(const graph *g, text_buffer *out) {
     size_t count = graph_table_count(g);
     const graph_table *const *tables = graph_tables(g);
@@ -367,7 +369,7 @@ static bool prescribes_by_ideal_reactions(const written *w) {
 }
 
 bool print_c(written *w, text_buffer *out) {
-    enum { MOST_UNKNOWNS = 200 }; /* the matrix is dense */
+    enum { MOST_UNKNOWNS = 200 }; /* the dense matrix takes 320 kB of the stack */
     if (prescribes_by_ideal_reactions(w))
         return written_cannot(w, "prescribed forces of constraints depend on the reactions of ideal constraints",
                               WRITTEN_AS_TEXT);

@@ -86,7 +86,7 @@ static void latex_words(const char *text, size_t length, text_buffer *out) {
     text_buffer_puts(out, "}}");
 }
 
-/* Prints the left side of a definition: "q'", "M[x, y]", "gamma[c; u, v]". */
+/* Prints the left-hand side of a definition: "q'", "M[x, y]", "gamma[c; u, v]". */
 static void latex_defined(const written_line *line, text_buffer *out) {
     const char *bracket = strchr(line->defines, '['), *prime = strchr(line->defines, '\'');
     if (bracket && strchr(line->name, '[') == NULL) {
@@ -114,7 +114,7 @@ static void latex_node(const written *w, graph_node node, text_buffer *out) {
 typedef struct notation {
     char comment;                                                  /* begins a comment line */
     const char *before_part, *open, *equals, *next, *last, *close; /* close: after a part; next: between two lines */
-    bool names_lines;                                              /* equations begin with the name of their line */
+    bool names_lines; /* equations begin with the name of their coordinate or constraint */
     void (*defined)(const written_line *line, text_buffer *out);
     void (*node)(const written *w, graph_node node, text_buffer *out);
 } notation;

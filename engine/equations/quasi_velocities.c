@@ -38,9 +38,10 @@ static bool fill_constraints(written *w, const freedoms *f, const bool *used, gr
     for (size_t k = 0; k < w->m * (count + 1); k++) table[k] = zero;
     for (size_t c = 0; c < w->m; c++) {
         graph_node constraint = w->equations.velocity[c];
-        if (!w->acts[c] || used[c]) continue; /* a row of zeros */
+        if (!w->acts[c] || used[c]) continue; /* the row remains zero */
         if (constraint < 0)
-            return written_cannot(w, "a constraint on accelerations leaves the velocities free", WRITTEN_BY_LAGRANGE);
+            return written_cannot(w, "a constraint on accelerations does not determine velocities",
+                                  WRITTEN_BY_LAGRANGE);
         constraint = graph_substitute(g, constraint, SYMBOL_VELOCITY, f->velocity, count);
         if (!written_row(w, table + c * (count + 1), constraint, zero, rest, count))
             return written_cannot(w, "a constraint is not linear in the velocities and cannot be solved for them",

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Lengths in symbols and operations. Texts below SHORT get no names. Below LONG, about two screens, only sums that
- * occur at least OFTEN times get names, such as determinants. Expressions shorter than WORTH get no names in texts. */
+/* Lengths in symbols and operations, chosen for readability. In texts shorter than SHORT, nothing gets a name. In texts
+ * shorter than LONG, about two screens, only sums that occur at least OFTEN times get names, such as determinants.
+ * Expressions shorter than WORTH get no names. */
 enum { SHORT = 250, LONG = 1000, WORTH = 9, OFTEN = 3 };
 
 typedef struct sharing {

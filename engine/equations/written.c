@@ -40,7 +40,8 @@ bool written_eliminate(written *w, graph_node *table, size_t rows, size_t column
 }
 
 /* Arranges a node unless that makes it far longer: a collected form shares fewer subexpressions. A text of LONG symbols
- * and operations has some pages; above that length, the arranged form may be TIMES as long as the number of nodes. */
+ * and operations has some pages. If the arranged form is longer, its length may be at most TIMES the number of nodes.
+ * Both numbers are chosen. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 };
     graph *g = w->system->graph;

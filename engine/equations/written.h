@@ -12,7 +12,7 @@
 
 typedef struct written_line {
     const char *name;       /* name of the coordinate or constraint to which the line belongs */
-    const char *defines;    /* left side of a definition, such as "x'"; NULL: the left side is `left` */
+    const char *defines;    /* left-hand side of a definition, such as "x'"; NULL: the left-hand side is `left` */
     graph_node left, right; /* left is GRAPH_NONE if `defines` is not NULL */
 } written_line;
 
@@ -40,7 +40,7 @@ typedef struct written {
     hamel_equations equations; /* Lagrange's equations, derived in that graph */
     size_t n, m;
     const bool *acts;    /* acts[m]: the constraint acts at the initial state; other constraints are omitted */
-    graph_node *resting; /* resting[m]: replacement of the multiplier: 0 if the constraint does not act */
+    graph_node *resting; /* resting[m]: the multiplier, or 0 if the constraint does not act */
     size_t acting;       /* number of constraints that act */
     bool lines_read;     /* the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
@@ -54,7 +54,7 @@ typedef struct written {
     size_t zero_count;
     graph_node *nonideal; /* nonideal[n]: force of nonideal constraints, C + F|λ|, or 0 */
 
-    /* For machines: */
+    /* The form for machines: */
     graph_node *rates;   /* rates[n]: q' in terms of (t, q, w) */
     graph_node *w;       /* the symbols of the velocity variables */
     graph_node *w_given; /* w in terms of (t, q, q') */
@@ -67,7 +67,8 @@ typedef struct written {
     size_t divisor_count;
 } written;
 
-/* Upper bound of the coordinates for which velocities are solved symbolically; an error is reported beyond it. */
+/* Upper bound on the coordinates of a system that is solved for velocities symbolically (chosen, not measured). For
+ * larger systems an error is reported. */
 enum { WRITTEN_SOLVED = 24 };
 
 /* Adds an empty part; the lines that follow belong to it. */
@@ -82,11 +83,12 @@ bool written_definition(written *w, const char *name, const char *defines, graph
 /* Adds the definitions of q'_i for the coordinates with velocity[i] >= 0. */
 bool written_velocities(written *w, const graph_node *velocity);
 
-/* Sets acceleration[i] to the rate of velocity[i] in terms of the velocities not solved for; GRAPH_NONE for these. */
+/* Sets acceleration[i] to the rate of velocity[i] in terms of the velocities not solved for, or to GRAPH_NONE if
+ * velocity i is one of these. */
 void written_accelerations(written *w, const graph_node *velocity, graph_node *acceleration);
 
-/* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = rest). The sum has the velocities with rest[j] = 0; other
- * velocities have the rest GRAPH_NONE. Returns false if f is not linear in these velocities. */
+/* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = rest). The sum is over the velocities with rest[j] = 0; for
+ * other velocities, rest[j] is GRAPH_NONE. Returns false if f is not linear in these velocities. */
 bool written_row(written *w, graph_node *row, graph_node f, graph_node right, const graph_node *rest, size_t count);
 
 /* Returns `node` in arranged form, or unchanged if the work budget is spent. */
