@@ -33,7 +33,7 @@ extern char **environ;
  * of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed, so that freed
  * parts of large models would stay in the heaps. */
 enum {
-    HEAPS = 4,                      /* heaps of all threads together; chosen: by default each thread may get its own */
+    HEAPS = 4,                      /* chosen; by default glibc makes up to eight heaps for each core */
     OWN_MAPPING_BYTES = 512 * 1024, /* above the ring of a stream (256 KiB), which each run allocates */
     FREE_BYTES = 32 * 1024 * 1024,
 };

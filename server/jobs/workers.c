@@ -24,8 +24,7 @@
 enum { CHUNK_BYTES = 256 * 1024, COLLECTED_MAX = 16 * 1024 * 1024, FINISH_TRIES = 8 };
 #define CHUNK_SECONDS 0.5
 #define POLL_SECONDS 1.0
-#define BACKOFF_MOST_SECONDS \
-    30.0 /* bound on the delays between retries of a failed store: 1 s, 2 s, 4 s, ...; chosen */
+#define BACKOFF_MOST_SECONDS 30.0 /* bound on the delays between retries, 1 s, 2 s, 4 s, ...; chosen */
 
 typedef struct worker {
     workers *workers;
