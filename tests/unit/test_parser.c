@@ -414,7 +414,7 @@ static void a_missing_product_sign_is_suggested(void **state) {
     (void)state;
     ASSERT_FAULT("2x", 2, "2*x");
     ASSERT_FAULT("1 + 2.5 sin(x)", 9, "2.5*sin");
-    ASSERT_FAULT("2(x)", 2, "written with *");
+    ASSERT_FAULT("2(x)", 2, "write products with *");
     ASSERT_FAULT("(a)(b)", 4, "expected an operator");
     ASSERT_FAULT("x y", 3, "expected an operator, found \"y\"");
     ASSERT_FAULT("x 2", 3, "expected an operator, found \"2\"");
