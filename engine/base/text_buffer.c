@@ -108,8 +108,9 @@ static char *lay_out_scientific(char *at, const char *digits, int count, int exp
 
 /* Writes 0.00ddd, dd.dd or dd000. Returns the end. The exponent is between -3 and DIGITS. */
 static char *lay_out_fixed(char *at, const char *digits, int count, int exponent) {
+    static const char zeros[] = {'0', '.', '0', '0', '0'};
     if (exponent <= 0) {
-        memcpy(at, "0.000", 5);
+        memcpy(at, zeros, sizeof zeros);
         at += 2 - exponent;
         memcpy(at, digits, DIGITS);
         return at + count;

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { WIDTH = CONGRUENCE_WIDTH };
+static const size_t WIDTH = CONGRUENCE_WIDTH;
 
 static void set_times(double *to, double factor, const double *from) {
     for (size_t k = 0; k < WIDTH; k++) to[k] = factor * from[k];

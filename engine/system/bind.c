@@ -38,7 +38,7 @@ typedef struct sum_memory {
     size_t body; /* 0: empty */
     long long first, last;
     graph_node total;
-    double outer[SCOPE_MAX]; /* values of the outer loop variables that the body contains; 0 for others */
+    long long outer[SCOPE_MAX]; /* values of the outer loop variables that the body contains; 0 for others */
 } sum_memory;
 
 typedef struct machine {
@@ -416,14 +416,15 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     return push_value(m, node, NULL);
 }
 
-static void read_outer(const machine *m, size_t body, double outer[SCOPE_MAX]) {
+static void read_outer(const machine *m, size_t body, long long outer[SCOPE_MAX]) {
     memset(outer, 0, SCOPE_MAX * sizeof *outer);
     for (size_t i = body; i < body + (size_t)m->code->items[body - 1].count; i++) {
         const syntax_item *item = &m->code->items[i];
         if (item->kind != SYNTAX_NAME || item->count) continue;
         for (size_t k = 0; k < m->scope.count; k++) {
             const loop_variable *v = &m->scope.variables[k];
-            if (v->length == item->length && memcmp(v->name, item->as.name, v->length) == 0) outer[k] = v->value;
+            if (v->length == item->length && memcmp(v->name, item->as.name, v->length) == 0)
+                outer[k] = (long long)v->value;
         }
     }
 }

@@ -105,14 +105,14 @@ static double rotation_error(const double *R, int rows[2], double *product) {
     double most = 0;
     rows[0] = rows[1] = 0;
     *product = 1;
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) {
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = i; j < 3; j++) {
             double found = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] + R[3 * i + 2] * R[3 * j + 2];
             if (!(fabs(found - (i == j)) > most)) continue;
             most = fabs(found - (i == j));
             *product = found;
-            rows[0] = i;
-            rows[1] = j;
+            rows[0] = (int)i;
+            rows[1] = (int)j;
         }
     return most;
 }
