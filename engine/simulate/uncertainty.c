@@ -80,7 +80,7 @@ double energy_tolerance(const hamel_model *model, const double *M, const double 
                         double energy) {
     const double *atol = model->settings.atol;
     double rtol = model->settings.rtol, sum = 0;
-    for (size_t e = 0; e < model->dynamics.M.count; e++) { /* M is a triangle; |p_i| ≤ Σ |M_ij q'_j| */
+    for (size_t e = 0; e < model->dynamics.M.count; e++) { /* only one triangle of M is stored; |p_i| ≤ Σ |M_ij q'_j| */
         size_t i = (size_t)model->dynamics.M.row[e], j = (size_t)model->dynamics.M.column[e];
         sum += fabs(M[e] * v[j]) * (rtol * fabs(v[i]) + atol[i]);
         if (i == j) sum += fabs(M[e]) * atol[i] * atol[i]; /* at rest */

@@ -62,7 +62,7 @@ static void print_search(const cJSON *search, bool found) {
     const cJSON *note = json_at(search, "note");
     double unsolved = json_number_at(search, "unsolved");
     if (cJSON_IsTrue(json_at(search, "complete"))) {
-        printf("\n  no %sequilibria exist, because the equations of rest are linear\n", found ? "other " : "");
+        printf("\n  no %sequilibria exist, because the equilibrium equations are linear\n", found ? "other " : "");
         return;
     }
     printf("\n  %.0f starts", json_number_at(search, "starts"));
