@@ -237,7 +237,7 @@ static hamel_status read_request(const cJSON *request, arena *memory, api_analys
     if ((options->analyses & API_RELAXATION) != 0 && options->relaxed.name == NULL) {
         json_fault_at(&reader, "/options",
                       "the analysis `relaxation` needs the option `constraint`, the name of a constraint");
-        hamel_suggest(error, "\"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
+        hamel_suggest(error, "add \"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
     }
     return reader.no_memory ? hamel_out_of_memory(error) : error->status;
 }

@@ -116,7 +116,7 @@ static void suggest_keys(json_reader *r, const json_kind *kind) {
     int at = 0;
     for (size_t k = 0; k < kind->count && at >= 0 && (size_t)at < sizeof text; k++)
         at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", k ? ", " : "", kind->keys[k].name);
-    hamel_suggest(r->error, "the keys of %s are %s", kind->name, text);
+    hamel_suggest(r->error, "use one of the keys of %s: %s", kind->name, text);
 }
 
 /* Returns the number of bytes of the user's string that a message quotes. */
@@ -136,7 +136,7 @@ static void unknown_key(json_reader *r, const char *pointer, const json_kind *ki
     for (size_t k = 0; k < kind->count; k++) names[k] = kind->keys[k].name;
     json_fault_at(r, where, "%s has no key `%.*s`", kind->name, shown_length(name), name);
     if (r->elsewhere != NULL && find_key(r->elsewhere, name) != NULL)
-        hamel_suggest(r->error, "`%s` is a key of %s", name, r->elsewhere->name);
+        hamel_suggest(r->error, "move `%s` to %s", name, r->elsewhere->name);
     else if (!suggest_nearest(r, names, kind->count, name))
         suggest_keys(r, kind);
 }

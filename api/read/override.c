@@ -131,7 +131,7 @@ static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters
     for (const cJSON *c = json_first_at(tree, "coordinates"); c != NULL; c = c->next) {
         const char *coordinate = coordinate_name(c);
         if (coordinate != NULL && strcmp(coordinate, name) == 0)
-            hamel_suggest(error, "%s.initial or %s.velocity", name, name);
+            hamel_suggest(error, "use %s.initial or %s.velocity", name, name);
     }
     return status;
 }

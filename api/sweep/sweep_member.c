@@ -10,7 +10,7 @@ static hamel_status read(api_sweep *out, size_t members_max, hamel_error *error)
     const cJSON *value = cJSON_IsObject(out->tree) ? json_at(out->tree, "sweep") : NULL;
     if (!value) {
         hamel_status status = hamel_fail(error, HAMEL_INVALID, "", 0, "the key `sweep` is missing");
-        hamel_suggest(error, "as in \"sweep\": {\"over\": {\"m\": [1, 2]}}");
+        hamel_suggest(error, "add a key such as \"sweep\": {\"over\": {\"m\": [1, 2]}}");
         return status;
     }
     json_reader reader = {.memory = &out->memory, .error = error};

@@ -60,7 +60,7 @@ static hamel_status explain_contradiction(dynamics *k, hamel_error *error) {
                      one ? "at t = %.9g no accelerations satisfy the constraint %s: it is off by %.3g"
                          : "at t = %.9g the constraints %s contradict each other: their accelerations are %.3g apart",
                      k->t, found.names, found.off);
-    hamel_suggest(error, one ? "its gradient vanishes here: change the initial values or rewrite the constraint"
+    hamel_suggest(error, one ? "change the initial values or rewrite the constraint, because its gradient vanishes here"
                              : "remove one of them, or make them agree");
     return HAMEL_INCOMPATIBLE;
 }
@@ -94,12 +94,11 @@ static void suggest_inertia(const dynamics *k, hamel_error *error) {
     if (!k->singular_mass)
         hamel_suggest(
             error,
-            "the coordinates%s%s%s singular at this state, as angles at a pole; the mass matrix is regular nearby; "
-            "choose another state, or use other coordinates",
+            "choose another state, or use other coordinates: the coordinates%s%s%s singular here, as angles are at "
+            "a pole; the mass matrix is regular nearby",
             named ? " (" : "", named ? text.bytes : "", named ? ") are" : " are");
     else if (named)
-        hamel_suggest(error, "no mass or inertia moves with %s: give it one, or a constraint that fixes it",
-                      text.bytes);
+        hamel_suggest(error, "add a mass or inertia that moves with %s, or a constraint that fixes it", text.bytes);
     else
         hamel_suggest(error, "give every coordinate a mass or inertia, or a constraint that fixes it");
     text_buffer_free(&text);

@@ -87,7 +87,7 @@ hamel_status dynamics_verify(dynamics *k, double *a, double *lambda, equation_re
                      "at t = %.9g the computed accelerations violate the equations of motion: relative residual %.3g",
                      k->t, fault_of(k, *missed));
     hamel_suggest(error,
-                  "masses, lengths or constraints differ too much in size for double precision: use other units, "
-                  "or another formulation");
+                  "use other units or another formulation: masses, lengths or constraints differ too much in size "
+                  "for double precision");
     return HAMEL_INTEGRATION;
 }

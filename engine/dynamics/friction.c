@@ -163,8 +163,9 @@ static hamel_status fail_friction(const friction *f, search outcome, double t, h
                      "at t = %.9g %s of %s%s %s with Coulomb friction (Painlevé's paradox)", t,
                      outcome == NONE ? "no normal force" : "more than one normal force", names,
                      f->k > NAMED ? " and others" : "", outcome == NONE ? "agrees" : "agree");
-    hamel_suggest(error, "rigid bodies jam or jump here: lower the coefficient, or replace the constraint "
-                         "by a spring and a damper");
+    hamel_suggest(error,
+                  "lower the coefficient, or replace the constraint by a spring and a damper: rigid bodies jam or "
+                  "jump here");
     return HAMEL_SINGULAR;
 }
 

@@ -191,7 +191,7 @@ static hamel_status report_misses(const nearest *w, const double *q, const doubl
                          position ? "coordinates" : "velocities", at->name, w->off[position][c]);
         if (error->count == first + 1)
             hamel_suggest(error,
-                          "the nearest consistent values are %s; or set simulation.initialization to \"project\"",
+                          "use the nearest consistent values %s, or set simulation.initialization to \"project\"",
                           text.bytes ? text.bytes : "");
     }
     text_buffer_free(&text);

@@ -316,8 +316,8 @@ static void choose_formulation(hamel_model *model, const hamel_simulation *in) {
     (void)hamel_fail(model->system->error, HAMEL_INVALID, in->formulation_pointer, 0, "unknown formulation `%s`",
                      given);
     const char *nearest = nearest_name(names, count, given, strlen(given));
-    hamel_suggest(model->system->error, "%s%s%sone of auto%s", nearest ? "did you mean `" : "", nearest ? nearest : "",
-                  nearest ? "`? " : "", all.bytes && !all.failed ? all.bytes : "");
+    hamel_suggest(model->system->error, "%s%s%suse one of auto%s", nearest ? "did you mean `" : "",
+                  nearest ? nearest : "", nearest ? "`? " : "", all.bytes && !all.failed ? all.bytes : "");
     text_buffer_free(&all);
 }
 

@@ -43,7 +43,7 @@ static hamel_status index_columns(hamel_model *model, const char **columns, symb
         (void)hamel_fail(model->system->error, HAMEL_INVALID, model->system->outputs[output].pointer, 0,
                          "the column `%s` exists already", columns[i]);
         hamel_suggest(model->system->error,
-                      "columns are t, the coordinates, their velocities and the outputs; give the output another name");
+                      "give the output another name; columns are t, the coordinates, their velocities and the outputs");
     }
     return model->system->error->status;
 }

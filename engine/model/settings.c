@@ -53,7 +53,7 @@ static void count_of(hamel_system *s, const hamel_expression *e, const char *wha
     }
     (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "expected a whole number of %s, %.0f or more, found %.17g",
                      what, least, found);
-    if (found > least && e->text) hamel_suggest(s->error, "`floor` and `ceil` give whole numbers");
+    if (found > least && e->text) hamel_suggest(s->error, "use `floor` or `ceil` to get a whole number");
 }
 
 static void resolve_span(hamel_system *s, const hamel_simulation *in, model_settings *out) {

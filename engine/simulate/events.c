@@ -158,7 +158,8 @@ static hamel_status solve_impulses(events *e, const model_event *event, double t
                              : "at t = %.9g the active constraints do not let these impulses give the velocities that "
                                "their restitutions require",
                          t);
-        hamel_suggest(error, "the constraint of the impulse depends on others; deactivate one of them in the event");
+        hamel_suggest(error,
+                      "deactivate a constraint in the event, so that the constraint of the impulse is not redundant");
         return HAMEL_INTEGRATION;
     }
     sensitivities_impulse at = {restitutions, change, multipliers};

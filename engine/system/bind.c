@@ -180,7 +180,7 @@ static const char *coordinate_of_velocity(const machine *m, const char *text) {
 static bool unknown_name(machine *m, const syntax_item *item, const char *text) {
     (void)fault(m, item, "unknown name `%s`", text);
     const char *moving = coordinate_of_velocity(m, text);
-    if (moving) return hamel_suggest(m->s->error, "the velocity of `%s` is written %s'", moving, moving), false;
+    if (moving) return hamel_suggest(m->s->error, "write %s' for the velocity of `%s`", moving, moving), false;
     hamel_suggest(m->s->error, m->place == PLACE_PARAMETERS ? "use only numbers and parameters here"
                                                             : "declare it as a parameter, coordinate or definition");
     return binder_suggest_nearest(m->s, &m->s->binder->quantities, text); /* replaces the suggestion above */
@@ -281,7 +281,7 @@ static bool run_name(machine *m, const syntax_item *item) {
                     item->primes > 1 ? "`%s` is not a coordinate; '' gives the acceleration of a coordinate"
                                      : "`%s` is not a coordinate; ' gives the velocity of a coordinate",
                     text);
-        return hamel_suggest(m->s->error, "der(%s) is the total time derivative of any expression", text), false;
+        return hamel_suggest(m->s->error, "write der(%s) for the total time derivative of an expression", text), false;
     }
     if (item->primes) strncat(text, item->primes == 2 ? "''" : "'", sizeof text - strlen(text) - 1);
     if (node >= 0 && !allowed(m, item, node, text)) return false;
@@ -361,7 +361,7 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
 static const char *known_elsewhere(int quantity) {
     if (quantity == QUANTITY_IDEAL) return ", and in `nonideal` of a constraint, but not in definitions used there";
     if (quantity == QUANTITY_REACTION) return ", and in forces, but not in definitions used there";
-    return " only";
+    return "";
 }
 
 static bool run_quantity(machine *m, const syntax_item *item) {
@@ -402,8 +402,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     bool served = m->quantities || m->s->error->count > 0; /* after an error, check only syntax and names */
     if ((m->place != PLACE_OUTPUT && !in_force && !in_nonideal) || !served) {
         (void)fault(m, item, "%s() may not be used here", quantity_text(item->op));
-        return hamel_suggest(m->s->error, "it is available in outputs, invariants and checks%s",
-                             known_elsewhere(item->op)),
+        return hamel_suggest(m->s->error, "use it only in outputs, invariants and checks%s", known_elsewhere(item->op)),
                false;
     }
     if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);

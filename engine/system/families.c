@@ -78,9 +78,7 @@ bool family_next(family_iterator *f) {
 
 static const char *no_name(hamel_system *s, const char *name, const char *pointer) {
     system_fail(s, pointer, "`%s` is not a name", name);
-    return hamel_suggest(s->error,
-                         "a name consists of letters, digits and _, and may be followed by an index: x, x[1], x[i]"),
-           NULL;
+    return hamel_suggest(s->error, "use letters, digits and _, followed by an index if needed: x, x[1], x[i]"), NULL;
 }
 
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
@@ -117,7 +115,7 @@ const char *family_member(hamel_system *s, const char *name, const char *pointer
     if (scope && scope->count > 0 && syntax_is_name(name, strlen(name))) {
         const loop_variable *first = &scope->variables[0];
         system_fail(s, pointer, "`%s` is a family, so its name needs an index", name);
-        return hamel_suggest(s->error, "%s[%.*s]", name, (int)first->length, first->name), NULL;
+        return hamel_suggest(s->error, "write %s[%.*s]", name, (int)first->length, first->name), NULL;
     }
     return family_name(s, name, pointer, scope);
 }

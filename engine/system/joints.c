@@ -272,8 +272,7 @@ static void knife_edge(joint_work *w) {
     if (!graph_is_zero(g, d[2])) {
         system_fail(s, w->j->direction.pointer, "the direction of the knife edge `%s` must not have a third component",
                     w->name);
-        hamel_suggest(s->error, "a knife edge is perpendicular to the third axis of its body; use a frame in the body "
-                                "with suitable axes");
+        hamel_suggest(s->error, "use a frame in the body whose third axis is perpendicular to the knife edge");
         return;
     }
     node_vector_cross(g, e, d, side);
@@ -359,7 +358,7 @@ void joints_declare(hamel_system *s) {
             system_fail(s, j->type_pointer, "unknown joint type `%s`", j->type);
             const char *nearest = nearest_name(type_names, JOINT_TYPES, j->type, strlen(j->type));
             hamel_suggest(s->error,
-                          "%s%s%sone of coincident, distance, revolute, prismatic, fixed, rolling, knife_edge",
+                          "%s%s%suse one of coincident, distance, revolute, prismatic, fixed, rolling, knife_edge",
                           nearest ? "did you mean `" : "", nearest ? nearest : "", nearest ? "`? " : "");
         }
         if (!j->name || type < 0) continue;

@@ -85,7 +85,7 @@ void scope_from(loop_scope *scope, const loop_variable *loops, size_t count) {
 bool binder_check_name(hamel_system *s, const char *name, const char *pointer) {
     if (syntax_is_name(name, strcspn(name, "["))) return true;
     system_fail(s, pointer, "`%s` is not a name", name);
-    return hamel_suggest(s->error, "a name consists of letters, digits and _, and does not start with a digit"), false;
+    return hamel_suggest(s->error, "use only letters, digits and _, and do not start with a digit"), false;
 }
 
 static bool name_is_free(hamel_system *s, const char *name, const char *pointer) {
@@ -95,7 +95,9 @@ static bool name_is_free(hamel_system *s, const char *name, const char *pointer)
         return system_fail(s, pointer, "`%.*s` is reserved: it has a meaning in expressions", (int)base, name);
     if (symbol_find(&s->binder->quantities, name, length) >= 0) {
         system_fail(s, pointer, "the name `%s` is already used", name);
-        return hamel_suggest(s->error, "parameters, coordinates and definitions share one name space"), false;
+        return hamel_suggest(s->error,
+                             "choose another name; parameters, coordinates and definitions share one name space"),
+               false;
     }
     return true;
 }

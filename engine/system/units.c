@@ -107,7 +107,7 @@ static int32_t read_unit(hamel_system *s, const char *text, const char *pointer)
     if (status == HAMEL_OK) return intern(s, value);
     const char *at = arena_format(s->memory, "%s/unit", pointer);
     (void)hamel_fail(s->error, status, at ? at : pointer, 0, "the unit `%.200s` %s", text, why);
-    hamel_suggest(s->error, "units are written as in \"m/s^2\", \"N m\", \"kg m^2\", \"rad\"");
+    hamel_suggest(s->error, "write units as in \"m/s^2\", \"N m\", \"kg m^2\", \"rad\"");
     return UNKNOWN;
 }
 
@@ -187,8 +187,8 @@ static void report_units(hamel_system *s, const char *pointer, const char *messa
 }
 
 static const char BARE[] =
-    "a bare number has no unit: replace it by a parameter such as {\"value\": 1, \"unit\": \"m\"}";
-static const char SCALE[] = "values are not converted: give both in the same unit";
+    "replace the bare number, which has no unit, by a parameter such as {\"value\": 1, \"unit\": \"m\"}";
+static const char SCALE[] = "give both in the same unit, because values are not converted";
 
 static const char *advice(const hamel_system *s, graph_node x, int32_t a, graph_node y, int32_t b) {
     if (unit_same_dimension(&s->units->list[a], &s->units->list[b])) return SCALE;
@@ -197,9 +197,10 @@ static const char *advice(const hamel_system *s, graph_node x, int32_t a, graph_
 
 static const char *angle_advice(const unit *u) {
     if (!unit_same_dimension(u, &unit_one)) return NULL;
-    return unit_is_degree(u) ? "angles are in radians (rad): multiply by a parameter such as "
-                               "{\"value\": 0.017453292519943295, \"unit\": \"rad/deg\"}"
-                             : "angles are in radians (rad), and ratios are plain numbers";
+    return unit_is_degree(u)
+               ? "multiply by a parameter such as {\"value\": 0.017453292519943295, \"unit\": \"rad/deg\"}, because "
+                 "angles are in radians (rad)"
+               : "give angles in radians (rad), and ratios as plain numbers";
 }
 
 /* Returns the common unit of two operands; reports an error if their units differ. */

@@ -96,8 +96,7 @@ static bool row_fault(hamel_system *s, const claim *c, const claim_state *at, in
     else
         system_fail(s, pointer, "rows %d and %d of the matrix of `%s` are not perpendicular: their product is %.9g%s",
                     i + 1, j + 1, c->name, product, describe_state(at, c));
-    return hamel_suggest(s->error, "the rows of a rotation have length 1 and are perpendicular; check the signs"),
-           false;
+    return hamel_suggest(s->error, "check the signs, and make the rows perpendicular and of length 1"), false;
 }
 
 /* Returns the largest error of R Rᵀ = 1. Sets the rows of R with this error and their product. */
@@ -127,7 +126,7 @@ static bool is_rotation(hamel_system *s, const claim *c, const claim_state *at) 
     if (determinant > 0) return true;
     system_fail(s, c->pointer, "the matrix of `%s` has determinant -1%s: it is a reflection, not a rotation", c->name,
                 describe_state(at, c));
-    return hamel_suggest(s->error, "the axes of a body are right-handed; reverse one of them, or exchange two"), false;
+    return hamel_suggest(s->error, "reverse one axis, or exchange two, so that the axes are right-handed"), false;
 }
 
 static bool is_unit(hamel_system *s, const claim *c, const claim_state *at) {
@@ -152,8 +151,8 @@ static bool is_symmetric(hamel_system *s, const claim *c, const claim_state *at)
                         c->name, i + 1, j + 1, I[3 * i + j], j + 1, i + 1, I[3 * j + i], describe_state(at, c));
             return hamel_suggest(
                        s->error,
-                       "an entry off the diagonal is minus a product of inertia, such as -int(x*y dm); it is the "
-                       "same on both sides of the diagonal"),
+                       "write the same value on both sides of the diagonal: minus a product of inertia, such as "
+                       "-int(x*y dm)"),
                    false;
         }
     return true;
@@ -184,9 +183,8 @@ static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
                            describe_state(at, c)),
                false;
     system_fail(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name, describe_state(at, c));
-    return hamel_suggest(s->error, s->dimension == 2
-                                       ? "a moment of inertia must not be negative"
-                                       : "no moment may be negative or larger than the sum of the other two"),
+    return hamel_suggest(s->error, s->dimension == 2 ? "give a moment of inertia that is not negative"
+                                                     : "give each moment a value from 0 to the sum of the other two"),
            false;
 }
 
@@ -336,7 +334,7 @@ bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node
     binder_note_judged(s, node);
     if (!binder_number(s, node, &value) || value >= 0) return true;
     system_fail(s, radius->pointer, "a radius must not be negative, found %.9g", value);
-    return hamel_suggest(s->error, "the normal must point from the surface to the centre of the wheel"), false;
+    return hamel_suggest(s->error, "let the normal point from the surface to the centre of the wheel"), false;
 }
 
 void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],

@@ -4,12 +4,12 @@
 const char *hint_for_condition(syntax_goal goal) {
     switch (goal) {
     case SYNTAX_EQUATION:
-        return "an equation is lhs = rhs; for a one-sided constraint use `events` that activate and "
+        return "write lhs = rhs; for a one-sided constraint use `events` that activate and "
                "deactivate constraints";
     case SYNTAX_CROSSING: return "write an expression that crosses 0, such as y - 1 for y < 1, and set `direction`";
     case SYNTAX_EXPRESSION: break;
     }
-    return "comparisons, `and`, `or` and `not` belong in the first argument of if(condition, a, b)";
+    return "use comparisons, `and`, `or` and `not` only in the first argument of if(condition, a, b)";
 }
 
 const char *hint_for_equal_sign(syntax_goal goal) {
@@ -57,11 +57,11 @@ void hint_before(hamel_error *error, const syntax_item *last, const token *next,
     bool degrees = word_is(next->text, next->length, "°") || word_is(next->text, next->length, "deg") ||
                    word_is(next->text, next->length, "degrees");
     if (range && next->kind == TOKEN_NAME)
-        hamel_suggest(error, "a range is written i = 1..N");
+        hamel_suggest(error, "write a range as i = 1..N");
     else if (measured && degrees)
-        hamel_suggest(error, "angles are in radians; write %.15g*pi/180", last->as.number);
+        hamel_suggest(error, "write %.15g*pi/180, because angles are in radians", last->as.number);
     else if (measured)
-        hamel_suggest(error, "write %.15g*%.*s for a product; numbers are written without units", last->as.number,
+        hamel_suggest(error, "write %.15g*%.*s for a product, and numbers without units", last->as.number,
                       hamel_shown(next->text, next->length), next->text);
     else
         hamel_suggest(error, "write products with *");

@@ -386,7 +386,7 @@ static bool fail_no_operator(parser *p) {
     const token *t = &p->token;
     if (t->kind == TOKEN_PRIME) {
         parser_fail(p, t->column, "only a name can be differentiated with '");
-        return parser_suggest(p, "the rate of an expression is der(expression)");
+        return parser_suggest(p, "write der(expression) for the rate of an expression");
     }
     if (t->kind == TOKEN_INDEX_OPEN) return parser_fail(p, t->column, "only a name can have an index");
     if (t->kind == TOKEN_RANGE) return parser_fail(p, t->column, "\"..\" is allowed only in a range such as i = 1..N");
@@ -477,7 +477,7 @@ hamel_status syntax_parse(syntax *out, arena *memory, const char *text, size_t l
 }
 
 static bool parse_range(parser *p, arena *memory, syntax_range *out) {
-    static const char hint[] = "a range is written i = 1..N";
+    static const char hint[] = "write a range as i = 1..N";
     if (p->token.kind != TOKEN_NAME) return parser_fail_expected_try(p, "the variable of a range", hint);
     if (syntax_is_reserved(p->token.text, p->token.length))
         return parser_fail(p, p->token.column, "\"%.*s\" is reserved and cannot be a range's variable",

@@ -343,8 +343,8 @@ static void unknown_keys_get_the_nearest_key_as_suggestion(void **state) {
     assert_int_equal(f.status, HAMEL_INVALID);
     assert_int_equal(f.error.count, 3);
     assert_string_equal(fault_at(&f, "/potental_energy")->suggestion, "potential_energy");
-    assert_string_equal(fault_at(&f, "/stop")->suggestion, "`stop` is a key of simulation");
-    assert_non_null(strstr(fault_at(&f, "/a~1b")->suggestion, "the keys of a system are hamel, name, "));
+    assert_string_equal(fault_at(&f, "/stop")->suggestion, "move `stop` to simulation");
+    assert_non_null(strstr(fault_at(&f, "/a~1b")->suggestion, "use one of the keys of a system: hamel, name, "));
     close_fixture(&f);
 }
 
