@@ -6,8 +6,11 @@
 # its name. Programs run in parallel; programs after --alone run one after the other. A program that runs for more than
 # HAMEL_TEST_LIMIT seconds is ended.
 #
-# These count as failures: a test that fails; planned tests without a result; a program that fails, is ended by a signal
-# or runs out of time without a failed test; a program without tests. The last line is "N passed, N failed".
+# These count as failures:
+# - a test that fails, or planned tests without a result
+# - a program that reports no failed test, but fails, is ended by a signal, or runs out of time
+# - a program without tests
+# The last line is "N passed, N failed".
 set -uo pipefail
 
 limit=${HAMEL_TEST_LIMIT:-900}

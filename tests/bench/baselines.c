@@ -1,5 +1,6 @@
-/* baselines.c — hand-written right-hand sides. Each uses the best form that a person can derive: minimal coordinates if
- * they exist, the tridiagonal structure of a chain, the reduced equations of the disk. No function allocates memory. */
+/* baselines.c — hand-written right-hand sides. Each uses the best form that a person can derive, for example minimal
+ * coordinates, the tridiagonal structure of a chain, or the reduced equations of the disk. No function allocates
+ * memory. */
 #include "tests/bench/baselines.h"
 
 #include <math.h>
@@ -206,7 +207,7 @@ static const char top_text[] =
 
 /* ---- a stiff column of 32 masses on springs and dampers, loaded by its weight ----
  *
- * State interleaved, u_i next to u_i', so that the Jacobian is a narrow band. */
+ * The state stores each displacement u_i next to its rate u_i', so that the Jacobian is a narrow band. */
 
 enum { MASSES = 32 };
 static const double stiffness = 1e5, damper = 1e3;
@@ -266,8 +267,9 @@ static const char column_text[] =
 
 static const double damping = 20;
 
-/* Solves for the accelerations: M (lower triangle) with A below it, in rows of length k; x contains Q and b, then
- * the result. Each caller passes a constant k, so that the compiler unrolls the loops. */
+/* Solves for the accelerations. `a` contains M (lower triangle) with A below it, in rows of length k. `x` contains Q
+ * and b at first, and the solution afterwards. Each caller passes a constant k, so that the compiler unrolls the
+ * loops. */
 static inline __attribute__((always_inline)) void saddle(size_t k, double *restrict a, double *restrict x) {
     for (size_t j = 0; j < k; j++) {
         double inverse = 1 / a[k * j + j];

@@ -1,9 +1,9 @@
 /* bench_chains.c — growth of cost with the length of a chain and with its stiffness, compared with hand-written C
  * (chains.c).
  *
- * Prints the time per step at rtol 1e-6, as the median of rounds in which both sides alternate, and the memory
- * allocated by a model during a run, in bytes. Exponents are slopes of log(cost) over log(length). Exits with 1 if a
- * chain in x and y differs from the hand-written one by more than the tolerances explain.
+ * Prints the time per step at rtol 1e-6 and the bytes that a model allocates during a run. A time is the median of
+ * rounds in which both sides alternate. Exponents are slopes of log(cost) over log(length). Exits with 1 if a chain in
+ * x and y differs from the hand-written one by more than the tolerances explain.
  *
  * bench_chains [rounds] */
 #include "tests/bench/chains.h"

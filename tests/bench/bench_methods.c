@@ -1,7 +1,7 @@
 /* bench_methods.c — the cost of each integration method at equal error.
  *
- * Runs each description with every method at tolerances that decrease by half decades, until the error relative to a
- * run at the tightest tolerance is small enough. Prints the shortest of several times of that run, without
+ * Runs each description with every method at tolerances that decrease by half decades. The errors are relative to a run
+ * at the tightest tolerance. When an error is small enough, prints the shortest of several times of that run, without
  * derivation and output. The constants by which `auto` selects a method come from these figures.
  *
  * bench_methods [FILE...] default: the systems of baselines.h */

@@ -1,4 +1,4 @@
-/* bench_precision.c — work-precision diagrams: errors, steps and times of systems with closed forms over five
+/* bench_precision.c — work-precision diagrams of systems with closed forms. Prints errors, steps and times over five
  * decades of tolerance, and a plot of all errors.
  *
  * bench_precision [method ...] */

@@ -1,11 +1,14 @@
 /* bench_program.c — nanoseconds per operation: values and tangents of compiled programs.
  *
- * There are two kinds of tape. "random": 35 % sums, 47 % products, 6 % sines and cosines, otherwise differences and
- * quotients, with operands from the last 64 values, all of moderate size. "chain": mass matrix and generalized
- * forces of a planar chain of n links in angles, derived from kinetic and potential energy, as typical input of the
- * engine. An operation is a node of the graph, so fusing operations shortens the time per operation. Each figure is the
- * minimum of several rounds, to exclude other load. "to code" is the time to compile a program to machine code;
- * "repaid" is the number of evaluations after which compilation has saved time.
+ * There are two kinds of tape:
+ * - "random": 35 % sums, 47 % products, 6 % sines and cosines, otherwise differences and quotients. Operands are chosen
+ *   from the last 64 values, all of moderate size.
+ * - "chain": mass matrix and generalized forces of a planar chain of n links in angles, derived from its energies. This
+ *   is typical input of the engine.
+ *
+ * An operation is a node of the graph, so fusing operations shortens the time per operation. Each figure is the minimum
+ * of several rounds, to exclude other load. "to code" is the time to compile a program to machine code. "repaid" is the
+ * number of evaluations after which compilation has saved time.
  *
  * bench_program [rounds] */
 #include "engine/compile/native.h"
@@ -99,8 +102,8 @@ static void random_tape(tape *t, size_t operations) {
     free(value);
 }
 
-/* Builds T and V of a chain of links with unit length and a unit mass at each end; the angles q_i are measured from
- * the vertical. */
+/* Builds T and V of a chain of links of length 1 with a mass of 1 at each end. The angles q_i are measured from the
+ * vertical. */
 static void chain_energies(graph *g, int n, graph_node *kinetic, graph_node *potential) {
     graph_node x = graph_number(g, 0), y = x, half = graph_number(g, 0.5);
     *kinetic = *potential = x;

@@ -1,11 +1,11 @@
-/* bench_rows.c — CPU time per number of a row: without a writer, with a writer of each format, and for std::to_chars
- * alone.
+/* bench_rows.c — CPU time per number of a row, without a writer and with a writer of each format. std::to_chars alone
+ * is measured for comparison.
  *
  * bench_rows [rounds]
  *
- * 256 oscillators give 1,001 rows of 513 columns, which the sink discards. "written" is the time of a run minus that
- * of a run without a writer, per number. The goals (chosen) are twice the time of std::to_chars for text formats, and
- * 0.3 times this time for npy. Each figure is the minimum of all rounds. */
+ * 256 oscillators give 1,001 rows of 513 columns, which the sink discards. "written" is the time of a run minus that of
+ * a run without a writer, per number. The goals (chosen) are twice the time of std::to_chars for text formats, and 0.3
+ * times this time for npy. Each figure is the minimum of all rounds. */
 #include "api/simulate.h"
 #include "engine/base/shortest_digits.h"
 #include "tests/bench/baselines.h"

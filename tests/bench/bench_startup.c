@@ -1,9 +1,9 @@
-/* bench_startup.c — CPU time of the command line for a small system: user and system time of complete processes.
+/* bench_startup.c — user and system CPU time of complete processes of the command line, for a small system.
  *
  * bench_startup [rounds]
  *
  * The program is $HAMEL, or build/hamel. Prints the minimum and the median of the rounds in milliseconds. The goal for
- * `run` is 5 ms: below this time, the shell's creation of processes dominates in a loop over small systems. */
+ * `run` is 5 ms. In a loop over small systems, the time in which the shell creates processes dominates below 5 ms. */
 #include "tests/bench/baselines.h"
 
 #include <fcntl.h>

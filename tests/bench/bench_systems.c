@@ -2,10 +2,10 @@
  * (baselines.c).
  *
  * Right-hand side: accelerations at states along the motion. Constrained systems are hand-written in fewer variables
- * than hamel uses; in `same` they are hand-written in hamel's coordinates with multipliers, to separate the effect of
- * the formulation.
+ * than hamel uses. The systems in `same` are hand-written in hamel's coordinates with multipliers, to separate the
+ * effect of the formulation.
  *
- * Time to solution: both sides use the same method and compute 101 rows; a run includes creating and freeing the
+ * Time to solution: both sides use the same method and compute 101 rows. A run includes creating and freeing the
  * integrator. The hand-written programs are measured with SUNDIALS' serial vectors as packaged, and with hamel's vector
  * operations, the best practical case. Equal tolerances do not mean equal errors, and the error is not a smooth
  * function of the tolerance. So the benchmark measures a curve of time over error for each side, with a series of
@@ -13,7 +13,7 @@
  * over hamel's points. Errors are maxima over all rows and compared columns, relative to the hand-written program at
  * tight tolerances, so that fast but wrong results are detected.
  *
- * Runs of all kinds alternate in rounds; a figure is the median of the rounds. Exits with 1 if an error is out of
+ * Runs of all kinds alternate in rounds. A figure is the median of the rounds. Exits with 1 if an error is out of
  * proportion to its tolerance.
  *
  * bench_systems [rounds [part of a system's name]] */

@@ -1,9 +1,9 @@
 /* faults.h — injected faults of the machine, in this process or in a daemon.
  *
- * preload/preload.c, loaded by LD_PRELOAD, wraps functions of the C library. The wrappers count calls that can fail,
- * make those fail that a test has selected, shift the clock, and keep copies of files at each synchronization. They and
- * the test map the same file of one page; HAMEL_FAULTS is its name. This works in release builds only, because
- * sanitizers replace the allocator. */
+ * LD_PRELOAD loads preload/preload.c, which wraps functions of the C library. The wrappers count calls that can fail
+ * and make those fail that a test has selected. They also shift the clock, and keep copies of files at each
+ * synchronization. The wrappers and the test map the same file of one page, which HAMEL_FAULTS names. This works in
+ * release builds only, because sanitizers replace the allocator. */
 #pragma once
 
 #include <limits.h>

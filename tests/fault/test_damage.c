@@ -1,7 +1,9 @@
-/* test_damage.c — a damaged store, with values that no release has written and bytes changed at random. The daemon
- * must read it, run its jobs, report errors, and continue.
+/* test_damage.c — a damaged store, with values that no release has written and bytes changed at random. The daemon must
+ * read the store, run its jobs, report errors, and continue.
  *
- * test_damage [ROUNDS [SEED]] a round changes 100 values; 3 rounds by default, 100 with HAMEL_TEST_LONG */
+ * test_damage [ROUNDS [SEED]] 3 rounds by default; 100 with HAMEL_TEST_LONG
+ *
+ * A round changes 100 values. */
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"

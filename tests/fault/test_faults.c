@@ -1,6 +1,6 @@
-/* test_faults.c — faults of the machine in a daemon: a full disk, a read-only directory, a store in use or no store at
- * all, no descriptors, no memory, termination at any time. The daemon must report each fault, keep all accepted data,
- * and work normally after the cause is removed. */
+/* test_faults.c — faults of the machine in a daemon: a full disk, a read-only directory, a missing store or one in use,
+ * no descriptors, no memory, termination at any time. The daemon must report each fault, keep all accepted data, and
+ * work normally after the cause is removed. */
 #include "tests/http/daemon.h"
 
 #include <errno.h>

@@ -2,14 +2,14 @@
  *
  * test_history [OPERATIONS [SEED]] 4,000 by default; 100,000 with HAMEL_TEST_LONG
  *
- * Clients submit, read, list, cancel, delete and read results concurrently, while the daemon is killed, suspended
- * and restarted. Each operation is recorded with its reply and the interval in which it took effect. At the end the
- * replies about each job must be consistent with one sequence of these states:
+ * Clients submit, read, list, cancel, delete and read results concurrently, while the daemon is killed, suspended and
+ * restarted. Each operation is recorded with its reply and the interval in which it took effect. At the end the replies
+ * about each job must be consistent with one sequence of these states:
  *
  * queued -> running -> completed | failed | incomplete | canceled -> deleted, and running -> queued if interrupted
  *
- * So no job leaves a final state except by deletion, a completed job has all its rows, and every accepted job exists
- * and has ended. A submission without a reply is repeated with its idempotency key. */
+ * So no job leaves a final state except by deletion, and a completed job has all its rows. Every accepted job exists
+ * and has ended. If a submission has no reply, the client repeats it with its idempotency key. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 

@@ -1,9 +1,9 @@
-/* test_kill.c — SIGKILL at random times while jobs are submitted and run: no accepted job is lost, and every result
- * equals that of an undisturbed run.
+/* test_kill.c — SIGKILL at random times while jobs are submitted and run. No accepted job may be lost, and every result
+ * must equal that of an undisturbed run.
  *
  * test_kill [JOBS KILLS [SEED]] a short test by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
  *
- * One thread submits jobs and records each 201. Another one kills the daemon and restarts it with the same data. At
+ * One thread submits jobs and records each 201. Another thread kills the daemon and restarts it with the same data. At
  * the end all recorded jobs must complete. No other jobs may exist, except those whose 201 was lost. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"

@@ -1,11 +1,11 @@
-/* test_memory.c — makes every allocation fail once: parsing, deriving, running in each format, analysing, storing a
- * job. Each time the work must succeed or report exhausted memory, without a crash or leak, and the next attempt
- * must succeed.
+/* test_memory.c — makes every allocation fail once while a system is parsed, derived, run in each format and analysed,
+ * and while a job is stored. Each time the work must succeed or report exhausted memory, without a crash or leak. The
+ * next attempt must succeed.
  *
  * test_memory [EXAMPLE...] some of the examples by default; all of them with HAMEL_TEST_LONG
  *
- * As in SQLite's tests, allocation 1 fails, then 2, and so on until the work needs fewer allocations; first alone,
- * then together with all later ones. The short form skips an increasing number of the later allocations. */
+ * As in SQLite's tests, allocation 1 fails, then 2, and so on until the work needs fewer allocations. In a second
+ * series, all later allocations fail too. The short form skips an increasing number of the later allocations. */
 #include "api/analyze.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"

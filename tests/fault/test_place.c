@@ -1,5 +1,5 @@
-/* test_place.c — the files of a store and their names: a daemon serves a store only if no other daemon has it open
- * under any name, and accepts no jobs into a file that the next start would not find. */
+/* test_place.c — the files of a store and their names. A daemon serves a store only if no other daemon has it open
+ * under any name. It accepts no jobs into a file that it would not find at the next start. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>

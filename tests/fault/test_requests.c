@@ -1,5 +1,5 @@
-/* test_requests.c — faults of the machine while a daemon is in use: failing allocations, broken sockets, a full disk
- * for a while, the clock shifted by an hour, no descriptors. The daemon must continue, report errors, leak nothing,
+/* test_requests.c — faults of the machine while a daemon is in use: failing allocations, broken sockets, a disk that is
+ * full for a while, a clock shifted by an hour, no descriptors. The daemon must continue, report errors, leak nothing,
  * and recover automatically. */
 #include "api/simulate.h"
 #include "tests/fault/faults.h"

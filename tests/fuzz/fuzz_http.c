@@ -86,9 +86,9 @@ static size_t send_some(int peer, const uint8_t *data, size_t size) {
     return (size_t)sent;
 }
 
-/* Sends `data` and reads until the daemon closes the connection or sends nothing for `quiet_ms` after all was sent;
- * it cannot detect that an incomplete request will not continue. Returns the number of bytes at the start of the
- * answer. */
+/* Sends `data` and reads until the daemon closes the connection or sends nothing for `quiet_ms` after the last byte of
+ * `data`. The limit is needed because the daemon may wait for the rest of an incomplete request. Returns the number of
+ * bytes at the start of the response. */
 static size_t talk(unsigned port, const uint8_t *data, size_t size, int quiet_ms, char head[HEAD]) {
     char rest[4096];
     size_t length = 0, sent = 0;

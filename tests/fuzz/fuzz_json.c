@@ -1,6 +1,5 @@
-/* fuzz_json.c — passes arbitrary bytes to the JSON reader. Checks that cJSON parses every document that the scan
- * accepts, that the canonical form of a canonical form is the same, and that a rejection has a reason and a
- * position. */
+/* fuzz_json.c — passes arbitrary bytes to the JSON reader. If the scan accepts a document, cJSON must parse it, and the
+ * canonical form of its canonical form must be the same. A rejection must have a reason and a position. */
 #include "api/json/strict_json.h"
 
 #include <stdint.h>

@@ -2,10 +2,11 @@
  *
  * fuzz_x CORPUS_DIR COUNT [SEED [SAVE]]
  *
- * Passes every file of the corpus to LLVMFuzzerTestOneInput, then COUNT mutations: changed, removed, repeated and
- * inserted bytes, and pieces of other files of the corpus. Equal corpus, count and seed give equal inputs on every
- * machine. With SAVE, each input is first written to that file, which after a crash contains the input that caused it.
- * Each input is in an allocated block of exactly its size, so that sanitizers detect reads beyond its end. */
+ * Passes every file of the corpus to LLVMFuzzerTestOneInput, then COUNT mutations. A mutation changes, removes, repeats
+ * or inserts bytes, or inserts pieces of other files of the corpus. Equal corpus, count and seed give equal inputs on
+ * every machine. With SAVE, each input is first written to that file, which after a crash contains the input that
+ * caused it. Each input is in an allocated block of exactly its size, so that sanitizers detect reads beyond its
+ * end. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>

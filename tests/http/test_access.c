@@ -154,7 +154,7 @@ static void without_tokens_requests_must_name_this_machine(void **state) {
     }
 }
 
-/* Returns the scope that a route must require, given its path and method. */
+/* Returns the scope that a route with this path and method must require. */
 static unsigned scope_expected(const route *row) {
     if (strcmp(row->path, "/metrics") == 0) return SCOPE_ADMIN;
     if (strncmp(row->path, "/v1/", 4) != 0 || strncmp(row->path, "/v1/examples", 12) == 0) return 0;

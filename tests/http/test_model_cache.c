@@ -1,5 +1,5 @@
-/* test_model_cache.c — equal descriptions are derived once, in sequence and concurrently; the memory limit; the
- * reports in summary and metrics. */
+/* test_model_cache.c — equal descriptions are derived once, both in sequence and concurrently. Also tests the memory
+ * limit, and what the run summary and the metrics report about the cache. */
 #include "server/model_cache.h"
 
 #include "tests/http/daemon.h"

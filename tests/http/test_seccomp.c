@@ -141,7 +141,7 @@ static int an_internet_socket(void) {
 typedef struct probe {
     const char *name;
     int (*run)(void);
-    unsigned keeps; /* flags KEEP_x that permit the call; NEVER; 0: always permitted */
+    unsigned keeps; /* bits KEEP_x that permit the call; 0 if always permitted, or NEVER */
 } probe;
 
 #define PROBE(name, keeps) \

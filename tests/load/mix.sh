@@ -24,8 +24,8 @@ mib=1048576
 start_daemon --tokens tokens.json --tls-cert cert.pem --tls-key key.pem --workers 2 --time-limit 5 --derive-limit 2 \
     --connections 1000 --per-address 900 --streams 64 --followers 256 --answers $((32 * mib)) --cache $((64 * mib)) \
     --models $((256 * mib)) --analysis-processes 2 --analysis-memory $((256 * mib))
-# The sum of the budgets in SECURITY.md, in kB: connections with bodies; streams and followers; responses; models
-# cached, in use, of two jobs and of four derivations; analyses.
+# The sum of the budgets in SECURITY.md, in kB. Terms: connections with bodies, streams and followers, responses,
+# cached models, models in use, models of two jobs, models of four derivations, and analyses.
 budget_kb=$((1000 * 1088 + (64 + 256) * 512 + 1024 * (32 + 64 + 256 + 2 * 1024 + 4 * 1024 + 2 * 256)))
 
 # Prints the resident kB of the daemon and its descendants.

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Load on a daemon with wrk: costs, latencies, and absence of failures. TAP; `make load`.
 #
-#   1. runs of a small pendulum, 64 connections: no error; CPU time per request without the integration; p99
-#   2. submissions of jobs, 64 connections: no error, rate
-#   3. reading jobs and lists while many are stored: response time
-#   4. response time for others while all CPU slots are in use and hundreds of connections idle
+#   1. 64 connections run a small pendulum: no errors, CPU time per request without the integration, p99 of response times
+#   2. 64 connections submit jobs: no errors, rate
+#   3. clients read jobs and lists while many jobs are stored: response time
+#   4. all CPU slots are in use and hundreds of connections are idle: response time for other clients
 #
 # With HAMEL_TEST_LONG, the test uses the numbers of jobs and connections for which the project gives limits. By default
 # it takes a minute.

@@ -1,7 +1,7 @@
 /* child.c — runs one child process with a deadline and with pipes for stdout and stderr.
  *
- * posix_spawn is used because fork is slow in large test programs with a sanitizer. Both pipes are polled together, so
- * a child cannot block on a full pipe. If the output is too long, the child is killed. */
+ * This file uses posix_spawn because fork is slow in large test programs with a sanitizer. Both pipes are polled
+ * together, so a child cannot block on a full pipe. If the output is too long, the child is killed. */
 #include "tests/reference/child.h"
 
 #include <errno.h>

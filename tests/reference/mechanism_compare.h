@@ -8,7 +8,7 @@
  * Returns the resulting span. The factor 100 is chosen: step errors of 1e-11 then stay below 1e-7. */
 double mechanism_span(const ne_system *start, double span);
 
-/* Checks that positions, velocities and angular velocities of all bodies in a row agree with the state `s` at the same
- * time, with a relative error of 1e-7. If they differ, fails the running test with a message that contains `by`, the
- * name of the method that computed `s`. */
+/* Compares positions, velocities and angular velocities of all bodies in a row with the state `s` at the same time. If
+ * relative differences exceed 1e-7, fails the running test with a message that contains `by`, the name of the method
+ * that computed `s`. */
 void mechanism_compare(const char *what, const char *by, const motion *m, size_t row, const ne_system *s);

@@ -1,11 +1,11 @@
 /* test_distributions.c — verdicts of integrability for systems with a known result by construction.
  *
- * Each system consists of forms in coordinates Y: exact forms dY, contact forms, Engel's and Goursat's systems, and
- * trains of trailers (Bryant et al., Exterior Differential Systems, ch. II; Sørdalen 1993). Time is a coordinate in
- * some of them. The coordinates x of the description follow from a random triangular change Y = Y(x, t), which is one
- * to one everywhere. The rows are combined by a random product of unit triangular matrices that depend on x. Neither
- * operation changes the integrability. There are ten starts, including zeros of coefficients, which must give the same
- * verdict.
+ * Each system consists of forms in coordinates Y: exact forms dY, contact forms, Engel's and Goursat's systems, or
+ * trains of trailers. The sources are Bryant et al., Exterior Differential Systems, ch. II, and Sørdalen 1993. In some
+ * systems, time is a coordinate. The coordinates x of the description follow from a random triangular change Y = Y(x,
+ * t), which is one to one everywhere. The rows are combined by a random product of unit triangular matrices that depend
+ * on x. Neither operation changes the integrability. There are ten starts, including zeros of coefficients, which must
+ * give the same verdict.
  *
  * The seed is fixed. Each system is checked from one start, or from all ten if HAMEL_TEST_LONG is set, which takes some
  * minutes. */

@@ -1,10 +1,10 @@
 /* test_integrability.c — integrability of constraints without dynamics. Expected verdicts are from textbooks.
  *
  * Each case of integrability.json has coordinates, a configuration near which the check is made, and constraints.
- * `growth` is the growth vector of the distribution, with time as a coordinate if `with_time` is set; it was computed
- * by an independent symbolic program. It starts with the degrees of freedom and ends with the dimension of the
- * reachable set, so the three counts in an analysis must agree with it. The growth vector in the analysis must be
- * equal. `integrals` are the known integrals, in the notation of an analysis. The analysis must find exactly these. */
+ * `growth` is the growth vector of the distribution, with time as a coordinate if `with_time` is set. An independent
+ * symbolic program computed `growth`. It starts with the degrees of freedom and ends with the dimension of the
+ * reachable set. The analysis must report the same counts and the same growth vector. `integrals` are the known
+ * integrals, in the notation of an analysis. The analysis must find exactly these. */
 #include "api/analyze.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* test_verdicts.c — an analysis of each example finds the known properties.
  *
- * Degrees of freedom and kinds of constraints were determined by hand from the sources: Greenwood, Advanced Dynamics,
+ * Degrees of freedom and kinds of constraints were determined by hand from these sources: Greenwood, Advanced Dynamics,
  * 4.7; Baruh, Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000; Talamucci 2015.
  * Velocity constraints are holonomic if they are integrable. By Greenwood's sufficient condition, energy is conserved
  * if all forces have a potential, all constraints are conservative, and the Lagrangian does not contain time. */
@@ -21,7 +21,7 @@ static const struct verdict {
     const char *name;
     int coordinates, freedoms;
     const char *velocity_constraints; /* "none" if there are no linear velocity constraints */
-    /* a constraint contains t; a constraint is acatastatic; the system is conservative */
+    /* timed: a constraint contains t; acatastatic: a constraint is acatastatic; conservative: energy is conserved */
     bool timed, acatastatic, conservative;
 } verdicts[] = {
     {"greenwood_4_10_knife_edge_dumbbell",              3, 2, "nonholonomic",       false, false, true},

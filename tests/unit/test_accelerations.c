@@ -31,9 +31,12 @@ static void add(sums *s, double term) {
 }
 
 /* Returns the largest residual of M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 at the last evaluated state.
- * For velocity constraints, the residual contains α dΦ/dt instead of 2α dΦ/dt. Each residual is relative to the largest
- * term of its row, to the accelerations that cancel in the row, and to the backward error of a Cholesky factorization:
- * the factorization is exact for a matrix whose entries differ from M by about ε √(M_ii M_jj) (Higham, Accuracy and
+ * For velocity constraints, the residual contains α dΦ/dt instead of 2α dΦ/dt. Each residual is divided by the largest
+ * of three quantities:
+ * - the largest term of its row
+ * - for a constraint row, the accelerations that cancel in the row
+ * - for a row of M, the backward error of a Cholesky factorization, divided by ε
+ * The factorization is exact for a matrix whose entries differ from M by about ε √(M_ii M_jj) (Higham, Accuracy and
  * Stability of Numerical Algorithms, 2nd ed., theorem 10.5). */
 static double rest_of(const dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;

@@ -1,5 +1,5 @@
-/* test_branch_change.c — prescribed motion with kinks and jumps: every formulation computes the same impacts, the
- * energy balance includes their work, and jumps of positions and momenta are rejected. */
+/* test_branch_change.c — prescribed motion with kinks and jumps. Every formulation computes the same impacts, and the
+ * energy balance includes their work. Jumps of positions and momenta are rejected. */
 #include "engine/dynamics/branch_change.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -179,8 +179,8 @@ static void a_base_that_jumps_in_both_directions_strikes_the_body(void **state) 
     }
 }
 
-/* A mass that triples keeps its momentum, and so does a relativistic particle (c = 1): if x' is prescribed to jump
- * from 0 to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 is constant. */
+/* A mass that triples keeps its momentum, and so does a relativistic particle (c = 1). If x' is prescribed to jump from
+ * 0 to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 is constant. */
 static void momenta_are_continuous_when_masses_jump_and_when_not_linear_in_velocity(void **state) {
     (void)state;
     static const char *const exact[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "boltzmann-hamel", "hamilton"};

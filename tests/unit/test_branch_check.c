@@ -1,8 +1,8 @@
-/* test_branch_check.c — a run that switches to another solution branch at a singular configuration must fail, and so
- * must a run that misses its tolerances.
+/* test_branch_check.c — a run must fail if it switches to another solution branch at a singular configuration, or if it
+ * misses its tolerances.
  *
- * Without forces, a parallelogram linkage rotates at a constant rate through its stretched position at t = a. There it
- * can continue as a parallelogram or as an antiparallelogram. */
+ * Without forces, a parallelogram linkage rotates at a constant rate through its stretched position at t = a. There the
+ * linkage can continue as a parallelogram or as an antiparallelogram. */
 #include "engine/simulate/trajectory.h"
 #include "tests/unit/fixture.h"
 

@@ -1,10 +1,10 @@
 /* test_closed_forms.c — classical systems follow their closed-form solutions within the requested tolerance.
  *
- * Each system is run at several tolerances by both methods, described by bodies, joints and constraints. The tolerance
- * bounds the error of one step relative to the size of the integrated variables; these errors add up along the run. All
- * rates are about 1 rad/s or more, so a column of size `scale` may have an error of tolerance × scale × span, with the
- * span in seconds. There is no other allowance, so an error that does not decrease with the tolerance, or a small wrong
- * term, fails the test. */
+ * Each system is described by bodies, joints and constraints, and run at several tolerances by both methods. The
+ * tolerance bounds the error of one step relative to the size of the integrated variables. These errors add up along
+ * the run. All rates are about 1 rad/s or more. So a column of size `scale` may have an error of tolerance × scale ×
+ * span, with the span in seconds. There is no other allowance, so an error that does not decrease with the tolerance,
+ * or a small wrong term, fails the test. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -26,8 +26,8 @@ typedef struct comparison {
     double scale;
 } comparison;
 
-/* BDF is not tested at 1e-11: rounding limits the error of a step from below, and the errors of BDF's many steps add up
- * to more than 1e-11. */
+/* BDF is not tested at 1e-11. Rounding errors limit the precision of a step, and over BDF's many steps they add up to
+ * more than 1e-11. */
 typedef struct demand {
     const char *method;
     double tolerance;
@@ -143,9 +143,9 @@ static void a_free_body_follows_euler_and_poinsot(void **state) {
 
 /* --- Lagrange: the heavy symmetric top ----------------------------------------------------------------------------- */
 
-/* p: moment of inertia A1 about the tip, momenta of precession and spin, weight times distance, u2 = cosine of the
- * initial tilt, where the tilt rate is zero. With u = cos(tilt), u'^2 = 2 w/A1 (u - u1)(u - u2)(u - u3), u1 < u < u2
- * < u3: Goldstein, section 5.7. */
+/* p contains the moment of inertia A1 about the tip, the momenta of precession and spin, weight times distance, and u2.
+ * u2 is the cosine of the initial tilt, where the tilt rate is zero. With u = cos(tilt), u'^2 = 2 w/A1 (u - u1)(u -
+ * u2)(u - u3), u1 < u < u2 < u3: Goldstein, section 5.7. */
 static double top_height(double t, const double *p) {
     double A = p[0], P = p[1], S = p[2], w = p[3], u2 = p[4];
     /* twice the energy, from the start with zero tilt rate; the other roots of the cubic from their sum and product */

@@ -207,9 +207,9 @@ static void every_method_and_formulation_computes_the_chain_of_impacts(void **st
         }
 }
 
-/* A heavy ball presses a light one against a wall. With the mass ratio 100^k, the number of impacts is given by the
- * first k + 1 digits of π (Galperin, Regular and Chaotic Dynamics 8 (2003) 375), even if all impacts occur at the same
- * time. */
+/* A heavy ball presses a light one against a wall. If the mass ratio is 100^k, the number of impacts consists of the
+ * first k + 1 digits of π (Galperin, Regular and Chaotic Dynamics 8 (2003) 375). This holds even if all impacts occur
+ * at the same time. */
 static void the_number_of_impacts_shows_digits_of_pi(void **state) {
     (void)state;
     static const size_t counts[] = {3, 31, 314};

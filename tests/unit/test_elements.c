@@ -152,8 +152,8 @@ static void frames_may_be_nested_in_any_order_of_declaration(void **state) {
     fixture_close(&f);
 }
 
-/* ω of the inner body in its own axes: the angular velocity of the frame, transformed to these axes, plus that of
- * the body relative to the frame. */
+/* ω of the inner body in its own axes has two terms. The first is the angular velocity of the frame, transformed to
+ * these axes. The second is the angular velocity of the body relative to the frame. */
 static void angular_velocities_of_nested_frames_add(void **state) {
     (void)state;
     fixture f;

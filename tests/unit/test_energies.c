@@ -1,11 +1,9 @@
 /* test_energies.c — engine/mechanics/energies.c: the kinetic energy and its parts, the Jacobi integral and its rate,
- * the power of constraints.
+ * the power of constraints. The formulas:
  *
- * T = T2 + T1 + T0 and q'·∂L/∂q' − L = T2 − T0 + V: Papastavridis 3.9.
- *
- * dh/dt by Greenwood 4.379 is the derivative of h along the motion.
- *
- * d(T + V)/dt = Σ Q q' + Σ power(c) + ∂V/∂t if T does not contain t: Greenwood 4.357 to 4.364. */
+ * - T = T2 + T1 + T0 and h = q'·∂L/∂q' − L = T2 − T0 + V (Papastavridis 3.9).
+ * - dh/dt by Greenwood 4.379 is the derivative of h along the motion.
+ * - d(T + V)/dt = Σ Q q' + Σ power(c) + ∂V/∂t if T does not contain t (Greenwood 4.357 to 4.364). */
 #include "api/simulate.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"

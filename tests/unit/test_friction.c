@@ -1,5 +1,5 @@
-/* test_friction.c — Coulomb friction against closed forms and against the same law written with lambda(), and states
- * at which the equations of rigid bodies have no solution. */
+/* test_friction.c — Coulomb friction compared with closed forms, and with the same law written with lambda(). Also
+ * tests states at which the equations of rigid bodies have no solution. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -14,9 +14,9 @@
 
 #define FINE "`rtol`: 1e-10, `atol`: 1e-12"
 
-/* Udwadia, J. Math. Anal. Appl. 251 (2000) 341, example of section 5, with θ from the bottom and R = 1: θ'' = −g sin θ −
- * μ (θ'² + g cos θ) is linear in θ'²(θ): θ'² = a cos θ + b sin θ + K e^(−2μθ), a = 2g(1 − 2μ²)/(1 + 4μ²),
- * b = −6μg/(1 + 4μ²). */
+/* Udwadia, J. Math. Anal. Appl. 251 (2000) 341, example of section 5, with θ measured from the bottom and R = 1. The
+ * equation θ'' = −g sin θ − μ (θ'² + g cos θ) is linear in θ'² as a function of θ. Its solution is θ'² = a cos θ + b
+ * sin θ + K e^(−2μθ), with a = 2g(1 − 2μ²)/(1 + 4μ²) and b = −6μg/(1 + 4μ²). */
 static void a_bead_on_a_vertical_ring_follows_its_closed_form(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 8}, {`name`: `y`, `initial`: -1}],"
@@ -80,9 +80,12 @@ static void two_frictions_are_solved_for_together(void **state) {
                           "`stop`: 0.01, `samples`: 2");
     double h = 0.5, w = 1, g = 9.81, s = sin(h) / 2, c = cos(h) / 2, I = 1.0 / 12, found = 0;
     for (int pattern = 0; pattern < 4; pattern++) {
-        /* With a = h'', x'' = c a − s w² and y'' = −s a − c w². The foot moves along +x, the top along −y. x'' = R −
-         * 0.3|N| − 2s, y'' = N + 0.5|R| − g. I a is the sum of the moments about the centre: R at (−s, c): −cR; 0.5|R|
-         * up at (−s, c): −s·0.5|R|; N at (s, −c): sN; −(0.3|N| + 2s) along x at (s, −c): −c(0.3|N| + 2s). */
+        /* With a = h'', x'' = c a − s w² and y'' = −s a − c w². The foot moves along +x, the top along −y. So x'' = R −
+         * 0.3|N| − 2s and y'' = N + 0.5|R| − g. I a is the sum of these moments about the centre:
+         * - R at (−s, c): −cR
+         * - 0.5|R| up at (−s, c): −s·0.5|R|
+         * - N at (s, −c): sN
+         * - −(0.3|N| + 2s) along x at (s, −c): −c(0.3|N| + 2s) */
         double n = pattern & 1 ? -1 : 1, r = pattern & 2 ? -1 : 1;
         /* R = x'' + 0.3 n N + 2s and N = y'' − 0.5 r R + g are solved by Cramer's rule for a = 0 and 1. */
         double D = 1 + 0.15 * n * r, moment[2], N[2], R[2];
@@ -148,8 +151,9 @@ static void the_opposite_force_acts_on_the_other_body(void **state) {
     motion_free(&m);
 }
 
-/* On a surface in space: with n = ∇f/|∇f|, N = −(F·n + m v·∇∇f v/|∇f|) and m a = F + N n − μ|N| v/|v| (Papastavridis,
- * Analytical Mechanics, example 3.2.6). Here f = z − (x² + y²)/2, at (1, 0, 1/2) with v = (1, 2, 1), m = 1, g = 10. */
+/* On a surface f = 0 in space, let n = ∇f/|∇f|. Then N = −(F·n + m v·∇∇f v/|∇f|) and m a = F + N n − μ|N| v/|v|
+ * (Papastavridis, Analytical Mechanics, example 3.2.6). Here f = z − (x² + y²)/2, at (1, 0, 1/2) with v = (1, 2, 1), m
+ * = 1, g = 10. */
 static void friction_on_a_surface_opposes_the_velocity(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 1}, {`name`: `y`, `velocity`: 2},"

@@ -273,8 +273,8 @@ static void constant_coordinates_are_substituted_into_the_other_integrals(void *
                            "y - psi*sin(phi)/2: (1)*cy (-psi*cos(phi)/2)*straight");
 }
 
-/* z' = g y' is nonholonomic where g depends on x. z' = z (x y' − y x') keeps the plane z = 0 invariant; elsewhere it is
- * a contact form. */
+/* The constraint z' = g y' is nonholonomic where g depends on x. The constraint z' = z (x y' − y x') keeps the plane z
+ * = 0 invariant. Outside this plane it is a contact form. */
 static void a_different_verdict_from_the_start_is_reported(void **state) {
     static const struct {
         const char *equation;

@@ -198,9 +198,9 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
 }
 
 /* Computes a consistent start of a body that slides by s on another body A, in millimetres. All axes are parallel to
- * those of A. (Q − P)·(P − O) = 0, for points P and Q of the slider and O of A, depends on s alone. But its terms
- * contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more` is a further
- * constraint. */
+ * those of A. P and Q are points of the slider, and O is a point of A. Then (Q − P)·(P − O) = 0 depends on s alone. But
+ * its terms contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more` is a
+ * further constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];
     double x = random_between(seed, -1000, 1000), y = random_between(seed, -1000, 1000),

@@ -1,4 +1,4 @@
-/* test_kkt.c — engine/linear/kkt.c, kkt_dense.c and kkt_ldl.c: all methods give the same accelerations, also if
+/* test_kkt.c — engine/linear/kkt.c, kkt_dense.c and kkt_ldl.c. All methods give the same accelerations, even if
  * constraint rows are redundant or contradictory, or the mass matrix is singular. */
 #include "tests/unit/fixture.h"
 
@@ -185,9 +185,11 @@ static size_t operations_of_a_chain(const char *members) {
     return operations;
 }
 
-/* For each rod: 3 pivots, 4 entries of A, 6 products for its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it), one
- * off-diagonal entry, and one product to eliminate it. The first rod has half of the entries, two products less on
- * the diagonal, and no off-diagonal entry. */
+/* Operations for each rod:
+ * - 3 pivots and 4 entries of A
+ * - 6 products for its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it)
+ * - one off-diagonal entry, and one product to eliminate it
+ * The first rod has half of the entries, two products less on the diagonal, and no off-diagonal entry. */
 static void a_chain_costs_the_same_for_each_rod(void **state) {
     (void)state;
     assert_int_equal(operations_of_a_chain(CHAIN("60") "]"), 60 * 15 - 8);

@@ -36,7 +36,7 @@ static void the_double_pendulum_has_the_equations_of_the_textbooks(void **state)
     fixture_close(&f);
 }
 
-/* A charge in a uniform magnetic field: L = m v²/2 + (e B/2)(x y' − y x'), so m x'' = e B y', m y'' = −e B x'. */
+/* A charge in a uniform magnetic field has L = m v²/2 + (e B/2)(x y' − y x'). So m x'' = e B y' and m y'' = −e B x'. */
 static void terms_linear_in_the_velocities_do_no_work(void **state) {
     (void)state;
     fixture f;
@@ -117,8 +117,8 @@ static void nested_energies_agree_with_those_of_particles(void **state) {
     motion_free(&other);
 }
 
-/* A block of mass 2 on a floor: in any form of the constraint, λ times the gradient of left side minus right side is
- * the upward reaction 2 g. */
+/* A block of mass 2 lies on a floor. For each form of the constraint, λ times the gradient of (left side − right side)
+ * is the upward reaction 2 g. */
 static void multipliers_have_the_sign_of_left_minus_right(void **state) {
     (void)state;
     static const struct {

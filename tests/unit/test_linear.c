@@ -101,8 +101,8 @@ static void springs_have_their_frequencies(void **state) {
         damped, 1);
 }
 
-/* A spring with play d exerts the force k (|x| − d) beyond the play and none within: x'' = -k (|x| - d) sign(x) - c
- * x' if |x| > d. */
+/* A spring with play d exerts the force k (|x| − d) if |x| > d, and no force otherwise. So x'' = -k (|x| - d) sign(x) -
+ * c x' if |x| > d. */
 static void an_operator_with_branches_is_linearized_on_the_current_branch(void **state) {
     (void)state;
     const double beyond[][2] = {{-0.1, sqrt(9 - 0.01)}}, within[][2] = {{-0.2, 0}, {0, 0}};
@@ -281,8 +281,9 @@ static void cyclic_velocities_give_steady_motions(void **state) {
     fixture_close(&f);
 }
 
-/* A wheel on a shaft is in steady motion. These motions are not steady: a body rotates about its second axis, and the
- * angle occurs in the equations; a pendulum passes its lowest point with a velocity; a system is driven. */
+/* A wheel on a shaft is in steady motion. Three motions are not steady. A body rotates about its second axis, and the
+ * angle occurs in the equations. A pendulum passes its lowest point with a velocity. A spring has a stiffness that
+ * depends on time. */
 static void stability_is_reported_only_for_steady_motions(void **state) {
     (void)state;
     static const struct {

@@ -237,7 +237,7 @@ static void members_that_need_it_are_run_alone(void **state) {
                                  "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `x^2/2 + sqrt(x + 5)/100`,"
                                  "`dissipation`: `c*x'^2/2`";
     const char *targets[] = {"m", "c", "x.initial"};
-    /* members: regular; stiff; without inertia; with an infinite or undefined value; regular */
+    /* five members: regular, stiff, without inertia, with a square root of a negative number, and regular */
     const double values[] = {1, 0, 1, 1, 1e6, 1, 0, 0, 1, 1, 0, -6, 2, 0.5, 1};
     static const size_t begun[] = {1, 2, 2, 2, 1};
     hamel_model *model = fixture_model(system, "`stop`: 10, `samples`: 11");

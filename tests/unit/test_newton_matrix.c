@@ -1,5 +1,5 @@
-/* test_newton_matrix.c — engine/dynamics/newton_matrix.c: (I − γJ)x = b and J x against central differences of the
- * accelerations, for constrained systems, dense and sparse. */
+/* test_newton_matrix.c — engine/dynamics/newton_matrix.c: compares solutions of (I − γJ)x = b and products J x with
+ * central differences of the accelerations. The systems have constraints, and dense or sparse matrices. */
 #include "tests/unit/fixture.h"
 
 #include "engine/dynamics/dynamics.h"

@@ -132,7 +132,7 @@ static void check_value(const char *text, double expected, const char *file, int
 }
 #define ASSERT_VALUE(text, expected) check_value(text, expected, __FILE__, __LINE__)
 
-/* Checks that `text` has one error with this column, and that its message or suggestion contains the given part. */
+/* Checks that `text` has one error with this column, and that its message or suggestion contains `part`. */
 static void check_fault(const char *text, syntax_goal goal, int column, const char *part, const char *file, int line) {
     arena memory;
     arena_init(&memory, 0);

@@ -436,8 +436,8 @@ static void redundant_constraints_give_the_same_motion_and_reaction(void **state
     motion_free(&three);
 }
 
-/* A pendulum of length 1 that starts upright with speed 1 revolves: with w = sqrt(1 + 4
- * g)/2 and k^2 = 4 g/(1 + 4 g), half the angle from the bottom is am(w t - K, k). */
+/* A pendulum of length 1 that starts upright with speed 1 revolves. With w = sqrt(1 + 4 g)/2 and k^2 = 4 g/(1 + 4 g),
+ * half the angle from the bottom is am(w t - K, k). */
 static double going_round(double t, const double *p) {
     double k = sqrt(4 * p[0] / (1 + 4 * p[0]));
     jacobi j = jacobi_functions(sqrt(1 + 4 * p[0]) / 2 * t - jacobi_quarter(k), k);

@@ -19,7 +19,7 @@
 enum { LINES = 7, MOST = 64, STATES = 3 };
 
 typedef struct published {
-    const char *source, *example, *system; /* example: name of an example; system: description; one of them is NULL */
+    const char *source, *example, *system; /* the name of an example or a description; the other is NULL */
     const char *formulation;
     const char *lines[LINES][2]; /* name of an equation, or "gamma[u; v, w]", and the text or value in the source */
 } published;

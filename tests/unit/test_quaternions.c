@@ -244,9 +244,9 @@ static double largest(const double *x, size_t count) {
     return most;
 }
 
-/* Bounds of the error in accelerations relative to the largest one. They are chosen from ε times the ratio of the
- * largest to the smallest mass or moment of inertia in one system: 2e-13 for the ratio 1e3 and 2e-7 for 1e9. The first
- * bound has a margin of 50 for small quaternion components. */
+/* Bounds of the error in accelerations, relative to the largest acceleration. They are chosen from ε times the ratio of
+ * the largest to the smallest mass or moment of inertia in a system. This is 2e-13 for the ratio 1e3, and 2e-7 for 1e9.
+ * The first bound has a margin of 50 for small quaternion components. */
 static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
 /* Bound of the residual of each equation relative to its terms (chosen); the solver is backward stable. */
 static const double RESIDUAL = 1e-10;

@@ -1,4 +1,4 @@
-/* test_read_system.c — every key of the format is stored in its field, and all errors of structure are reported
+/* test_read_system.c — the reader stores every key of the format in its field. It reports all errors of structure
  * together, each with its JSON Pointer. */
 #include "api/json/strict_json.h"
 #include "api/read/read_system.h"

@@ -166,8 +166,8 @@ static void a_platform_on_four_cranks_rotates(void **state) {
     check_all(&m);
 }
 
-/* A door on two hinges in space: five of the ten equations are redundant; with the norm of the quaternion, the rank
- * is six. */
+/* A door turns on two hinges in space. Five of the ten joint equations are redundant. With the norm of the quaternion,
+ * the rank is six. */
 static void a_door_on_two_hinges_rotates(void **state) {
     (void)state;
     mechanism m = {"`gravity`: [3, -8, 1],"

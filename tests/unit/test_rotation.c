@@ -293,8 +293,8 @@ static void a_matrix_is_given_row_by_row(void **state) {
 
 /* --- free bodies in all sequences --------------------------------------------------------------------------------- */
 
-/* Computes the matrix R = R1 R2 R3 of intrinsic angles x about these axes, and the angular velocity in body axes for
- * the rates v: omega' = (R2 R3)^T n1 v1 + R3^T n2 v2 + n3 v3. */
+/* Computes the matrix R = R1 R2 R3 of intrinsic angles x about these axes. Also computes the angular velocity in body
+ * axes for the rates v: omega' = (R2 R3)^T n1 v1 + R3^T n2 v2 + n3 v3. */
 static void intrinsic_state(const int axis[3], const double x[3], const double v[3], double R[9], double omega[3]) {
     double single[3][9], pair[9];
     for (int i = 0; i < 3; i++) elementary(axis[i], x[i], single[i]);

@@ -1,5 +1,5 @@
-/* test_routh.c — engine/mechanics/routh.c, cyclic.c and engine/dynamics/noncyclic.c: Routh's equations against
- * explicit Routhians, trajectories against Lagrange's equations, and the detection of cyclic coordinates. */
+/* test_routh.c — engine/mechanics/routh.c, cyclic.c and engine/dynamics/noncyclic.c. Compares Routh's equations with
+ * explicit Routhians, and trajectories with Lagrange's equations. Also tests the detection of cyclic coordinates. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 

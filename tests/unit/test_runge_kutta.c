@@ -13,8 +13,8 @@
 
 /* --- coefficients ------------------------------------------------------------------------------------------------------ */
 
-/* Σ a_ij = c_i and, from the fourth stage on, Σ a_ij c_j = c_i²/2: the first of the simplifying assumptions in the
- * construction of the method (Hairer, Nørsett & Wanner, Solving ODEs I, II.5). */
+/* Σ a_ij = c_i for each stage i, and Σ a_ij c_j = c_i²/2 from the third stage on. The second equation is the first of
+ * the simplifying assumptions of the method (Hairer, Nørsett & Wanner, Solving ODEs I, II.5). */
 static void rows_of_coefficients_sum_to_the_nodes(void **state) {
     (void)state;
     for (size_t i = 0; i < DOP853_ALL; i++) {

@@ -136,8 +136,8 @@ static void redundant_constraints_do_not_change_the_sensitivities(void **state) 
                            ", {`name`: `again`, `equation`: `x^2 + y^2 - l^2 = 0`}", "", 1e-6);
 }
 
-/* The tension of a pendulum is m g F(t √(g/l)), so it is linear in m; by energy conservation it is m (g (−y) + x'² +
- * y'²)/l. */
+/* The tension of a pendulum is m g F(t √(g/l)), so it is linear in m. By energy conservation, the tension is m (g (−y)
+ * + x'² + y'²)/l. */
 static void sensitivities_of_outputs_include_multipliers_and_accelerations(void **state) {
     (void)state;
     char system[1000];

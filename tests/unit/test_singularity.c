@@ -2,9 +2,9 @@
  *
  * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l are hinged to the
  * ground, and N bars connect their heads. At the level position N rows of A depend on the others, and 2^N branches
- * intersect. From the start used here, the windows remain parallelograms with one degree of freedom: I phi'' = G
- * sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M); m and M are the masses of a link and a
- * bar. The tests integrate this equation as reference. HAMEL_TEST_LONG runs more windows at more tolerances. */
+ * intersect. From the start used here, the windows remain parallelograms with one degree of freedom. Then I phi'' = G
+ * sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M). A link has the mass m, and a bar has the
+ * mass M. The tests integrate this equation as reference. HAMEL_TEST_LONG runs more windows at more tolerances. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -111,8 +111,8 @@ static motion run(const windows *w, const char *method, double rtol, const char 
     return motion_run(text, simulation);
 }
 
-/* The error bound is a hundred times rtol: a relative error of rtol grows by the ratio of the largest to the initial
- * rate, here 8, and the errors of about ten steps add up. Near a singularity the integrator takes tens of steps, and
+/* The error bound is a hundred times rtol. A relative error of rtol grows by the ratio of the largest to the initial
+ * rate, here 8. The errors of about ten steps add up. Near a singularity the integrator takes tens of steps, and
  * between two singularities 30 to 400 (measured). */
 static void pass(const windows *w, const char *method, double rtol, const char *rows, int crossings) {
     char what[100];
@@ -190,7 +190,7 @@ static void all_formulations_pass_singularities(void **state) {
 
 /* In a parallelogram whose right crank is longer than the left one by a fraction e, the stretched position cannot be
  * reached. While the cranks rotate by an angle of about √e, the bar swings to the other side, and the linkage continues
- * as an antiparallelogram. Without forces, and with unit masses at the ends of the bar, (x, y, u, v) moves at constant
+ * as an antiparallelogram. No forces act, and the bar has unit masses at its ends. So (x, y, u, v) moves at constant
  * speed along the curve defined by the constraints. */
 static const char cranks[] =
     "`coordinates`: [{`name`: `x`, `initial`: %.17g, `velocity`: 1}, {`name`: `y`, `initial`: %.17g, `velocity`: "

@@ -311,8 +311,8 @@ static void assert_refuses(const char *system, const char *constraint, const cha
     hamel_model_free(model);
 }
 
-/* Painlevé's rod (test_friction.c), and a block whose friction for sliding is larger than for sticking: a force of 5.5
- * exceeds the limit 5 for sticking, but not the sliding friction 6. */
+/* Tests Painlevé's rod (test_friction.c), and a block whose friction for sliding is larger than for sticking. A force
+ * of 5.5 on the block exceeds the limit 5 for sticking, but not the sliding friction 6. */
 static void states_without_a_consistent_decision_are_reported(void **state) {
     (void)state;
     assert_refuses("`parameters`: {`h0`: `atan(2)`}, `gravity`: [0, -9.81],"

@@ -119,9 +119,9 @@ static void a_body_on_a_turntable_sticks_until_it_slides(void **state) {
     motion_free(&m);
 }
 
-/* In a bowl of radius 1, a body at the angle p from the lowest point sticks if tan p ≤ μ. Released higher, it slides
- * along a meridian. Its squared speed w satisfies dw/dp = 2μ(w + g cos p) − 2g sin p, with the solution w = A sin p + B
- * cos p + C exp(2μp). It stays at its first turning point if tan p ≤ μ there. */
+/* In a bowl of radius 1, a body at the angle p from the lowest point sticks if tan p ≤ μ. If the body is released
+ * higher, it slides along a meridian. Its squared speed w satisfies dw/dp = 2μ(w + g cos p) − 2g sin p. The solution is
+ * w = A sin p + B cos p + C exp(2μp). The body stays at its first turning point if tan p ≤ μ there. */
 static void a_body_in_a_bowl_slides_along_a_meridian(void **state) {
     (void)state;
     const double mu = 0.3, g = 10, d = 1 + 4 * mu * mu, A = 6 * mu * g / d, B = (2 * g - 4 * mu * mu * g) / d;

@@ -96,7 +96,7 @@ static void rotations_are_accepted_and_normalized(void **state) {
     }
 }
 
-/* Quaternions given by definitions are checked by their values. */
+/* Quaternions specified by definitions are checked by their values. */
 static void quaternions_may_be_given_by_definitions(void **state) {
     (void)state;
     char text[3000], more[3400];

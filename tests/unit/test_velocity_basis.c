@@ -1,5 +1,5 @@
-/* test_velocity_basis.c — engine/dynamics/velocity_basis.c: tests the basis at single states, the agreement with
- * Lagrange's equations where a choice of velocities becomes singular, and that output rows do not change the choices
+/* test_velocity_basis.c — engine/dynamics/velocity_basis.c: tests the basis at single states. Compares runs with
+ * Lagrange's equations where a choice of velocities becomes singular. Checks that output rows do not change the choices
  * made in steps. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
