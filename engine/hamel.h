@@ -1,4 +1,4 @@
-/* hamel.h — the public interface of the engine, which computes rows of results from a description.
+/* hamel.h — the public interface of the engine, which computes rows of results from a description:
  *
  *     hamel_model_create(&description, ...)   parse, check, derive, compile: once per system
  *     hamel_run(model, ...)                   integrate: any number of times, on any number of threads
@@ -20,8 +20,8 @@
 
 typedef struct hamel_model hamel_model;
 
-/* Limits on the cost of one description. hamel_limits_default returns limits for a personal machine; a server sets
- * lower ones. 0 means no limit, except for memory and nodes. */
+/* Limits on the cost of one description. hamel_limits_default returns limits for a personal machine. A server sets
+ * lower limits. `memory` and `nodes` must be positive. For the other limits, 0 means no limit. */
 typedef struct hamel_limits {
     size_t memory; /* maximum size of one model, in bytes */
     size_t nodes;  /* maximum number of nodes in the expression graph */
@@ -190,7 +190,7 @@ typedef struct hamel_summary {
     bool passed; /* the run completed or was terminated, and all checks and all invariants with a tolerance passed */
     hamel_initial_value *initial_changes; /* values that initialization changed to satisfy the constraints */
     size_t initial_change_count;
-    double initial_residual; /* largest scaled residual of the constraints at the given initial values */
+    double initial_residual; /* largest scaled residual of the constraints at the specified initial values */
     const char **redundant;  /* names of the redundant constraints */
     size_t redundant_count;
     hamel_redundancy *redundancy; /* at the initial state; NULL if no constraint is redundant */
@@ -218,13 +218,13 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
 
 /* --- sweeps: one model with different values ---------------------------------------------------------------------------
  *
- * The targets that vary are parameters ("m") and given initial values ("x.initial", "x.velocity"). Parameters and
+ * The targets that vary are parameters ("m") and specified initial values ("x.initial", "x.velocity"). Parameters and
  * initial values that depend on targets are recomputed for each member. */
 typedef struct hamel_variation hamel_variation;
 
 /* Prepares a sweep over `targets`. On success the caller owns *out, which borrows the model, and frees it by
- * hamel_variation_free. Returns HAMEL_UNSUPPORTED, with the reason, if the value of a target is built into the
- * equations or settings (times, tolerances, friction), so that each member needs its own model. Returns HAMEL_INVALID
+ * hamel_variation_free. If the value of a target is built into the equations or settings (times, tolerances, friction),
+ * each member needs its own model. Then the function returns HAMEL_UNSUPPORTED, with the reason. Returns HAMEL_INVALID
  * if a name is not a target. */
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
@@ -301,9 +301,9 @@ typedef struct hamel_integral {
     size_t term_count;
 } hamel_integral;
 
-/* γ^of_{first second}, antisymmetric in the lower indices: the coefficient of u_second δθ_first in d/dt δθ_of − δu_of,
- * and minus that of u_first δθ_second (Greenwood 4.383, Papastavridis 2.10.1). If `second` is "t", `value` is the
- * coefficient of the term with δθ_first alone. */
+/* γ^of_{first second}: the coefficient of u_second δθ_first in d/dt δθ_of − δu_of (Greenwood 4.383, Papastavridis
+ * 2.10.1). It is antisymmetric in the lower indices. If `second` is "t", `value` is the coefficient of the term with
+ * δθ_first alone. */
 typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
 } hamel_coefficient;
@@ -332,13 +332,14 @@ typedef struct hamel_report {
     size_t index;                            /* index of the differential-algebraic equations, 0 to 3 */
     size_t blocks;                           /* number of independent groups of coordinates */
     size_t mass_entries, constraint_entries; /* structural nonzeros of M and of A */
-    /* Properties of the linear velocity constraints, given the holonomic constraints. If the verdict is undetermined,
+    /* Properties of the linear velocity constraints combined with the holonomic ones. If the verdict is undetermined,
      * integrable and accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
     hamel_start_verdict at_start;
-    /* derived_flag: dimensions of the derived flag of the forms of all linear constraints; the last one is terminal.
-     * growth_vector: dimensions spanned by brackets of the admissible directions up to increasing depth. NULL if unknown. */
+    /* derived_flag: dimensions of the derived flag of the forms of all linear constraints, down to the terminal one.
+     * growth_vector: dimensions spanned by brackets of the admissible directions up to depth 1, 2, etc. NULL if
+     * unknown. */
     const size_t *derived_flag, *growth_vector;
     size_t derived_flag_count, growth_vector_count; /* growth_vector_count is the degree of nonholonomy */
     bool with_time;                                 /* time counts as a coordinate in `growth_vector` */
@@ -382,9 +383,9 @@ typedef struct hamel_formulation_refusal {
     const char *formulation, *reason;
 } hamel_formulation_refusal;
 
-/* Comparison of the equations of motion with finite differences of the quantities that they are derived from: energies,
- * constraints as written, and the positions and velocities along which forces do work. The fields hold the largest
- * differences, relative to the terms of each equation. */
+/* Comparison of the equations of motion with finite differences of the quantities from which they are derived. These
+ * are energies, constraints as written, and the positions and velocities along which forces do work. The fields hold
+ * the largest differences, relative to the terms of each equation. */
 typedef struct hamel_difference_check {
     size_t states;    /* number of the verification's states at which the check was done */
     double motion;    /* d/dt ∂L/∂q' − ∂L/∂q − Q − friction compared with M q'' − Q − F|λ| */
@@ -410,23 +411,24 @@ typedef struct hamel_verification {
 
 enum { HAMEL_VERIFY_STATES = 100 };
 
-/* Checks that all formulations give the same motion. Compares accelerations q''_i and generalized reactions R_i = Σ λ_c A_ci
- * at random states near the initial values that satisfy the constraints, at times between start and stop. The states are
+/* Checks that all formulations give the same motion. Compares accelerations q''_i and generalized reactions
+ * R_i = Σ λ_c A_ci at random consistent states near the initial values, at times between start and stop. The states are
  * the same in every call. Differences are relative to the terms of the coordinate's equation of motion,
  *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|.
- * S_i is at least 1e-4 of the largest S_j, because rounding leaves 1e-13 of it and the tolerance is 1e-9. If constraint
- * c determines q''_i from larger accelerations, S_i is also at least M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|². The
- * relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i, or |Δq''_i| / max |q''_j| if M_ii = 0; they are at
- * most 1. All formulations use the same derived expressions. Lagrange's equations are therefore also compared with
- * finite differences of the description at some of the states. `limits` apply to each model. On success the caller owns
- * *out and frees it by hamel_verification_free. Returns HAMEL_INCOMPATIBLE or HAMEL_SINGULAR if there is no state at
- * which the formulations can be compared. */
+ * S_i is at least 1e-4 of the largest S_j, because rounding leaves 1e-13 of S_j and the tolerance is 1e-9. If
+ * constraint c determines q''_i from larger accelerations, another lower bound of S_i is
+ *     M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|².
+ * The relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i. If M_ii = 0, the second one is
+ * |Δq''_i| / max |q''_j|. Relative differences are at most 1. All formulations use the same derived expressions. Lagrange's equations
+ * are therefore also compared with finite differences of the description at some of the states. `limits` apply to each
+ * model. On success the caller owns *out and frees it by hamel_verification_free. Returns HAMEL_INCOMPATIBLE or
+ * HAMEL_SINGULAR if there is no state at which the formulations can be compared. */
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
                           hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_verification_free(hamel_verification *verification);
 
-/* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). A conjugate pair of eigenvalues is one modewith a
- * positive imaginary part. */
+/* A mode of a linear system: δq(t) = Re(shape · exp(eigenvalue · t)). A conjugate pair of eigenvalues is one mode with
+ * a positive imaginary part. */
 typedef struct hamel_mode {
     double eigenvalue[2];      /* real and imaginary part, per second */
     double frequency, damping; /* |eigenvalue|, and −real/|eigenvalue| (0 for the eigenvalue 0) */
@@ -536,24 +538,26 @@ typedef struct hamel_equilibria {
     bool steady; /* the items are steady motions, because some cyclic coordinate has an initial velocity */
 } hamel_equilibria;
 
-/* Finds equilibria of `d`, starting from the initial values and from at most `starts` random configurations around them
- * (fewer for a large system, to bound the work). Cyclic coordinates with an initial velocity keep it (steady motions).
- * For a family of equilibria, the member nearest to the initial values is returned. If the equations contain t, only
- * configurations that are equilibria at all times are returned. Returns HAMEL_INVALID, with the name of the constraint
- * or force, if a constraint or a force excludes rest, because it changes with time or requires motion. Otherwise an
- * empty list is not an error. On success the caller owns *out and frees it by hamel_equilibria_free. */
+/* Finds equilibria of `d`, starting from the initial values and from at most `starts` random configurations around
+ * them. For a large system it tries fewer, to bound the work. Cyclic coordinates with an initial velocity keep the
+ * velocity (steady motions). For a family of equilibria, the member nearest to the initial values is returned. If the
+ * equations contain t, only configurations that are equilibria at all times are returned. If a constraint or a force
+ * changes with time or requires motion, it excludes rest. Then the function returns HAMEL_INVALID, with the name of the
+ * constraint or force. Otherwise an empty list is not an error. On success the caller owns *out and frees it by
+ * hamel_equilibria_free. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_equilibria_free(hamel_equilibria *equilibria);
 
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
 
-/* Writes the equations of motion of `d`, in the formulation of its simulation, in the notation of descriptions, as LaTeX (an
- * align environment for each part), or as C (a function that computes the rates of the state and needs only <math.h>).
- * Coefficients are collected, factored and reduced by identities of sines and cosines, within the work budget
- * limits->arranging. If the budget is exhausted, the remaining terms are written as derived, *simplified (may be NULL) is
- * false, and the text contains a note. `limits`, `poll` and `error` as for hamel_model_create. Returns HAMEL_INVALID, with
- * the reason, if the equations of the formulation cannot be written. The caller frees *text by free(). */
+/* Writes the equations of motion of `d`, in the formulation of its simulation. The notation is that of descriptions,
+ * LaTeX (an align environment for each part) or C. The C function computes the rates of the state and needs only
+ * <math.h>. Coefficients are collected, factored and reduced by identities of sines and cosines, within the work budget
+ * limits->arranging. If the budget is exhausted, the remaining terms are written as derived, *simplified (may be NULL)
+ * is false, and the text contains a note. `limits`, `poll` and `error` as for hamel_model_create. Returns
+ * HAMEL_INVALID, with the reason, if the equations of the formulation cannot be written. The caller frees *text by
+ * free(). */
 hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 

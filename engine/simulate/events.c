@@ -13,8 +13,8 @@ static const double MISS = 1e-6;
 /* If EVENTS_RECENT events happen within this part of the time span, the run fails. At that rate a whole run would have
  * 1e8 events, far more than steps. More frequent events accumulate at a time, or are due to rounding at rest. */
 static const double ZENO_PART = 1e-6;
-/* Bound on events at one time, plus a number for each pair of events: n touching balls of equal mass collide n² / 2
- * times; other masses and losses need more. */
+/* Bound on events at one time: TOGETHER, plus TOGETHER_PAIRS for each pair of events. n touching balls of equal mass
+ * collide n² / 2 times. Other masses and losses need more. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 static const double GAIN_ROUNDING = 1e-10; /* rounding of the energy gain, relative to its terms, which cancel */
 
@@ -130,15 +130,15 @@ static double energy_gain(const dynamics *k, const model_event *event, const dou
     return fabs(sum) > GAIN_ROUNDING * size ? sum : 0;
 }
 
-/* Replaces v by the velocities after the simultaneous impulses of an event. Each impulse acts on a constraint c with Newton's
- * restitution e_c, and all active constraints remain satisfied:
+/* Replaces v by the velocities after the simultaneous impulses of an event. Each impulse acts on a constraint c with
+ * Newton's restitution e_c, and all active constraints k remain satisfied:
  *
- *     M (v⁺ − v⁻) = Aᵀ Λ,   A_k v⁺ + f_k = 0 of the active rows k,   A_c v⁺ + f_c = −e_c (A_c v⁻ + f_c)
+ *     M (v⁺ − v⁻) = Aᵀ Λ,   A_k v⁺ + f_k = 0,   A_c v⁺ + f_c = −e_c (A_c v⁻ + f_c).
  *
- * where f are the terms free of velocities (moving constraints) and Λ are the multipliers integrated over the impact.
- * Configuration and given forces do not change during the impact (Papastavridis, Analytical Mechanics, ch. 4:
- * Δ ∂T/∂q' = Aᵀ Λ, for persisting and new constraints alike). Active constraints that are not linear in the velocities act
- * with their gradient before the impulse. */
+ * f are the terms free of velocities (moving constraints), and Λ are the multipliers integrated over the impact.
+ * Configuration and impressed forces do not change during the impact (Papastavridis, Analytical Mechanics, ch. 4:
+ * Δ ∂T/∂q' = Aᵀ Λ, for persisting and new constraints alike). Active constraints that are not linear in the velocities
+ * act with their gradient before the impulse. */
 static hamel_status solve_impulses(events *e, const model_event *event, double t, const double *q, double *v,
                                    double *gain, hamel_error *error) {
     dynamics *k = e->dynamics;

@@ -39,10 +39,13 @@ void events_evaluate(events *e, const motion_state *at);
 /* Sets `bends` and `bend_slack` at a state, 0 if unknown; at->rates is ignored. */
 void events_bend(events *e, const motion_state *at);
 
-/* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies impulses,
- * then activates constraints. Call events_evaluate before. Writes the multipliers of the impulses to `impulses`. Adds an
- * error if a value or a restitution is not finite, if set values violate a constraint, if the state violates an activated
- * constraint, if the active constraints prevent an impulse, or if impulses add energy although no restitution is above 1. */
+/* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies
+ * impulses, then activates constraints. Call events_evaluate before. Writes the multipliers of the impulses to
+ * `impulses`. Adds an error in these cases:
+ *   - a value or a restitution is not finite
+ *   - set values violate a constraint, or the state violates an activated constraint
+ *   - the active constraints prevent an impulse
+ *   - impulses add energy although no restitution is above 1 */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
 /* Records that root function i passed zero at t. Indices from the number of events on are branches. Returns
@@ -52,9 +55,9 @@ hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAME
 /* Adds the error that event i, which happened at `since`, would happen again at t, too soon to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
 
-/* Follows the impacts of the contacts with closing[event] = true (at least two), in the order of declaration and in the
- * reverse order, until no contact approaches. Sets *matters to true if the final velocities differ by more than the
- * tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated other states.
+/* Follows the impacts of the contacts with closing[event] = true (at least two) until no contact approaches. Does so in
+ * the order of declaration and in the reverse order. Sets *matters to true if the final velocities differ by more than
+ * the tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated other states.
  * Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
 hamel_status impact_order_matters(const events *e, const roots *w, const motion_state *at, const bool *closing,
                                   bool *matters, hamel_error *error) HAMEL_CHECKED;

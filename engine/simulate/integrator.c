@@ -59,7 +59,7 @@ static bool attach_newton_solver(void *user, void *cvode, SUNContext context) {
     return w->newton != NULL;
 }
 
-/* Sets the stabilization at a start: Baumgarte's constants if given, otherwise 0 until the step size is known (follow_step). */
+/* Sets the stabilization at a start: Baumgarte's constants if specified, else 0 until follow_step has the step size. */
 static void set_stabilization(integrator *w) {
     const model_settings *s = &w->model->settings;
     bool given = s->projection == HAMEL_PROJECTION_BAUMGARTE;
@@ -122,8 +122,8 @@ static bool needs_multipliers(const integrator *w) {
            (rate && (program_depends(rate) & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)));
 }
 
-/* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples, and rarely more
- * time than Adams (tests/bench/bench_methods.c). With thousands of coordinates both take the same time. */
+/* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples. It rarely takes
+ * more time than Adams (tests/bench/bench_methods.c). With thousands of coordinates both take the same time. */
 static const stepper_kind *first_method(const hamel_model *model) {
     static const stepper_kind *const given[] = {[HAMEL_METHOD_AUTO] = NULL,
                                                 [HAMEL_METHOD_BDF] = &stepper_bdf,

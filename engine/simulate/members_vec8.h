@@ -1,13 +1,13 @@
 /* members_vec8.h — integration of the members of a sweep in eight SIMD lanes with separate steps (methods/dop853_vec8.h).
  *
- * The rows of a member are bit-identical whatever members are in the other lanes. A member is rerun alone by hamel_run,
- * which reports the cause, if a value is not finite, steps are bounded by stability, the energy is unbalanced, or the
- * member exceeds a limit. */
+ * The rows of a member are bit-identical whatever members are in the other lanes. If a value is not finite, stability
+ * bounds the steps, the energy is unbalanced, or the member exceeds a limit, hamel_run reruns the member alone. Then
+ * hamel_run reports the cause. */
 #pragma once
 
 #include "engine/model/variation.h"
 
-/* Returns true if members of this model can run in SIMD lanes: no constraints, events or jumps; method auto or erk. */
+/* Returns true if members of this model can run in SIMD lanes. README.md, "Sweeps", lists the conditions. */
 bool members_vec8_serves(const hamel_model *model);
 
 /* Runs members 0 to count − 1 with `settings`. Sets left[i] to true if member i must be rerun alone. Returns HAMEL_CANCELED

@@ -194,9 +194,9 @@ static double dip_time(double a, double b, double c, double fa, double fb, doubl
     return fabs(value) < 0.1 * fmin(fabs(fa), fabs(fc)) || roots_sign(value) != roots_sign(fb) ? t : NAN;
 }
 
-/* Searches for a function that leaves its side and returns between a (values in `older`), b (`low`) and c (`high`),
- * where all functions are on their sides. Sets *t to a time at which the function is on the other side, with all values
- * in `trial`, or to NAN. */
+/* Searches for a function that leaves its side and returns between a and c. At a, b and c (values in `older`, `low` and
+ * `high`) all functions are on their sides. Sets *t to a time at which the function is on the other side, with all
+ * values in `trial`, or to NAN. */
 static hamel_status find_dip(roots *w, integrator *steps, double a, double b, double c, double *t, hamel_error *error) {
     *t = NAN;
     for (size_t i = 0; i < w->count; i++) {

@@ -60,10 +60,12 @@ roots *roots_create(arena *memory, dynamics *k, stick_slip *slips);
 
 /* Starts the search at a state. A function that passed through zero in the previous search is still at its zero unless
  * an event has moved it away. `changed`: an event has changed the state or the discrete state. Sets *again to true if
- * further events happen at the same time. This is the case if the change has moved a function across its zero, or if
- * the function of an event that changes the motion is about to leave its zero, initially or because of another event.
- * Adds an error if an event has left its contact closed and under load (HAMEL_INTEGRATION), or if the event of a
- * contact has no direction and its function leaves zero (HAMEL_INVALID at the initial state). */
+ * further events happen at the same time:
+ *   - the change has moved a function across its zero
+ *   - the function of an event that changes the motion is about to leave its zero, initially or due to another event
+ * Adds an error in these cases:
+ *   - an event has left its contact closed and under load (HAMEL_INTEGRATION)
+ *   - the event of a contact has no direction and its function leaves zero (HAMEL_INVALID at the initial state) */
 hamel_status roots_start(roots *w, const motion_state *at, bool changed, bool *again, hamel_error *error) HAMEL_CHECKED;
 
 /* Sets the new branches of the operators that have passed an edge, at the state on the edge. *count is the number of

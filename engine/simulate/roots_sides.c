@@ -40,7 +40,7 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
     }
 }
 
-/* Returns the sign with which the function leaves its zero in the direction of its event, or 0 if the event has no
+/* Returns the sign with which the function leaves its zero in the direction of its event. Returns 0 if the event has no
  * direction and the function has no previous side. */
 static int event_sign(const roots *w, size_t i) {
     hamel_direction direction = w->model->events.list[i].direction;
@@ -86,8 +86,8 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
     w->noise[i] = w->of[i].touching ? fabs(value) : 0;
 }
 
-/* Returns true if all constraints on which the event acts by impulses, or which it activates, are already active and
- * therefore hold the function at its zero. */
+/* Returns true if active constraints already hold the function at its zero. These are all constraints that the event
+ * activates, or all on which it acts by impulses. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     const bool *active = w->dynamics->discrete_state.active;
@@ -111,9 +111,9 @@ static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
     return value == 0 || (w->of[i].touching && value <= w->last_noise[i]);
 }
 
-/* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate; 0 if both
- * are 0 to rounding. The rate is treated as exact at the start, and for a contact with a direction, because an
- * unnecessary event of such a contact does not change the motion. */
+/* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate. Returns 0
+ * if both are 0 to rounding. The rate is treated as exact at the start. It is also treated as exact for a contact with
+ * a direction, because an unnecessary event of such a contact does not change the motion. */
 static int next_sign(const roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i), exact = EXACT * w->slack[i];
@@ -128,9 +128,9 @@ static bool is_beyond(const roots *w, size_t i) {
     return e->contact && e->impulse_count > 0 && !w->of[i].held && roots_sign(w->first[i]) == event_sign(w, i);
 }
 
-/* Returns true if a function is about to leave its zero in the direction of its event, which then happens now: at the start,
- * after another event has reversed the rate, or after forces have changed. An event that does not change the motion happens
- * at crossings only. */
+/* Returns true if a function is about to leave its zero in the direction of its event. The event then happens now. This
+ * is possible at the start, after another event has reversed the rate, and after forces have changed. An event that
+ * does not change the motion happens at crossings only. */
 static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i);

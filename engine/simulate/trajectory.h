@@ -46,8 +46,8 @@ struct trajectory {
 };
 typedef struct trajectory trajectory;
 
-/* Allocates workspaces and copies the given initial state, which need not be consistent. Returns HAMEL_NO_MEMORY, with an
- * error, if out of memory. Call trajectory_free in every case. */
+/* Allocates workspaces and copies the specified initial state, which need not be consistent. Returns HAMEL_NO_MEMORY,
+ * with an error, if out of memory. Call trajectory_free in every case. */
 hamel_status trajectory_create(trajectory *l, const hamel_model *model, hamel_error *error) HAMEL_CHECKED;
 void trajectory_free(trajectory *l);
 
@@ -65,8 +65,8 @@ hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HA
 /* Takes one step of the integrator and searches the step for events. Returns statuses as integrator_step. */
 hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns the time up to which states can be evaluated. This is the time of the pending event if there is an event in
- * the last step; trajectory_apply_events must then be called before the next step. */
+/* Returns the time up to which states can be evaluated. If there is an event in the last step, this is the time of the
+ * event. Call trajectory_apply_events in this case before the next step. */
 double trajectory_reach(const trajectory *l);
 
 /* Applies the pending events one after the other, evaluates the state after the last one, and restarts the integrator.
@@ -76,8 +76,8 @@ typedef bool trajectory_report(void *context, const hamel_event_record *record);
 hamel_status trajectory_apply_events(trajectory *l, trajectory_report *report, void *context, bool *terminated,
                                      hamel_error *error) HAMEL_CHECKED;
 
-/* Returns HAMEL_NOT_FINITE, with an error, if a check is not finite at the state evaluated last. trajectory_evaluate tests
- * this only for checks that must hold at all times. */
+/* Returns HAMEL_NOT_FINITE, with an error, if a check is not finite at the state evaluated last. trajectory_evaluate
+ * only tests the checks that must hold at all times. */
 hamel_status trajectory_require_check(const trajectory *l, size_t check, hamel_error *error) HAMEL_CHECKED;
 
 /* Sets row[column_count] to the recorded columns at the state evaluated last. */

@@ -24,7 +24,7 @@ typedef struct uncertainty {
 /* Allocates the workspaces in `memory`. Returns false if out of memory. */
 bool uncertainty_create(uncertainty *u, arena *memory, const dynamics *k, const program *p);
 
-/* Computes for each output f_i, at a state with its accelerations, sums over all coordinates and velocities y_k:
+/* Computes these sums over all coordinates and velocities y_k, for each output f_i, at a state with its accelerations:
  *
  *     value[i] = Σ |∂f_i/∂y_k| (rtol |y_k| + atol_k)      (may be NULL)
  *     rate[i] = Σ |∂f_i/∂y_k| (rtol |y_k'| + atol_k)
@@ -33,8 +33,9 @@ bool uncertainty_create(uncertainty *u, arena *memory, const dynamics *k, const 
  * Partial derivatives that are not finite are treated as 0. */
 void uncertainty_find(uncertainty *u, const motion_state *at, double *value, double *rate, double *motion);
 
-/* Returns the energy tolerance Σ |∂T/∂q'_i| (rtol |q'_i| + atol_i) + |Q_i| (rtol |q_i| + atol_i), a first-order bound,
- * plus the rounding of the energy. M and Q are outputs of the dynamics program at the state q[n], v[n]. */
+/* Returns the energy tolerance, a first-order bound, plus the rounding of the energy:
+ *     Σ |∂T/∂q'_i| (rtol |q'_i| + atol_i) + |Q_i| (rtol |q_i| + atol_i) + rounding.
+ * M and Q are outputs of the dynamics program at the state q[n], v[n]. */
 double energy_tolerance(const hamel_model *model, const double *M, const double *Q, const double *q, const double *v,
                         double energy);
 

@@ -2,12 +2,12 @@
  *
  * Along one branch of the motion the rates are smooth across a singular configuration, and rounding dominates them only
  * close to it. The stepper therefore takes one long step across the configuration. It evaluates the rates at ten Gauss
- * points, none of which is close to it. The rates are evaluated at the nearest states on the constraints and expanded
- * in Legendre polynomials of the step,
- *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1,
- * and states and coefficients are iterated to a fixed point: the Gauss method of order 20 (Hairer, Nørsett & Wanner,
- * Solving ODEs I, II.7). Explicit stages and extrapolation would leave the constraints so far that a projection could
- * end on another branch. The last coefficients estimate the error: for a smooth motion the coefficients decay
+ * points, none of which is close to it, each at the nearest state on the constraints. The rates are expanded in
+ * Legendre polynomials of the step:
+ *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1.
+ * The fixed point of states and coefficients, found by iteration, is the Gauss method of order 20 (Hairer, Nørsett &
+ * Wanner, Solving ODEs I, II.7). Explicit stages and extrapolation would leave the constraints so far that a projection
+ * could end on another branch. The last coefficients estimate the error: for a smooth motion the coefficients decay
  * geometrically, but not if the branch changes within the step. */
 #include "engine/simulate/methods/stepper.h"
 
@@ -39,8 +39,8 @@ static const double PROBE = 1e-3; /* part of a step over which second derivative
 static const double EVEN = 0.1;   /* weight of the second to last coefficient, as the last may vanish by symmetry */
 static const double ZERO = 3e-6;  /* rank margins below this are treated as zero; rounding leaves √ε = 1e-8 */
 static const double DEEP = 2e-5;  /* least rank margin at the start of a step (README.md) */
-/* The margin has a zero between two points if the sum of their margins is at most STRAIGHT times their distance times
- * the steepest slope between any points. 1 would be exact for a straight line; 1.2 is chosen. */
+/* The margin has a zero between two points if m1 + m2 < STRAIGHT · slope · gap. m1 and m2 are their margins, `gap` is
+ * their distance, and `slope` is the steepest between any points. 1 is exact for a straight line; 1.2 is chosen. */
 static const double STRAIGHT = 1.2;
 /* Rounding of the last coefficients, relative to the state: ε/s² at the points nearest to the singularity. */
 static const double SERIES_ROUNDING = 1e-6;
@@ -174,9 +174,9 @@ static double time_of(const collocation *w, size_t point, double h) {
     return w->t + (1 + w->x[point]) * h / 2;
 }
 
-/* Performs one iteration. Sets *change to the change of the states along the constraints, relative to the tolerance. In
- * the directions off the constraints, rounding changes velocities by ε/s² at the distance s from the singularity and
- * accelerations by ε/s³; the next projection removes these changes. */
+/* Performs one iteration. Sets *change to the change of the states along the constraints, relative to the tolerance. At
+ * the distance s from the singularity, rounding changes velocities by ε/s² and accelerations by ε/s³. These changes are
+ * off the constraints, and the next projection removes them. */
 static int iterate_points(collocation *w, double h, bool first, double *change) {
     size_t length = w->base.problem->length;
     *change = 0;

@@ -1,15 +1,15 @@
 /* dop853_template.h — a step of DOP853 and its dense output, for one number type.
  *
- * runge_kutta.c includes it for one state, dop853_vec8.h for eight states in SIMD lanes with separate times and steps. The
- * including file defines these macros, and the template undefines them:
+ * runge_kutta.c includes the template for one state. dop853_vec8.h includes it for eight states in SIMD lanes, which
+ * have separate times and steps. The including file defines these macros, and the template undefines them:
  *
  *     DOP853_STATE               name of the struct, and prefix of the functions
  *     DOP853_REAL                number type
  *     DOP853_BLOCK               components summed together, which compilers then vectorize
  *     DOP853_SCALE_FACTOR(h, c)  and DOP853_SCALE_SUM(h, s): one of the two multiplies by the step size h
  *
- * After the inclusion it defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or for several register widths.
- * The order of operations is fixed, so results are bit-identical on every machine. */
+ * After the inclusion the including file defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or more
+ * register widths. The order of operations is fixed, so results are bit-identical on every machine. */
 #include "engine/simulate/methods/dop853.h"
 
 #include <stdbool.h>

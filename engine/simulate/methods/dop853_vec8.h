@@ -18,9 +18,10 @@ VEC8_FUNCTION(inline void, dop853_vec8_sum,
               (const dop853_vec8 *d, const vec8 *h, const double *c, size_t count, const vec8 *from, vec8 *out),
               (d, h, c, count, from, out))
 
-/* Sets *error to the estimated error of the step tried, as a weighted root mean square: |h| e5² / √(length (e5² +
- * e3²/100)), where e5 and e3 are the weighted sums of the two estimates (Hairer, Nørsett & Wanner, I, II.10, and their
- * code). A step with an error of at most 1 is accurate. atol has `length` numbers. */
+/* Sets *error to the estimated error of the step tried, as a weighted root mean square:
+ *     |h| e5² / √(length (e5² + e3²/100))   (Hairer, Nørsett & Wanner, I, II.10, and their code).
+ * e5 and e3 are the weighted norms of the two estimates. A step with an error of at most 1 is accurate. atol has
+ * `length` numbers. */
 VEC8_INLINE void dop853_vec8_error_body(const dop853_vec8 *d, double rtol, const double *atol, vec8 *error) {
     vec8 fifth = {0}, third = {0};
     for (size_t i = 0; i < d->length; i++) {

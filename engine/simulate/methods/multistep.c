@@ -1,8 +1,11 @@
 /* multistep.c — the steppers `adams` and `bdf`: CVODES with its own vector operations (vector_ops.h).
  *
  * Adams uses fixed-point iteration. BDF uses Newton's method, the linear solver of the problem, and CVODE's projection.
- * Properties of SUNDIALS 6.4.1 that shape this file: the default error handler prints to stderr; projection is
- * supported for BDF only; the return value CV_TSTOP_RETURN is unreliable; `mxstep` counts per call. */
+ * Properties of SUNDIALS 6.4.1 that shape this file:
+ *   - The default error handler prints to stderr.
+ *   - Projection is supported for BDF only.
+ *   - The return value CV_TSTOP_RETURN is unreliable.
+ *   - `mxstep` counts per call. */
 #include "engine/base/memory_left.h"
 #include "engine/simulate/methods/stepper.h"
 #include "engine/simulate/methods/vector_ops.h"
@@ -16,8 +19,8 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-/* Upper bound on failed error tests in a step. The direction of a slip in space turns ever faster as the slip
- * approaches rest, so the last step before rest may have to shrink by a factor of 1e10. */
+/* Upper bound on failed error tests in a step. As a slip in space approaches rest, its direction turns ever faster. The
+ * last step before rest may have to shrink by a factor of 1e10. */
 enum { ERROR_TESTS = 40 };
 
 typedef struct multistep {
@@ -169,8 +172,9 @@ static bool multistep_interpolate_forward(stepper *s, double t, double *const *a
     .open = multistep_open, .close = multistep_close, .restart = multistep_restart, .limit = multistep_limit, \
     .step = multistep_step, .interpolate = multistep_interpolate, .interpolate_forward = multistep_interpolate_forward
 
-/* Measured on all 158 examples that are smooth enough to have a reference: the largest error of a coordinate or velocity
- * relative to rtol (max |y| + 1), in the median and at the ninth decile, and the number of steps relative to the first line.
+/* Measured on all 158 examples that are smooth enough to have a reference. The columns of rtol show the largest error
+ * of a coordinate or velocity relative to rtol (max |y| + 1), in the median and at the ninth decile. `steps` is the
+ * number of steps relative to the first line.
  *
  *     safety |  rtol 1e-6     |  rtol 1e-9     | steps
  *     0.002  |  0.04    1.0   |  0.02    0.06  |  1
@@ -178,8 +182,8 @@ static bool multistep_interpolate_forward(stepper *s, double t, double *const *a
  *     0.01   |  0.23    3.1   |  0.12    0.40  |  0.87
  *     0.03   |  0.56    6.6   |  0.37    1.2   |  0.79
  *
- * If the system is stiff, the fixed-point iteration fails repeatedly; 8 failures in fifty steps are chosen as the
- * bound. */
+ * If the system is stiff, the fixed-point iteration fails repeatedly. The bound, 8 failures in fifty steps, is
+ * chosen. */
 const stepper_kind stepper_adams = {.safety = 0.005, .stiff_of_many = 8, MULTISTEP_FUNCTIONS};
 
 /* The same measurement with BDF:

@@ -61,8 +61,8 @@ static double energy_rate_tangent(newton_solver *s, const double *x) {
     return dots[0];
 }
 
-/* The Newton matrix is that of the state (q, q'). The right-hand side is converted from changes of w to changes of q',
- * and the solution back to w, by the map between w and q' at the iterate. The rate of this map is neglected, because it
+/* The Newton matrix is that of the state (q, q'). The map between w and q' at the iterate converts the right-hand side
+ * from changes of w to changes of q', and the solution back to w. The rate of this map is neglected, because it
  * is not stiff. The part of δw that does not change q' (momenta along Aᵀ) is not changed. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;

@@ -30,9 +30,9 @@ static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, co
  * grow by GROW_FIRST. If the rates cannot be evaluated, the step shrinks by REFUSED. Both are chosen. */
 static const double SAFE = 0.8, GROW_FIRST = 1e4, REFUSED = 0.25;
 /* At tight tolerances, the error of a fast decaying part of the motion bounds the step before stability does. The
- * system counts as stiff if h |λ| is above DECAYS and the change of the rates is opposite to that of the state, with a
- * cosine below AGAINST; for oscillations both are perpendicular. Over forty steps such a part decays, so it is not the
- * motion itself. Both bounds are chosen. */
+ * system counts as stiff if h |λ| is above DECAYS and the change of the rates is opposite to that of the state (cosine
+ * below AGAINST). For oscillations the two changes are perpendicular. Over forty steps a fast decaying part vanishes,
+ * so it is not the motion itself. Both bounds are chosen. */
 static const double DECAYS = 1.5, AGAINST = -0.9;
 
 typedef struct runge_kutta {

@@ -3,14 +3,14 @@
  * At a singular configuration, such as a stretched linkage, branches of the motion meet. A mechanism follows the branch
  * to which its velocity is tangent. At the distance s from the configuration (the rank margin, kkt_margin) an error δ
  * of the positions changes velocities by δ/s and their rates by δ/s². The motion can thus change to another branch,
- * undetected by error control.
+ * undetected by error control. The files are:
  *
  *     nearby.c         rates near a singular configuration, and errors if a method cannot pass the configuration
  *     interpolation.c  interpolation of a state close to a singular configuration from states on both sides
  *     detection.c      detection of singular configurations in the last step
  *     branch_check.c   check that the motion stays on its branch across a singular configuration
  *
- * methods/collocation.c takes the step across a singular configuration. */
+ * methods/collocation.c takes the step across the configuration. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -39,8 +39,8 @@ bool singular_state_create(singular_state *x, arena *memory, const hamel_model *
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
-/* Searches, starting from d, for a distance at which the rank margins on both sides are between `least` and 2 ·
- * `least`, and at least `rank` constraints are independent. Returns the distance, or 0 if none is found. */
+/* Searches for a distance, starting from d. At this distance the rank margins on both sides are between `least` and
+ * 2 · `least`, and at least `rank` constraints are independent. Returns 0 if no distance is found. */
 double singular_state_distance(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
                                double least, size_t rank);
 
@@ -70,9 +70,9 @@ bool singularity_needs_collocation(integrator *w);
 /* Returns true if velocities computed from other variables and the constraints are inaccurate at this rank margin. */
 bool singularity_loses_velocities(const integrator *w, double margin);
 
-/* Finds a replacement for the state solved last, which is the state on the constraints nearest to (q, v) at t, if
- * rounding is not negligible there. *near is then true, and *found is the replacement, or NULL if there is no
- * replacement. Returns HAMEL_INTEGRATION if velocities are computed from other variables and are too inaccurate. */
+/* Finds a replacement for the state solved last, which is the state on the constraints nearest to (q, v) at t. If
+ * rounding is not negligible there, sets *near to true and *found to the replacement, or to NULL if none exists.
+ * Returns HAMEL_INTEGRATION if velocities are computed from other variables and are too inaccurate. */
 hamel_status singularity_replace_state(integrator *w, double t, const double *q, const double *v, bool *near,
                                        const singular_state **found, hamel_error *error) HAMEL_CHECKED;
 
@@ -96,12 +96,12 @@ hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found
 
 /* --- branch check -------------------------------------------------------------------------------------------------------
  *
- * The states before and after a nearly singular interval are compared. Along one branch
- *   the Jacobi integral, if it is conserved, changes by at most a fixed multiple of the step tolerance;
- *   velocities change as the accelerations on both sides predict (trapezoidal rule), whereas at a change of branch they jump
- *   by their own size. Collocation checks its long steps separately.
- * An interval is checked only if a singular configuration was detected in the interval, or if the margin fell below
- * √rtol, where errors within the tolerance may exceed the distance of the branches. */
+ * Compares the states before and after a nearly singular interval. Along one branch:
+ *   - The Jacobi integral, if it is conserved, changes by at most a fixed multiple of the step tolerance.
+ *   - Velocities change as the accelerations on both sides predict (trapezoidal rule).
+ * At a change of branch, velocities jump by their own size. Collocation checks its long steps separately. An interval
+ * is checked only if a singular configuration was detected in it, or if the margin fell below √rtol. Below √rtol,
+ * errors within the tolerance may exceed the distance of the branches. */
 typedef struct branch_check {
     double *v, *a; /* n each, borrowed: velocities and accelerations before the interval */
     bool inside;   /* whether the last step is in a nearly singular interval */
