@@ -1,5 +1,5 @@
-/* angles.c — writes arguments of sines and cosines as sums of terms, and lists the pairs of angles whose sum or
- * difference is an angle of the ring. */
+/* angles.c — writes arguments of sines and cosines as sums of terms. Lists the pairs of angles whose sum or difference
+ * is an angle of the ring. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
@@ -161,8 +161,8 @@ static void add_terms_as_angles(ring *r, const ring_angle *angle) {
     }
 }
 
-/* Returns true if the sum or difference z of the angles x and y should become an angle: z has at most as many terms as
- * x and as y. An example is b − c, the difference of a + b and a + c. */
+/* Returns true if the sum or difference z of the angles x and y should become an angle. This holds if z has no more
+ * terms than x or y. An example is b − c, the difference of a + b and a + c. */
 static bool is_worth(const ring_angle *x, const ring_angle *y, const ring_angle *z) {
     return z->count <= x->count && z->count <= y->count;
 }

@@ -6,8 +6,8 @@
 
 /* Returns an equal expression, collected by accelerations, multipliers and velocities: (m1 + m2)*l^2*x'' +
  * m2*g*l*sin(x). The coefficients are reduced by the relations of sines and cosines, and factored. Returns the number 0
- * if these relations reduce the expression to 0, the expression itself if it is too long to be arranged (ring.h), and
- * GRAPH_NONE only if the graph failed. Scratch memory comes from `memory`. */
+ * if these relations reduce the expression to 0. If the expression is too long to be arranged (ring.h), returns it
+ * unchanged. Returns GRAPH_NONE only if the graph failed. Scratch memory comes from `memory`. */
 graph_node arrange(graph *g, graph_node expression, arena *memory);
 
 /* Like arrange, within a work budget (NULL: no bound). Returns the expression itself if the budget does not suffice. */

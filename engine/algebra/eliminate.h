@@ -4,9 +4,9 @@
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
 
-/* Gauss–Jordan elimination with at most `most` pivots. `table` has `rows` rows of `columns` coefficients and one
- * right-hand side, row by row (rows · (columns + 1) nodes), and is overwritten. pivot_column[row] becomes the column in
- * which the row has its pivot 1, or −1 for a row without a pivot. If `most` does not limit the number of pivots, all
+/* Gauss–Jordan elimination with at most `most` pivots. `table` is overwritten. It is stored row by row: each of the
+ * `rows` rows has `columns` coefficients and one right-hand side. On return, the pivot of a row is 1, and
+ * pivot_column[row] is its column, or −1 if the row has no pivot. If `most` does not limit the number of pivots, all
  * coefficients of such a row are 0. The pivot is the simplest available entry: ±1, then numbers, parameters, and other
  * expressions that are not identically 0. Of equally simple entries, the largest at `near` is chosen. An entry that
  * vanishes at `near` is used only if all available entries vanish there. Once the work budget is spent, entries that

@@ -1,9 +1,10 @@
 /* integrate.c — see integrate.h.
  *
- * A sum is integrated term by term. A term of the form K f(u) ∂u/∂x with K free of x is integrated by substitution; in
+ * A sum is integrated term by term. A term of the form K f(u) ∂u/∂x with K free of x is integrated by substitution. In
  * other terms, one product of sums is multiplied out, and the rules are tried again. The integrating factor μ(x_k) of a
- * form Σ a_i dx_i is from Ince, Ordinary Differential Equations, 2.5: if (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j depends on x_k
- * only, it equals d log μ/dx_k. A separable form has such a factor after it is divided by one of its coefficients. */
+ * form Σ a_i dx_i is from Ince, Ordinary Differential Equations, 2.5. If the quotient (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j
+ * depends on x_k only, this quotient equals d log μ/dx_k. A separable form has such a factor after it is divided by one
+ * of its coefficients. */
 #include "engine/algebra/integrate.h"
 
 #include "engine/algebra/arrange.h"
@@ -160,8 +161,8 @@ static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *nega
     return graph_unary(g, GRAPH_SQRT, *negative ? graph_neg(g, ratio) : ratio);
 }
 
-/* Returns ∫ dx/(c + k x²) with a = √|k/c| (Abramowitz & Stegun 3.3.20, 3.3.24): atan(a x)/(a c), or for k/c < 0
- * log|(1 + a x)/(1 − a x)|/(2 a c). */
+/* Returns ∫ dx/(c + k x²) with a = √|k/c| (Abramowitz & Stegun 3.3.20, 3.3.24). The result is atan(a x)/(a c). For k/c
+ * < 0 it is log|(1 + a x)/(1 − a x)|/(2 a c). */
 static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, work_budget *e, arena *memory) {
     graph_node c, k, one = graph_number(g, 1);
     bool negative;
@@ -172,8 +173,8 @@ static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, work_b
     return graph_div(g, power_rule(g, ends, -1), graph_mul(g, graph_number(g, 2), scale));
 }
 
-/* Returns ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44): ∫ dx/√ is asinh(a x)/(a √c), or
- * asin(a x)/(a √c) for k < 0, and ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
+/* Returns ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44). ∫ dx/√ is asinh(a x)/(a √c), or
+ * asin(a x)/(a √c) for k < 0. ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
 static graph_node arc_rule(graph *g, power_factor f, graph_node x, work_budget *e, arena *memory) {
     graph_node c, k, half = graph_number(g, 0.5);
     bool negative;

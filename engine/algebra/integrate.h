@@ -18,8 +18,8 @@ typedef struct one_form {
 /* Returns F with ∂F/∂symbol = node, or GRAPH_NONE. */
 graph_node integrate(graph *g, graph_node node, graph_node symbol, work_budget *e, arena *memory);
 
-/* Finds *integral = F and *factor = μ with dF = μ · form. μ is 1 if the form is exact; otherwise it is a function of one
- * variable, possibly divided by the first nonzero coefficient. */
+/* Finds *integral = F and *factor = μ with dF = μ · form. If the form is exact, μ is 1. Otherwise μ is a function of
+ * one variable, possibly divided by the first nonzero coefficient. */
 bool integrate_form(graph *g, const one_form *form, graph_node *factor, graph_node *integral, work_budget *e,
                     arena *memory);
 

@@ -7,7 +7,8 @@
 
 #include <assert.h>
 
-/* In each term, replaces x^a y^b by x^(a − k x_power) y^(b − k) · by^k with k = min(a / x_power, b). y = −1: x only. */
+/* In each term, replaces x^a y^b by x^(a − k x_power) y^(b − k) · by^k, where k = min(a / x_power, b). If y is −1, y^b
+ * is absent and k = a / x_power. */
 static void replace_products(ring *r, fmpq_mpoly_t p, slong x, ulong x_power, slong y, const fmpq_mpoly_t by) {
     assert(x != y && x_power > 0);
     ulong exponents[RING_ATOMS], most = 0;

@@ -5,7 +5,8 @@
  * description, so that 0.1 is one tenth. A ring contains only the expressions passed to ring_open.
  *
  * Sizes are bounded; the bounds are chosen, not measured. If a polynomial exceeds RING_TERMS terms, RING_ATOMS atoms or
- * the exponent RING_POWER, the ring sets the sticky flag `failed`, and the caller keeps the expression unchanged. */
+ * the exponent RING_POWER, the ring sets `failed`, which is never cleared. The caller then keeps the expression
+ * unchanged. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"

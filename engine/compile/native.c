@@ -1,10 +1,10 @@
 /* native.c — translates a program's tape to machine code. See native.h.
  *
  * One pass over the tape translates one instruction after the other. Values are in vector registers 0 to 13. If no
- * register is free, the value with the latest next use is evicted to memory: to its slot, or to the outputs if it is an
- * output. A value is stored at most once. Registers 14 and 15 are scratch. RBX points to the workspace, RBP to the
- * outputs, R14 to the numbers and functions that recipes use. The interpreter evaluates operations that depend on
- * parameters only, once per run.
+ * register is free, the value with the latest next use is evicted to memory. An output is stored in the outputs, any
+ * other value in its slot. A value is stored at most once. Registers 14 and 15 are scratch. RBX points to the
+ * workspace, RBP to the outputs, R14 to the numbers and functions that recipes use. The interpreter evaluates
+ * operations that depend on parameters only, once per run.
  *
  * No page is writable and executable at the same time, and no mapping changes from writable to executable. The code is
  * written through one mapping of an anonymous file, which is unmapped before the file is sealed and mapped for

@@ -1,9 +1,10 @@
 /* native_recipes.h — the machine instructions for each operation of a tape.
  *
- * A recipe is a list of steps. Steps use the operands X, Y, Z, the scratch registers S and T, the number ONE, the masks
- * SIGN (the sign bit) and MAGNITUDE (the other bits), and the result R. Only the last step writes R, because R may be the
- * register of an operand. Each product and each sum is rounded, in the order of the tables in operators.h and
- * program_int.h. For an operation without a recipe, the code calls the function of the interpreter. */
+ * A recipe is a list of steps. Steps use the operands X, Y, Z, the scratch registers S and T, and the result R. The
+ * constants are the number ONE and the masks SIGN (the sign bit) and MAGNITUDE (the other bits). Only the last step
+ * writes R, because R may be the register of an operand. Each product and each sum is rounded, in the order of the
+ * tables in operators.h and program_int.h. For an operation without a recipe, the code calls the function of the
+ * interpreter. */
 #pragma once
 
 #include "engine/compile/assembler.h"
@@ -80,9 +81,9 @@ static const native_recipe native_recipes[PROGRAM_OP_COUNT] = {
     [PROGRAM_SUBMUL]  = {{STEP(MUL_SD, S, X, Y), STEP(SUB_SD, R, Z, S)}},
 };
 
-/* The contribution of an operand's tangent to that of the result: the tangent itself, its negative, or its product with
- * the factor or mask P that the recipe computes. PARTIAL_CALL calls the function of the interpreter for the partial
- * derivative. Conditions have no entries, because their operands contribute nothing. */
+/* The contribution of an operand's tangent to the tangent of the result. It is the tangent, its negative, or its
+ * product with the factor or mask P that the recipe computes. PARTIAL_CALL calls the function of the interpreter for
+ * the partial derivative. Conditions have no entries, because their operands contribute nothing. */
 typedef enum native_partial_kind {
     PARTIAL_CALL,
     PARTIAL_NONE,

@@ -1,9 +1,9 @@
 /* program.c — compiles graph nodes to a program: reachable subgraph, operations, order, slots, instructions.
  *
- * Constants and inputs have the first slots. Constants, inputs, outputs, and the values that the prepared part passes to
- * the rest keep their slots. Any other slot is reused after the last use of its value (linear scan in the order of
- * evaluation), so that a workspace remains small enough for the cache. An operation may write the slot of an operand that
- * no later operation reads. */
+ * Constants and inputs have the first slots. Constants, inputs, outputs, and the values that the prepared part passes
+ * to the rest keep their slots. Any other slot is reused after the last use of its value (linear scan in the order of
+ * evaluation). A workspace therefore remains small enough for the cache. An operation may write the slot of an operand
+ * that no later operation reads. */
 #include "engine/compile/program_int.h"
 
 #include <assert.h>

@@ -48,9 +48,9 @@ graph_node program_first_fault(const program *p, const program_inputs *inputs, d
 
 /* --- program_vec8.c: eight members of a sweep at once ------------------------------------------------------------- */
 
-/* These functions work as program_prepare and program_evaluate do, with a vec8 in place of each double in
- * inputs->values[kind], in the workspace and in outputs[count]. The results of a member do not depend on other members.
- * They differ from those of program_evaluate only in the rounding of sines and cosines. */
+/* These functions work as program_prepare and program_evaluate do, but with a vec8 for each double. This concerns
+ * inputs->values[kind], the workspace and outputs[count]. The results of a member do not depend on other members. They
+ * differ from those of program_evaluate only in the rounding of sines and cosines. */
 void program_prepare_vec8(const program *p, const program_inputs *inputs, vec8 *workspace);
 void program_evaluate_vec8(const program *p, const program_inputs *inputs, vec8 *workspace, vec8 *outputs);
 
@@ -61,8 +61,8 @@ enum { PROGRAM_LANES = 8 };
 /* Returns the number of scratch doubles that program_tangent needs in addition to the workspace. */
 size_t program_tangent_doubles(const program *p);
 
-/* Computes outputs_dot[i * PROGRAM_LANES + k] = Σ_s ∂output_i/∂s · seed_k(s) for PROGRAM_LANES directions at once.
- * seeds->values[kind][index * PROGRAM_LANES + k] is the component of direction k along symbol (kind, index); a NULL
+/* Computes outputs_dot[i * PROGRAM_LANES + k] = Σ_s ∂output_i/∂s · seed_k(s) for PROGRAM_LANES directions k at once.
+ * seeds->values[kind][index * PROGRAM_LANES + k] is the component of direction k along symbol (kind, index). A NULL
  * array means zeros. Also evaluates the outputs (which may be NULL). The workspace must be prepared, and its parameters
  * are used. 0 · ∞ counts as 0 if the seed is 0. */
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,

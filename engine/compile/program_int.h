@@ -1,4 +1,4 @@
-/* program_int.h — the operations and layout of a tape, and the stages between graph and tape; private to
+/* program_int.h — the operations and layout of a tape, and the stages between graph and tape. Private to
  * engine/compile.
  *
  *     reachable.c  nodes -> their reachable subgraph, operands first

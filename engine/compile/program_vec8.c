@@ -1,9 +1,9 @@
 /* program_vec8.c — evaluates a program for eight members at once: the interpreter's loops, with vec8 values.
  *
- * Arithmetic is vector arithmetic; library functions are called for one member after the other. Sine and cosine, the
- * most frequent functions, are computed here: the argument is reduced to |x| ≤ π/4 with three parts of π/2 (Cody &
- * Waite), and the polynomials of fdlibm's kernels are evaluated there. The results differ from those of the library by at
- * most 1 ulp (test_program_vec8.c). Arguments too large for the reduction are passed to the library. */
+ * Arithmetic is vector arithmetic. Library functions are called for one member after the other. Sine and cosine, the
+ * most frequent functions, are computed here. The argument is reduced to |x| ≤ π/4 with three parts of π/2 (Cody &
+ * Waite). The polynomials are those of fdlibm's kernels. The results differ from those of the library by at most 1 ulp
+ * (test_program_vec8.c). Arguments too large for the reduction are passed to the library. */
 #include "engine/compile/program_int.h"
 
 #include "engine/compile/vec8.h"

@@ -1,9 +1,9 @@
 /* tangent.c — directional derivatives of a program by forward mode, PROGRAM_LANES directions at once.
  *
- * Each slot has tangent lanes and a flag that is set if any of them may be nonzero. Only flagged operands are processed.
- * This saves work and avoids NaN from 0 · ∞: if the tangent of an operand is zero, its partial derivative, which may be
- * infinite or undefined (sqrt at 0, the exponent of x^n at x <= 0), is not computed. Likewise, if a partial derivative is
- * not finite, zero lanes remain zero.
+ * Each slot has tangent lanes and a flag that is set if any of them may be nonzero. Only flagged operands are
+ * processed. If the tangent of an operand is zero, the partial derivative with respect to that operand is not computed.
+ * This saves work and avoids NaN from 0 · ∞: such a derivative may be infinite or undefined (sqrt at 0, the exponent of
+ * x^n at x <= 0). Likewise, if a partial derivative is not finite, zero lanes remain zero.
  *
  * The partial derivatives are the columns of operators.h and of PROGRAM_EXTRA_LIST, expanded here as arithmetic. */
 #include "engine/base/finite.h"
@@ -230,8 +230,8 @@ static void copy_lanes(double *out, const double *lanes_of_slot) {
 }
 
 /* Runs the machine code for the one kind that is seeded. Returns false if no such code exists, or if a lane of an
- * output is not finite; the caller then uses the interpreter. The machine code does not skip zero tangents, so if a
- * partial derivative is not finite, neither are the lanes of any output that depends on it. */
+ * output is not finite; the caller then uses the interpreter. The machine code does not skip zero tangents. If a
+ * partial derivative is not finite, the lanes of all outputs that depend on it are not finite either. */
 static bool run_native(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                        double *dot, double *outputs_dot) {
     int kind = 0, others = 0;

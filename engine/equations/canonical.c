@@ -1,9 +1,9 @@
 /* canonical.c — equations in momenta: Hamilton's (Greenwood 2.3), and Routh's (2.4).
  *
- * p_i = ∂L/∂q'_i is solved for the velocities by elimination, which requires that L is quadratic in them. Hamilton's
- * equations use all momenta: q' = ∂H/∂p is the solution, and p' = −∂H/∂q + Q + Σ λ A follows from ∂L/∂q at fixed q'.
- * Routh's equations use the constant momenta of the cyclic coordinates: the solution is substituted in Lagrange's
- * equations of the other coordinates. */
+ * p_i = ∂L/∂q'_i is solved for the velocities by elimination. This requires that L is quadratic in the velocities.
+ * Hamilton's equations use all momenta: q' = ∂H/∂p is the solution, and p' = −∂H/∂q + Q + Σ λ A follows from ∂L/∂q at
+ * fixed q'. Routh's equations use the constant momenta of the cyclic coordinates: the solution is substituted in
+ * Lagrange's equations of the other coordinates. */
 #include "engine/equations/written.h"
 
 #include <assert.h>

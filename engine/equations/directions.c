@@ -1,16 +1,15 @@
 /* directions.c — quasi-velocities along the free directions of constraints.
  *
- * A constraint a w_i + b w_j + … = 0 prescribes the velocity perpendicular to a direction, such as the blade of a sleigh.
- * If the constraint is solved for w_i or w_j, the divisor is a coefficient that vanishes in some positions. With the
- * velocity along the direction, u = (b w_i − a w_j)/p where p² = a² + b², no divisor vanishes, and the equations are
- * those of the textbooks (Neimark & Fufaev, ch. 3; Baruh 4.7):
+ * A constraint a w_i + b w_j + … = 0 prescribes the velocity perpendicular to a direction, such as the blade of a
+ * sleigh. If the constraint is solved for w_i or w_j, the divisor is a coefficient that vanishes in some positions. No
+ * divisor vanishes with the velocity along the direction, u = (b w_i − a w_j)/p where p² = a² + b². The equations are
+ * then those of the textbooks (Neimark & Fufaev, ch. 3; Baruh 4.7):
  *
  *   w_i = a ρ/(a² + b²) + b u/p,  w_j = b ρ/(a² + b²) − a u/p,  where ρ = a w_i + b w_j follows from the other velocities.
  *
- * Directions are found if a² + b² = 1 (a wheel, a blade, a thread of prescribed slope). They are also found for
- * constraints with only two coefficients a and b if a² + b² is constant when the constraints hold (a bead on a circle).
- * A sphere has no such directions; its constraint is solved for the velocity whose coefficient is largest at the
- * initial state. */
+ * Directions are found if a² + b² = 1 (a wheel, a blade, a thread of prescribed slope). If a and b are the only
+ * coefficients, it suffices that a² + b² is constant when the constraints hold (a bead on a circle). A sphere has no
+ * such directions; its constraint is solved for the velocity whose coefficient is largest at the initial state. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
@@ -172,7 +171,7 @@ static bool add_direction(written *w, written_directions *d, size_t constraint, 
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Kinds of constraints in the order of search: blades and threads; wheels, which have a constant coefficient; circles. */
+/* Kinds of constraints in the order of search. BLADES includes threads. WHEELS have a constant coefficient. */
 enum { BLADES, WHEELS, CIRCLES, KINDS };
 
 static bool matches(written *w, int kind, const row *r, direction *found) {

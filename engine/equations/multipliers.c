@@ -1,6 +1,6 @@
-/* multipliers.c — writes equations in the accelerations of all coordinates: Lagrange's with multipliers (Greenwood
- * 2.36), and M, Q, A, b for the formulations that compute the reaction by linear algebra (Udwadia & Kalaba 1992;
- * Gauss). */
+/* multipliers.c — writes equations in the accelerations of all coordinates. Lagrange's equations contain multipliers
+ * (Greenwood 2.36). M, Q, A and b are written for formulations that compute the reaction by linear algebra (Udwadia &
+ * Kalaba 1992; Gauss). */
 #include "engine/equations/written.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* print_c.c — prints the equations as C functions that compute the rates of the state.
  *
- * q' is explicit. w' and λ are the solution z of K z = f with K = ∂residual/∂z and f = −residual(z = 0); the printed code
- * solves this system at each state. Common subexpressions are computed once. */
+ * q' is explicit. w' and λ are the solution z of K z = f with K = ∂residual/∂z and f = −residual(z = 0). The printed
+ * code solves this system at each state. Common subexpressions are computed once. */
 #include "engine/equations/written.h"
 
 #include <assert.h>

@@ -2,8 +2,9 @@
  *
  * The constraints on velocities and the definitions of the quasi-velocities are solved for q' = Φ u + Φ_t by
  * elimination. With E_i = d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i the equations are Σ_i Φ_ir E_i = 0 (Maggi; Greenwood 4.8,
- * Papastavridis 3.5.24). Maggi's equations contain q''. The others substitute q'' = d/dt (Φ u + Φ_t) and derive the same
- * equations differently (Kane 4.297; Gibbs–Appell 4.283 with S; Boltzmann–Hamel 4.383 with γ). */
+ * Papastavridis 3.5.24). Maggi's equations contain q''. The other formulations substitute q'' = d/dt (Φ u + Φ_t) and
+ * derive the same equations differently: Kane (Greenwood 4.297), Gibbs–Appell with S (4.283), Boltzmann–Hamel with γ
+ * (4.383). */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/eliminate.h"

@@ -83,8 +83,8 @@ bool written_definition(written *w, const char *name, const char *defines, graph
 /* Adds the definitions of q'_i for the coordinates with velocity[i] >= 0. */
 bool written_velocities(written *w, const graph_node *velocity);
 
-/* Sets acceleration[i] to the rate of velocity[i] in terms of the velocities not solved for, or to GRAPH_NONE if
- * velocity i is one of these. */
+/* Sets acceleration[i] to the rate of velocity[i] in terms of the velocities not solved for. If velocity i is not
+ * solved for, sets acceleration[i] to GRAPH_NONE. */
 void written_accelerations(written *w, const graph_node *velocity, graph_node *acceleration);
 
 /* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = rest). The sum is over the velocities with rest[j] = 0; for
@@ -156,8 +156,9 @@ typedef struct written_directions {
  * false if out of memory. */
 bool written_find_directions(written *w, written_directions *d);
 
-/* divisors.c: finds the divisors of w->rates that are not in given[given_count]. solved_from[i] is the constraint from
- * which velocity i was solved, or NULL. If a divisor is 0 at the initial state, adds an error and returns false. */
+/* divisors.c: finds the divisors of w->rates that are not in given[given_count]. solved_from[i] is NULL or the
+ * constraint from which velocity i was solved. If a divisor is 0 at the initial state, adds an error and returns
+ * false. */
 bool written_find_divisors(written *w, const graph_node *given, size_t given_count, const char *const *solved_from);
 
 /* --- writers of families of formulations --------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
-/* angle_sums.c — expands sines and cosines of sums and differences in terms of those of the summands.
+/* angle_sums.c — expands sines and cosines of sums and differences of angles.
  *
  *     sin(u ± v) = sin u cos v ± cos u sin v,     cos(u ± v) = cos u cos v ∓ sin u sin v
  *
- * A chain of n links has n² differences of angles, but only n angles. A product and a sum take a tenth of the time of a
- * call of sin or cos. A sum is expanded if other expressions also need the sines and cosines of both terms. The
- * absolute error of an expanded sine or cosine is about DBL_EPSILON, even if its value is small. This suffices for
+ * A chain of n links has n² differences of angles, but only n angles. A product and a sum together take a tenth of the
+ * time of a call of sin or cos. A sum is expanded if other expressions also need the sines and cosines of both terms.
+ * The absolute error of an expanded sine or cosine is about DBL_EPSILON, even if its value is small. This suffices for
  * equations of motion, which contain both the sine and the cosine.
  *
  * Measured: right-hand sides in machine code of chains with 4, 8, 16, 32 links take 88, 250, 1145, 5706 ns; without

@@ -118,9 +118,9 @@ unsigned graph_depends(const graph *g, graph_node node); /* GRAPH_DEPENDS bits *
 /* Returns ∂node/∂symbol, with all other symbols constant. Results are memoized for shared subexpressions. */
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 
-/* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. graph_rate uses a_i = q''_i, graph_rate_bias
- * a_i = 0, which is the part of the rate without accelerations. Accelerations, multipliers and parameters are treated as
- * constant. Memoized. */
+/* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. In graph_rate, a_i = q''_i. In
+ * graph_rate_bias, a_i = 0, which leaves the part of the rate without accelerations. Accelerations, multipliers and
+ * parameters are treated as constant. Memoized. */
 graph_node graph_rate(graph *g, graph_node node);
 graph_node graph_rate_bias(graph *g, graph_node node);
 

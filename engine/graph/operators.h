@@ -12,9 +12,9 @@
  * FLOOR and conditions have derivative zero; their jumps are located as events. TABLE is in no list, because its
  * evaluation needs the graph; each pass has a case for it.
  *
- * The rules avoid cancellation. 1 - x^2 is written (1 - x)(1 + x), whose factors are exact near their zeros. tanh' is
- * sech^2, because 1 - tanh^2 cancels for |x| > 4. sech is a separate operator, because derivatives of 1/cosh^2 are
- * 0 * infinity if cosh overflows.
+ * The rules avoid cancellation. The expression 1 - x^2 is written (1 - x)(1 + x), whose factors are exact near their
+ * zeros. The derivative of tanh is sech^2, because 1 - tanh^2 cancels for |x| > 4. The operator sech is separate,
+ * because derivatives of 1/cosh^2 are 0 * infinity if cosh overflows.
  *
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
 #pragma once

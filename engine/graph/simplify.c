@@ -19,8 +19,9 @@ static graph_node operand(const graph *g, graph_node node, int k) {
     return graph_at(g, node)->as.operand[k];
 }
 
-/* Returns true if two coefficients with this product may be merged: the product must be a normal number. 1e200·(1e200·x)
- * may be finite although 1e400 overflows, and 1e-200·(1e-200·x) may be nonzero although 1e-400 underflows. */
+/* Returns true if two coefficients with this product may be merged: the product must be a normal number. The value of
+ * 1e200·(1e200·x) may be finite although 1e400 overflows. The value of 1e-200·(1e-200·x) may be nonzero although 1e-400
+ * underflows. */
 static bool may_merge(double coefficient) {
     return isnormal(coefficient);
 }

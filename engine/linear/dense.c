@@ -172,7 +172,7 @@ static double householder(size_t n, double *x, double length) {
     return tau;
 }
 
-/* Updates the norm of column j below row k of R, or recomputes the norm if the update would lose half of its digits
+/* Updates the norm of column j below row k of R. If the update would lose half of the digits, the norm is recomputed
  * (Drmač & Bujanović, ACM TOMS 35 (2008) 12). */
 static void downdate(size_t rows, const double *a, size_t k, size_t j, double *left, double *reference) {
     if (!(left[j] > 0)) return;

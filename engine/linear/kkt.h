@@ -4,17 +4,19 @@
  *     [ A      0    ] [ λ ] = [ r ]
  *
  * for all or selected rows of A (Baruh 4.10.5). Accelerations: g = Q, r = b. Projections of positions and velocities in
- * the metric of M: g = 0, r = −residual. Each kind of solver (kkt_int.h) serves a class of systems:
- *   LDLᵀ        listed products (kkt_ldl.h), if M is positive definite and either sparse or small, and rows are
- *               independent
- *   Cholesky    of M and of A M⁻¹ Aᵀ, dense. M + Aᵀ diag(σ) A replaces a singular M, which changes neither x nor λ
- *   QR          of L⁻¹Aᵀ, rank-revealing, if rows are redundant or least reactions are requested: the reaction has
- *               least M⁻¹-norm, and λ has least norm for this reaction (Udwadia & Kalaba 1992)
- *   LU          dense, if M is indefinite or W is not zero
- *   KLU         if the matrix is large and sparse; one symbolic analysis
- *   compliance  KLU with a small compliance of each row, for redundant rows; a proximal iteration removes it and gives
- *               the same λ of least norm
- * Large systems whose rows become dependent unexpectedly are solved with dense matrices, up to 3000 rows.
+ * the metric of M: g = 0, r = −residual.
+ *
+ * Each kind of solver (kkt_int.h) serves a class of systems:
+ *   LDLᵀ        listed products (kkt_ldl.h). Used if M is positive definite and either sparse or small, and rows are
+ *               independent.
+ *   Cholesky    of M and of A M⁻¹ Aᵀ, dense. M + Aᵀ diag(σ) A replaces a singular M. This changes neither x nor λ.
+ *   QR          of L⁻¹Aᵀ, rank-revealing. Used if rows are redundant or least reactions are requested. The reaction has
+ *               least M⁻¹-norm, and λ has least norm for this reaction (Udwadia & Kalaba 1992).
+ *   LU          dense. Used if M is indefinite or W is not zero.
+ *   KLU         with one symbolic analysis. Used if the matrix is large and sparse.
+ *   compliance  KLU with a small compliance of each row. Used for redundant rows. A proximal iteration removes the
+ *               compliance and gives the same λ of least norm.
+ * If rows of a large system become dependent unexpectedly, the system is solved with dense matrices, up to 3000 rows.
  *
  * Each run owns its systems. Memory is allocated at creation, when rows are selected, and when a large system first
  * needs dense matrices. */
@@ -47,14 +49,14 @@ bool kkt_prefers_sparse(const kkt *k);
  * HAMEL_NO_MEMORY. */
 hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
 
-/* Solves for x[n] and lambda[m] (0 for rows not selected; may be NULL) with right-hand sides g[n] (NULL: zeros) and
- * r[m] (only selected rows are read). Returns HAMEL_INCOMPATIBLE if redundant rows contradict each other by more than
- * `tolerance` relative to r; x then satisfies a maximal independent subset of the rows. */
+/* Solves for x[n] and lambda[m]. The right-hand sides are g[n] (NULL: zeros) and r[m], of which only selected rows are
+ * read. lambda may be NULL; it is 0 for rows not selected. Returns HAMEL_INCOMPATIBLE if redundant rows contradict each
+ * other by more than `tolerance` relative to r; x then satisfies a maximal independent subset of the rows. */
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
                        double *lambda) HAMEL_CHECKED;
 
-/* The history that affects later factorizations: solvers that have failed are not tried again. kkt_recall restores the
- * history, unless other rows have been selected since kkt_remember. */
+/* The history that affects later factorizations. It lists the solvers that have failed, which are not tried again. If
+ * other rows have been selected since kkt_remember, kkt_recall does nothing; otherwise it restores the history. */
 typedef struct kkt_memory {
     size_t selection;
     bool augment;
@@ -65,8 +67,8 @@ void kkt_recall(kkt *k, kkt_memory memory);
 
 size_t kkt_rank(const kkt *k); /* rank of the selected rows at the last kkt_factor */
 
-/* Returns the rank margin at the last kkt_factor: the sine of the smallest angle between a row and the span of those
- * before it, in the metric of M⁻¹. Returns 1 if the margin is unknown (KLU without LDLᵀ, or LU). */
+/* Returns the rank margin at the last kkt_factor. It is the sine of the smallest angle between a row and the span of
+ * the rows before it, in the metric of M⁻¹. Returns 1 if the margin is unknown (KLU without LDLᵀ, or LU). */
 double kkt_margin(const kkt *k);
 bool kkt_finds_margin(const kkt *k); /* true if the solver computes the margin */
 

@@ -131,8 +131,8 @@ static void solve_mass(const kkt *k, const kkt_dense *d, void (*solve)(size_t, c
 
 /* Factors M, or the augmented matrix if M appears singular and constraints compensate for it. The last pivot of a
  * singular M (quaternions) may be rounding. If the augmented matrix is singular too, M may be regular with very unequal
- * masses. Once M has been singular, the augmented matrix is tried first: near states where a leading minor vanishes as
- * well, a rounding error could be mistaken for a valid pivot. */
+ * masses. Once M has been singular, the augmented matrix is tried first. Otherwise, near states where a leading minor
+ * also vanishes, a rounding error could be mistaken for a valid pivot. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->augmented = false;
     d->diagonal = k->diagonal && factor_diagonal(k, d, values);
@@ -286,8 +286,8 @@ static double find_left(const kkt *k, kkt_dense *d, const double *r, const doubl
     return worst;
 }
 
-/* Iterative refinement of the rows of A (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter
- * 12): if M is nearly singular and A compensates for it, x is the difference of two large numbers. */
+/* Iterative refinement of the rows of A (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 12).
+ * It is needed if M is nearly singular and A compensates for it: x is then the difference of two large numbers. */
 static void refine(const kkt *k, kkt_dense *d, const double *r, double *x, double *lambda) {
     double worst = find_left(k, d, r, x);
     for (int step = 0; step < REFINEMENTS && worst > REFINED; step++) {

@@ -68,7 +68,7 @@ struct kkt {
     bool least_reaction;
     bool diagonal;             /* true if M has no entry off its diagonal */
     bool singular;             /* true if M is singular at every state (kkt_expect_singular) */
-    triplets entries;          /* [M, −(Aᵀ + W); A, −E] for the selected rows; E last */
+    triplets entries;          /* [M, −(Aᵀ + W); A, −E] for the selected rows; the entries of E are last */
     const kkt_kind *preferred; /* kind tried after LDLᵀ in a new selection: Cholesky or KLU */
     const kkt_kind *fallback;  /* kind tried after LDLᵀ in the next factorization: Cholesky, KLU or compliance */
     const kkt_kind *kind;      /* kind of the last factorization */

@@ -13,9 +13,9 @@
 
 /* Upper bound on the products per entry of the matrix, and thus on the length of the lists (chosen, not measured). */
 enum { UPDATES_MOST = 64 };
-/* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some
- * hundred products. Measured: break-even is a full matrix of 12 rows; a tridiagonal one of 48 rows takes a tenth of
- * the time by lists. */
+/* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some hundred
+ * products. Measured: for a full matrix, both cost the same at 12 rows. For a tridiagonal matrix of 48 rows, lists take
+ * a tenth of the time. */
 enum { LISTED = 2, ALWAYS = 300 };
 struct kkt_ldl {
     arena memory;
@@ -24,7 +24,7 @@ struct kkt_ldl {
     size_t updates;        /* number of products that the elimination subtracts */
     int *order;            /* all: a coordinate, or n + index of a selected row */
     int *constraint;       /* all: constraint of each row */
-    int *from, *place;     /* per entry: index in the given values, and in `value` */
+    int *from, *place;     /* per entry: index in the caller's values, and in `value` */
     int *start, *row;      /* all + 1, below: columns of L with increasing rows */
     int *target;           /* updates: index in `value` from which a product is subtracted */
     double *value;         /* all + below: 1/D and L after factorization */
@@ -79,7 +79,7 @@ static void list_neighbors(builder *b) {
     }
 }
 
-/* Chooses the elimination order. Small systems keep the given order, so that their rank margin equals that of the dense
+/* Chooses the elimination order. Small systems keep the caller's order. Their rank margin then equals that of the dense
  * solver. Returns false if out of memory. */
 static bool take_order(builder *b) {
     kkt_ldl *s = b->s;

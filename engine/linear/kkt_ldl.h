@@ -3,10 +3,10 @@
  *     [ M  Aᵀ ] [  x ]   [ g ]
  *     [ A  0  ] [ −λ ] = [ r ]
  *
- * Coordinates are eliminated first, which leaves −A M⁻¹Aᵀ for the constraints, so no pivot search is needed. Large
+ * Coordinates are eliminated first. This leaves −A M⁻¹Aᵀ for the constraints, and no pivot search is needed. Large
  * systems are ordered by minimum degree under this condition (CAMD; Amestoy, Davis & Duff, SIAM J. Matrix Anal. Appl.
- * 17 (1996) 886). The products and their targets are listed once, so a chain of N rods costs O(N) and a small system
- * costs only its multiplications. */
+ * 17 (1996) 886). The products and their targets are listed once. A chain of N rods therefore costs O(N), and a small
+ * system costs only its multiplications. */
 #pragma once
 
 #include "engine/linear/triplets.h"
@@ -28,12 +28,13 @@ void kkt_ldl_free(kkt_ldl *s);
  * others. */
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) HAMEL_CHECKED;
 
-/* Solves for x[n] and lambda[m] (only selected rows are written; may be NULL) with right-hand sides g[n] (NULL: zeros)
- * and r[m]. */
+/* Solves for x[n] and lambda[m] with right-hand sides g[n] (NULL: zeros) and r[m]. lambda may be NULL; only its
+ * selected rows are written. */
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda);
 
-/* Returns the rank margin after kkt_ldl_factor, even if it failed because a row depends on others: the sine of the
- * smallest angle between a row and the span of those eliminated before it, in the metric of M⁻¹. */
+/* Returns the rank margin after kkt_ldl_factor, even if kkt_ldl_factor failed because a row depends on others. The
+ * margin is the sine of the smallest angle between a row and the span of the rows eliminated before it, in the metric
+ * of M⁻¹. */
 double kkt_ldl_margin(const kkt_ldl *s);
 
 /* Returns the number of multiplications of a factorization, for tests of the growth of cost. */

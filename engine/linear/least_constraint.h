@@ -4,9 +4,9 @@
  *
  * This equals ½ (x − a)ᵀM (x − a) → min with M a = g (Gauss 1829; Papastavridis A94; Greenwood 4.320-4.340). M may be
  * singular if it is regular in the null space of E. The null-space method (Björck, Numerical Methods for Least Squares
- * Problems, 5.1.3) computes x = x_r + Z y, where x_r is the least-norm solution of E x = r, Z is a basis of the null
- * space of E, and ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices are dense and column-major; nothing is
- * allocated after creation. */
+ * Problems, 5.1.3) computes x = x_r + Z y. Here x_r is the least-norm solution of E x = r, and Z is a basis of the null
+ * space of E. y is the solution of ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices are dense and column-major.
+ * Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -17,7 +17,7 @@ typedef struct least_constraint {
     size_t n, most, freedom; /* n: at most `most`; freedom: n − rank E */
     rank_qr rows;
     const double *M;           /* borrowed until the next factorization */
-    double *Z, *MZ, *H;        /* n × freedom; n × freedom; freedom × freedom */
+    double *Z, *MZ, *H;        /* Z, MZ: n × freedom; H: freedom × freedom */
     double *lu_scale, *xr, *y; /* n each */
     size_t *pivot;
 } least_constraint;
@@ -27,8 +27,8 @@ typedef struct least_constraint {
 bool least_constraint_create(least_constraint *s, size_t n, size_t most);
 void least_constraint_free(least_constraint *s);
 
-/* Factors the problem for n unknowns. M: n × n, both triangles; rows: n × k, the k rows of E; usual: see
- * rank_qr_load. Returns HAMEL_OK or HAMEL_SINGULAR. */
+/* Factors the problem for n unknowns. M is n × n, with both triangles. `rows` is n × k and contains the k rows of E.
+ * For `usual` see rank_qr_load. Returns HAMEL_OK or HAMEL_SINGULAR. */
 hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k, const double *rows,
                                      const double *usual) HAMEL_CHECKED;
 

@@ -1,12 +1,12 @@
 /* rank_qr.h — linear constraints E x = r of any rank: solutions and multipliers of least norm, free directions.
  *
- * Uses a rank-revealing QR of Eᵀ with columns scaled to unit length (Golub & Van Loan, Matrix Computations, 4th ed.,
- * 5.5.6): Eᵀ D P = Q R with D = diag(scale). Matrices are column-major; each row of E is stored as a column.
+ * Uses a rank-revealing QR of Eᵀ with columns scaled to unit length: Eᵀ D P = Q R with D = diag(scale) (Golub & Van
+ * Loan, Matrix Computations, 4th ed., 5.5.6). Matrices are column-major. Each row of E is stored as a column.
  *
  * At a state that violates the constraints by δ, each choice of independent rows spans a different space, at a distance
  * of δ. Results computed from Q₁ would jump when the choice changes, and integrators would fail. Solutions are
- * therefore Eᵀλ with the λ of least norm over all rows. The range of Eᵀ is that of Q₁ rotated by one step of subspace
- * iteration towards the largest singular values (Golub & Van Loan 8.2.4), Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T. Solutions and range
+ * therefore Eᵀλ with the λ of least norm over all rows. To obtain the range of Eᵀ, one step of subspace iteration
+ * rotates Q₁ towards the largest singular values: Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T (Golub & Van Loan 8.2.4). Solutions and range
  * then vary with the choice only by δ². */
 #pragma once
 

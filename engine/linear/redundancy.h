@@ -1,11 +1,11 @@
 /* redundancy.h — redundant constraints, their dependent sets, and the constraints whose multipliers are unique.
  *
- * Rows of A are eliminated in the given order, so among dependent constraints the later ones are redundant. rank_qr.h
- * cannot be used, because it chooses the rows by their size. Each redundant row is a unique combination of independent
- * rows. With these it forms a minimal dependent set (a circuit), in which Σ w_i A_i = 0. The multiplier λ_c is unique
- * if and only if no such set contains row c: if N is a basis of the null space of Aᵀ, λ + N y gives the same reaction
- * for any y (Wojtyra, Multibody System Dynamics 14 (2005) 251; Frączek & Wojtyra, Mechanism and Machine Theory 46 (2011)
- * 1). */
+ * Rows of A are eliminated in the order of the constraints. Among dependent constraints, the later ones are therefore
+ * redundant. rank_qr.h cannot be used, because it chooses the rows by their size. Each redundant row is a unique
+ * combination of independent rows. The redundant row and these rows form a minimal dependent set (a circuit), in which
+ * Σ w_i A_i = 0. The multiplier λ_c is unique if and only if no such set contains row c. If N is a basis of the null
+ * space of Aᵀ, λ + N y gives the same reaction for any y (Wojtyra, Multibody System Dynamics 14 (2005) 251; Frączek &
+ * Wojtyra, Mechanism and Machine Theory 46 (2011) 1). */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -23,8 +23,8 @@ typedef struct redundancy {
 } redundancy;
 
 /* Eliminates the rows of A that `taken` selects (m; NULL: all). A is sorted by rows. A row is dependent if no entry
- * after elimination exceeds `tolerance` times the largest entry of the row, or times its usual length (m; NULL:
- * unknown) if that is larger. Call redundancy_free in every case. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+ * after elimination exceeds `tolerance` times the size of the row. This size is the largest entry of the row, or its usual length
+ * (m; NULL: unknown) if that is larger. Call redundancy_free in every case. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status redundancy_find(redundancy *out, const sparse_block *A, const double *values, const bool *taken,
                              const double *usual, double tolerance) HAMEL_CHECKED;
 void redundancy_free(redundancy *r);

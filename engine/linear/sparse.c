@@ -1,6 +1,7 @@
 /* sparse.c — sparse LU by KLU for a fixed pattern. This file adds to KLU:
  *
- *   - The caller's entries, in their order and with duplicates, are mapped once to compressed columns with sorted rows.
+ *   - The caller's entries have any order and may contain duplicates. They are mapped once to compressed columns with
+ *     sorted rows.
  *   - Rows are equilibrated by powers of two, without rounding, before KLU is called. The refinement step and the pivot
  *     test then use exactly the matrix that was factored.
  *   - A pivot is rejected if it is less than SINGULAR times the largest entry of its column. KLU itself rejects only
@@ -18,8 +19,8 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
-/* A pivot below this fraction of the largest entry of its column is rounding: a sparse entry is updated a few times,
- * with a rounding error of ε each. */
+/* A pivot below this fraction of the largest entry of its column is a rounding error. A sparse entry is updated a few
+ * times, with a rounding error of ε each time. */
 #define SINGULAR (64 * DBL_EPSILON)
 #define GROWTH 1e-3 /* pivot growth loses at most three digits, which refinement recovers */
 

@@ -21,7 +21,7 @@ void triplets_add(triplets *t, int row, int column, int from, double factor);
 size_t triplets_of_saddle(const sparse_block *M, const sparse_block *A, const sparse_block *W);
 
 /* Appends [M, −(Aᵀ + W); A, 0]. row_of (A->rows; NULL: the identity) maps a row of A to its index among the selected
- * rows, or to −1 if it is omitted. */
+ * rows. Rows mapped to −1 are omitted. */
 void triplets_add_saddle(triplets *t, const sparse_block *M, const sparse_block *A, const sparse_block *W,
                          const int *row_of);
 

@@ -1,7 +1,10 @@
-/* applied_forces.c — binds the forces of the description: generalized forces on coordinates and quasi-velocities,
- * Rayleigh's dissipation function, and the prescribed part of the reaction of a nonideal constraint.
+/* applied_forces.c — binds the forces of the description:
  *
- * These steps follow the equations of the constraints, since a force may contain multipliers and reactions. */
+ *   - generalized forces on coordinates and quasi-velocities;
+ *   - Rayleigh's dissipation function;
+ *   - the prescribed part of the reaction of a nonideal constraint.
+ *
+ * Forces are bound after the equations of the constraints, because a force may contain multipliers and reactions. */
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { NAME_BYTES = 256, SUM_MEMORIES = 16 };
-static const double STEPS_MAX = 50e6; /* postfix steps for one description; rejects sum(i, 1, 10^12, 0); chosen */
+static const double STEPS_MAX = 50e6; /* postfix steps per description; chosen; rejects sum(i, 1, 10^12, 0) */
 
 static const struct {
     const char *meaning;
@@ -33,7 +33,7 @@ typedef struct sum_frame {
 } sum_frame;
 
 /* The total of a sum from `first` to `last`. A later sum with the same body, lower end and outer variables continues
- * from this total, so that sum(i, 1, N, sum(j, 1, i, ...)) takes N steps instead of N²/2. */
+ * from this total. sum(i, 1, N, sum(j, 1, i, ...)) therefore takes N steps instead of N²/2. */
 typedef struct sum_memory {
     size_t body; /* 0: empty */
     long long first, last;

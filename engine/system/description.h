@@ -79,7 +79,7 @@ typedef struct hamel_particle {
 } hamel_particle;
 
 typedef enum hamel_orientation_kind {
-    HAMEL_PARALLEL,   /* no orientation given: axes parallel to those of the frame */
+    HAMEL_PARALLEL,   /* no orientation: axes parallel to those of the frame */
     HAMEL_ANGLE,      /* 1 value: angle of rotation about the third axis */
     HAMEL_EULER,      /* 3 values and a sequence: upper case intrinsic, lower case extrinsic */
     HAMEL_QUATERNION, /* 4 values, scalar first */
@@ -98,7 +98,7 @@ typedef struct hamel_body {
     hamel_expression mass;
     hamel_position position; /* centre of mass */
     hamel_orientation orientation;
-    const char *in, *in_pointer; /* frame or body in which position and orientation are given; NULL: inertial */
+    const char *in, *in_pointer; /* frame or body to which position and orientation refer; NULL: inertial */
     hamel_expressions inertia;   /* in body axes: 1 (planar), 3 (principal) or 9 values (row by row); count 0: absent */
     hamel_family family;
 } hamel_body;
@@ -108,7 +108,7 @@ typedef struct hamel_point {
     const char *pointer, *name;
     hamel_position position;
     hamel_orientation orientation; /* frames only */
-    const char *in, *in_pointer;   /* frames only: frame or body in which origin and orientation are given */
+    const char *in, *in_pointer;   /* frames only: frame or body to which origin and orientation refer */
     hamel_family family;
 } hamel_point;
 
@@ -121,7 +121,7 @@ typedef struct hamel_end {
 typedef struct hamel_link {
     const char *pointer, *name;
     hamel_end between[2];
-    size_t end_count;          /* number of ends given, at most 2 */
+    size_t end_count;          /* number of ends, at most 2 */
     hamel_expression strength; /* stiffness of a spring, coefficient of a damper */
     hamel_expression length;   /* springs; absent: 0 */
     hamel_family family;
@@ -168,7 +168,7 @@ typedef struct hamel_references {
 
 typedef enum hamel_direction { HAMEL_BOTH, HAMEL_RISING, HAMEL_FALLING } hamel_direction;
 
-/* An impulse that enforces an ideal constraint, given by an equation or by the name of a constraint. */
+/* An impulse that enforces an ideal constraint, specified by an equation or by the name of a constraint. */
 typedef struct hamel_impulse {
     const char *pointer;
     hamel_expression constraint, restitution;
@@ -179,7 +179,7 @@ typedef struct hamel_impulses {
     size_t count;
 } hamel_impulses;
 
-/* An event: actions to take when `when` crosses zero in the given direction. */
+/* An event: actions to take when `when` crosses zero in the specified direction. */
 typedef struct hamel_event {
     const char *pointer, *name;
     hamel_expression when;
@@ -306,8 +306,8 @@ typedef struct hamel_description {
     size_t check_count;
     hamel_scene_shape *scene;
     size_t scene_count;
-    bool has_scene; /* true if a list of shapes is given; otherwise elements have default shapes */
+    bool has_scene; /* true if the user lists shapes; otherwise elements have default shapes */
     hamel_simulation simulation;
     hamel_expressions
-        alternatives; /* values of inputs in other runs; contain only parameters; only their names are checked */
+        alternatives; /* values of inputs in other runs, in terms of parameters; only their names are checked */
 } hamel_description;

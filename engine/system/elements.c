@@ -1,5 +1,5 @@
-/* elements.c — translates elements: particles and bodies to kinetic energies, gravity to a potential or a force, springs to
- * potentials, dampers and loads to generalized forces.
+/* elements.c — translates elements. Particles and bodies become kinetic energies, gravity a potential or a force,
+ * springs potentials, dampers and loads generalized forces.
  *
  *   T            ½ m v·v + ½ ω·Iω, ω and I in body axes                               (Greenwood 3.91; Papastavridis A26)
  *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
@@ -133,7 +133,7 @@ static const system_located *element_of(hamel_system *s, const char *name, const
 /* Warns if a body has an orientation but no inertia, or an inertia but no orientation. */
 static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_located *e) {
     bool turns = !node_vector_is_zero(s->graph, e->omega);
-    if (turns && b->inertia.count == 0 && s->kinetic_given == 0) /* a given kinetic energy may contain its rotation */
+    if (turns && b->inertia.count == 0 && s->kinetic_given == 0) /* the user's T may contain the rotation */
         system_warn(s, b->pointer, "`%s` rotates but has no inertia: it moves like a particle", e->name);
     if (!turns && b->inertia.count && b->orientation.kind == HAMEL_PARALLEL)
         system_warn(s, b->inertia.pointer,
@@ -202,8 +202,8 @@ static void warn_of_rest(hamel_system *s, const hamel_link *l, const graph_node 
         system_warn(s, l->pointer, "%s has no effect: no coordinate moves its ends relative to each other", s->origin);
 }
 
-/* Adds V = k (|A−B| − l)²/2. For l = 0, V is written k |A−B|²/2, which is smooth where the ends meet. If k or l depends on
- * the state, the spring is a force −k (|A−B| − l) along the line through the ends instead of a potential. */
+/* Adds V = k (|A−B| − l)²/2. For l = 0, V is written k |A−B|²/2, which is smooth where the ends meet. If k or l depends
+ * on the state, adds no potential, but a force −k (|A−B| − l) along the line through the ends. */
 static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];

@@ -1,13 +1,14 @@
 /* friction.c — geometry of Coulomb friction: the point that slips, its slip velocity, and the normal force on it.
  *
  * The reaction of f = 0 on the point P is λ g. If f contains position(P, k), g is the gradient of f with respect to the
- * position of P. If f is written in coordinates, g follows from ∂f/∂q and J = ∂s/∂q', with the slip velocity s of P:
+ * position of P. If f is written in coordinates, g follows from ∂f/∂q and J = ∂s/∂q', where s is the slip velocity of
+ * P:
  *
  *     Jᵀ g = ∂f/∂q,     g = (J Jᵀ)⁻¹ J ∂f/∂q                (for P in Cartesian coordinates g = ∇f)
  *
- * The slip velocity is that of P or, if `against` is given, that of P relative to the material of `against`, on which
- * the opposite force acts. f may contain coordinates of other elements (a relaxed constraint such as θ − φ = 0, Baruh
- * example 4.12). For coordinates that move P, the reaction must be equivalent to a force at P. */
+ * Without `against`, the slip velocity is that of P. With `against`, it is that of P relative to the material of
+ * `against`, on which the opposite force acts. f may contain coordinates of other elements (a relaxed constraint such
+ * as θ − φ = 0, Baruh example 4.12). For coordinates that move P, the reaction must be equivalent to a force at P. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 

@@ -1,7 +1,7 @@
-/* system.h — a checked description: names are bound, families expanded, and all expressions are nodes of one graph.
+/* system.h — a checked description. Names are bound, families are expanded, and all expressions are nodes of one graph.
  *
  * system_create reports as many errors as it can find. The system refers to strings of the description until the model
- * is created; names that are needed later are copied. All memory is allocated in the arena passed to system_create. */
+ * is created. Names that are needed later are copied. All memory is allocated in the arena passed to system_create. */
 #pragma once
 
 #include "engine/base/symbol_table.h"
@@ -22,7 +22,7 @@ typedef struct system_coordinate {
     double initial, velocity;
     graph_node initial_node, velocity_node; /* GRAPH_NONE if not given */
     bool velocity_given;
-    graph_node force;    /* sum of the given generalized forces without −∂D/∂q', or the number 0 */
+    graph_node force;    /* sum of the user's generalized forces without −∂D/∂q', or the number 0 */
     graph_node nonideal; /* sum of the prescribed nonideal reactions C, functions of the ideal λ, or the number 0 */
 } system_coordinate;
 
@@ -140,8 +140,9 @@ typedef struct system_action {
     graph_node force;
 } system_action;
 
-/* A given force F and the quantity along which it does work. Its generalized forces are F ∂along/∂s; s are coordinates or
- * velocities, depending on `kind`. Used in the check by finite differences (engine/analyze/differences.c). */
+/* A force F of the description and the quantity along which F does work. Its generalized forces are F ∂along/∂s; s are
+ * coordinates or velocities, depending on `kind`. Used in the check by finite differences
+ * (engine/analyze/differences.c). */
 typedef struct system_work {
     graph_node force, along;
     graph_symbol_kind kind; /* kind of the symbols s */
@@ -191,12 +192,13 @@ typedef struct hamel_system {
     /* Energies as lists of terms. Each term is differentiated only with respect to the symbols it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
-    size_t kinetic_given, potential_given; /* number of leading terms given by expressions; elements add the others */
-    graph_node lagrangian;                 /* GRAPH_NONE: L = T − V */
-    graph_node acceleration_energy;        /* the given Gibbs–Appell function S, or GRAPH_NONE */
-    graph_node dissipation;                /* Rayleigh's function; the number 0 if absent */
-    int dimension;                         /* 2 or 3; 0 if no element has a position */
-    system_action *actions;                /* copies of all forces and potential terms, with their origins */
+    size_t kinetic_given,
+        potential_given;            /* number of leading terms from the user's expressions; elements add the others */
+    graph_node lagrangian;          /* GRAPH_NONE: L = T − V */
+    graph_node acceleration_energy; /* the user's Gibbs–Appell function S, or GRAPH_NONE */
+    graph_node dissipation;         /* Rayleigh's function; the number 0 if absent */
+    int dimension;                  /* 2 or 3; 0 if no element has a position */
+    system_action *actions;         /* copies of all forces and potential terms, with their origins */
     size_t action_count, action_capacity;
     const char *origin; /* origin of the element that is being bound */
     size_t work_count, work_capacity;
@@ -261,9 +263,9 @@ typedef enum system_place {
 #undef X
 } system_place;
 
-/* Returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or constraints,
- * according to the quantity's signature. If no provider is given, derived quantities are 0, and only syntax and names are
- * checked. */
+/* Returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or
+ * constraints, according to the quantity's signature. Without a provider, derived quantities are 0, and only syntax and
+ * names are checked. */
 typedef struct system_quantities {
     void *context;
     graph_node (*get)(void *context, syntax_quantity quantity, const int32_t *arguments);

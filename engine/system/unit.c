@@ -13,8 +13,8 @@
 #include <string.h>
 #include <udunits2.h>
 
-/* Units that are read without the library's list; the base units first. A unit with any other name is read with the
- * list, since a name can have another meaning in a short list: "ft" would be a femtotonne instead of a foot. */
+/* Units that are read without the library's list, base units first. Units with other names are read with that list.
+ * With a short list, a name can have another meaning: "ft" would be a femtotonne instead of a foot. */
 static const struct {
     const char *symbol, *name, *definition;
 } common[] = {

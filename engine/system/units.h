@@ -4,8 +4,8 @@
  * have the unit 1, except 0, which agrees with any unit. t is in seconds, angles are numbers (radians). Values are not
  * converted, so meters and centimeters do not agree.
  *
- * Expressions are noted with their required unit when they are bound. units_check then visits the nodes of the notes made
- * since its last call, each node once. */
+ * When an expression is bound, its required unit is noted. units_check then visits each node of the expressions noted
+ * since its last call once. */
 #pragma once
 
 #include "engine/system/system.h"
