@@ -1,14 +1,16 @@
 /* branch_change.h — velocity jumps at branch changes of nonsmooth operators, and checks for jumps that have no
  * solution.
  *
- * A jump is the limit of ever steeper changes: configuration and time are constant while forces grow. With the branches
- * before (−) and after (+), and Λ the multipliers integrated over the instant,
+ * A jump is the limit of ever steeper changes: configuration and time are constant while forces grow. The velocities
+ * after the jump satisfy
  *
  *     p⁺(t, q, v⁺) − p⁻(t, q, v⁻) = A⁺ᵀ Λ,     ψ⁺(t, q, v⁺) = 0,     p = ∂L/∂q'
  *
- * (Papastavridis, Analytical Mechanics, ch. 4: Δ ∂T/∂q' = Aᵀ Λ for constraints that are imposed suddenly and persist).
- * If a prescribed position has a kink in time, T contains its velocity and jumps, so p⁻ becomes p⁺. A prescribed
- * velocity that jumps changes ψ. This holds for all formulations, because p are the momenta of the Lagrangian.
+ * where − and + denote the branches before and after, and Λ are the multipliers integrated over the instant. For
+ * constraints that are imposed suddenly and persist, this is Δ ∂T/∂q' = Aᵀ Λ (Papastavridis, Analytical Mechanics,
+ * ch. 4). If a prescribed position has a kink in time, T contains its velocity and jumps, so p⁻ becomes p⁺. A
+ * prescribed velocity that jumps changes ψ. These equations hold for all formulations, because p are the momenta of the
+ * Lagrangian.
  *
  * Three kinds of jumps are reported as errors. Functions that are differentiated along the motion must not jump,
  * because their rate would be infinite. Momenta and energy must not jump at a branch that coordinates or velocities

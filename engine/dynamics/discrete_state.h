@@ -31,7 +31,7 @@ static inline program_inputs discrete_state_inputs(const discrete_state *state, 
  * solution keeps its branch. */
 void discrete_state_choose_branches(discrete_state *state, double t, const double *q, const double *v);
 
-/* Call after branches have changed. If the argument of an operator contains a nonsmooth operator, as in abs(mod(t, 2) -
- * 1), this function chooses the branch of the outer operator at the time t + `moment`, so that all branches after the
- * instant are consistent. */
+/* Call after branches have changed. Chooses the branch of each operator whose argument contains a nonsmooth operator,
+ * as in abs(mod(t, 2) - 1). The outer branch is chosen at the time t + `moment`, so that all branches after the instant
+ * are consistent. */
 void discrete_state_follow_inner(discrete_state *state, double t, const double *q, const double *v, double moment);

@@ -58,8 +58,9 @@ dynamics *dynamics_create(const hamel_model *model);
 kkt *dynamics_create_system(const hamel_model *model, int highest);
 void dynamics_free(dynamics *k);
 
-/* Makes evaluations and solutions return HAMEL_CANCELED, without an error, once `poll` requests cancellation or
- * CLOCK_MONOTONIC has passed the deadline (seconds; 0: no deadline). Loops that check the status therefore end. */
+/* Limits the time of evaluations and solutions. Once `poll` requests cancellation or CLOCK_MONOTONIC has passed the
+ * deadline (seconds; 0: none), they return HAMEL_CANCELED without an error. Loops that check the status therefore
+ * end. */
 void dynamics_limit(dynamics *k, hamel_poll *poll, double deadline);
 
 /* Makes exactly these constraints (m) active from the next evaluation on. `active` may be the array of the discrete
@@ -99,7 +100,8 @@ static inline bool is_of_level(constraint_order order, bool position) {
     return position ? order == CONSTRAINT_HOLONOMIC : order != CONSTRAINT_ACCELERATION;
 }
 
-/* Returns true if any active constraint has the level. Otherwise nothing needs to be factored, and M may be singular. */
+/* Returns true if any active constraint has the level. Otherwise nothing needs to be factored, and M may be
+ * singular. */
 bool dynamics_has_level(const dynamics *k, bool position);
 
 /* Computes a[n] and lambda[m] at the state evaluated last, with A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods
@@ -140,12 +142,12 @@ hamel_status dynamics_project(dynamics *k, double t, double *q, double *v, doubl
  * last. */
 hamel_status dynamics_project_direction(dynamics *k, double *dq, double *dv);
 
-/* Subtracts rate · s from dq, where s is the smallest solution of A s = Φ in the metric of M for the holonomic
- * constraints at the state evaluated last. Violations of the constraints then decay as exp(−rate·t). */
+/* Subtracts rate · s from dq. For the holonomic constraints at the state evaluated last, s is the smallest solution of
+ * A s = Φ in the metric of M. Violations of the constraints then decay as exp(−rate·t). */
 hamel_status dynamics_approach_positions(dynamics *k, double rate, double *dq) HAMEL_CHECKED;
 
-/* Computes the largest scaled residual of each level at the state evaluated last: |Φ_c| relative to Σ |A_ci| max(1,
- * |q_i|) for positions, and likewise with |q'_i| for velocities. */
+/* Computes the largest scaled residual of each level at the state evaluated last. A position residual |Φ_c| is relative
+ * to Σ |A_ci| max(1, |q_i|); for velocities, |q'_i| replaces |q_i|. */
 void dynamics_residuals(dynamics *k, double *position, double *velocity);
 
 /* Returns the scaled residual of one constraint at the state evaluated last, after dynamics_residuals. */
@@ -169,8 +171,9 @@ typedef struct dynamics_contradiction {
     double off;         /* difference of the right-hand sides */
 } dynamics_contradiction;
 
-/* Finds the set with the largest contradiction among the rows `taken` (m; NULL: all) at the state evaluated last;
- * sets out->count to 0 if no set contradicts itself. Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_SINGULAR if rows are not finite. */
+/* Finds the set with the largest contradiction among the rows `taken` (m; NULL: all) at the state evaluated last. If no
+ * set contradicts itself, sets out->count to 0. Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_SINGULAR if rows are not
+ * finite. */
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,
                                          dynamics_contradiction *out) HAMEL_CHECKED;
 

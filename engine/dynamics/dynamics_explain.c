@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank tolerance for naming constraints that become redundant: AT_DEPENDENCE, because the instant of rank loss is
- * located to about 1e-5, or NEAR_DEPENDENCE times the rank margin if that is larger. */
+/* Rank tolerance for naming constraints that become redundant. AT_DEPENDENCE allows for the instant of rank loss, which
+ * is located to about 1e-5. If NEAR_DEPENDENCE times the rank margin is larger, this product is used instead. */
 static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
 /* Sine of the angle between two axes below which an orientation is reported as singular. Its square is a pivot of the
  * mass matrix. Pivots below 1e-14 are rounding (mass_rank.c), which corresponds to a sine of 1e-7; the bound has a
@@ -104,9 +104,9 @@ static void suggest_inertia(const dynamics *k, hamel_error *error) {
     text_buffer_free(&text);
 }
 
-/* Adds an error for the angle triple that is nearest to its singularity (gimbal lock): two of the angles then rotate
- * about the same axis and do not determine the motion, although the inertia of the body is regular. Returns false if no
- * triple is near its singularity or if out of memory. */
+/* Adds an error for the angle triple that is nearest to its singularity (gimbal lock). At a singularity, two of the
+ * angles rotate about the same axis and do not determine the motion, although the inertia of the body is regular.
+ * Returns false if no triple is near its singularity or if out of memory. */
 static bool explain_singular_angles(const dynamics *k, hamel_error *error) {
     const hamel_system *s = k->model->system;
     const system_angles *found = NULL;

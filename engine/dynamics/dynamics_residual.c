@@ -8,9 +8,9 @@
  * quaternion e = (1, 0, 0, 0) the mass of e0 vanishes, and every force would be huge relative to it. */
 static const double LIGHTEST = 1e-6;
 
-/* Lower bound on the size of a set of coupled coordinates, relative to the largest set. Dense solvers spread rounding
- * errors of the largest set, 1e-16 of its size, to uncoupled sets; these errors are then at most 1e-12 of the size of
- * any set. */
+/* Lower bound on the size of a set of coupled coordinates, relative to the largest set. Dense solvers spread the
+ * rounding errors of the largest set, 1e-16 of its size, to uncoupled sets. With this bound, the errors are at most
+ * 1e-12 of the size of any set. */
 static const double PASSED_ON = 1e-4;
 
 struct dynamics_residual {

@@ -1,13 +1,13 @@
-/* dynamics_residual.h — residual of accelerations and multipliers in the equations of motion:
+/* dynamics_residual.h — residual of accelerations and multipliers in the equations of motion.
  *
  *     M q'' = Q + R,     A q'' = b,     R = Aᵀλ for ideal constraints
  *
- * in Lagrange's form, for every formulation. The system is scaled to a unit diagonal of M. The residual of a row of
- * motion is relative to the largest sum of absolute terms among the rows coupled with it. The residual of a constraint
- * is relative to the absolute terms of its row and to the accelerations that forces of that size cause. This is a
- * normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1) and does not
- * depend on units. If all terms are rounding errors, as in uniform straight motion, the momentum divided by the
- * duration of the run counts as a term. */
+ * The equations have Lagrange's form in every formulation. They are scaled to a unit diagonal of M. The residual of a
+ * row of motion is relative to the largest sum of absolute terms among the rows coupled with it. The residual of a
+ * constraint is relative to the absolute terms of its row and to the accelerations that forces of that size cause. Each
+ * residual is a normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1)
+ * and does not depend on units. If all terms are rounding errors, as in uniform straight motion, the momentum divided
+ * by the duration of the run counts as a term. */
 #pragma once
 
 #include "engine/model/model.h"
@@ -23,7 +23,7 @@ typedef struct equation_residual {
 } equation_residual;
 
 /* Computes the residual of a[n] and lambda[m] for forces Q[n] and reactions R[n] (NULL: Aᵀλ). Reads M, A and b from
- * `values`, the outputs of the dynamics program at velocities v[n]. usual[m]: usual lengths of rows (rank_survey.h), 0
- * if unknown. Returns INFINITY if a value is not finite. */
+ * `values`, the outputs of the dynamics program at velocities v[n]. usual[m] contains the usual lengths of rows
+ * (rank_survey.h), or 0 if unknown. Returns INFINITY if a value is not finite. */
 equation_residual dynamics_residual_of(dynamics_residual *r, const double *values, const double *v, const double *Q,
                                        const double *R, const double *usual, const double *a, const double *lambda);

@@ -25,7 +25,7 @@ struct friction {
     const hamel_model *model;
     size_t k;
     double *T;                /* k × k, column-major: T_jk of the header */
-    double *p, *p0, *other;   /* k: solution; multipliers without friction; scratch */
+    double *p, *p0, *other;   /* k each: solution, multipliers without friction, scratch */
     double *sign;             /* k: signs of the last solution */
     double *matrix, *scale;   /* k × k, k: factors of I − T diag(sign) */
     size_t *pivot;            /* k */

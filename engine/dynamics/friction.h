@@ -2,10 +2,11 @@
  *
  *     M x − Aᵀλ − F|λ| = g,     A x = r
  *
- * is linear for given signs of the normal multipliers. With λ⁰ the solution without friction and T_jk the response of
- * λ_j to a unit of the k-th friction force, the normal multipliers p satisfy p = p⁰ + T|p|, a linear complementarity
- * problem. If max_j Σ_k |T_jk| < 1, the map is a contraction: the solution exists and is unique. Otherwise rigid bodies
- * may have no motion or several (Painlevé, Leçons sur le frottement, 1895), and all patterns of signs are tried. */
+ * If the signs of the normal multipliers are known, these equations are linear. Let λ⁰ be the solution without
+ * friction, and T_jk the response of λ_j to a unit of the k-th friction force. The normal multipliers p then solve
+ * p = p⁰ + T|p|, a linear complementarity problem. If max_j Σ_k |T_jk| < 1, the map is a contraction: the solution
+ * exists and is unique. Otherwise rigid bodies may have no motion or several (Painlevé, Leçons sur le frottement,
+ * 1895), and all patterns of signs are tried. */
 #pragma once
 
 #include "engine/dynamics/motion_solver.h"

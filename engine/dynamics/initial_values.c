@@ -1,7 +1,7 @@
 /* initial_values.c — consistent initial values by the Gauss–Newton method in the metric of M.
  *
- * Each step solves  M x − Aᵀμ = 0,  A x = A (q_k − q0) − Φ(q_k)  for x = q_{k+1} − q0 with the M of the given state, so
- * that the limit is the point of the manifold nearest to q0. */
+ * Each step solves  M x − Aᵀμ = 0,  A x = A (q_k − q0) − Φ(q_k)  for x = q_{k+1} − q0. M is that of the original state,
+ * so the limit is the point of the manifold nearest to q0. */
 #include "engine/dynamics/initial_values.h"
 
 #include "engine/base/text_buffer.h"
@@ -19,14 +19,14 @@ typedef struct nearest {
     dynamics *k;
     double t;
     arena memory;
-    double *mass;               /* M at the given state */
-    double *given;              /* n: given values of the level */
+    double *mass;               /* M at the original state */
+    double *given;              /* n: original values of the level */
     double *from;               /* n: reference values of the minimization */
     double *step;               /* n */
     double *right;              /* m */
     double *value, *error;      /* m each: residuals and bounds on their rounding (find_rounding) */
     bool *taken;                /* m: true if the row belongs to the level */
-    double *off[2], *scaled[2]; /* m each: residuals of the given velocities (0) and positions (1); scaled residuals */
+    double *off[2], *scaled[2]; /* m each: residuals of original velocities (0) and positions (1); scaled residuals */
 } nearest;
 
 /* Returns false if out of memory. Free w->memory in both cases. */
@@ -63,9 +63,9 @@ static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
 }
 
 /* Sets *rounding to true if each residual of a level is at most `scaled` (dynamics_scaled) or within its rounding. A
- * residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). If the terms of a constraint are much larger and cancel,
- * as positions in millimetres of two points of one body, their rounding exceeds any fixed fraction of that scale. The
- * residual is then compared with a bound on the rounding of its expression. */
+ * residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). The terms of a constraint may be much larger and cancel,
+ * as positions in millimetres of two points of one body do. Their rounding then exceeds any fixed fraction of that
+ * scale, so the residual is compared with a bound on the rounding of its expression. */
 static hamel_status find_rounding(nearest *w, bool position, double scaled, bool *rounding) {
     const hamel_model *model = w->k->model;
     const dynamics *k = w->k;
@@ -87,7 +87,7 @@ static hamel_status find_rounding(nearest *w, bool position, double scaled, bool
     return HAMEL_OK;
 }
 
-/* Restores the given values after the iteration has diverged, so that their residuals are reported. */
+/* Restores the original values after the iteration has diverged, so that their residuals are reported. */
 static hamel_status return_to_start(nearest *w, const double *q, const double *v, double *x, hamel_error *error) {
     memcpy(x, w->given, w->k->model->n * sizeof *x);
     hamel_status status = dynamics_evaluate(w->k, w->t, q, v, error);
@@ -113,7 +113,7 @@ static hamel_status take_nearest_step(nearest *w, double *x, bool position, hame
 }
 
 /* Solves one level; x is q or v. The iteration converges linearly to the nearest consistent point, and faster if the
- * given values are closer. The last steps are Newton steps from x, which square the remaining error. */
+ * original values are closer. The last steps are Newton steps from x, which square the remaining error. */
 static hamel_status solve_level(nearest *w, double *q, double *v, bool position, hamel_error *error) {
     assert(q != v && w->from != q && w->from != v);
     dynamics *k = w->k;
@@ -168,7 +168,7 @@ static hamel_status no_consistent_values(nearest *w, bool position, hamel_error 
     return HAMEL_INCOMPATIBLE;
 }
 
-/* Adds an error for each constraint that the given values violate; the first one suggests the nearest values. */
+/* Adds an error for each constraint that the original values violate. The first error suggests the nearest values. */
 static hamel_status report_misses(const nearest *w, const double *q, const double *v, hamel_error *error) {
     const hamel_model *model = w->k->model;
     text_buffer text;
@@ -203,7 +203,7 @@ static hamel_status survey_start(dynamics *k, double t, const double *q, const d
     return status == HAMEL_NO_MEMORY ? hamel_out_of_memory(error) : status;
 }
 
-/* Stores M and the residuals of the given values, which were evaluated last. Returns the largest scaled residual. */
+/* Stores M and the residuals of the original values, which were evaluated last. Returns the largest scaled residual. */
 static double keep_given(nearest *w) {
     dynamics *k = w->k;
     const sparse_block *M = &k->model->dynamics.M;

@@ -1,8 +1,10 @@
 /* initial_velocities.c — initial velocities from initial values of quasi-velocities.
  *
- * Solves linear equations E v = r with one row for each velocity-level constraint (A v = −ψ(v = 0), exact if linear),
- * each quasi-velocity with an initial value (U v = u − U_0), and each coordinate with a given velocity. The solution of
- * least norm is computed by a rank-revealing QR of Eᵀ (Golub & Van Loan 5.6.2). */
+ * Solves linear equations E v = r. E has one row for each
+ *   velocity-level constraint              A v = −ψ(v = 0), exact if linear
+ *   quasi-velocity with an initial value   U v = u − U_0
+ *   coordinate whose velocity is specified by the user
+ * The solution of least norm is computed by a rank-revealing QR of Eᵀ (Golub & Van Loan 5.6.2). */
 #include "engine/base/tolerances.h"
 #include "engine/dynamics/initial_values.h"
 #include "engine/linear/rank_qr.h"

@@ -1,12 +1,11 @@
 /* momenta.c — momenta as velocity variables, w = p = ∂L/∂q' (engine/mechanics/hamilton.c).
  *
- * q' solves p(t, q, q') = w together with the velocity-level constraints,
+ * Newton's method on [M −Aᵀ; A 0] solves p(t, q, q') = w together with the velocity-level constraints for q':
  *
- *     p(t, q, q') + Aᵀμ = w,     ψ(t, q, q') = 0,
+ *     p(t, q, q') + Aᵀμ = w,     ψ(t, q, q') = 0
  *
- * by Newton's method on [M −Aᵀ; A 0]. Its first step is exact if L is quadratic and the constraints are linear in the
- * velocities. Along the motion μ = 0. Including the constraints allows a singular M (quaternions) and makes the
- * velocities satisfy them. */
+ * The first step is exact if L is quadratic and the constraints are linear in the velocities. Along the motion μ = 0.
+ * Including the constraints allows a singular M (quaternions) and makes the velocities satisfy the constraints. */
 #include "engine/base/finite.h"
 #include "engine/dynamics/momentum_map.h"
 #include "engine/dynamics/variables.h"

@@ -1,8 +1,9 @@
-/* motion_solver.h — solution of the equations of motion at a state by the solver of the formulation:
+/* motion_solver.h — solution of the equations of motion at a state by the solver of the formulation.
  *
  *     M x − (Aᵀ + W) λ = g,     A x = r
  *
- * with multipliers (kkt.h) or without (null_space.h). Each function calls its counterpart in one of these modules. */
+ * The solver works with multipliers (kkt.h) or without (null_space.h). Each function calls its counterpart in one of
+ * these modules. */
 #pragma once
 
 #include "engine/dynamics/null_space.h"

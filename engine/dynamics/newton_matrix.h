@@ -1,13 +1,13 @@
 /* newton_matrix.h — linear systems (I − γJ) x = b of the Newton iteration in BDF, solved without forming J.
  *
- * With y = (q, q'), y' = (q', q''(t, q, q')) and the residuals R(t, q, q', q'', λ) = 0 that define q'' and λ
- * implicitly, the system is rewritten for δq'' and δλ:
+ * Let y = (q, q') and y' = (q', q''(t, q, q')). The residuals R(t, q, q', q'', λ) = 0 define q'' and λ implicitly. The
+ * system is rewritten for δq'' and δλ:
  *
  *     x_v = b_v + γ δq'',   x_q = b_q + γ b_v + γ² δq''
  *     [ R_a + γ R_v + γ² R_q ,  R_λ ] [ δq'' ; δλ ] = −( R_q (b_q + γ b_v) + R_v b_v )
  *
  * This system of n + m rows has the sparsity of the equations of motion, so its cost is O(N) if theirs is. R_q and R_v
- * are tangents of the residual program; columns without a common row share a seed (Curtis, Powell & Reid, J. Inst.
+ * are tangents of the residual program. Columns without a common row share a seed (Curtis, Powell & Reid, J. Inst.
  * Math. Appl. 13 (1974) 117). R_a and R_λ are M, A, W and F with the signs of λ. No finite differences are used. */
 #pragma once
 

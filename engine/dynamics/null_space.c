@@ -146,16 +146,16 @@ static void add_curl(null_space *s) {
 
 /* Computes the terms with Hamel's coefficients (engine/mechanics/boltzmann_hamel.c) as a covector to be multiplied by
  * Φ. Let P_j = ∂ℓ/∂u_j = Σ_i p_i Φ_ij. Implicit differentiation gives Φ' = −Φ Ψ' Φ and (∂q'/∂q at fixed u) = −Φ (∂u/∂q
- * at fixed q'), hence
+ * at fixed q'). Hence
  *
  *     d/dt ∂ℓ/∂u_r = Σ_i Φ_ir dp_i/dt − Σ_j P_j Σ_i dΨ_ji/dt Φ_ir
  *     Σ_i Φ_ir ∂ℓ/∂q_i = Σ_i Φ_ir (∂L/∂q_i − Σ_j P_j ∂u_j/∂q_i)
  *
  * The terms − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t are therefore added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). The sum γ u is
  * over all quasi-velocities, so that Φ u + φ = q'. The u of constraints vanish on the constraints. They are included
- * because the stages of a step violate the constraints slightly; without them the result would depend on the choice of
- * the basis. Rows that complete the basis are constant. If rows are redundant, their basis varies with the state; this
- * adds only multiples of the rows, whose product with Φ is 0. */
+ * because the stages of a step violate the constraints slightly. Without them the result would depend on the choice of
+ * the basis. Rows that complete the basis are constant. If rows are redundant, their basis varies with the state. This
+ * variation adds only multiples of the rows, whose product with Φ is 0. */
 static hamel_status find_covector(null_space *s) {
     const model_transitivity *table = s->transitivity;
     program_inputs in = discrete_state_inputs(s->state, &s->t, s->q, s->v, NULL, NULL);
@@ -257,8 +257,8 @@ static bool multipliers(null_space *s, const double *x, const double *g, double 
     return true;
 }
 
-/* Factors 1 − L for W. With Λ the map from a reaction to its multipliers, λ = Λ(M q'' − g − W λ) and q'' = q''_0 + X λ
- * give (1 − L) λ = Λ(M q''_0 − g), where L = Λ(M X − W) is computed column by column. */
+/* Factors 1 − L for W. Let Λ be the map from a reaction to its multipliers. Then λ = Λ(M q'' − g − W λ) and
+ * q'' = q''_0 + X λ give (1 − L) λ = Λ(M q''_0 − g). L = Λ(M X − W) is computed column by column. */
 static hamel_status factor_responses(null_space *s) {
     const hamel_model *model = s->model;
     size_t n = s->n, m = s->m;

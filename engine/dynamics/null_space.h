@@ -1,13 +1,13 @@
 /* null_space.h — accelerations without multipliers as unknowns: one unknown per degree of freedom.
  *
- *   least constraint   ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b (gauss)
- *   projection         Φᵀ(M q'' − g) = 0 with q'' = Φ u' + φ_2, Ψ φ_2 = [−(dC/dt q' + dd/dt); b] (maggi, kane,
- *                      gibbs-appell, which differ in the derivation of M and g)
- *   transitivity       the same unknowns, with Hamel's coefficients (boltzmann-hamel)
+ *   least constraint   gauss: ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b
+ *   projection         maggi, kane, gibbs-appell: Φᵀ(M q'' − g) = 0, q'' = Φ u' + φ_2, Ψ φ_2 = [−(dC/dt q' + dd/dt); b]
+ *   transitivity       boltzmann-hamel: the same unknowns, with Hamel's coefficients
  *
- * Acceleration constraints restrict u' in the projected equations by Gauss's principle. Multipliers are computed from
- * the reaction M q'' − g = Aᵀλ and have least norm if the constraints are redundant. With W, the forces are g + W λ, as
- * in kkt.h. Matrices are dense; nothing is allocated after creation. */
+ * The three formulations with projection differ in the derivation of M and g. Acceleration constraints restrict u' in
+ * the projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. They have
+ * least norm if the constraints are redundant. With W, the forces are g + W λ, as in kkt.h. Matrices are dense. Nothing
+ * is allocated after creation. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -16,7 +16,8 @@
 
 typedef struct null_space null_space;
 
-/* Borrows `state` and `basis`; without a basis (NULL), the method is least constraint. Returns NULL if out of memory. */
+/* Borrows `state` and `basis`; without a basis (NULL), the method is least constraint. Returns NULL if out of
+ * memory. */
 null_space *null_space_create(const hamel_model *model, const discrete_state *state, velocity_basis *basis,
                               arena *memory);
 void null_space_free(null_space *s);
@@ -42,6 +43,6 @@ const double *null_space_forces(null_space *s, const double *g);
 /* Returns the rank of A; with a velocity basis, its rank at the last solution for multipliers. */
 size_t null_space_rank(const null_space *s);
 
-/* Returns the rank margin of the least-constraint solver: the sine of the smallest angle between a row and the span of
- * those before it (rank_qr_margin). Returns 1 with a velocity basis. */
+/* Returns the rank margin of the least-constraint solver, or 1 with a velocity basis. The margin is the sine of the
+ * smallest angle between a row and the span of the rows before it (rank_qr_margin). */
 double null_space_margin(const null_space *s);

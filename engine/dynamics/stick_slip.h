@@ -1,14 +1,14 @@
 /* stick_slip.h — decides which friction contacts stick and in which direction the others slip.
  *
  * Each slip w along a surface (model.h: a speed, or a vector in space) has one of these states between two events:
- *     slips    w ≠ 0, or w = 0 and |w| increases; its frictions are −μ|N| w/|w| with a fixed direction, which does not
- *              reverse when w passes 0 (mechanics/friction.c)
- *     sticks   w = 0 is a constraint, whose multiplier F is the friction force: |F| ≤ Σ μ_s |N| over its frictions
- *     idle     all its constraints are inactive
+ *     slips    w ≠ 0, or w = 0 and |w| increases. Its frictions are −μ|N| w/|w|. Their direction is fixed and does not
+ *              reverse when w passes 0 (mechanics/friction.c).
+ *     sticks   w = 0 is a constraint. Its multiplier F is the friction force: |F| ≤ Σ μ_s |N| over its frictions.
+ *     idle     All its constraints are inactive.
  *
  * The states of slips at rest are decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics with
  * Unilateral Contacts, 1996, ch. 5). At first all of them stick. Then the slip that exceeds its limit most is released
- * and slips against its friction force; a slip that would slip backwards sticks again. */
+ * and slips against its friction force. A slip that would slip backwards sticks again. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -34,16 +34,16 @@ hamel_status stick_slip_decide(stick_slip *w, double t, const double *q, const d
 /* Returns true if any slip sticks, so that stick_slip_distance needs multipliers. */
 bool stick_slip_any_sticks(const stick_slip *w);
 
-/* stick_slip_evaluate computes the friction limits at a state with its multipliers; stick_slip_set_speed sets component
+/* stick_slip_evaluate computes the friction limits at a state with its multipliers. stick_slip_set_speed sets component
  * `part` of slip j at that state. */
 void stick_slip_evaluate(stick_slip *w, const program_inputs *state);
 void stick_slip_set_speed(stick_slip *w, size_t j, size_t part, double speed);
 
-/* Returns the root function of slip j for the limits and components set last: the speed in its direction if it slips,
- * the limit minus the force if it sticks, 1 if it is idle. */
+/* Returns the root function of slip j for the limits and components set last. While j slips, it is the speed in the
+ * direction of the slip. While j sticks, it is the limit minus the force. If j is idle, it is 1. */
 double stick_slip_distance(const stick_slip *w, size_t j);
 
-/* stick_slip_turns returns true if any slip in space has a direction that may turn; stick_slip_follow sets these
+/* stick_slip_turns returns true if any slip in space has a direction that may turn. stick_slip_follow sets these
  * directions from the components set last. */
 bool stick_slip_turns(const stick_slip *w);
 void stick_slip_follow(stick_slip *w);

@@ -1,9 +1,9 @@
-/* variables.h — velocity variables w of a formulation; an integration has the state y = (q, w).
+/* variables.h — velocity variables w of a formulation. An integration has the state y = (q, w).
  *
- *     y = (q, w),     q' = q'(t, q, w),     w = w(t, q, q')
+ *     q' = q'(t, q, w),     w = w(t, q, q')
  *
- * All other modules use (q, q'); these functions convert between q' and w. A formulation selects the kind of variables
- * (engine/mechanics/formulation.h); each kind is a table of functions and a workspace. */
+ * All other modules use (q, q'). The functions of this module convert between q' and w. A formulation selects the kind
+ * of variables (engine/mechanics/formulation.h). Each kind is a table of functions and a workspace. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"

@@ -6,14 +6,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sine of the angle to the preceding quasi-velocities and the constraints below which a quasi-velocity is treated as
- * dependent and replaced by the velocity of a coordinate. At this angle solutions lose three digits. */
+/* Smallest sine of the angle between a quasi-velocity and the span of the preceding quasi-velocities and the
+ * constraints. A quasi-velocity below this bound is treated as dependent and replaced by the velocity of a coordinate.
+ * At this angle solutions lose three digits. */
 static const double INDEPENDENT = 1e-3;
-/* The basis is chosen again when the smallest pivot falls below this fraction of its value at the choice, so that at
- * most one digit is lost. */
+/* If the smallest pivot falls below this fraction of its value at the choice, the basis is chosen again. At most one
+ * digit is therefore lost. */
 static const double WORN = 0.1;
-/* Smallest pivot accepted in the QR that selects coordinates. The rows of the matrix are orthonormal, so a smaller pivot
- * means that their rank is deficient. */
+/* Smallest pivot accepted in the QR that selects coordinates. The rows of the matrix are orthonormal, so a smaller
+ * pivot means that their rank is deficient. */
 static const double FULL_RANK = 1e-8;
 /* Largest part of a redundant row outside the span of the others, relative to its length. Between projections,
  * constraints hold only to the tolerance of the integration. */

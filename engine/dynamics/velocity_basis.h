@@ -3,12 +3,12 @@
  *
  *     Ψ q' + ψ_t = [u; 0],     Ψ = [C; A_s],     q' = Φ u + φ                  Talamucci 2015, eq. 4-6; Greenwood 4.236
  *
- * A_s are the rows of holonomic and velocity constraints. If they are redundant, A_s is an orthonormal basis of their
- * span (rank_qr.h), because single rows may vanish or become dependent as the mechanism moves. Acceleration constraints
- * restrict u', not u. The coordinates that complete C are the best-conditioned ones at the state at which they are
- * chosen. Accelerations and multipliers do not depend on the basis, so it is chosen again when Ψ becomes
- * ill-conditioned. The state of an integration is therefore (q, q'), never (q, u): q'(u) has a pole where Ψ is
- * singular, and the error estimate of a step does not detect it. Nothing is allocated after creation. */
+ * A_s are the rows of holonomic and velocity constraints. Single rows may vanish or become dependent as the mechanism
+ * moves. If rows are redundant, A_s is therefore an orthonormal basis of their span (rank_qr.h). Acceleration
+ * constraints restrict u', not u. The coordinates that complete C are the best-conditioned ones at the state at which
+ * they are chosen. Accelerations and multipliers do not depend on the basis, so it is chosen again when Ψ becomes
+ * ill-conditioned. An integration has the state (q, q'), never (q, u), because q'(u) has a pole where Ψ is singular.
+ * The error estimate of a step does not detect this pole. Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/linear/rank_qr.h"

@@ -4,12 +4,13 @@
  *
  * The caller chooses the order of two kinds of steps:
  *
- *   pivot        one step of LDLᵀ with a diagonal entry as pivot (Golub & Van Loan, Matrix Computations, 4th ed., 4.1.2)
- *   substitute   x_w = Σ α_c x_c, allowed once no other definition contains x_w: S ← EᵀSE, z_c += α_c z_w. If the
- *                definition of x_w and its multiplier are added to the system, this step is a 2 × 2 pivot with
+ *   pivot        One step of LDLᵀ with a diagonal entry as pivot (Golub & Van Loan, Matrix Computations, 4th ed.,
+ *                4.1.2).
+ *   substitute   Replaces x_w by Σ α_c x_c: S ← EᵀSE, z_c += α_c z_w. Allowed once no other definition contains x_w. If
+ *                the definition of x_w and its multiplier are added to the system, this step is a 2 × 2 pivot with
  *                determinant −1. It needs no division and cannot fail.
  *
- * The solution is an expression without matrices, loops or multiplications by 0 or 1; its constant parts are evaluated
+ * The solution is an expression without matrices, loops or multiplications by 0 or 1. Its constant parts are evaluated
  * once. Expressions do not grow: each entry is one node, to which later entries refer. */
 #pragma once
 

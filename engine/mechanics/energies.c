@@ -3,9 +3,9 @@
  *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
  *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
  *
- * Q are the forces without a potential, and a_ct is the part of constraint c at velocity level that is free of
- * velocities. Along the motion A_c·q' = −a_ct, so the contribution of a catastatic constraint is 0. For constraints
- * that are not linear in the velocities the power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
+ * Q are the forces without a potential. a_ct is the part of constraint c at velocity level that is free of velocities.
+ * Along the motion A_c·q' = −a_ct, so a catastatic constraint contributes 0. If a constraint is not linear in the
+ * velocities, its power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
 #include "engine/mechanics/equations.h"
 
 #include "engine/system/elements.h"
@@ -86,8 +86,9 @@ graph_node energies_kinetic(const hamel_equations *e) {
     return none ? need_energies(e, "kinetic energy") : sum_nodes(s->graph, s->kinetic, s->kinetic_count);
 }
 
-/* Returns the part of one term of T that has this degree: T0 = T(q' = 0), T1 = Σ q'_i ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i
- * q'_j ∂²T/∂q'_i∂q'_j (Papastavridis 3.9). Returns GRAPH_NONE after adding an error if the term is not quadratic. */
+/* Returns the part of one term of T that has this degree (Papastavridis 3.9): T0 = T(q' = 0), T1 = Σ q'_i
+ * ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i q'_j ∂²T/∂q'_i∂q'_j. If the term is not quadratic, adds an error and returns
+ * GRAPH_NONE. */
 static graph_node part_of_term(hamel_system *s, graph_node term, int degree, const graph_node *zeros) {
     graph *g = s->graph;
     graph_node sum = graph_number(g, 0);
@@ -130,8 +131,8 @@ graph_node energies_potential(const hamel_equations *e) {
                               : sum_nodes(s->graph, s->potential, s->potential_count);
 }
 
-/* Returns S of one term of a given T, up to terms without accelerations. ∂S/∂q''_i = d/dt ∂T/∂q'_i − ∂T/∂q_i (Papastavridis
- * A69) is linear in q'', so S = Σ q''_i (½(rate + rate without q'') − ∂T/∂q_i). */
+/* Returns S of one term of T, up to terms without accelerations. ∂S/∂q''_i = d/dt ∂T/∂q'_i − ∂T/∂q_i (Papastavridis
+ * A69) is linear in q''. Hence S = Σ q''_i (½(rate + rate without q'') − ∂T/∂q_i) with rate = d/dt ∂T/∂q'_i. */
 static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
     graph *g = s->graph;
     graph_node sum = graph_number(g, 0);

@@ -102,13 +102,14 @@ graph_node friction_let_go(const hamel_equations *e, graph_node node);
 /* lagrange.c: adds d/dt ∂L/∂q' − ∂L/∂q of one term of L to M, Q, momentum and the residuals. */
 bool lagrange_add_term(hamel_equations *e, graph_node term);
 
-/* quasi_velocities.c: derives Lagrange's equations and fills C, quasi and quasi_bias. Unless both functions are NULL, also
- * replaces M and Q, and fills reaction_shift: `add_rotors` adds the contribution of rotations, `add_others` that of all other
- * masses; both return false with an error. */
+/* quasi_velocities.c: derives Lagrange's equations and fills C, quasi and quasi_bias. Unless both functions are NULL,
+ * also replaces M and Q, and fills reaction_shift. `add_rotors` then adds the contribution of rotations, and
+ * `add_others` that of all other masses. Both functions return false with an error. */
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
-/* gibbs_appell.c: adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false on failure. */
+/* gibbs_appell.c: adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false
+ * on failure. */
 bool appell_add_term(hamel_equations *e, graph_node term);
 
 /* energies.c: returns the *count terms of L = T − V, or of the lagrangian of the description, with their signs. NULL if
@@ -121,7 +122,8 @@ graph_node *energies_slopes(const hamel_equations *e);
 /* Fills jacobi and jacobi_rate; all other fields must be set. */
 hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* Return T, V or S (Gibbs–Appell) as one node, or GRAPH_NONE, with an error, if the system does not define this energy. */
+/* Return T, V or S (Gibbs–Appell) as one node, or GRAPH_NONE, with an error, if the system does not define this
+ * energy. */
 graph_node energies_kinetic(const hamel_equations *e);
 graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* degree 0, 1 or 2 in the velocities */
 graph_node energies_potential(const hamel_equations *e);
@@ -139,11 +141,12 @@ graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 
-/* Returns `node`, which depends on momenta. If the system is given by an acceleration energy, which does not define momenta,
- * adds an error about `what` and returns GRAPH_NONE. */
+/* Returns `node`, which depends on momenta. An acceleration energy does not define momenta. If the user specifies the
+ * system by one, adds an error about `what` and returns GRAPH_NONE. */
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);
 
-/* outputs.c: the nodes of all observed expressions; arrays in the system's arena, one node for each item of the description. */
+/* outputs.c: the nodes of all observed expressions. Each array is in the system's arena and has one node for each item
+ * of the description. */
 typedef struct hamel_observed {
     graph_node *outputs, *invariants, *checks;
 } hamel_observed;
@@ -168,8 +171,8 @@ graph_node *node_array(hamel_system *s, size_t n);
  * Returns NULL with an error. */
 const graph_node *equations_zeros(hamel_equations *e);
 
-/* Copies the symbols of `kind` in `node` to *list, because graph_support's list is invalid after the next call. Returns the
- * number of symbols. */
+/* Copies the symbols of `kind` in `node` to *list, because graph_support's list is invalid after the next call. Returns
+ * the number of symbols. */
 size_t node_support(hamel_system *s, graph_node node, graph_symbol_kind kind, int32_t **list);
 
 /* Returns HAMEL_OK, or the status of the error that stopped the derivation. */

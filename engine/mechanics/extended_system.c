@@ -8,7 +8,7 @@
  * contain it, directly or indirectly. Candidates enter a window in the order of their level, the length of the longest
  * chain of sums that contain each other. A candidate whose cone is much larger than the smallest leaves the window for
  * some steps. For bodies in space, fill-in grows with their number N under minimum degree, or if the initial cones fix
- * the order. A constraint is a pivot once its own row contains no remaining coordinate: N loops in series then need N
+ * the order. A constraint is a pivot once its own row contains no remaining coordinate. N loops in series then need N
  * times the products of one loop, without fill-in. */
 #include "engine/mechanics/extended_system.h"
 

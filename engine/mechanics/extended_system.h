@@ -8,16 +8,18 @@
  *     w  = Σ α_wc w_c + (free of velocities),     c: velocities and other sums
  *     f_c = dΦ_c/dt, or a constraint on velocities, is one more such sum
  *
- * With the accelerations, ŵ (the part of dw/dt that is linear in q'') and multipliers σ of the definitions:
+ * The system contains the accelerations, ŵ (the part of dw/dt that is linear in q'') and multipliers σ of the
+ * definitions:
  *
  *     [ 0     0        Bvᵀ     ] [ q'' ]   [ Q ]
  *     [ 0     D      (B − 1)ᵀ  ] [ ŵ   ] = [ 0 ]     Bv, B: coefficients α on velocities, on sums
  *     [ Bv   B − 1     0       ] [ σ   ]   [ 0 ]
  *
- * A sum is substituted once no remaining definition contains it, which eliminates its pair (ŵ, σ) with a pivot of
- * determinant −1; then coordinates are pivots. Their values are those of Cholesky's factorization of M in the same
- * order. From the tips to the base of a tree this is the articulated-body algorithm (Featherstone, Rigid Body Dynamics
- * Algorithms, 2008, 7.2), for a star it is the elimination of a block arrow matrix. */
+ * A sum is substituted once no remaining definition contains it. This step eliminates the pair (ŵ, σ) of the sum with a
+ * pivot of determinant −1. Coordinates are pivots afterwards. Their values are those of Cholesky's factorization of M
+ * in the same order. From the tips to the base of a tree, this elimination is the articulated-body algorithm
+ * (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star, it is the elimination of a block arrow
+ * matrix. */
 #pragma once
 
 #include "engine/linear/congruence.h"
@@ -33,7 +35,8 @@ typedef struct extended_parts {
 
 /* Enters the unknowns into an empty x (coordinates, then sums, then constraints from *first_constraint on) and
  * eliminates all of them. The caller then sets right-hand sides and calls elimination_solve. Sets x->failed if T is not
- * quadratic, a rate is not affine, a coordinate has no inertia, or more than x->products_most products are needed. */
+ * quadratic, a rate is not affine, or a coordinate has no inertia. x->failed is also set if more than x->products_most
+ * products are needed. */
 void extended_system_eliminate(elimination *x, const extended_parts *parts, uint32_t *first_constraint);
 
 /* Writes M = Bᵀ D B of the energies: the structure to *form, and its values, factors first, to *values. All arrays are

@@ -5,16 +5,15 @@
 
 #include <string.h>
 
-enum { DENSE_MOST = 500 }; /* coordinates; a dense matrix then takes 2 MB; chosen, not measured */
+enum { DENSE_MOST = 500 }; /* coordinates: a dense matrix then takes 2 MB (chosen, not measured) */
 
 /* The explicit equation of motion of constrained systems:
  *
  *     q'' = a + M^(−1/2) (A M^(−1/2))⁺ (b − A a),     a = M⁻¹ Q           Udwadia & Kalaba 1992, eq. 2.5
  *
- * A pseudo-inverse gives the reaction of least M⁻¹-norm, so A may have any rank; multipliers are computed from the
- * reaction afterwards. Any square root of M may be used: with M = L Lᵀ the pseudo-inverse is that of A L⁻ᵀ
+ * A pseudo-inverse gives the reaction of least M⁻¹-norm, so A may have any rank. Multipliers are computed from the
+ * reaction afterwards. Any square root of M may be used. With M = L Lᵀ, the pseudo-inverse is that of A L⁻ᵀ
  * (engine/linear/kkt.c).
- *
  * Gauss's principle of least constraint:
  *
  *     G(q'') = ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b,     M a = Q      Gauss 1829; Greenwood 4.320-4.340;
@@ -63,10 +62,10 @@ const formulation *formulation_at(size_t index) {
 }
 
 const formulation *formulation_named(const char *name) {
-    /* Multipliers allow redundant constraints and are cheap to compute: over the 162 shipped examples that both
-     * formulations support, runs with Maggi's and Kane's equations take 1.4 times as long in the median, and with those
-     * of Boltzmann and Hamel 1.6 times as long. Only one example, with redundant constraints, is faster by more than a
-     * tenth in quasi-velocities. */
+    /* Multipliers allow redundant constraints and are cheap to compute. Measured with the 162 shipped examples that
+     * both formulations support: in the median, runs with Maggi's and Kane's equations take 1.4 times as long. Runs
+     * with those of Boltzmann and Hamel take 1.6 times as long. Only one example, with redundant constraints, is faster
+     * by more than a tenth in quasi-velocities. */
     if (!name || strcmp(name, "auto") == 0) return &formulation_lagrange;
     for (size_t i = 0; i < FORMULATION_COUNT; i++)
         if (strcmp(formulations[i]->name, name) == 0) return formulations[i];

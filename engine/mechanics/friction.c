@@ -2,7 +2,7 @@
  *
  *     M q'' = Q + Aᵀλ + F |λ|,     F_ik = −μ |g| s_t·∂s/∂q'_i / √(|s_t|² + ε²)          Udwadia 2000, eq. 36-39
  *
- * with λ the true multiplier, not that of ideal constraints. The two multipliers agree only if A M⁻¹F = 0, as for a
+ * λ is the true multiplier, not that of ideal constraints. The two multipliers agree only if A M⁻¹F = 0, as for a
  * particle on a curve (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along
  * the surface. If f contains only the coordinates of the point, s_t = s, and s·g is not computed. If ε is not
  * specified, a point that comes to rest sticks (dynamics/stick_slip.h), and the direction of the slip is held between
@@ -67,8 +67,8 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
  *
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *
- * u is w/|w| if |w| is much larger than |D|, and D/|D| if w = 0, at the start of a slip. Beyond the end of a slip,
- * where w passes through 0 along D, u stays D/|D|, so that a step can pass the instant of rest, as it can in the plane
+ * If |w| is much larger than |D|, u is w/|w|. At the start of a slip, w = 0 and u is D/|D|. At the end of a slip, w
+ * passes through 0 along D and u stays D/|D|. A step can therefore pass the instant of rest, as it can in the plane
  * with a held sign. r·D > 0 always. If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0 and is negligible
  * against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
 static void hold_direction(hamel_equations *e, const system_friction *f, graph_node u[3]) {

@@ -4,8 +4,8 @@
  *     ∂S/∂u'_r = Q_r                                                 Greenwood 4.275-4.283, 4.298
  *     S = Σ ½ m a·a + Σ (½ α·Iα + α·(ω × Iω)) + terms of T (Papastavridis A69) + S as specified
  *
- * S(q, q', q'', t) is quadratic in the accelerations, so M_ij = ∂²S/∂q''_i∂q''_j, and the part of ∂S/∂q'' without
- * accelerations moves to the right-hand side. ∂S/∂u'_r = Σ_i ∂S/∂q''_i Φ_ir, so M and Q are projected by Φ. Unlike T, S
+ * S(q, q', q'', t) is quadratic in the accelerations, so M_ij = ∂²S/∂q''_i∂q''_j. The part of ∂S/∂q'' without
+ * accelerations moves to the right-hand side. As ∂S/∂u'_r = Σ_i ∂S/∂q''_i Φ_ir, M and Q are projected by Φ. Unlike T, S
  * may already contain constraints (Papastavridis A77). M is then singular, but the equations of motion and the
  * constraints together determine the accelerations. Energies and momenta cannot be recovered from S. */
 #include "engine/mechanics/formulation.h"

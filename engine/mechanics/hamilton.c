@@ -2,10 +2,10 @@
  *
  *     q'_i = ∂H/∂p_i,     p'_i = −∂H/∂q_i + Q_i + Σ λ_c A_ci          Greenwood 2.3; Talamucci 23
  *
- * p = ∂L/∂q', and H = p·q' − L is the Jacobi integral. H(q, p, t) is never formed: by Legendre's transformation ∂H/∂p
- * is the q' that belongs to p, and −∂H/∂q at fixed p is ∂L/∂q at fixed q'. This file derives the right-hand side of p';
- * engine/dynamics/momenta.c computes q' from p. Lagrange's equations are derived as well, because they determine the
- * multipliers. */
+ * Here p = ∂L/∂q', and H = p·q' − L is the Jacobi integral. H(q, p, t) is never formed. By Legendre's transformation,
+ * ∂H/∂p is the q' that belongs to p. Likewise, −∂H/∂q at fixed p is ∂L/∂q at fixed q'. This file derives the right-hand
+ * side of p'. engine/dynamics/momenta.c computes q' from p. Lagrange's equations are derived as well, because they
+ * determine the multipliers. */
 #include "engine/mechanics/formulation.h"
 
 hamel_status hamilton_derive(hamel_equations *e) {

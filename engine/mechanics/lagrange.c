@@ -10,9 +10,9 @@
  * symbols that it contains, so N elements with local coupling cost O(N). The two mixed derivatives together are the
  * part of the rate of ∂L/∂q' without accelerations.
  *
- * If terms share most of their symbols, as the energies of a chain in absolute angles do, each M_ij would be a sum over
- * many terms: N³/3 products for N links. Then one reverse sweep over L gives all ∂L/∂q'_i and ∂L/∂q_i (graph_gradient).
- * It adds the contributions of all terms before these are differentiated again. */
+ * If terms share most of their symbols, each M_ij would be a sum over many terms. The energies of a chain of N links in
+ * absolute angles, for example, would need N³/3 products. In that case one reverse sweep over L gives all ∂L/∂q'_i and
+ * ∂L/∂q_i (graph_gradient). The sweep adds the contributions of all terms before these are differentiated again. */
 #include "engine/mechanics/extended_system.h"
 #include "engine/mechanics/formulation.h"
 
@@ -21,8 +21,8 @@
 #include <assert.h>
 
 /* The sweep is used if the terms with at least LONG velocities have SHARED times as many products of velocities as M
- * has entries. Measured: with a chain in absolute angles, derivation and evaluation are twice as fast from 16 links on;
- * with 128 links they are eleven and six times as fast. With bodies in space whose terms only share four velocities (a
+ * has entries. Measured with a chain in absolute angles: derivation and evaluation are twice as fast from 16 links on.
+ * With 128 links they are eleven and six times as fast. With bodies in space whose terms only share four velocities (a
  * flyball governor), they are 1.5 times slower, because the derivatives from a sweep mix all terms. */
 static const double SHARED = 6;
 enum { LONG = 12 };
@@ -70,8 +70,8 @@ bool lagrange_add_term(hamel_equations *e, graph_node term) {
     return true;
 }
 
-/* Returns the number of products of velocities in the long terms, divided by the number of entries of M. A row of M is assumed
- * to be as long as the widest term that contains its coordinate. Returns −1 if out of memory. */
+/* Returns the number of products of velocities in the long terms, divided by the number of entries of M. A row of M is
+ * assumed to be as long as the widest term that contains its coordinate. Returns −1 if out of memory. */
 static double find_sharing(const hamel_equations *e, const graph_node *terms, size_t count, double *all_entries) {
     hamel_system *s = e->system;
     double products = 0, entries = 0, *widest = arena_alloc(s->memory, e->n, sizeof *widest);

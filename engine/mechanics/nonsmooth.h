@@ -1,25 +1,26 @@
 /* nonsmooth.h — operators with kinks or jumps, whose branches a run holds between events.
  *
- * sign, abs, min, max, comparisons, floor, ceil, mod and linear tables have kinks or jumps. In the equations of motion
- * each operator is replaced by an expression in a symbol B for its branch, which the run holds fixed between events:
+ * These operators are sign, abs, min, max, comparisons, floor, ceil, mod and linear tables. In the equations of motion
+ * an expression in a symbol B replaces each operator. B is the branch of the operator, which the run holds fixed
+ * between events:
  *
  *     sign x = B,  abs x = B x                 B = sign x
  *     x < y  is  B > 0,  min(x, y) is x where B ≥ 0, ...     B = sign(y − x)
  *     floor x = B,  ceil x = −B', mod(x, y) = x − y B''      B = floor x, B' = floor(−x), B'' = floor(x/y)
  *     table(T, x) = T(B) + T'(B) (x − B)       B = a point of the segment that x lies in
  *
- * The right-hand side is therefore smooth in a step, even if the step passes over a kink. The time of the kink is then
- * found as a root, the branch is changed and the integration is restarted. (Without branches, a step over a kink would
+ * The right-hand side is therefore smooth in a step, even if the step passes over a kink. The run then finds the time
+ * of the kink as a root, changes the branch and restarts the integration. (Without branches, a step over a kink would
  * fail its error test until it is tiny.) */
 #pragma once
 
 #include "engine/system/system.h"
 
-/* Replaces, in lists of nodes, every nonsmooth operator that depends on time, coordinates or velocities by a form with
- * a branch symbol, and appends the operators to the system's list. Operators of multipliers or reactions are not
- * replaced, because the equations that contain them are solved for these unknowns; in the first `watched` lists such
- * operators get a root function, but no branch symbol. Operators of parameters alone are not replaced either. The cost
- * is linear in the size of the graph. Returns false if out of memory. */
+/* Replaces nonsmooth operators that depend on time, coordinates or velocities in lists of nodes. Each replacement is a
+ * form with a branch symbol, and the operator is appended to the system's list. Operators of multipliers or reactions
+ * are not replaced, because the equations that contain them are solved for these unknowns. In the first `watched` lists
+ * such operators get a root function, but no branch symbol. Operators of parameters alone are not replaced either. The
+ * cost is linear in the size of the graph. Returns false if out of memory. */
 bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched);
 
 /* Returns true if the branch is a component of the direction of a slip, which stick_slip.c decides. */

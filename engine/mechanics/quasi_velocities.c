@@ -1,14 +1,16 @@
-/* quasi_velocities.c — the derivation that formulations in quasi-velocities share, and the user's quasi-velocities
+/* quasi_velocities.c — the derivation that formulations in quasi-velocities share, and Maggi's equations.
  *
- *     u = C(q,t) q' + d(q,t),     u' = C q'' + (dC/dt q' + dd/dt)                      Greenwood 4.236; Papastavridis 2.9
+ * The user's quasi-velocities are
  *
- * and Maggi's equations: Lagrange's, projected onto the directions that the constraints leave free.
+ *     u = C(q,t) q' + d(q,t),     u' = C q'' + (dC/dt q' + dd/dt)                    Greenwood 4.236; Papastavridis 2.9
+ *
+ * Maggi's equations are Lagrange's, projected onto the directions that the constraints leave free:
  *
  *     Σ_i Φ_ir (d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i) = 0,   r = 1 … n − m      Greenwood 4.8; Papastavridis 3.5.21a;
  *     q' = Φ u + φ                                                        Talamucci 2015, eq. 9, 10
  *
  * The constraints enter through Φ, not through the kinetic energy. q' follows from u and therefore always satisfies the
- * velocity constraints. For constraints that are not linear in the velocities Φ_ir = ∂q'_i/∂u_r (Papastavridis A91). Φ is
+ * velocity constraints. If constraints are not linear in the velocities, Φ_ir = ∂q'_i/∂u_r (Papastavridis A91). Φ is
  * computed numerically at each state (engine/dynamics/velocity_basis.h). */
 #include "engine/mechanics/formulation.h"
 

@@ -3,11 +3,11 @@
  *     p_c = ∂L/∂q'_c = β_c,     R(q, q', t; β) = L − Σ β_c q'_c with q'_c(q, q', t; β)      Greenwood 2.4; Talamucci 23
  *     d/dt ∂R/∂q'_i − ∂R/∂q_i = Q_i + Σ λ_c A_ci      for the coordinates that are not cyclic
  *
- * (R = ½ m r'² − β²/(2 m r²) − V in a central field: in R the term with β acts like a potential.) R is stationary in
- * q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i: the equations are Lagrange's, with the q'_c that belong to β, and
- * d/dt p_c = 0 as the cyclic rows. Lagrange's equations are solved unchanged. The state consists of q and the
- * velocities that are not cyclic (engine/dynamics/noncyclic.c), and momenta of cyclic coordinates are constant to the
- * last digit.
+ * In R, the term with β acts like a potential: in a central field, R = ½ m r'² − β²/(2 m r²) − V. R is stationary in
+ * q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i. The equations are therefore Lagrange's, with the q'_c that belong
+ * to β. The cyclic rows are d/dt p_c = 0. Lagrange's equations are solved unchanged. The state consists of q and the
+ * velocities that are not cyclic (engine/dynamics/noncyclic.c). Momenta of cyclic coordinates are constant to the last
+ * digit.
  *
  * A coordinate must be cyclic everywhere, not only at the initial state, where a force may vanish. Each condition is
  * therefore shown to be 0 identically (engine/algebra/identity.h). */
@@ -60,7 +60,8 @@ static void add_reason(hamel_system *s, const cyclic_condition *c, text_buffer *
     }
 }
 
-/* Prints a sentence such as "`x` appears in the potential energy and is driven by a force", with one clause per place. */
+/* Prints a sentence such as "`x` appears in the potential energy and is driven by a force", with one clause per
+ * place. */
 static void describe_coordinate(hamel_system *s, const cyclic_conditions *list, const bool *failed, int32_t i,
                                 text_buffer *out) {
     unsigned shown = 0;

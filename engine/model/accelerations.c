@@ -3,15 +3,15 @@
  *     [ M  Aᵀ ] [ q'' ]   [ Q                  ]
  *     [ A  0  ] [ −λ  ] = [ b − 2α dΦ/dt − β²Φ ]
  *
- * LDLᵀ factors the system symbolically, as it does numerically in engine/linear/kkt_ldl.c. Eliminating the coordinates
- * first leaves −A M⁻¹Aᵀ for the constraints (Golub & Van Loan 4.1.2). The next pivot is always the one that needs the
- * fewest products and divisions; constant pivots need no division during a run. If M has many entries for each
- * coordinate, the extended system is factored instead (mechanics/extended_system.h).
+ * LDLᵀ factors the system symbolically, as engine/linear/kkt_ldl.c does numerically. Eliminating the coordinates first
+ * leaves −A M⁻¹Aᵀ for the constraints (Golub & Van Loan 4.1.2). The next pivot is always the one that needs the fewest
+ * products and divisions. Constant pivots need no division during a run. If M has many entries for each coordinate, the
+ * extended system is factored instead (mechanics/extended_system.h).
  *
  * The program also returns two numbers that decide whether the solution is accurate (model.h).
  *
  * Time of a right-hand side in machine code in nanoseconds, minimum of 300 rounds. "With matrices" is kkt_ldl.c, or a
- * column Cholesky factorization:
+ * column Cholesky factorization.
  *
  *                         | pendulum | in x, y | double | disk | sleigh | top | chain of 16, 1024 in x, y | of 8, 16 in angles
  *     with matrices       |    44    |    65   |   82   |  159 |   104  |  72 |    803    55257           |   567   2291

@@ -1,6 +1,6 @@
 /* continuity.c — functions that are compared when a nonsmooth operator changes its branch.
  *
- * The momenta p = ∂L/∂q' must not change at a change of branch, and functions that are differentiated along the motion
+ * At a change of branch, the momenta p = ∂L/∂q' must not change. Functions that are differentiated along the motion
  * must have the same value on both branches (engine/dynamics/branch_change.h). */
 #include "engine/model/model.h"
 

@@ -1,9 +1,9 @@
 /* model.h — a compiled system: immutable, shared by threads.
  *
  * A model contains the programs, patterns, initial values, settings and names that a run needs. Its graph is closed:
- * nodes cannot be added. They are kept to print expressions that are not finite, to bound the rounding of residuals,
- * and to compile values that depend on the parameters of a sweep. The tables for creating nodes take five times as much
- * memory and are freed. */
+ * nodes cannot be added. A run uses the nodes to print expressions that are not finite and to bound the rounding of
+ * residuals. A sweep compiles values that depend on its parameters from them. The tables for creating nodes take five
+ * times as much memory and are freed. */
 #pragma once
 
 #include "engine/compile/native.h"
@@ -114,7 +114,7 @@ typedef struct model_dynamics {
     struct program *program;
     sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
     size_t at_Q, at_b, at_velocity, at_position, count;
-    /* If not NULL, the program computes, from at_mass on, the values of this congruence in place of M. dynamics.c then
+    /* If not NULL, the program computes the values of this congruence in place of M, from at_mass on. dynamics.c then
      * computes the entries of M and stores them after the outputs. */
     const congruence *mass;
     uint32_t *mass_places;
@@ -125,9 +125,9 @@ typedef struct model_dynamics {
     size_t at_quasi_bias;
     bool linear_velocities; /* whether the rows of A of velocity constraints do not depend on velocities */
     /* The equations solved in closed form (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), followed by
-     * ACCELERATIONS_BESIDE numbers. These two numbers are the smallest excess of a pivot of M over its required size
-     * (engine/base/tolerances.h), and the smallest squared sine of the angle between a row of A and the span of the
-     * rows before it, in the metric of M⁻¹. NULL if numerical factorization is as fast. */
+     * ACCELERATIONS_BESIDE numbers. The first number is the smallest excess of a pivot of M over its required size
+     * (engine/base/tolerances.h). The second is the smallest squared sine of the angle between a row of A and the span
+     * of the preceding rows (metric: M⁻¹). NULL if numerical factorization is as fast. */
     struct program *accelerations;
     struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
     struct program
@@ -144,8 +144,8 @@ typedef struct model_friction {
     size_t slip_count;
     model_slip *slips;
     size_t *slip_frictions; /* columns of F, grouped by slip */
-    /* Program of (t, q, q'): μ_s |g| of each friction, the largest holding force per unit of |λ|, then unit normals. NULL if
-     * there are no slips. */
+    /* Program of (t, q, q'): μ_s |g| of each friction, the largest holding force per unit of |λ|, then unit normals.
+     * NULL if there are no slips. */
     struct program *bounds;
     size_t bounds_count;
 } model_friction;
@@ -169,9 +169,9 @@ typedef struct model_momenta {
     bool *cyclic; /* n: which coordinates are cyclic; NULL except in Routh's equations */
 } model_momenta;
 
-/* Functions of (t, q, q') that are compared on both branches at a change of branch: p = ∂L/∂q' (n values), h, and
- * functions that must be continuous along the motion. The program is NULL if neither these functions nor ψ and A depend
- * on a branch. */
+/* Functions of (t, q, q') that are compared on both branches at a change of branch. They are p = ∂L/∂q' (n values), h,
+ * and functions that must be continuous along the motion. The program is NULL if neither these functions nor ψ and A
+ * depend on a branch. */
 typedef struct model_continuity {
     struct program *program;
     size_t count;
@@ -189,10 +189,11 @@ typedef struct model_observation {
     model_check *checks;
 } model_observation;
 
-/* `roots` and `jumps` have the same inputs as the observation. `roots`: the root functions of the events, then the
- * arguments of the nonsmooth operators. `jumps`: the rates of the root functions (0 if unknown), then the values and
- * restitutions of events. `nonsmooth`, of (t, q, q'): the arguments of the nonsmooth operators whose branches are held,
- * before branch symbols are substituted; 0 for all other operators. Empty programs are NULL. */
+/* `roots` and `jumps` have the same inputs as the observation, `nonsmooth` has (t, q, q'). Empty programs are NULL.
+ *   roots       root functions of the events, then arguments of the nonsmooth operators
+ *   jumps       rates of the root functions (0 if unknown), then values and restitutions of events
+ *   nonsmooth   arguments of the nonsmooth operators whose branches are held, before branch symbols are substituted;
+ *               0 for all other operators */
 typedef struct model_events {
     model_event *list;
     size_t count, root_count, jump_count;
@@ -235,21 +236,21 @@ struct hamel_model {
     double derive_seconds;
 };
 
-/* Creates a model for analyses, as hamel_model_create does, but leaves its graph open, so that further expressions can be
- * derived, and derives all entries of M as expressions. */
+/* Creates a model for analyses, as hamel_model_create does, but derives all entries of M as expressions. The graph
+ * stays open, so that further expressions can be derived. */
 hamel_status model_derive(hamel_model **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                           hamel_error *error) HAMEL_CHECKED;
 
-/* Compiles the nodes to a program in the model's memory. If `nodes` is NULL, *out does not change. Errors are added to the
- * system's error. */
+/* Compiles the nodes to a program in the model's memory. If `nodes` is NULL, *out does not change. Errors are added to
+ * the system's error. */
 hamel_status model_compile(hamel_model *model, program **out, const graph_node *nodes, size_t count) HAMEL_CHECKED;
 
 /* Append the nodes of a pattern or a list, with `zero` in place of GRAPH_NONE, and return the new end. */
 graph_node *model_append_pattern(graph_node *at, const matrix_pattern *p);
 graph_node *model_append_nodes(graph_node *at, const graph_node *nodes, size_t count, graph_node zero);
 
-/* observation.c: the first function validates invariants and checks before equations are derived. The second one names all
- * columns and selects those of `record`. The third one compiles the observation program. */
+/* observation.c: the first function validates invariants and checks before equations are derived. The second one names
+ * all columns and selects those of `record`. The third one compiles the observation program. */
 hamel_status model_resolve_observed(hamel_model *model, const hamel_description *d);
 hamel_status model_make_header(hamel_model *model, const hamel_description *d, const hamel_observed *o) HAMEL_CHECKED;
 hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e,
@@ -258,12 +259,13 @@ hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e
 /* settings.c: fills model->settings from the description; errors are added to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
 
-/* sensitivities.c. Finds the inputs and, unless there are other errors, differentiates the parameters and initial values that
- * depend on them. */
+/* sensitivities.c. Finds the inputs and, unless there are other errors, differentiates the parameters and initial
+ * values that depend on them. */
 hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation *in);
 /* Returns HAMEL_OK if the compiled equations are differentiable; otherwise adds an error with the reason. */
 hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o) HAMEL_CHECKED;
-/* Writes the names and units of the columns of derivatives, from columns.state_count on. Returns false if out of memory. */
+/* Writes the names and units of the columns of derivatives, from columns.state_count on. Returns false if out of
+ * memory. */
 bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const char **columns, const char **units);
 
 /* events.c: compiles the system's events into the model. The events must be bound. */
@@ -277,9 +279,9 @@ hamel_status model_compile_slips(hamel_model *model, const graph_node *direction
 enum { ACCELERATIONS_BESIDE = 2 };
 hamel_status model_compile_accelerations(hamel_model *model, const hamel_equations *e,
                                          const graph_node *dynamics) HAMEL_CHECKED;
-/* continuity.c: the first function lists p, h and the functions that must be continuous along the motion; call it
- * before nonsmooth operators are replaced. The second one compiles them if they or the velocity constraints in
- * `dynamics` depend on a branch. */
+/* continuity.c: the first function lists p, h and the functions that must be continuous along the motion. Call it
+ * before nonsmooth operators are replaced. The second one compiles these functions if they or the velocity constraints
+ * in `dynamics` depend on a branch. */
 bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list);
 hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics) HAMEL_CHECKED;
 

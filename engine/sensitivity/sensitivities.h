@@ -1,14 +1,14 @@
 /* sensitivities.h — derivatives of a motion with respect to parameters and initial values.
  *
- * For an input p, with δ for d/dp at fixed time t, the motion M q'' − Aᵀλ = Q, A q'' = b, written as R(t, q, q', q'',
- * λ, p) = 0, gives (Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363, eq. 3; Haug, Int. J. Numer. Methods Eng.
- * 24 (1987) for constraints)
+ * A motion satisfies M q'' − Aᵀλ = Q, A q'' = b, written as R(t, q, q', q'', λ, p) = 0 for an input p. Let δ be d/dp at
+ * fixed time t. Differentiation gives (Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363, eq. 3; for constraints
+ * Haug, Int. J. Numer. Methods Eng. 24 (1987))
  *
  *     [ M  −(Aᵀ+W) ] [ δq'' ]     ∂R      ∂R       ∂R
  *     [ A     0    ] [ δλ   ] = − ── δq − ─── δq' − ── ,     Φ_q δq = −Φ_p,     ψ_q' δq' = −ψ_q δq − ψ_p
  *                                 ∂q      ∂q'      ∂p
  *
- * The matrix is that of q'' and λ. It is factored once for all inputs; one tangent of the residual program covers eight
+ * The matrix is that of q'' and λ. It is factored once for all inputs. One tangent of the residual program covers eight
  * inputs. No finite differences are used. The velocity variables of the model must be q'.
  *
  * A sensitivity is 2n numbers (δq, δq'). Arrays of sensitivities are arrays of pointers, one per input. Each run owns
@@ -54,9 +54,9 @@ hamel_status sensitivities_see(sensitivities *w, double t, const double *q, cons
 hamel_status sensitivities_instant(sensitivities *w, bool again, const double *const *s,
                                    hamel_error *error) HAMEL_CHECKED;
 
-/* Begins the event of root i. `at_zero`: the root function was 0 and leaves 0. Returns HAMEL_SINGULAR, with an error,
- * if the time of the event has no derivative: the root function only touches zero, or another event happens at the same
- * instant and the order matters. */
+/* Begins the event of root i. `at_zero`: the root function was 0 and leaves 0. If the time of the event has no
+ * derivative, returns HAMEL_SINGULAR with an error. The root function then only touches zero, or another event happens
+ * at the same instant and the order matters. */
 hamel_status sensitivities_meet(sensitivities *w, size_t i, bool at_zero, double *const *s,
                                 hamel_error *error) HAMEL_CHECKED;
 

@@ -23,9 +23,9 @@ struct sensitivities {
     double *a, *lambda;                              /* n, m: accelerations and multipliers of the state */
     double *free_a, *free_lambda;                    /* n, m: solution for ideal constraints alone, if needs_ideal */
     double *g, *r, *x, *mu;                          /* n, m, n, m: right-hand sides and solutions */
-    double *given, *given_rates;                     /* n: given initial velocities; n per input: their derivatives */
-    double *mass, *mass_rates;                       /* M at the given initial state; its derivatives for each input */
-    double *step;                                    /* n: step from the given initial values to the consistent ones */
+    double *given, *given_rates;                     /* n: original velocities; n per input: their derivatives */
+    double *mass, *mass_rates;                       /* M at the original state; its derivatives for each input */
+    double *step;                                    /* n: step from the original values to the consistent ones */
     double *at_rest;                                 /* n: zeros */
     double *quasi_work, *quasi_tangents; /* workspace of model->quasi.program; tangents of its outputs × lanes */
     struct sensitivities_jump *jump;     /* NULL: no events (sensitivities_jump.c) */
@@ -56,8 +56,8 @@ program_inputs sensitivities_seeds(sensitivities *w, const directions *d);
 /* Sets w->dynamics_tangents to the tangents of the dynamics program at the state evaluated last. */
 void sensitivities_dynamics(sensitivities *w, const directions *d);
 
-/* Computes the derivatives of accelerations and multipliers along the directions at the state solved last: w->a_seeds
- * and w->lambda_seeds and, if needs_ideal, w->ideal_seeds and w->nonideal_seeds. The seeds of d remain set. */
+/* Computes the derivatives of accelerations and multipliers along the directions at the state solved last. Sets
+ * w->a_seeds, w->lambda_seeds and, if needs_ideal, w->ideal_seeds and w->nonideal_seeds. The seeds of d remain set. */
 hamel_status sensitivities_accelerate(sensitivities *w, const directions *d, double alpha, double beta) HAMEL_CHECKED;
 
 /* Adds the solution to the inputs of a program, and its derivatives to the seeds. */

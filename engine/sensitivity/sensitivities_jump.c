@@ -4,18 +4,21 @@
  *
  *     dτ/dp = −(∂g/∂x s⁻ + ∂g/∂p) / ġ
  *
- * Its effect is a map x⁺ = h(t, x⁻, p). The derivative of h maps the total variations δx = s + x' dτ/dp of the state at
- * the event: δx⁺ = ∂h/∂x δx⁻ + ∂h/∂t dτ + ∂h/∂p. With s⁺ = δx⁺ − x'⁺ dτ/dp this gives (Rozenvasser, Automation and
- * Remote Control 28 (1967); Hiskens & Pai, IEEE Trans. Circuits Syst. I 47 (2000) 204, eq. 21-26; Galán, Feehery &
- * Barton, Appl. Numer. Math. 31 (1999) 17, eq. 12)
+ * The effect of the event is a map x⁺ = h(t, x⁻, p). The derivative of h maps the total variations δx = s + x' dτ/dp of
+ * the state at the event:
+ *
+ *     δx⁺ = ∂h/∂x δx⁻ + ∂h/∂t dτ/dp + ∂h/∂p
+ *
+ * With s⁺ = δx⁺ − x'⁺ dτ/dp this gives (Rozenvasser, Automation and Remote Control 28 (1967); Hiskens & Pai, IEEE
+ * Trans. Circuits Syst. I 47 (2000) 204, eq. 21-26; Galán, Feehery & Barton, Appl. Numer. Math. 31 (1999) 17, eq. 12)
  *
  *     s⁺ = h_x s⁻ + h_p + (h_x x'⁻ + h_t − x'⁺) dτ/dp
  *
  * At changes of branches and stick-slip states, h is the identity and only x' jumps.
  *
  * The state after two events at one instant has derivatives if one event causes the other or if they are independent.
- * They are independent if the derivatives of both times agree before the first event, or if the first event does not
- * change the derivative of the second time. */
+ * Two events are independent if the derivatives of both times agree before the first event. They are also independent
+ * if the first event does not change the derivative of the second time. */
 #include "engine/base/finite.h"
 #include "engine/sensitivity/sensitivities_int.h"
 
@@ -156,8 +159,8 @@ static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *w
     return HAMEL_SINGULAR;
 }
 
-/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time has a derivative if no input changes this value 0:
- * at the initial state dτ/dp must be 0, and later it must equal dτ/dp of the previous event. */
+/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time has a derivative if no input changes this value 0.
+ * At the initial state, dτ/dp must therefore be 0. Later it must equal dτ/dp of the previous event. */
 static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
     sensitivities_jump *j = w->jump;
     if (j->met) {
@@ -249,8 +252,8 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
             s[k][event->targets[i]] = w->jump->assigned[(event->at_set + i) * w->count + k];
 }
 
-/* Sets w->g and w->r to the right-hand sides of the derivative of M x − Aᵀμ = 0, A x = −ψ (−(1 + e) ψ for rows with an
- * impulse): the terms without δx and δμ, for one input in one lane. */
+/* Sets w->g and w->r to the right-hand sides of the derivative of M x − Aᵀμ = 0, A x = −ψ for one input in one lane. In
+ * rows with an impulse, −(1 + e) ψ replaces −ψ. The right-hand sides are the terms without δx and δμ. */
 static void strike_right_side(sensitivities *w, const model_event *event, const sensitivities_impulse *at, size_t lane,
                               size_t input) {
     const hamel_model *model = w->model;

@@ -4,16 +4,13 @@
  *
  *     M0 δx − Aᵀδμ = δAᵀμ − δM0 x,     A δx = A (δq − δq0) − δΦ
  *
- * where δA and δΦ are derivatives along δq. The iteration converges at the rate of the iteration for x, in one step if
- * x = 0. Velocities are treated likewise.
+ * where δA and δΦ are derivatives along δq. The iteration for δx converges at the rate of the iteration for x, and in
+ * one step if x = 0. Velocities are treated likewise.
  *
- * If quasi-velocities have initial values, the given velocities are v0 = E⁺r (initial_velocities.c), with the
- * derivatives
+ * If quasi-velocities have initial values, the original velocities are v0 = E⁺r (initial_velocities.c). The derivative
+ * of this solution of least norm is (Golub & Pereyra, SIAM J. Numer. Anal. 10 (1973) 413, eq. 4.12)
  *
- *     δv0 = E⁺(δr − δE v0) + (1 − E⁺E) δEᵀy,     Eᵀy = v0
- *
- * which is the derivative of a solution of least norm (Golub & Pereyra, SIAM J. Numer. Anal. 10 (1973) 413, eq.
- * 4.12). */
+ *     δv0 = E⁺(δr − δE v0) + (1 − E⁺E) δEᵀy,     Eᵀy = v0 */
 #include "engine/dynamics/initial_values.h"
 #include "engine/linear/newton_progress.h"
 #include "engine/sensitivity/sensitivities_int.h"
@@ -27,8 +24,8 @@ enum { LANES = SENSITIVITY_LANES, START_ITERATIONS = 60 };
  * Convergence is linear, and users read at most six digits of derivatives. */
 static const double UNSETTLED = 1e-9;
 
-/* Sets w->g and w->r from one lane of the dynamics tangents. `given`, `now`: derivatives of the given and the current
- * values of the level. */
+/* Sets w->g and w->r from one lane of the dynamics tangents. `given` and `now` are derivatives of the original and the
+ * current values of the level. */
 static void start_right_side(sensitivities *w, size_t input, size_t lane, bool position, const double *given,
                              const double *now, const double *moved) {
     const hamel_model *model = w->model;
@@ -74,7 +71,7 @@ static hamel_status start_once(sensitivities *w, size_t batch, bool position, co
     return HAMEL_OK;
 }
 
-/* Sets w->step to the step from the given values to the consistent ones, and w->mu to its multipliers. */
+/* Sets w->step to the step from the original values to the consistent ones, and w->mu to its multipliers. */
 static hamel_status start_step(sensitivities *w, bool position, const double *now, const double *given) {
     dynamics *k = w->dynamics;
     const hamel_model *model = w->model;
@@ -100,7 +97,7 @@ static hamel_status start_level(sensitivities *w, bool position, const double *n
     return status;
 }
 
-/* Stores M at the given state and its derivatives. */
+/* Stores M at the original state and its derivatives. */
 static void note_mass(sensitivities *w, double *const *s) {
     const hamel_model *model = w->model;
     size_t masses = model->dynamics.M.count;
