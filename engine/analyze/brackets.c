@@ -1,8 +1,8 @@
 /* brackets.c — first step from a distribution D to its closure under brackets, by exterior derivatives.
  *
- * For forms ω_r that annihilate the fields X, Y (Cartan's formula)
- *     ω_r([X, Y]) = −dω_r(X, Y) = −(X(ω_r)(Y) − Y(ω_r)(X)),
- * which needs only the derivatives of the coefficients of ω along D. For k forms each pair of fields gives a vector in
+ * If the forms ω_r annihilate the fields X and Y, Cartan's formula gives
+ *     ω_r([X, Y]) = −dω_r(X, Y) = −(X(ω_r)(Y) − Y(ω_r)(X)).
+ * Only the derivatives of the coefficients of ω along D are needed. For k forms, each pair of fields gives a vector in
  * R^k. The rank of these vectors over all pairs of a basis of D is the number of directions that brackets add. If it is
  * 0, D is involutive and the forms are jointly integrable (Frobenius; Papastavridis 2.12.5). */
 #include "engine/analyze/forms.h"

@@ -1,9 +1,10 @@
 /* closure.c — smallest involutive distribution that contains D (its closure), from Taylor series along one curve.
  *
- * The forms, solved for as many differentials p as there are independent ones, leave the fields
- *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns, which include time
- * All brackets of the X_j are vertical: V = Σ_r V^r ∂_p(r). Along a curve x' = X_u = Σ u_j(s) X_j(x) let, with A the
- * matrix of forms and H^r_l = Σ_m (∂A_rm/∂x_l) x'_m,
+ * The forms are solved for as many differentials p as there are independent forms. Each of the other columns j, which
+ * include time, then gives a field
+ *     X_j = ∂_j − Σ_r b_rj ∂_p(r).
+ * All brackets of the X_j are vertical: V = Σ_r V^r ∂_p(r). Let A be the matrix of forms, x' = X_u = Σ u_j(s) X_j(x) a
+ * curve, and H^r_l = Σ_m (∂A_rm/∂x_l) x'_m. Along this curve
  *     P_l = A_p⁻¹ H_l
  *     V_j = [X_u, X_j] = P_j − Σ_q P_p(q) b_qj − b_j'
  *     [X_u, V]^r = V^r' + Σ_q P^r_p(q) V^q

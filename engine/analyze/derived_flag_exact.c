@@ -3,7 +3,7 @@
  * Every entry is simplified (engine/algebra) to find the entries that vanish identically. An entry that algebra cannot
  * reduce to 0 is treated as nonzero, so the dimensions found here are never too small. Dimensions found at a
  * configuration are never too large, so equal results are exact. Parameters are symbols, but pivots must not vanish at
- * the given parameter values. */
+ * the parameter values of the description. */
 #include "engine/algebra/eliminate.h"
 #include "engine/analyze/growth_vector.h"
 
@@ -14,8 +14,8 @@
  * brackets. Larger groups are not tried, because algebra would take longer than the rest of an analysis. */
 enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST = 48 };
 
-/* The forms, solved for as many differentials p as there are independent ones, leave the fields
- *     X_j = ∂_j − Σ_r b_rj ∂_p(r)         j: the other columns
+/* The forms are solved for as many differentials p as there are independent forms. Each other column j gives a field
+ *     X_j = ∂_j − Σ_r b_rj ∂_p(r).
  * The brackets of the X_j are vertical: they have components along the ∂_p only. A vertical field is a row with one
  * expression per form. */
 typedef struct fields_of_group {

@@ -1,14 +1,15 @@
 /* derived_flag_tree.c — steps of a derived flag at one configuration, computed in long numbers.
  *
- * The fields X_j and their brackets are binary trees. A tree is evaluated at points x + Σ e_i y_i + ... whose variables
- * e_i have e_i² = 0 (taylor.h): with one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x), so
- *     [A, B](x) = (DB A)(x) − (DA B)(x)
- * follows from values of A and B alone. A bracket of depth k is computed from values of X_j with k variables. The
- * result is exact for any number of coordinates.
+ * The fields X_j and their brackets are binary trees. A tree is evaluated at points x + Σ e_i y_i + ... with variables
+ * e_i for which e_i² = 0 (taylor.h). With one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x). So values of A and B
+ * alone give
+ *     [A, B](x) = (DB A)(x) − (DA B)(x).
+ * A bracket of depth k is computed from values of X_j with k variables. The result is exact for any number of
+ * coordinates.
  *
- * A flag has constant rank near a generic configuration. Fields that are independent there span the flag nearby, so
- * their brackets suffice for the next step. Independence is decided as for the closure (long_forms.h): by the
- * difference between copies of the system whose coefficients differ slightly. */
+ * A derived flag has constant rank near a generic configuration. Fields that are independent there span the flag
+ * nearby, so their brackets suffice for the next step. Independence is decided as for the closure (long_forms.h): by
+ * the difference between copies of the system whose coefficients differ slightly. */
 #include "engine/analyze/growth_vector.h"
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
@@ -16,7 +17,7 @@
 #include <assert.h>
 
 enum { DEPTH_MOST = 9 };             /* limit of nested brackets; a number then has 512 coefficients */
-static const double WORK_MOST = 1e8; /* upper bound of multiplications of long numbers for one flag: a few seconds */
+static const double WORK_MOST = 1e8; /* upper bound of long multiplications per derived flag: a few seconds */
 
 /* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
 typedef struct tree {
@@ -53,7 +54,7 @@ static void copy_part(const trees *t, size_t count, mpfr_t *to, size_t to_step, 
         for (size_t k = 0; k < count; k++) mpfr_set(to[l * to_step + k], from[l * from_step + k], MPFR_RNDN);
 }
 
-/* Raises the scales of the components to the sizes of the given terms of a bracket. */
+/* Raises the scales of the components to the sizes of the terms of a bracket. */
 static void enlarge_scales(const trees *t, copy *y, mpfr_t *terms) {
     for (size_t q = 0; q < t->l.rank; q++) enlarge(y->scale[q], terms[t->l.pivot[q]]);
 }
@@ -104,7 +105,7 @@ static void tree_value(trees *t, copy *y, size_t field, size_t depth, mpfr_t *co
     for (size_t i = 0; i < t->l.width * count; i++) mpfr_sub(to[i], to[i], here->right[i], MPFR_RNDN);
 }
 
-/* --- the flag ----------------------------------------------------------------------------------------------------- */
+/* --- the derived flag --------------------------------------------------------------------------------------------- */
 
 /* Adds [left, right] if it is independent of the fields so far. Returns false if the work is too large. */
 static bool offer_tree(trees *t, size_t left, size_t right) {

@@ -2,16 +2,16 @@
  *
  * All formulations use one derivation, so they share its errors. This check does not differentiate expressions.
  *
- * At a state (t, q, q') with arbitrary accelerations q'' and multipliers λ, the left-hand sides below are compared with
- * the right-hand sides, for each coordinate i
+ * At a state (t, q, q'), accelerations q'' and multipliers λ are chosen arbitrarily. For each coordinate i, the
+ * left-hand sides below are compared with the right-hand sides:
  *
  *     d/dt ∂L/∂q'_i − ∂L/∂q_i + ∂S/∂q''_i + ∂D/∂q'_i − Σ F·∂x/∂q_i − Σ F·∂u/∂q'_i   and   (M q'' − Q − F|λ|)_i
  *     ∂f/∂q_i, ∂f/∂q'_i or ∂f/∂q''_i of a constraint f                   and   A_ci
  *
- * For each constraint, its second or first derivative along the path with these accelerations is compared with A q'' −
- * b. S is the Gibbs–Appell function of the description. x is a position or distance, and u a velocity, along which a
- * given force F acts. The rate of the momentum is a mixed second derivative, computed from two pure ones: D²L[a, b] =
- * (D²L[a + b, a + b] − D²L[a − b, a − b])/4.
+ * The second or first derivative of each constraint along the path with these accelerations is compared with
+ * A q'' − b. S is the Gibbs–Appell function of the description. A force F of the description acts along a position or
+ * distance x, or along a velocity u. The rate of the momentum is a mixed second derivative, computed from two pure ones:
+ *     D²L[a, b] = (D²L[a + b, a + b] − D²L[a − b, a − b])/4
  *
  * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).
  * A comparison is undecided if its error estimate exceeds OPEN times the terms. */
@@ -31,7 +31,7 @@ static const double FIRST_STEP = 0.2, RATIO = 2;
  * times the terms, the comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
 /* Largest difference that counts as agreement, relative to the terms. Extrapolations of smooth functions have ten
- * correct digits of first and eight of second derivatives (test_differences.c), and an error in the equations usually
+ * correct digits of first and eight of second derivatives (test_differences.c). An error in the equations usually
  * changes a term by a large fraction. */
 static const double TOLERANCE = 1e-6;
 /* Upper bound of program instructions per state, about a third of a second; coordinates are skipped to stay below. */
@@ -60,7 +60,7 @@ typedef struct comparison {
     const sample *state;
 } comparison;
 
-/* A line through the state, given by the derivatives of t, q, q' and q'' with respect to the parameter h of the
+/* A line through the state, defined by the derivatives of t, q, q' and q'' with respect to the parameter h of the
  * stencil. NULL means zeros. */
 typedef struct line {
     double t;
@@ -209,7 +209,8 @@ static void add_term(balance *b, double factor, estimate e) {
     b->size += fabs(factor * e.value);
 }
 
-/* Adds −Σ F·∂x/∂s along the line sampled last, over the given forces whose x depends on this kind of symbol. */
+/* Adds −Σ F·∂x/∂s along the line sampled last, over the forces of the description whose x depends on this kind of
+ * symbol. */
 static void add_works(comparison *w, balance *b, graph_symbol_kind kind) {
     const hamel_system *s = w->a->system;
     for (size_t k = 0; k < s->work_count; k++)

@@ -1,7 +1,7 @@
 /* equilibria.c — search for equilibria and steady motions.
  *
- * The equations of statics.h are solved from the initial values, from the configuration at which the system settles
- * after its release there, and from random configurations. Two solutions are the same if they are close together. Two
+ * The equations of statics.h are solved from several starts: the initial values, the configuration at which the
+ * released system settles, and random configurations. Two solutions are the same if they are close together. Two
  * families are the same if a path along one family leads to the other. stability.c decides the stability of each. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/analyze/stability.h"
@@ -231,7 +231,7 @@ static void find_angles(search *s, double *z) {
     }
 }
 
-/* Returns true if J is the same at four random points. The equations of rest are then linear, and the search is
+/* Returns true if J is the same at four random points. The equilibrium equations are then linear, and the search is
  * complete. */
 static bool is_linear(search *s, double *z) {
     statics *p = &s->statics;

@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* A redundant row contradicts the chosen rows if the orthogonal part of it, dt included, exceeds this fraction of its
- * length: 1000 times the 1e-10 to which samples satisfy the constraints (samples.c). */
+/* A redundant row contradicts the chosen rows if its orthogonal part, dt included, exceeds this fraction of its length.
+ * The value is 1000 times the 1e-10 to which samples satisfy the constraints (samples.c). */
 static const double CONTRADICTING = 1e-7;
 
 /* Lists the constraints, holonomic ones first. Returns false if out of memory. */

@@ -1,10 +1,11 @@
 /* growth_vector.c — derived flag and growth vector of a system, computed group by group.
  *
- * The growth vector has the dimensions of D1 = D, D_k+1 = D_k + [D, D_k], until a step adds no direction (Vershik and
- * Gershkovich, Dynamical Systems VII, Springer 1994). The derived systems of its forms, I0 > I1 > ..., annihilate D, D
- * + [D, D] and so on; each step adds the brackets of all fields found before it (Bryant et al., Exterior Differential
- * Systems, Springer 1991, ch. II.4). Both sequences end with the same distribution. Their first step and their end are
- * known, and usually determine the steps between them. The two sequences differ at the third step at the earliest. */
+ * The growth vector lists the dimensions of D1 = D and D_k+1 = D_k + [D, D_k] until a step adds no direction. See
+ * Vershik and Gershkovich, Dynamical Systems VII, Springer 1994. The derived flag I0 > I1 > ... of the forms
+ * annihilates D, D + [D, D] and so on. Each step adds the brackets of all fields found before it. See Bryant et al.,
+ * Exterior Differential Systems, Springer 1991, ch. II.4. Both sequences end with the same distribution. Their first
+ * step and their end are known, and usually determine the steps between them. The two sequences differ at the third
+ * step at the earliest. */
 #include "engine/analyze/growth_vector.h"
 
 #include <assert.h>
@@ -28,8 +29,8 @@ static bool is_greater(const flag_dimensions *x, const flag_dimensions *y) {
     return false;
 }
 
-/* Finds the flag at samples and keeps the fastest-growing one, which belongs to generic configurations. On entry `flag`
- * has the first step and the end. Sets *known to true if the flag found agrees with both. */
+/* Finds the dimensions at samples and keeps the fastest-growing sequence, which belongs to generic configurations. On
+ * entry `flag` has the first step and the last. Sets *known to true if the sequence found agrees with both. */
 static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_dimensions *flag, bool *known) {
     assert(flag->steps > 0);
     flag_dimensions best = {0}, here;

@@ -14,12 +14,12 @@ typedef struct flag_dimensions {
  * [D_k, D_k] if `derived`, else D_k + [D, D_k]. The steps end if `most` directions have been added or a step adds none.
  * They set *good to false if the work is too large, or for the reason stated below. */
 
-/* derived_flag_tree.c: finds the dimensions at the configuration x; f->chosen must be the independent forms there.
+/* derived_flag_tree.c: finds the dimensions at the configuration x. f->chosen must be the independent forms at x.
  * Coefficients that are not short decimals are treated as rounded. *good is also false if x is singular. */
 hamel_status derived_flag_by_trees(forms *f, const double *x, bool derived, size_t most, flag_dimensions *flag,
                                    bool *good) HAMEL_CHECKED;
 
-/* derived_flag_exact.c: finds the dimensions from all rows, by elimination in the graph; `near` must be a regular
+/* derived_flag_exact.c: finds the dimensions from all rows, by elimination in the graph. `near` must be a regular
  * state. The dimensions are never too small. *good is also false if the rank of the forms is not f->rank. */
 hamel_status derived_flag_by_expressions(forms *f, const sample *near, bool derived, size_t most, flag_dimensions *flag,
                                          bool *good) HAMEL_CHECKED;
@@ -40,8 +40,8 @@ typedef struct group_flags {
     bool known, exact, timed;
 } group_flags;
 
-/* Finds the flags of a group. f->chosen must be its independent forms at g->at. */
+/* Finds the growth vector and the derived flag of a group. f->chosen must be its independent forms at g->at. */
 hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) HAMEL_CHECKED;
 
-/* Reports the sums of the groups' dimensions. If the dimensions of a group are unknown, reports no flags. */
+/* Reports the sums of the groups' dimensions. If the dimensions of a group are unknown, reports neither sequence. */
 hamel_status flags_report(analysis *a, const group_flags *parts, size_t count) HAMEL_CHECKED;

@@ -2,17 +2,17 @@
  *
  * The constraints' one-forms in (q, t), which include dΦ of holonomic constraints, annihilate a distribution D. A
  * combination is integrable if it also annihilates closure(D), the smallest involutive distribution that contains D
- * (Frobenius). These combinations are the last member of the derived flag I0 > I1 > ... (Papastavridis 2.8, 2.12):
+ * (Frobenius). These combinations are the last member of the derived flag I0 > I1 > ... (Papastavridis 2.8, 2.12).
+ * Their number is
  *
  *     integrable = dim (q, t) − rank dΦ − dim closure(D)
  *
  * Each group of constraints that share coordinates is decided independently. Time occurs in several groups but does not
- * couple them, because no form is a multiple of dt. closure.c finds the dimensions at several random configurations. A
- * group too wide for closure.c is decided only if one step of brackets adds no direction or all directions. In the
- * first case all combinations are integrable, in the second case none.
+ * couple them, because no form is a multiple of dt. closure.c finds the dimensions at several random configurations. If
+ * a group is too wide for closure.c, it is decided only if one step of brackets adds no direction or all directions. In
+ * the first case all combinations are integrable, in the second case none.
  *
- * Constraints that are nonlinear in the velocities and acceleration constraints have no such forms; they are
- * omitted. */
+ * Constraints that are nonlinear in the velocities and acceleration constraints have no such forms and are omitted. */
 #include "engine/analyze/growth_vector.h"
 
 #include <assert.h>
@@ -143,8 +143,8 @@ static hamel_status ranks_at_start(forms *f, double *x, group_result *best) {
     return HAMEL_OK;
 }
 
-/* Finds the ranks of a group at the samples and keeps those of the most generic one, where ranks are largest and the
- * fewest combinations are integrable. */
+/* Finds the ranks of a group at the samples and keeps those of the most generic sample. There, ranks are largest and
+ * the fewest combinations are integrable. */
 static hamel_status ranks_of_group(forms *f, group_result *best) {
     *best = (group_result){.undetermined = true};
     if (f->width > WIDTH_MAX) return HAMEL_OK;

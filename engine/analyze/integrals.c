@@ -2,11 +2,11 @@
  *
  * The combinations tried are single constraints and the rows of their elimination, Σ μ_c f_c, which contain few
  * velocities. Other combinations tried contain only velocities with constant coefficients, such as the difference of
- * the rates of a cart's wheels. engine/algebra finds F and a factor μ with μ Σ μ_c f_c = dF/dt if its rules suffice. A
+ * the rates of a cart's wheels. If its rules suffice, engine/algebra finds F and a factor μ with μ Σ μ_c f_c = dF/dt. A
  * known integral or holonomic constraint F = C is solved for a coordinate, which is substituted in the remaining forms.
  * An integral G(q, C) of these forms is the integral G(q, F) of the system. Each candidate F is checked by
- * differentiation: it is reported if ∂F/∂q_i and ∂F/∂t equal the coefficients of the combination at all samples, and if
- * it is independent of the holonomic constraints and the other integrals. */
+ * differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the combination at all samples. F must also be
+ * independent of the holonomic constraints and the other integrals. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/algebra/integrate.h"
@@ -17,8 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bounds of the coordinates and the constraints of a group, the variables of a form, the nodes of a form, and the
- * nodes of all forms eliminated together. Larger forms would take longer than the rest of an analysis. */
+/* Upper bounds: coordinates and constraints of a group, variables and nodes of a form, and nodes of all forms
+ * eliminated together. Larger forms would take longer than the rest of an analysis. */
 enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
 
 typedef struct candidate {

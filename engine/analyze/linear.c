@@ -1,10 +1,11 @@
 /* linear.c — linearized motion on the constraint manifold, about the initial state or an equilibrium.
  *
  * Small changes satisfy Φ_q δq + Φ_p δp = 0 and ψ_q δq + ψ_v δv + ψ_p δp = 0. Solved for some of the changes, these
- * equations define a chart of the manifold. In the chart the motion x' = f(x, p) is linearized exactly, at any state:
+ * equations define a chart of the manifold. In the chart, the motion x' = f(x, p) is linearized exactly at any state:
  *     δq = T_q z_q + S_q δp,     δv = T_v z_v + U_v z_q + S_v δp,
- *     z_q' = δv, z_v' = δa (rows of the independent entries), with δa from
- *     R_a δa + R_λ δλ = −(R_q δq + R_v δv + R_p δp)      (implicit function theorem)
+ *     z_q' = δv, z_v' = δa (rows of the independent entries).
+ * By the implicit function theorem, δa is the solution of
+ *     R_a δa + R_λ δλ = −(R_q δq + R_v δv + R_p δp).
  * LAPACK's dgeev computes the eigenvalues. LAPACK's dgelsy computes δa, because λ is not unique if constraints are
  * redundant. */
 #include "engine/analyze/analysis_int.h"

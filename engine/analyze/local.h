@@ -4,8 +4,8 @@
  *     Φ(t, q, p) = 0                 m rows; 0 for constraints without a position level
  *     ψ(t, q, q', p) = 0             m rows; 0 for constraints without a velocity level
  *
- * Derivatives with respect to the state are computed by the programs in tangent mode, and those with respect to
- * parameters p by expressions of the graph. Rows of inactive constraints are λ_c = 0. Matrices are row-major. */
+ * The programs in tangent mode compute derivatives with respect to the state. Expressions of the graph give derivatives
+ * with respect to parameters p. Rows of inactive constraints are λ_c = 0. Matrices are row-major. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -50,9 +50,9 @@ typedef struct local_matrix {
 void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]);
 
 /* Creates the equations. `inputs` are names of parameters; parameters that depend on them change with them. Returns
- * HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way that has no derivative here
- * (friction, prescribed work that contains reactions). Returns HAMEL_LIMIT if n + m exceeds LOCAL_MOST. Call local_free
- * also on failure. */
+ * HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way without a derivative here.
+ * Examples are friction and prescribed work that contains reactions. Returns HAMEL_LIMIT if n + m exceeds LOCAL_MOST.
+ * Call local_free also on failure. */
 hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
                           hamel_error *error) HAMEL_CHECKED;
 void local_free(local_equations *l);

@@ -32,7 +32,7 @@ typedef struct findings {
     bool *changes; /* n: true if the force changes with time */
 } findings;
 
-/* Evaluates the equations of rest at random configurations and at all instants; the multipliers are 0. */
+/* Evaluates the equilibrium equations at random configurations and at all instants, with zero multipliers. */
 static void look(statics *s, findings *f) {
     for (size_t trial = 0; trial < TRIALS; trial++) {
         for (size_t i = 0; i < s->n; i++)

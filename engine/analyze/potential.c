@@ -9,10 +9,11 @@
  *
  * The forces at rest, with multipliers for the holonomic constraints, are the gradient of U on the allowed
  * configurations. The second derivatives of U decide along all directions except those of their null space K. Along K,
- * the conditions of a minimum in the other directions determine the other coordinates (Lyapunov–Schmidt reduction):
- *     F(q, λ) = W μ,   Φ(q) = 0,   Wᵀ(q − q0) = s,   W = M K,  Kᵀ M K = 1:   μ = dU/ds of the reduced potential.
- * The signs and orders of u·μ along rays s = ρ u, for a sequence of radii ρ, show whether U grows in every
- * direction. */
+ * the conditions of a minimum in the other directions determine the other coordinates. This is a Lyapunov–Schmidt
+ * reduction:
+ *     F(q, λ) = W μ,   Φ(q) = 0,   Wᵀ(q − q0) = s,   W = M K,   Kᵀ M K = 1
+ * The derivatives of the reduced potential are μ = dU/ds. The signs and orders of u·μ along rays s = ρ u, for a
+ * sequence of radii ρ, show whether U grows in every direction. */
 #include "engine/analyze/stability.h"
 
 #include "engine/base/random.h"

@@ -47,8 +47,8 @@ static hamel_status report_dependence(analysis *a, const dynamics *k) {
 }
 
 /* Evaluates `k` at the consistent initial state. If no consistent velocities are found near those of the description,
- * evaluates the first sample instead: the gradient of a nonlinear velocity constraint may vanish, for example at
- * rest. */
+ * evaluates the first sample instead. One cause is a nonlinear velocity constraint whose gradient vanishes, for example
+ * at rest. */
 static hamel_status evaluate_start(analysis *a, dynamics *k, double *q, double *v) {
     const hamel_model *model = a->model;
     double start = model->settings.start, residual;

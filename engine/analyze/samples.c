@@ -2,8 +2,8 @@
  *
  * Positions are drawn around the initial values and projected onto the holonomic constraints. Velocities are drawn and
  * projected onto the velocity-level constraints. Both use Gauss–Newton steps of least norm. The random numbers are
- * unrelated to the system, so an expression that vanishes at the samples is zero everywhere, unless they happen to lie
- * in a set of measure zero. */
+ * unrelated to the system. An expression that vanishes at the samples is therefore zero everywhere, unless all samples
+ * lie in a set of measure zero. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/base/finite.h"
@@ -22,9 +22,9 @@ static const double RADIUS = 0.6; /* largest distance from the initial values, r
 static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
 /* The rank of a state is ambiguous if it differs between this tolerance and SAMPLED_RANK_TOLERANCE. */
 static const double NEARLY_DEPENDENT = 1e-2;
-/* If a projection reduces a row of A below this fraction of its size, the state approaches a zero of the gradient, such
- * as the apex of a cone in the velocities. The motion is undefined there. The smallest of 100 uniform draws from (−1,
- * 1) is about 1e-2, so rows that are small by chance are above the bound. */
+/* If a projection reduces a row of A below this fraction of its size, the state approaches a zero of the gradient. An
+ * example is the apex of a cone in the velocities. The motion is undefined at such a state. The smallest of 100 uniform
+ * draws from (−1, 1) is about 1e-2, so rows that are small by chance are above the bound. */
 static const double VANISHING = 1e-3;
 
 struct sampler {

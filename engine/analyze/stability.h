@@ -2,9 +2,9 @@
  *
  * A family is stable if motion that begins near it stays near it. Drift along it, and drift of cyclic coordinates, is
  * ignored. If an eigenvalue has a positive real part, the equilibrium is unstable. Otherwise the potential decides if
- * it can (potential.c). Otherwise the equilibrium is stable if the other eigenvalues have negative real parts, and the
- * zero eigenvalues are as many as the dimensions of the manifold of steady motions nearby (Lyapunov; Malkin 1952).
- * Otherwise stability is undecided. */
+ * it can (potential.c). If the potential does not decide, two conditions together prove stability (Lyapunov; Malkin
+ * 1952). All nonzero eigenvalues have negative real parts, and the zero eigenvalues are as many as the dimensions of
+ * the manifold of nearby steady motions. In all other cases, stability is undecided. */
 #pragma once
 
 #include "engine/analyze/families.h"
@@ -18,7 +18,7 @@ typedef struct stability_facts {
 stability_facts stability_look_up(const hamel_report *report); /* NULL: all false */
 
 /* Fills determined, stable, decided, decided_by, reason and the eigenvalues of *e. Texts and numbers are allocated in
- * `memory`. z is an equilibrium with the given velocities; f is its family. */
+ * `memory`. z is an equilibrium with the prescribed velocities; f is its family. */
 hamel_status stability_decide(statics *s, const double *z, const family *f, const stability_facts *facts,
                               hamel_equilibrium *e, arena *memory, hamel_error *error) HAMEL_CHECKED;
 
@@ -33,7 +33,7 @@ typedef struct potential_verdict {
     const char *reason; /* why the verdict is undecided; a string literal */
 } potential_verdict;
 
-/* Examines the equilibrium z of the family f with the given velocities. `integrable` means that all velocity
+/* Examines the equilibrium z of the family f with the prescribed velocities. `integrable` means that all velocity
  * constraints are integrable. `kinked` means that second derivatives of U jump at z, so that only the growth along rays
  * decides. */
 potential_verdict potential_decide(statics *s, const double *z, const family *f, bool integrable, bool kinked);

@@ -1,4 +1,4 @@
-/* statics.c — equations of rest and steady motion, and Newton's method for them; see statics.h. */
+/* statics.c — equilibrium equations, also for steady motion, and Newton's method for them; see statics.h. */
 #include "engine/analyze/statics.h"
 
 #include "engine/base/finite.h"

@@ -2,9 +2,9 @@
  *
  * The unknowns z are the coordinates q, the multipliers λ at each instant and, if free, the velocities of cyclic
  * coordinates. The rows of each instant are R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and
- * reactions balance), then Φ = 0 or ψ = 0. A system whose equations depend on t is at rest only if it is at rest at
- * every time, so three random instants are solved together (Papastavridis, example 3.2.5). If momenta are prescribed,
- * rows p_c − p*_c = 0 follow.
+ * reactions balance), then Φ = 0 or ψ = 0. A system is at rest only if the equations hold at every time (Papastavridis,
+ * example 3.2.5). If the equations depend on t, they are therefore solved together at three random instants. If momenta
+ * are prescribed, rows p_c − p*_c = 0 follow.
  *
  * Linear systems are solved by least squares with least norm, because equilibria need not be isolated and multipliers
  * need not be unique. */
@@ -108,8 +108,8 @@ void statics_tidy(statics *s, double *z);
 /* Returns true if F or its first derivatives with respect to coordinates or velocities jump at z. */
 bool statics_has_kink(statics *s, const double *z);
 
-/* The entries of z that define a family are the coordinates, then the free velocities. statics_width returns the number
- * of entries, and statics_place the index of entry j in z. */
+/* The entries of z that define a family are the coordinates, then the free velocities. The number of these entries is
+ * statics_width. The index of entry j in z is statics_place. */
 size_t statics_width(const statics *s);
 size_t statics_place(const statics *s, size_t j);
 
@@ -129,14 +129,14 @@ bool statics_right_vectors(statics *s, size_t rows, size_t columns, double *A, d
 /* Calls statics_right_vectors with s->singular and s->vectors, and adds the work to s->spent. */
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A);
 
-/* Sets B (columns × columns) to Tᵀ A T. A is n × n and row-major, T is n × columns with the given steps between rows
- * and columns. `scratch` has n × columns numbers; B may be A. */
+/* Sets B (columns × columns) to Tᵀ A T. A is n × n and row-major. T is n × columns, with rows row_step and columns
+ * column_step numbers apart. `scratch` has n × columns numbers; B may be A. */
 void statics_congruence(size_t n, size_t columns, const double *A, const double *T, size_t row_step, size_t column_step,
                         double *scratch, double *B);
 
 /* --- moving.c ----------------------------------------------------------------------------------------------------- */
 
 /* For use if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random
- * configurations (Papastavridis, example 3.2.5), and for each force that changes with time there. Returns HAMEL_INVALID
- * if there is such an error, else HAMEL_OK. */
+ * configurations (Papastavridis, example 3.2.5). Also adds an error for each force that changes with time at these
+ * configurations. Returns HAMEL_INVALID if there is such an error, else HAMEL_OK. */
 hamel_status moving_refuse(statics *s, hamel_error *error) HAMEL_CHECKED;

@@ -1,4 +1,4 @@
-/* statics_kernel.c — neighbourhood of a solution of the equations of rest: null directions of J, distances, kinks. */
+/* statics_kernel.c — neighbourhood of a solution of F(z) = 0 (statics.h): null directions of J, distances, kinks. */
 #include "engine/analyze/statics.h"
 #include "engine/base/random.h"
 
@@ -8,8 +8,9 @@
 
 /* Upper bound of singular values of null directions, relative to the rows; families.c checks these directions. */
 static const double KERNEL = 1e-6;
-static const double TINY = 1e-7; /* displacement relative to max(1, |value|); smooth functions change little; chosen */
-enum { KINK_TRIALS = 12 };       /* random displacements at which derivatives are compared */
+/* Displacement relative to max(1, |value|), chosen so small that smooth functions change little. */
+static const double TINY = 1e-7;
+enum { KINK_TRIALS = 12 }; /* random displacements at which derivatives are compared */
 
 void statics_tidy(statics *s, double *z) {
     bool some = false;

@@ -1,23 +1,23 @@
 /* structure.c — kinds and properties of constraints, cyclic coordinates, conserved quantities, and coupling.
  *
- * The velocity form f(q, q', t) = 0 of a holonomic constraint is dΦ/dt; for other constraints f is the constraint. If
- * a_ct is the part of f without velocities, then
+ * The velocity form f(q, q', t) = 0 of a holonomic constraint is dΦ/dt. For other constraints, f is the constraint
+ * itself. The part of f without velocities is a_ct. Constraints have these properties:
  *   catastatic     a_ct = 0                     Papastavridis 2.2; for a holonomic constraint the same as scleronomic
  *   rheonomic      t occurs in the constraint, or a linear velocity constraint has a_ct ≠ 0 (Papastavridis 2.2)
  *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
  *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352). This includes
  *                  homogeneous f, and f with a factor that makes it inhomogeneous
- * Greenwood's test does not cover acceleration constraints; they are not reported as conservative.
+ * Greenwood's test does not cover acceleration constraints, so they are not reported as conservative.
  *
  * The system is conservative (Greenwood 4.7, a sufficient condition) if every force has a potential, every constraint
  * is conservative and L does not contain t. A momentum is conserved if L does not contain its coordinate and neither
  * forces nor constraint reactions act on it. Constraints and other forces may contain that coordinate; an example is
- * the angle of a skate. The Jacobi integral is conserved if its rate vanishes identically. A system given by its
+ * the angle of a skate. The Jacobi integral is conserved if its rate vanishes identically. A system described by its
  * Gibbs–Appell function has no Lagrangian, so no momenta and no energy are reported.
  *
- * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints in their given form:
- * 3 with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without constraints
- * (Brenan, Campbell & Petzold 1996, section 2.2). Two coordinates are in one block if a chain of equations connects
+ * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints as written. It is 3
+ * with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without constraints.
+ * See Brenan, Campbell & Petzold 1996, section 2.2. Two coordinates are in one block if a chain of equations connects
  * them, so blocks move independently. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/mechanics/cyclic.h"

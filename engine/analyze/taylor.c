@@ -281,8 +281,8 @@ static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size
     mpfr_set(z, power[k], MPFR_RNDN);
 }
 
-/* Computes coefficient k of z = x^a. From x z' = a z x' follows z_k = Σ_{i≠0} (a w_i − w_{k−i}) x_i z_{k−i} / (w_k x_0)
- * with the weights w_i, which are i for series in one variable. */
+/* Computes coefficient k of z = x^a from x z' = a z x': z_k = Σ_{i≠0} (a w_i − w_{k−i}) x_i z_{k−i} / (w_k x_0). For
+ * series in one variable, the weights are w_i = i. */
 static void power_series(const taylor *t, size_t place, const int32_t *o, size_t k) {
     const size_t most = 64; /* upper bound of n: x^n needs n products of series */
     mpfr_ptr z = taylor_coefficient(t, place, k);

@@ -1,15 +1,17 @@
 /* taylor.h — Taylor series of expressions in multiple-precision arithmetic (MPFR).
  *
- * Coordinates and time are given as series in one variable s. The series of every expression follows: coefficient k of
- * a node depends on the coefficients up to k of its operands (Griewank and Walther, Evaluating Derivatives, 2nd ed.,
- * ch. 13). A function z = F(x) of the graph satisfies z' = F'(x) x', where F'(x) is another node, so one recurrence is
- * used for all functions.
+ * The caller specifies coordinates and time as series in one variable s. Coefficient k of a node then follows from the
+ * coefficients up to k of its operands. See Griewank and Walther, Evaluating Derivatives, 2nd ed., ch. 13. A function
+ * z = F(x) of the graph satisfies z' = F'(x) x'. Because F'(x) is another node, one recurrence is used for all
+ * functions.
  *
- * A multilinear series has variables e_0, e_1, ... with e_i² = 0: coefficient k belongs to the product of the e_i whose
- * bit i is set in k. Coefficient k of a product is the sum over i of coefficient i times coefficient k − i. In one
- * variable i is 0 … k; in a multilinear series it is every subset of the bits of k, and derivatives are with respect to
- * the highest variable in k. The same rules apply to both. Numbers have TAYLOR_BITS bits, so the value of an expression
- * that vanishes identically is near 2^-TAYLOR_BITS, far below all others. */
+ * A multilinear series has variables e_0, e_1, ... with e_i² = 0. Coefficient k belongs to the product of the e_i whose
+ * bit i is set in k. The same recurrences apply to both kinds of series. Coefficient k of a product x y is the sum of
+ * x_i y_(k−i) over i. In one variable, i is 0 … k. In a multilinear series, i is every subset of the bits of k, and
+ * derivatives are with respect to the highest variable in k.
+ *
+ * Numbers have TAYLOR_BITS bits. The value of an expression that vanishes identically is therefore near 2^-TAYLOR_BITS,
+ * far below all other values. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -34,7 +36,7 @@ typedef struct number_pool {
 mpfr_t *number_pool_take(number_pool *pool, size_t count);
 void number_pool_free(number_pool *pool);
 
-/* The nodes on which given expressions depend, with the positions of their operands. */
+/* The nodes on which the planned expressions depend, with the positions of their operands. */
 typedef struct taylor_plan {
     graph *g;
     size_t count;

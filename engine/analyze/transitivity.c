@@ -1,13 +1,14 @@
 /* transitivity.c — Hamel's coefficients of the quasi-velocities of a description.
  *
- * With u_j = Σ Ψ_ji q'_i + Ψ_jt and q'_i = Σ Φ_ik u_k + Φ_it (Greenwood 4.383; Papastavridis 2.10.1 to 2.10.3)
+ * The quasi-velocities are u_j = Σ Ψ_ji q'_i + Ψ_jt, and their inverse is q'_i = Σ Φ_ik u_k + Φ_it. Hamel's
+ * coefficients are (Greenwood 4.383; Papastavridis 2.10.1 to 2.10.3)
  *
  *     γ^j_rl = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kl Φ_ir
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *     d/dt δθ_j − δu_j = Σ_rl γ^j_rl u_l δθ_r + Σ_r γ^j_r δθ_r
  *
- * If there are fewer quasi-velocities than coordinates, velocity forms of constraints and then velocities of
- * coordinates are added. */
+ * If there are fewer quasi-velocities than coordinates, velocity forms of constraints are added first, then velocities
+ * of coordinates. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/analyze/analysis_int.h"

@@ -8,7 +8,7 @@ typedef struct verify_motion {
     double *a, *reaction;
 } verify_motion;
 
-/* Scales to which differences at a state are relative: force[n], S_i of hamel_verify; mass[n], M_ii; a, the largest
+/* Scales of the relative differences at a state. force[n]: S_i of hamel_verify; mass[n]: M_ii; a: the largest
  * acceleration. */
 typedef struct verify_scale {
     double *force, *mass, a;

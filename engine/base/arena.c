@@ -1,11 +1,12 @@
 /* arena.c — arena allocator: chunks of memory that are freed together.
  *
  * Allocations are taken from the head chunk in sequence. Chunks come from calloc, and no byte is allocated twice, so
- * allocations need not be cleared, and untouched pages of a large chunk cost nothing. A request that exceeds the size
- * of the next chunk gets a separate chunk after the head, so that the rest of the head remains in use.
+ * allocations need not be cleared, and untouched pages of a large chunk cost nothing. If a request exceeds the size of
+ * the next chunk, it gets a separate chunk after the head. The rest of the head remains in use.
  *
- * Invariants: `used` is the sum of the sizes of all chunks, headers included, and never exceeds a nonzero `limit`;
- * chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not allocated is poisoned. */
+ * Invariants: `used` is the sum of the sizes of all chunks, headers included. It never exceeds a nonzero `limit`. In
+ * each chunk, chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not allocated is
+ * poisoned. */
 #include "engine/base/arena.h"
 
 #include <assert.h>

@@ -1,10 +1,10 @@
 /* error.c — list of errors.
  *
- * An error is stored with all its texts or not at all, because the texts are copied before the list changes. If an
- * error cannot be stored (the list is full, or memory has run out), the list is closed and later errors are only
- * counted, so that hamel_suggest and hamel_quote never attach their text to an older error. After memory has run out,
- * later errors may be consequences, so only HAMEL_NO_MEMORY is reported. Texts are truncated to a fixed length at a
- * code point boundary, because they contain names from users of any length. */
+ * An error is stored with all its texts or not at all, because the texts are copied before the list changes. If the
+ * list is full or memory has run out, the list is closed. Later errors are then only counted, so hamel_suggest and
+ * hamel_quote never attach their text to an older error. After memory has run out, only HAMEL_NO_MEMORY is reported,
+ * because later errors may be consequences. Texts are truncated to a fixed length at a code point boundary, because
+ * they contain names from users of any length. */
 #include "engine/base/error.h"
 
 #include <assert.h>

@@ -4,8 +4,9 @@
  * HAMEL_OK. The check of a description adds all errors before it returns, so that they are reported together. Every
  * other function adds one error.
  *
- * An error has a position (a JSON Pointer into the description and, in an expression, a column), a message that states
- * what was found and expected, and a suggestion. Texts are one line without function names.
+ * An error has a position, a message and a suggestion. The position is a JSON Pointer into the description and, in an
+ * expression, a column. The message states what was found and what was expected. Texts are one line without function
+ * names.
  *
  * The list owns its texts; hamel_error_clear frees them. The struct contains all state. Not thread-safe. */
 #pragma once

@@ -1,6 +1,7 @@
-/* memory_left.h — test for free memory before calls of libraries that do not check their allocations (SUNDIALS 6.4.1:
- * SUNLogger_Create, N_VClone) or exit if out of memory (UDUNITS-2: ut_parse). Another thread may still allocate this
- * memory before the library does. */
+/* memory_left.h — test for free memory before calls of libraries that do not handle a lack of memory.
+ *
+ * SUNDIALS 6.4.1 does not check its allocations (SUNLogger_Create, N_VClone). UDUNITS-2 exits if ut_parse runs out of
+ * memory. Another thread may still allocate the tested memory before the library does. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* text_buffer.c — growing byte buffer.
  *
- * Invariants: length < capacity <= maximum + 1 while bytes is not NULL, and bytes[length] is NUL; after a failure,
+ * Invariants: While bytes is not NULL, length < capacity <= maximum + 1 and bytes[length] is NUL. After a failure,
  * bytes is NULL and all fields except `maximum` and `failed` are 0. */
 #include "engine/base/text_buffer.h"
 

@@ -1,6 +1,6 @@
 /* text_buffer.h — growing byte buffer. The maximum size is fixed at creation, so clients cannot make a buffer grow
- * without bound. If an addition exceeds the maximum or memory runs out, the buffer sets `failed`, frees the bytes and
- * ignores later calls, so callers check `failed` once at the end. */
+ * without bound. If an addition exceeds the maximum or memory runs out, the buffer sets `failed` and frees the bytes.
+ * The buffer then ignores later calls, so callers check `failed` once at the end. */
 #pragma once
 
 #include "engine/base/error.h"

@@ -1,9 +1,9 @@
 /* lexer.h — expression text to tokens, one at a time, without copying.
  *
- * A name consists of letters (ASCII, or other code points except spaces, invisible characters and typographic
- * operators), digits and '_', and does not start with a digit. lexer_next_dotted reads names that may contain dots
- * after the first letter (arguments such as lambda(B.norm)). Columns count code points from 1. Invalid UTF-8 and
- * control characters are errors with their column. */
+ * A name consists of letters, digits and '_', and does not start with a digit. Letters are ASCII letters and all
+ * non-ASCII code points except spaces, invisible characters and typographic operators. In arguments such as
+ * lambda(B.norm), names may contain dots after the first letter; lexer_next_dotted reads them. Columns count code
+ * points from 1. Invalid UTF-8 and control characters are errors with their column. */
 #pragma once
 
 #include "engine/base/error.h"

@@ -5,9 +5,9 @@
  * the type of each finished value, number or condition, and its column for messages. An operator is written to the
  * postfix code when its frame is popped, so that the items are in the order of evaluation.
  *
- * Each item of the code corresponds to a different token (the two items of a sum to its name and its parenthesis), so
- * the number of tokens bounds the size of the code. The code is built in a scratch arena and copied to the caller's
- * arena. Functions return false after adding an error, whose status is then in `status`. */
+ * Each item of the code corresponds to a different token, so the number of tokens bounds the size of the code. The two
+ * items of a sum correspond to its name and its parenthesis. The code is built in a scratch arena and copied to the
+ * caller's arena. Functions return false after adding an error, whose status is then in `status`. */
 #include "engine/text/parser_int.h"
 
 #include <assert.h>

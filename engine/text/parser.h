@@ -2,11 +2,12 @@
  *
  * The parser climbs precedences with explicit stacks in the arena instead of recursion, so a text of a million nested
  * parentheses needs no deep C stack. Later passes run postfix code in one loop over an array with a value stack.
+ * Operators bind in this order, the weakest first:
  *
  *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right operand may have a sign)
  *
  * The parser distinguishes conditions (comparisons, and, or, not) from numbers and allows conditions only as the first
- * argument of if(). It checks the names of functions and the number of arguments; the binder checks other names. */
+ * argument of if(). It checks the names of functions and the number of arguments. The binder checks other names. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -18,9 +19,9 @@ typedef enum syntax_kind {
     SYNTAX_NUMBER,   /* push `number` */
     SYNTAX_NAME,     /* pop `count` indices; push the quantity `name` (with indices), `primes` times differentiated */
     SYNTAX_ARGUMENT, /* pop `count` indices; push the bare name (lambda(rod[i]): a constraint, not a quantity) */
-    SYNTAX_OPERATOR, /* pop the arity of `op`; push op applied; covers operators and functions of numbers */
+    SYNTAX_OPERATOR, /* pop the operands of `op`, an operator or a function of numbers; push the result */
     SYNTAX_QUANTITY, /* pop `count` arguments; push `quantity` (der, energy(), lambda(c), table(), ...) */
-    SYNTAX_SUM,      /* pop upper, lower; loop variable `name`; body is the next `count` items, then SYNTAX_SUM_END */
+    SYNTAX_SUM,      /* pop upper and lower bound of `name`; body: the next `count` items, before SYNTAX_SUM_END */
     SYNTAX_SUM_END   /* the item `count` places before this one is its SYNTAX_SUM (`count` is the body's length + 1) */
 } syntax_kind;
 

@@ -94,12 +94,11 @@ typedef struct parser {
     hamel_status status;
 } parser;
 
-/* Add an error and return false. parser_fail_arena: the arena of the caller is full. parser_fail_expected: the current
- * token is not the `expected` one. parser_suggest only adds a suggestion to the last error. */
+/* Functions that add an error and return false. parser_suggest only adds a suggestion to the last error. */
 bool parser_fail(parser *p, int32_t column, const char *format, ...) HAMEL_PRINTF(3, 4);
 bool parser_fail_memory(parser *p);
-bool parser_fail_arena(parser *p, const arena *memory);
-bool parser_fail_expected(parser *p, const char *expected);
+bool parser_fail_arena(parser *p, const arena *memory);     /* the arena of the caller is full */
+bool parser_fail_expected(parser *p, const char *expected); /* the current token is not `expected` */
 bool parser_fail_expected_try(parser *p, const char *expected, const char *hint);
 bool parser_suggest(parser *p, const char *hint);
 
