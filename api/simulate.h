@@ -1,6 +1,6 @@
 /* simulate.h — runs a description: the daemon, the job workers and the command line share it.
  *
- * A run has two steps, because an error in the first one decides the HTTP status before any byte is sent:
+ * A run has two steps. If the first step fails, its error decides the HTTP status before any byte is sent:
  *     api_prepare   bytes → model (strict JSON, reader, engine)
  *     api_run       model → rows, header and summary as JSON text, through an observer
  */

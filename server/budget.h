@@ -28,7 +28,7 @@ typedef struct budget {
     budget_limits limits;
     double since, deadline;        /* by clock_seconds; deadline is INFINITY without a limit */
     double looked;                 /* time of the last check of the limits */
-    double charged, used, derived; /* s of processor time: thread clock at the last charge; total; in derivations */
+    double charged, used, derived; /* s of processor time: thread clock at the last charge, total, in derivations */
     bool deriving, is_job;
     budget_end end;
 } budget;

@@ -1,14 +1,14 @@
 /* cpu_slots.h — CPU slots: a bound on the number of computing threads, shared fairly between token owners.
  *
- * There may be hundreds of streams, each with a thread, but a thread computes only while it holds a slot. A run takes a
- * slot, releases the slot while it waits for a slow reader, and yields the slot after a short time slice if other
- * threads wait. So every stream advances, and no slot is held for a client that does not read.
+ * There may be hundreds of streams, each with a thread, but a thread computes only while it holds a slot. While a run
+ * waits for a slow reader, it releases its slot. If other threads wait, it yields the slot after a short time slice. So
+ * every stream advances, and no slot is held for a client that does not read.
  *
- * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot, among these to the
- * share that has computed least, and within a share to the run that has waited longest. So a hundred streams of one
- * owner get as much processor time as one stream of another. A share that holds several slots yields one immediately to
- * a share that waits without a slot. A share that was idle starts with at least the usage of the share that got a slot
- * last, so idling earns no credit. */
+ * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot. Among several such
+ * shares it goes to the one that has computed least. Within a share it goes to the run that has waited longest. So a
+ * hundred streams of one owner get as much processor time as one stream of another. A share that holds several slots
+ * yields one immediately to a share that waits without a slot. A share that was idle starts with at least the usage of
+ * the share that got a slot last, so idling earns no credit. */
 #pragma once
 
 #include <pthread.h>

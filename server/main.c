@@ -22,7 +22,7 @@
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
-/* Fractions of --grace, chosen: streamed runs may complete until the first; then the daemon waits for final problems
+/* Fractions of --grace, chosen. Streamed runs may complete until the first. Then the daemon waits for final problems
  * and slow clients until the second. The rest of the time is for ending threads. */
 #define SHARE_TO_FINISH 0.5
 #define SHARE_TO_END 0.95
@@ -30,8 +30,8 @@ enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 extern char **environ;
 
 /* Settings of glibc's allocator, which returns a block to the system if the block has its own mapping or is at the end
- * of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed, so that freed
- * parts of large models would stay in the heaps. */
+ * of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed. Freed parts of
+ * large models would then stay in the heaps. */
 enum {
     HEAPS = 4,                      /* chosen; by default glibc makes up to eight heaps for each core */
     OWN_MAPPING_BYTES = 512 * 1024, /* above the ring of a stream (256 KiB), which each run allocates */

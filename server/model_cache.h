@@ -23,7 +23,7 @@ typedef struct model_lease {
  * other owners. */
 typedef struct model_bounds {
     size_t kept;        /* bytes of unused models; 0: no cache, but simultaneous requests still share a model */
-    size_t used;        /* bytes of models in use; beyond it requests are refused, but not jobs; 0: no bound */
+    size_t used;        /* bytes of models in use; above it only jobs get models; 0: no bound */
     size_t derivations; /* simultaneous derivations, each with the memory that `limits` allows; 0: no bound */
 } model_bounds;
 

@@ -1,8 +1,8 @@
 /* reader.h — reads JSON objects into C structs by tables.
  *
  * A kind of object is a table of keys. Each key has a name, the offset of its field in the struct, and a read function.
- * json_read_object visits each member once, reads known keys, and reports unknown keys (with the nearest known key) and
- * missing keys. Reading continues after an error, so that all errors are reported together.
+ * json_read_object visits each member once and reads known keys. It reports missing keys, and unknown keys with the
+ * nearest known key. Reading continues after an error, so that all errors are reported together.
  *
  * A read function takes the value, its JSON Pointer, and the field to fill. It copies strings and lists into the
  * arena. */

@@ -1,9 +1,9 @@
 /* strict_json.h — parses JSON text that users and other programs have written. It accepts RFC 8259 with a few
  * restrictions.
  *
- * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999, and cuts
- * strings at NUL. A scan first rejects all of these, and texts that exceed a limit, with line and column. Then cJSON
- * builds the tree. The scan keeps an explicit stack and does not recurse. */
+ * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999. It also
+ * cuts strings at NUL. Therefore a scan first rejects all of these, and texts that exceed a limit, with line and
+ * column. Then cJSON builds the tree. The scan keeps an explicit stack and does not recurse. */
 #pragma once
 
 #include "engine/base/error.h"

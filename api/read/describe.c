@@ -66,8 +66,8 @@ static bool lies_in_one_of(const char *pointer, const char *const *sections) {
     return *sections != NULL;
 }
 
-/* Returns true if the structural error at `shape` may have caused the error at `fault`: a section was not read, or
- * one of its elements is unknown. */
+/* Returns true if the structural error at `shape` may have caused the error at `fault`. The cause is a section that was
+ * not read or an element that is unknown. */
 static bool may_cause(const char *shape, const char *fault) {
     static const char *const of_numbers[] = {"/simulation", "/checks", "/tables", NULL};
     static const char *const of_elements[] = {"/frames", "/particles", "/bodies", "/points", NULL};

@@ -73,9 +73,9 @@ void csv_add_field(text_buffer *line, const char *text);
 row_writer *row_writer_open(const row_format *format, byte_sink sink); /* returns NULL if out of memory */
 void row_writer_close(row_writer *w);
 
-/* Return false if the sink refuses the bytes, if memory runs out, or if the result is too large for the format (json
- * and npy keep all rows: 64 MiB at most). In the last two cases w->reason is the reason. Objects that a format does not
- * have are ignored. json, and npy without expected_rows, send nothing before the summary or problem. */
+/* Return false if the sink refuses the bytes. They also return false, with the reason in w->reason, if memory runs out
+ * or the result is too large. json and npy keep all rows, at most 64 MiB. Objects that a format does not have are
+ * ignored. json, and npy without expected_rows, send nothing before the summary or problem. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_object(row_writer *w, row_object kind, const char *json); /* `json` is NULL for a heartbeat */

@@ -1,5 +1,5 @@
-/* options.c — see options.h. getopt is not used, because the table also supplies the help, the suggestions for unknown
- * options, and the keys that options set in a description. */
+/* options.c — see options.h. This parser replaces getopt, because its table also supplies the help, the suggestions for
+ * unknown options, and the keys of a description. */
 #include "clients/cli/options.h"
 
 #include "engine/hamel.h"

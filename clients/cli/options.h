@@ -1,8 +1,8 @@
 /* options.h — parser of a command's arguments, driven by the command's table of options.
  *
- * `--name value` and `--name=value` may occur anywhere among the operands; `--` ends the options; `-` is an operand.
- * Options that set a key of the description become assignments for api_override ("simulation.stop=5"), in the order
- * given. Values point into argv; cli_arguments owns the lists. */
+ * `--name value` and `--name=value` may occur anywhere among the operands. `--` ends the options. `-` is an operand.
+ * Options that set a key of the description become assignments for api_override ("simulation.stop=5"), in the order of
+ * the arguments. Values point into argv; cli_arguments owns the lists. */
 #pragma once
 
 #include "clients/cli/cli.h"

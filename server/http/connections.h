@@ -1,6 +1,6 @@
 /* connections.h — the registry of open connections, and the watchdog that checks them ten times a second.
  *
- * libmicrohttpd counts its timeout from the last byte, so a client that sends a byte now and then can keep a request
+ * The timeout of libmicrohttpd starts again with every byte. So a client that sends single bytes can keep a request
  * open forever. Suspended connections have no timeout. Therefore the watchdog
  *   - closes a connection whose request is not complete by its deadline,
  *   - closes a stream whose client reads nothing for `stall_seconds`,

@@ -1,8 +1,8 @@
 /* http.c — HTTP server on libmicrohttpd; see http.h. The library runs one thread, which calls all functions here except
- * http_start and http_stop. The HTTP thread never blocks: slow work runs in a pool while its connection is suspended.
+ * http_start and http_stop. The HTTP thread never blocks. Slow work runs in a pool while its connection is suspended.
  *
- *     request line ─ begin_request ─> headers ─ request_read_headers ─> body ─ take_body ─> dispatch ─> [pool] ─>
- * send_reply
+ *     request line ─ begin_request ─> headers ─ request_read_headers ─> body ─ take_body ─> dispatch
+ *     dispatch ─> [pool] ─> send_reply
  *
  * A suspended connection does not change until it is resumed, so a handler may use its request freely. libmicrohttpd
  * aborts if it is stopped with a suspended connection. Therefore the task of a pool always resumes its request, and the
@@ -340,8 +340,8 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
     return -1;
 }
 
-/* Selects poll for HTTPS. With epoll libmicrohttpd (at least up to 1.0) does not notice that there is nothing to read,
- * and busy-waits during a TLS handshake: one connection that sends half of a ClientHello uses a whole core. */
+/* Selects poll for HTTPS. With epoll, libmicrohttpd (at least up to 1.0) busy-waits during a TLS handshake if there is
+ * nothing to read. One connection that sends half of a ClientHello then uses a whole core. */
 static unsigned flags_of(const daemon_services *services) {
     unsigned flags = MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     flags |= services->tls ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD;

@@ -1,8 +1,8 @@
 /* routes_results.c — GET /v1/jobs/{id}/results: returns stored rows in any format, and live rows with follow=true.
  *
  * Rows are read chunk by chunk and written to the ring of a stream, as for a live run. The response is a follower, so
- * it uses no thread while there is nothing to send or the client is slow. Formats that are sent as a whole take a run
- * slot when all rows are stored, and keep the slot until the client has read all rows. Without `follow`, the results of
+ * it uses no thread while there is nothing to send or the client is slow. A format that is sent as a whole takes a run
+ * slot when all rows are stored. It keeps the slot until the client has read all rows. Without `follow`, the results of
  * a running job are the stored rows and a summary with status `running`. */
 #include "api/json/text.h"
 #include "server/clock.h"

@@ -7,7 +7,7 @@
  *     waiting ──stream_begin──> flowing ──stream_end──> ended        (the reader reads the rest)
  *        └───────────┴──stream_abandon──> gone: writes of the producer fail, and its cancel flag is set
  *
- * A stream is shared by the request, the response and the producer; each holds a reference and releases it once. */
+ * The request, the response and the producer share a stream. Each of them holds a reference and releases it once. */
 #pragma once
 
 #include "server/budget.h"

@@ -1,8 +1,8 @@
 /* store.h — interface of job stores.
  *
  * A backend is a table of functions (store_kind), registered in store.c under the scheme of its URL. All functions may
- * be called from any thread and may wait for the disk. The declaration of each states its durability: "durable" changes
- * survive a power failure; all others survive the end of the process.
+ * be called from any thread and may wait for the disk. "Durable" in a declaration means that the change survives a
+ * power failure. All other changes survive the end of the process.
  *
  * The status of a job only moves forward, with one exception: a running job is requeued when its run was interrupted.
  *     queued -> running -> completed | incomplete | failed | canceled,   queued -> canceled
@@ -74,8 +74,8 @@ typedef enum store_status {
     STORE_FAILED    /* the backend failed; the reason is in the log */
 } store_status;
 
-/* Limits of an owner; 0: no limit. Bytes are counted at admission and whenever data is stored: descriptions, rows,
- * events, headers and summaries, and JOB_BASE_BYTES for each job (table row, index entries, a short problem). */
+/* Limits of an owner; 0: no limit. Bytes of descriptions, rows, events, headers and summaries are counted at admission
+ * and whenever data is stored. Each job adds JOB_BASE_BYTES (table row, index entries, a short problem). */
 typedef struct store_quota {
     double active; /* queued and running jobs */
     double bytes;
@@ -239,9 +239,9 @@ typedef struct store_kind {
                                  job_batch *out);
     store_status (*delete_batch)(store *s, const char *id, const char *owner, size_t most);
 
-    /* Durable. Deletes up to `most` jobs: those that ended at least `age` ms ago (negative: no bound), and then the
-     * oldest while more than `bytes` are stored (0: no bound). Sets *count to their number. Also deletes batches
-     * without members. */
+    /* Durable. Deletes up to `most` jobs. First it deletes jobs that ended at least `age` ms ago (negative: no bound).
+     * Then it deletes the oldest while more than `bytes` are stored (0: no bound). Sets *count to the number of deleted
+     * jobs. Also deletes batches without members. */
     store_status (*expire)(store *s, int64_t age, double bytes, size_t most, size_t *count);
 
     store_status (*revision)(store *s, int64_t number, int64_t *revision); /* reads the revision of a job */

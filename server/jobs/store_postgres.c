@@ -1,8 +1,10 @@
 /* store_postgres.c — jobs in PostgreSQL, for many nodes with one queue: opening, closing, and the listener.
  *
- * Connections: one for changes (the writer of store_sql.c), one for the lease of this node and for sweeps
- * (store_postgres_lease.c), and up to four readers, opened when needed. The code shared with SQLite is in store_sql*.c;
- * claims are in store_postgres_claim.c.
+ * Connections:
+ *   - one for changes (the writer of store_sql.c)
+ *   - one for the lease of this node and for sweeps (store_postgres_lease.c)
+ *   - up to four readers, opened when needed
+ * The code shared with SQLite is in store_sql*.c. Claims are in store_postgres_claim.c.
  *
  * A run is identified by its attempt, which grows with every start. Every write of a run names the attempt and
  * locks the row of the job until it is committed. So a node whose lease has ended cannot overwrite the work of

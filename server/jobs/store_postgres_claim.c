@@ -1,8 +1,8 @@
 /* store_postgres_claim.c — claims of jobs from a queue that many nodes share.
  *
  * A claim has two parts. First some jobs are reserved: they remain queued, but no other node can claim them. Then each
- * claim of a worker starts one reserved job. The number of reserved jobs is adapted to about a second of work, so that
- * short jobs need few queries and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are
+ * claim of a worker starts one reserved job. The number of reserved jobs is adapted to about a second of work. So short
+ * jobs need few queries, and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are
  * released.
  *
  * A job that ran when its node vanished is a suspect: the job may have caused the crash. Each node reserves at most one
@@ -61,8 +61,8 @@ static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
     return true;
 }
 
-/* Reserves more jobs: twice as many if the last ones were used up in less than LOT_SECONDS, half as many if they took
- * more than twice that time. */
+/* Reserves more jobs. If the last ones were used up in less than LOT_SECONDS, it reserves twice as many. If they took
+ * more than twice that time, it reserves half as many. */
 static bool refill(postgres_store *s, sql_connection *c) {
     pg_reserve *r = &s->reserve;
     double now = clock_seconds(), took = now - r->taken_at;

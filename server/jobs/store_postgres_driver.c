@@ -4,8 +4,9 @@
  * Statements are prepared on their first use on a connection.
  *
  * All waiting changes are made in one transaction. If a change fails, the transaction is rolled back and each change
- * gets its own transaction, which is retried after a conflict (a deadlock, or the same key at the same time). If the
- * database cannot be reached, changes with wait_for_db wait until the lease ends; other changes fail immediately. */
+ * gets its own transaction. After a conflict (a deadlock, or the same key at the same time), this transaction is
+ * retried. If the database cannot be reached, changes with wait_for_db wait until the lease ends; other changes fail
+ * immediately. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 

@@ -5,8 +5,8 @@
  * and requeues the jobs. Later writes of the removed node are refused, because their attempt is no longer the current
  * one. The removed node then registers as a new node with a new lease.
  *
- * A node that cannot reach the database computes the end of its lease by its own clock, counted from the time just
- * before it sent its last renewal. At this time the node stops its runs.
+ * If a node cannot reach the database, it computes the end of its lease by its own clock. The lease starts at the time
+ * just before the node sent its last renewal. When the lease ends, the node stops its runs.
  *
  * A job that was running when its node vanished may have caused this. If the nodes of a job have vanished JOB_LOST_MAX
  * times without a stored row in between, the job fails. If several jobs are lost together, the loss counts only for
@@ -89,7 +89,7 @@ typedef struct held_job {
 } held_job;
 
 /* Cancels runs that clients of other nodes have canceled. Requeues jobs that are assigned to this node but do not run
- * here: the connection broke after their claim was committed, or before their end was committed. */
+ * here. The connection broke after their claim or before their end was committed. */
 static void look_at_mine(postgres_store *s) {
     sql_connection *c = &s->lease_connection.base;
     held_job held[MINE_MOST];

@@ -59,7 +59,7 @@ static bool count_crashes(sqlite_store *s) {
 }
 
 /* Requeues the jobs that were running when the last process ended. A job fails if it has crashed the daemon repeatedly,
- * or if it has not stored a row in many attempts: such a job may exhaust the memory of the machine, and the kernel then
+ * or if it has not stored a row in many attempts. Such a job may exhaust the memory of the machine. The kernel then
  * ends the daemon without a crash mark. */
 static bool recover_once(sqlite_store *s) {
     static const char crash[] = PROBLEM_JSON("crashed", "The run crashed the server", "500",

@@ -2,7 +2,7 @@
  *
  * Each thread repeatedly runs the next block of members. The row of a member does not depend on its block, so the table
  * does not depend on the number of threads and shards. The rows of the blocks are written to standard output in the
- * order of members, or to parts in a directory (sweep_parts.h), from which an interrupted sweep can be resumed.
+ * order of members, or to parts in a directory (sweep_parts.h). An interrupted sweep can be resumed from the parts.
  * remote_sweep.c runs sweeps on a server. */
 #include "clients/cli/commands/simulation.h"
 #include "clients/cli/commands/sweep_parts.h"

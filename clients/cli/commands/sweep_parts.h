@@ -37,8 +37,8 @@ int sweep_part_write(const char *directory, const sweep_part_span *span, const c
 bool sweep_part_exists(const char *directory, const sweep_part_span *span, sweep_counts *counts);
 
 /* Joins the parts in the directory and writes the table. `wanted` selects the parts of one sweep; NULL selects all
- * parts. Returns CLI_OK, CLI_RUN_FAILED if a member failed or is incomplete, CLI_IO, or CLI_INVALID after reporting
- * missing members, duplicate members or parts of different sweeps. */
+ * parts. Returns CLI_OK, CLI_IO, or CLI_RUN_FAILED if a member failed or is incomplete. Returns CLI_INVALID after
+ * reporting missing members, duplicate members or parts of different sweeps. */
 int sweep_parts_join(const char *directory, const sweep_part_span *wanted, const cli_output *out);
 
 /* Deletes the parts of this sweep, and the directory if it is empty. */

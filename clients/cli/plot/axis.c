@@ -10,7 +10,7 @@
 enum { MARKS_MOST = 100 };
 
 /* flat: values that differ by less than this fraction of their size (about 1e4 units in the last place) count as
- * constant. least_span: half ranges up to this count as constant, too; the differences of marks then stay above the
+ * constant. least_span: half ranges up to this count as constant, too. This keeps the differences of marks above the
  * subnormal numbers. */
 static const double flat = 1e-12, least_span = 1e-300;
 

@@ -1,5 +1,7 @@
-/* remote.c — forwards the responses of a daemon to an observer: runs (POST /v1/simulations), analyses (POST
- * /v1/analyses), whose document is passed as the summary, and rows of jobs (GET /v1/jobs/{id}/results).
+/* remote.c — forwards the responses of a daemon to an observer:
+ *     POST /v1/simulations         a run
+ *     POST /v1/analyses            an analysis; its document is passed as the summary
+ *     GET /v1/jobs/{id}/results    the rows of a job
  *
  * Any other response is a problem document, or does not come from hameld. */
 #include "clients/cli/remote/remote.h"

@@ -38,7 +38,9 @@ CREATE TABLE jobs(
     summary TEXT,
     problem TEXT,
     owner TEXT NOT NULL,
-    -- bytes: counted for the job; admitted: those at its submission; quota: that of the owner at submission, 0: none
+    -- bytes: bytes counted for the job
+    -- admitted: bytes counted when the job was submitted
+    -- quota: quota of the owner when the job was submitted; 0: no quota
     bytes BIGINT NOT NULL,
     admitted BIGINT NOT NULL,
     quota BIGINT NOT NULL,
