@@ -234,7 +234,7 @@ export HAMEL_TEST_EXCHANGES := $(exchanges)
 alone_names := test_space test_adversaries
 alone_tests := $(filter $(addprefix %/,$(alone_names)),$(call in_folders,$(release_tests),fault))
 # Run the longest tests first, so that no processor is idle at the end.
-long_names := test_nodes test_streams test_holonomy test_redundant_turns test_written
+long_names := test_nodes test_nodes_database test_streams test_holonomy test_redundant_turns test_written
 parallel_tests := $(filter-out $(alone_tests),$(call in_folders,$(release_tests) $(debug_tests),unit) \
     $(call in_folders,$(release_tests),reference http fault))
 parallel_tests := $(filter $(addprefix %/,$(long_names)),$(parallel_tests)) $(filter-out $(addprefix %/,$(long_names)),$(parallel_tests))

@@ -1,18 +1,14 @@
-/* test_nodes.c — several daemons with one queue in PostgreSQL. Daemons are killed, suspended or disconnected from
- * the database, and the database is killed. No accepted job may be lost, and every result must equal that of an
- * undisturbed run.
+/* test_nodes.c — several daemons with one queue in PostgreSQL. Daemons are killed or suspended. No accepted job may be
+ * lost, and every result must equal that of an undisturbed run.
  *
  * HAMEL_TEST_LONG adds jobs and kills, and uses the default lease. */
-#include "tests/fault/store_files.h"
-#include "tests/http/daemon.h"
-#include "tests/http/postgres.h"
+#include "tests/fault/queue_nodes.h"
 #include "tests/http/tokens.h"
 
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,198 +17,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-enum { NODES = 3, SYSTEM_BYTES = 512, PATH_BYTES = 128, JOBS_MOST = 100000, MEMBERS = 200 };
-
-static test_postgres server;
-static char database[16], url[POSTGRES_URL_BYTES], lease[16];
-static test_daemon nodes[NODES];
-static size_t node_count;
-static unsigned seed = 1;
-
-/* ---- a queue and its nodes -------------------------------------------------------------------------------------- */
-
-static double lease_seconds(void) {
-    return long_tests() ? 30 : 2;
-}
-
-static int64_t in_database(const char *sql) {
-    return postgres_ask(&server, database, sql);
-}
-
-static void start_node(size_t k, bool again) {
-    const char *const arguments[] = {"--store", url, "--lease", lease, "--workers", "2", NULL};
-    if (again) {
-        daemon_start_again(&nodes[k], arguments);
-    } else {
-        daemon_start(&nodes[k], arguments);
-    }
-}
-
-static int new_queue(void **state) {
-    static int number;
-    (void)state;
-    snprintf(database, sizeof database, "n%d", number++);
-    postgres_database(&server, database, url);
-    snprintf(lease, sizeof lease, "%g", lease_seconds());
-    node_count = 0;
-    return 0;
-}
-
-static void start_nodes(size_t count) {
-    for (node_count = 0; node_count < count; node_count++) start_node(node_count, false);
-}
-
-static int end_nodes(void **state) {
-    (void)state;
-    for (size_t k = 0; k < node_count; k++) {
-        if (nodes[k].pid > 0) kill(nodes[k].pid, SIGCONT);
-        daemon_remove(&nodes[k]);
-    }
-    node_count = 0;
-    return 0;
-}
-
-/* Returns the kind of a job: some rows, some thousand rows, or, for one job in twenty, a run of about a second. */
-static size_t kind_of(size_t i) {
-    return i % 20 == 7 ? 2 : i % 2;
-}
-
-static const char *system_of(size_t i, char *out) {
-    static const double samples[] = {11, 2001, 30001};
-    static const char *const names[] = {"kind0", "kind1", "kind2"};
-    size_t kind = kind_of(i);
-    return oscillator(out, SYSTEM_BYTES, names[kind], samples[kind], samples[kind]);
-}
-
-typedef struct submitted {
-    char (*ids)[40];
-    size_t wanted, count, unanswered;
-    size_t members; /* additional jobs in a batch */
-    atomic_bool stop;
-} submitted;
-
-/* Submits jobs to any node that answers, and records each accepted job. */
-static void *submit_jobs(void *context) {
-    submitted *s = context;
-    char system[SYSTEM_BYTES];
-    for (size_t k = 0; s->count < s->wanted && !atomic_load(&s->stop); k++) {
-        test_daemon now = nodes[k % node_count];
-        answer a = ask(&now, "POST", "/v1/jobs", json_type, system_of(s->count, system));
-        const char *id = a.status == 201 ? strstr(a.body, "\"id\":\"") : NULL;
-        if (id) {
-            snprintf(s->ids[s->count++], sizeof s->ids[0], "%.32s", id + 6);
-        } else {
-            s->unanswered++;
-            sleep_seconds(0.02);
-        }
-        answer_clear(&a);
-    }
-    return NULL;
-}
-
-/* Submits a batch of jobs of the first kind. Returns its id, which the caller frees. */
-static char *submit_batch(submitted *s) {
-    char system[SYSTEM_BYTES], *body = calloc(MEMBERS + 1, SYSTEM_BYTES), *end = body;
-    assert_non_null(body);
-    system_of(0, system);
-    for (size_t k = 0; k < MEMBERS; k++) {
-        end = stpcpy(stpcpy(end, k ? "," : "{\"systems\":["), system);
-    }
-    stpcpy(end, "]}");
-    cJSON *made = ask_json(&nodes[0], "POST", "/v1/batches", json_type, body, 201);
-    char *id = strdup(json_text_of(made, "id"));
-    cJSON_Delete(made);
-    free(body);
-    s->members = MEMBERS;
-    return id;
-}
-
-/* Waits until a node is ready. A node that has lost the database retries after pauses of up to some seconds. */
-static void wait_until_ready(const test_daemon *d) {
-    double until = hang_time();
-    long status = 0;
-    while (status != 200 && now_seconds() < until) {
-        answer a = ask(d, "GET", "/readyz", NULL, NULL);
-        status = a.status;
-        answer_clear(&a);
-        if (status != 200) sleep_seconds(0.05);
-    }
-    assert_int_equal(status, 200);
-}
-
-static submitted new_jobs(size_t wanted) {
-    submitted s = {.ids = calloc(wanted, sizeof *s.ids), .wanted = wanted};
-    assert_non_null(s.ids);
-    return s;
-}
-
-static void wait_for_number(const char *sql, int64_t wanted) {
-    double until = hang_time();
-    int64_t found;
-    while ((found = in_database(sql)) != wanted && now_seconds() < until) sleep_seconds(0.1);
-    if (found != wanted) print_error("%s: %lld, not %lld\n", sql, (long long)found, (long long)wanted);
-    assert_int_equal(found, wanted);
-}
-
-/* Checks that every accepted job has completed once, and that no other jobs exist. */
-static void check_history(const submitted *s) {
-    double until = hang_time();
-    /* extend the deadline whenever the number of open jobs has decreased */
-    for (int64_t left = INT64_MAX, before; left > 0; until = left < before ? hang_time() : until) {
-        before = left;
-        left = in_database("SELECT count(*) FROM jobs WHERE status<2");
-        assert_true(now_seconds() < until);
-        if (left > 0) sleep_seconds(0.1);
-    }
-    int64_t all = in_database("SELECT count(*) FROM jobs") - (int64_t)s->members;
-    assert_true(all >= (int64_t)s->count && all <= (int64_t)(s->count + s->unanswered));
-    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE status<>2"), 0);
-    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE CAST(CAST(summary AS json)->>'rows' AS BIGINT)<>"
-                                 "(SELECT sum(rows) FROM chunks WHERE job=number)"),
-                     0);
-    assert_int_equal(in_database("SELECT count(*) FROM chunks AS a JOIN chunks AS b ON a.job=b.job AND "
-                                 "a.first<b.first AND a.first+a.rows>b.first"),
-                     0);
-    assert_int_equal(in_database("SELECT count(*) FROM (SELECT queued, running FROM owners) AS o WHERE queued<>0 OR "
-                                 "running<>0"),
-                     0);
-    assert_int_equal(in_database(MISCOUNTED_MEMBERS), 0);
-    char path[PATH_BYTES];
-    wait_until_ready(&nodes[0]);
-    for (size_t i = 0; i < s->count; i += 1 + s->count / 100) {
-        snprintf(path, sizeof path, "/v1/jobs/%s", s->ids[i]);
-        cJSON_Delete(ask_json(&nodes[0], "GET", path, NULL, NULL, 200));
-    }
-}
-
-/* Checks that all jobs of a kind have the same bytes as a run without a queue. */
-static void check_rows(const submitted *s) {
-    char system[SYSTEM_BYTES], path[PATH_BYTES];
-    const char *headers[] = {"Content-Type: application/json", "Accept: text/csv", NULL};
-    int64_t different = in_database("SELECT count(*) FROM (SELECT name FROM (SELECT name, job, md5(string_agg(data, "
-                                    "''::bytea ORDER BY first)) AS digest FROM chunks, jobs WHERE job=number GROUP BY "
-                                    "name, job) AS results GROUP BY name HAVING min(digest)<>max(digest)) AS kinds");
-    assert_int_equal(different, 0);
-    for (size_t kind = 0; kind < 3; kind++) {
-        size_t i = 0;
-        while (i < s->count && kind_of(i) != kind) i++;
-        if (i == s->count) continue;
-        answer expected = ask(&nodes[0], "POST", "/v1/simulations", headers, system_of(i, system));
-        snprintf(path, sizeof path, "/v1/jobs/%s/results", s->ids[i]);
-        answer stored = ask(&nodes[0], "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
-        assert_int_equal(expected.status, 200);
-        assert_int_equal(stored.status, 200);
-        assert_int_equal(stored.length, expected.length);
-        assert_memory_equal(stored.body, expected.body, stored.length);
-        answer_clear(&stored);
-        answer_clear(&expected);
-    }
-}
-
-static double random_seconds(double least, double most) {
-    return least + (most - least) * ((double)rand_r(&seed) / RAND_MAX);
-}
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
@@ -245,7 +49,7 @@ static void jobs_of_killed_nodes_are_run_by_others(void **state) {
     assert_int_equal(pthread_create(&submitter, NULL, submit_jobs, &s), 0);
     for (size_t k = 0; k < kills; k++) {
         sleep_seconds(long_tests() ? 2 : random_seconds(0.2, 0.8));
-        size_t victim = (size_t)rand_r(&seed) % NODES;
+        size_t victim = random_node();
         daemon_end(&nodes[victim], SIGKILL);
         start_node(victim, true);
     }
@@ -401,7 +205,7 @@ static void many_jobs_of_one_owner_do_not_delay_the_only_job_of_another(void **s
     (void)state;
     token_file_make(file_name);
     token_file_write(file_name, owners, HOLDERS);
-    const char *const arguments[] = {"--store",  url,       "--lease",       lease,    "--workers", "1",
+    const char *const arguments[] = {"--store",  queue_url, "--lease",       lease,    "--workers", "1",
                                      "--tokens", file_name, "--max-members", "100000", NULL};
     daemon_start(&nodes[node_count++], arguments);
     snprintf(system, sizeof system,
@@ -429,141 +233,6 @@ static void many_jobs_of_one_owner_do_not_delay_the_only_job_of_another(void **s
     unlink(file_name);
 }
 
-/* ---- the database ----------------------------------------------------------------------------------------------- */
-
-static void check_without_database(const test_daemon *d) {
-    char system[SYSTEM_BYTES], value[32];
-    answer live = ask(d, "POST", "/v1/simulations", json_type, system_of(0, system));
-    assert_int_equal(live.status, 200);
-    answer_clear(&live);
-    answer refused = ask(d, "POST", "/v1/jobs", json_type, system_of(0, system));
-    assert_int_equal(refused.status, 503);
-    assert_true(answer_header(&refused, "Retry-After", value, sizeof value));
-    answer_clear(&refused);
-    answer ready = ask(d, "GET", "/readyz", NULL, NULL);
-    assert_int_equal(ready.status, 503);
-    answer_clear(&ready);
-}
-
-/* Messages of libpq must also be logged as one JSON object per line. */
-static void check_log(const test_daemon *d) {
-    static char line[16384];
-    FILE *log = fopen(d->log, "r");
-    assert_non_null(log);
-    while (fgets(line, sizeof line, log)) {
-        cJSON *entry = cJSON_Parse(line);
-        if (!cJSON_IsObject(entry)) print_error("in the log: %s", line);
-        assert_true(cJSON_IsObject(entry));
-        cJSON_Delete(entry);
-    }
-    fclose(log);
-}
-
-static void killing_the_database_loses_no_acknowledged_job(void **state) {
-    (void)state;
-    size_t kills = long_tests() ? 20 : 3;
-    submitted s = new_jobs(JOBS_MOST);
-    pthread_t submitter;
-    start_nodes(NODES);
-    assert_int_equal(pthread_create(&submitter, NULL, submit_jobs, &s), 0);
-    for (size_t k = 0; k < kills; k++) {
-        sleep_seconds(random_seconds(0.5, 1.5));
-        postgres_kill(&server);
-        check_without_database(&nodes[k % NODES]);
-        postgres_again(&server);
-    }
-    for (size_t k = 0; k < NODES; k++) wait_until_ready(&nodes[k]);
-    sleep_seconds(0.5);
-    atomic_store(&s.stop, true);
-    pthread_join(submitter, NULL);
-    double begin = now_seconds();
-    check_history(&s);
-    print_message("%zu jobs accepted, %zu unanswered, %zu kills, all done %.1f s later\n", s.count, s.unanswered, kills,
-                  now_seconds() - begin);
-    check_rows(&s);
-    for (size_t k = 0; k < NODES; k++) check_log(&nodes[k]);
-    free(s.ids);
-}
-
-/* The database is unreachable for longer than the lease. Nodes stop their runs, and resume them when the database is
- * reachable again. */
-static void nodes_survive_a_database_outage_longer_than_the_lease(void **state) {
-    (void)state;
-    static const char lost[] = "hamel_leases_lost_total{whose=\"own\"}";
-    char system[SYSTEM_BYTES];
-    start_nodes(1);
-    char *id = submit(&nodes[0], oscillator(system, sizeof system, "long", 40000, 40001));
-    wait_for_status(&nodes[0], id, "running");
-    postgres_kill(&server);
-    /* the node detects by its own clock that its lease has ended */
-    for (double until = hang_time(); daemon_metric(&nodes[0], lost) < 1;) {
-        assert_true(now_seconds() < until);
-        answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);
-        assert_int_equal(health.status, 200);
-        answer_clear(&health);
-        sleep_seconds(0.2);
-    }
-    postgres_again(&server);
-    wait_for_number("SELECT count(*) FROM jobs WHERE status=2", 1);
-    free(id);
-}
-
-static void allow_writing(bool allowed) {
-    char command[128];
-    snprintf(command, sizeof command, "ALTER SYSTEM SET default_transaction_read_only=%s", allowed ? "off" : "on");
-    in_database(command);
-    in_database("SELECT CAST(pg_reload_conf() AS INTEGER)");
-}
-
-/* The database becomes read-only, like a standby to which connections have moved. */
-static void a_node_of_a_read_only_database_is_not_ready(void **state) {
-    (void)state;
-    char system[SYSTEM_BYTES];
-    start_nodes(1);
-    wait_until_ready(&nodes[0]);
-    char *running = submit(&nodes[0], oscillator(system, sizeof system, "running", 40000, 40001));
-    wait_for_status(&nodes[0], running, "running");
-    allow_writing(false);
-    answer ready = {0};
-    for (double until = hang_time(); ready.status != 503;) {
-        assert_true(now_seconds() < until);
-        answer_clear(&ready);
-        ready = ask(&nodes[0], "GET", "/readyz", NULL, NULL);
-    }
-    assert_non_null(strstr(ready.body, "read-only"));
-    answer_clear(&ready);
-    check_without_database(&nodes[0]);
-    answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);
-    assert_int_equal(health.status, 200);
-    answer_clear(&health);
-    sleep_seconds(1);
-    allow_writing(true);
-    wait_until_ready(&nodes[0]);
-    wait_for_status(&nodes[0], running, "completed"); /* a job does not fail because its rows could not be stored */
-    free(running);
-    char *id = submit(&nodes[0], system_of(0, system));
-    wait_for_status(&nodes[0], id, "completed");
-    free(id);
-}
-
-/* Five of eight transactions that start a job fail at the commit, as in a serialization conflict. A node retries fewer
- * times in succession. */
-static void reservations_are_kept_when_commits_fail(void **state) {
-    (void)state;
-    submitted s = new_jobs(1);
-    start_nodes(1);
-    in_database("CREATE SEQUENCE luck");
-    in_database("CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF nextval(''luck'') % 8 < 5 THEN "
-                "RAISE EXCEPTION ''in the way'' USING ERRCODE=''40001''; END IF; RETURN NULL; END'");
-    in_database("CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON jobs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN "
-                "(old.status=0 AND new.status=1) EXECUTE FUNCTION fail()");
-    free(submit_batch(&s));
-    check_history(&s);
-    assert_int_equal(in_database("SELECT count(*) FROM jobs WHERE status=2"), MEMBERS);
-    assert_true(in_database("SELECT last_value FROM luck") > MEMBERS);
-    free(s.ids);
-}
-
 /* ---- workers ---------------------------------------------------------------------------------------------------- */
 
 static pid_t start_worker(const char *idle) {
@@ -572,8 +241,8 @@ static pid_t start_worker(const char *idle) {
     assert_true(pid >= 0);
     if (pid > 0) return pid;
     const char *program = set && *set ? set : "build/hamel";
-    execl(program, program, "worker", "--store", url, "--idle", idle, "--lease", lease, "--workers", "1", "--log-level",
-          "silent", (char *)NULL);
+    execl(program, program, "worker", "--store", queue_url, "--idle", idle, "--lease", lease, "--workers", "1",
+          "--log-level", "silent", (char *)NULL);
     _exit(127);
 }
 
@@ -581,7 +250,7 @@ static void a_worker_serves_the_queue_until_it_is_idle_or_stopped(void **state) 
     (void)state;
     char system[SYSTEM_BYTES];
     int status;
-    const char *const arguments[] = {"--store", url, "--lease", lease, "--workers", "1", NULL};
+    const char *const arguments[] = {"--store", queue_url, "--lease", lease, "--workers", "1", NULL};
     daemon_start(&nodes[node_count++], arguments);
     free(submit(&nodes[0], endless(system, sizeof system))); /* occupies the only run slot of the daemon */
     wait_for_number("SELECT count(*) FROM jobs WHERE status=1", 1);
@@ -628,7 +297,7 @@ static void passwords_are_never_printed(void **state) {
         assert_true(strlen(text) > 0);
         assert_untold(text);
     }
-    snprintf(secret, sizeof secret, "postgresql://hamel:hunter2@/%s?host=%s", database, server.dir);
+    snprintf(secret, sizeof secret, "postgresql://hamel:hunter2@/%s?host=%s", queue_database, queue_server.dir);
     assert_int_equal(daemon_run((const char *const[]){"--store", secret, "--check-config", NULL}, text, sizeof text),
                      0);
     assert_non_null(strstr(text, "postgresql://hamel@"));
@@ -646,20 +315,6 @@ static void passwords_are_never_printed(void **state) {
     assert_untold(text);
 }
 
-static int start_server(void **state) {
-    (void)state;
-    postgres_start(&server, "");
-    return 0;
-}
-
-static int stop_server(void **state) {
-    (void)state;
-    postgres_stop(&server);
-    return 0;
-}
-
-#define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, new_queue, end_nodes)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_QUEUE(several_nodes_run_each_job_once),
@@ -670,12 +325,8 @@ int main(void) {
         WITH_QUEUE(a_job_is_canceled_through_any_node),
         WITH_QUEUE(the_same_key_at_all_nodes_simultaneously_creates_one_job),
         WITH_QUEUE(many_jobs_of_one_owner_do_not_delay_the_only_job_of_another),
-        WITH_QUEUE(killing_the_database_loses_no_acknowledged_job),
-        WITH_QUEUE(reservations_are_kept_when_commits_fail),
-        WITH_QUEUE(nodes_survive_a_database_outage_longer_than_the_lease),
-        WITH_QUEUE(a_node_of_a_read_only_database_is_not_ready),
         WITH_QUEUE(a_worker_serves_the_queue_until_it_is_idle_or_stopped),
         WITH_QUEUE(passwords_are_never_printed),
     };
-    return cmocka_run_group_tests_name("nodes", tests, start_server, stop_server);
+    return cmocka_run_group_tests_name("nodes", tests, start_queue_server, stop_queue_server);
 }

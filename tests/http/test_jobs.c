@@ -47,6 +47,11 @@ static char *completed_job(const char *name, double stop_time, double samples) {
     return id;
 }
 
+static void delete_job(const char *id) {
+    char path[PATH_BYTES];
+    assert_int_equal(ask_status(&d, "DELETE", job_path(path, id, ""), NULL), 204);
+}
+
 /* ---- states of a job ---- */
 
 static void a_job_is_accepted_runs_and_completes(void **state) {
@@ -121,16 +126,14 @@ static void an_incomplete_job_reports_its_progress(void **state) {
 
 static void waiting_ends_at_its_time_limit(void **state) {
     (void)state;
-    char system[SYSTEM_BYTES], path[PATH_BYTES];
+    char system[SYSTEM_BYTES];
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=1", NULL};
     double begin = now_seconds();
     cJSON *job = ask_json(&d, "POST", "/v1/jobs", headers, endless(system, sizeof system), 201);
     assert_true(now_seconds() - begin >= 0.9); /* the response was sent although the run continues */
     assert_true(strcmp(json_text_of(job, "status"), "running") == 0 ||
                 strcmp(json_text_of(job, "status"), "queued") == 0);
-    answer a = ask(&d, "DELETE", job_path(path, json_text_of(job, "id"), ""), NULL, NULL);
-    assert_int_equal(a.status, 204);
-    answer_clear(&a);
+    delete_job(json_text_of(job, "id"));
     cJSON_Delete(job);
 }
 
@@ -422,7 +425,6 @@ static void lists_go_from_new_to_old_page_by_page(void **state) {
         cJSON_Delete(list);
     }
     assert_int_equal(seen, 8);
-    wait_for_status(&d, ids[7], "completed");
     for (int i = 0; i < 8; i++) wait_for_status(&d, ids[i], "completed");
     cJSON *list = ask_json(&d, "GET", "/v1/jobs?name=page&status=completed", NULL, NULL, 200);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(list, "items")), 8);
@@ -460,10 +462,7 @@ static void a_page_of_long_texts_ends_early_and_the_next_continues(void **state)
     assert_int_equal(pages, 2);
     for (int i = 0; i < JOBS; i++) {
         wait_for_status(&d, ids[i], "completed");
-        snprintf(path, sizeof path, "/v1/jobs/%s", ids[i]);
-        answer gone = ask(&d, "DELETE", path, NULL, NULL);
-        assert_int_equal(gone.status, 204);
-        answer_clear(&gone);
+        delete_job(ids[i]);
         free(ids[i]);
     }
 }
@@ -496,10 +495,8 @@ static void a_queued_job_is_canceled_without_running(void **state) {
     assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(job, "started")));
     cJSON_Delete(job);
     for (int i = 0; i < busy; i++) {
-        answer a = ask(&d, "DELETE", job_path(path, running[i], ""), NULL, NULL);
-        assert_int_equal(a.status, 204);
-        answer_clear(&a);
-        cJSON_Delete(ask_json(&d, "GET", path, NULL, NULL, 404));
+        delete_job(running[i]);
+        cJSON_Delete(ask_json(&d, "GET", job_path(path, running[i], ""), NULL, NULL, 404));
         free(running[i]);
     }
     free(completed_job("after", 1, 3)); /* the workers are available again */
@@ -510,9 +507,7 @@ static void a_deleted_job_is_removed_with_its_data(void **state) {
     char path[PATH_BYTES];
     static const char *const rests[] = {"", "/system", "/results"};
     char *id = completed_job("gone", 1, 3);
-    answer a = ask(&d, "DELETE", job_path(path, id, ""), NULL, NULL);
-    assert_int_equal(a.status, 204);
-    answer_clear(&a);
+    delete_job(id);
     for (size_t i = 0; i < 3; i++) cJSON_Delete(ask_json(&d, "GET", job_path(path, id, rests[i]), NULL, NULL, 404));
     cJSON_Delete(ask_json(&d, "DELETE", job_path(path, id, ""), NULL, NULL, 404));
     free(id);
