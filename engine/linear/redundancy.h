@@ -23,8 +23,9 @@ typedef struct redundancy {
 } redundancy;
 
 /* Eliminates the rows of A that `taken` selects (m; NULL: all). A is sorted by rows. A row is dependent if no entry
- * after elimination exceeds `tolerance` times the size of the row. This size is the largest entry of the row, or its usual length
- * (m; NULL: unknown) if that is larger. Call redundancy_free in every case. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+ * after elimination exceeds `tolerance` times the size of the row. This size is the largest entry of the row, or its
+ * usual length (m; NULL: unknown) if that is larger. Call redundancy_free in every case. Returns HAMEL_OK or
+ * HAMEL_NO_MEMORY. */
 hamel_status redundancy_find(redundancy *out, const sparse_block *A, const double *values, const bool *taken,
                              const double *usual, double tolerance) HAMEL_CHECKED;
 void redundancy_free(redundancy *r);

@@ -8,12 +8,13 @@
  *   revolute    coincident; in space also (R_A s)·(R_B axis) = 0 for two directions s perpendicular to the axis
  *   prismatic   (R_A s)·(r_A − r_B) = 0 for each direction s perpendicular to the axis; no relative rotation
  *   fixed       coincident; no relative rotation
- *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component, at p = r_W − radius R_S normal/|normal|.
- *               W rolls on the surface of S. `normal` points away from S.
+ *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component,
+ *               at p = r_W − radius R_S normal/|normal|. W rolls on the surface of S. `normal` points away from S.
  *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0. Without B, v_B and ω_B are 0.
  *
- * "No relative rotation" is R_A2·R_B1 = 0 in the plane, and R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space. The axes of both
- * ends are then parallel. README.md describes the axes of `axis`, `direction` and `normal`, and which end is W. */
+ * "No relative rotation" is R_A2·R_B1 = 0 in the plane, and R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space. The axes
+ * of both ends are then parallel. README.md describes the axes of `axis`, `direction` and `normal`, and which end is
+ * W. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
