@@ -33,7 +33,7 @@ static const option config_options[] = {
     {"tokens",      "FILE",      OPTION_TEXT,   AT(tokens),         0, 0,    "",               "read tokens from a JSON file, see server/README.md (without it: loopback only)"},
     {"new-token",   "NAME",      OPTION_TEXT,   AT(new_token),      0, 0,    "",               "print a new token and its entry for that file, and exit"},
     {"tls-cert",    "FILE",      OPTION_TEXT,   AT(tls_cert),       0, 0,    "",               "serve HTTPS with this certificate chain in PEM"},
-    {"tls-key",     "FILE",      OPTION_TEXT,   AT(tls_key),        0, 0,    "",               "private key of the certificate in PEM"},
+    {"tls-key",     "FILE",      OPTION_TEXT,   AT(tls_key),        0, 0,    "",               "read the private key of the certificate from a PEM file"},
     {"hosts",       "NAMES",     OPTION_TEXT,   AT(hosts),          0, 0,    "",               "accept requests for localhost and these host names only: NAME,... (default: any with --tokens, else none)"},
     {"cors",        "ORIGINS",   OPTION_TEXT,   AT(cors),           0, 0,    "",               "allow these origins (CORS): * or https://host[:port],..."},
     {"workers",     "N",         OPTION_COUNT,  AT(workers),        1, 1024, "",               "compute at most N runs at the same time (default: cores)"},

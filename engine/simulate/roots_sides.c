@@ -190,7 +190,7 @@ static hamel_status fail_undecided(const roots *w, size_t i, double t, bool star
     return status;
 }
 
-/* Sets the sides of the functions of events, and marks the events that happen now because their functions leave zero. */
+/* Records the sign of each event function. Marks the events that occur now because their function moves away from 0. */
 static hamel_status place_events(roots *w, const motion_state *at, bool start, bool changed, hamel_error *error) {
     bool any = false;
     for (size_t i = 0; i < w->model->events.count; i++) {

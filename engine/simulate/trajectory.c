@@ -317,7 +317,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     assert(!l->integrator && l->t == l->model->settings.start);
     if (l->roots) {
         if (l->branches) status = branch_change_foresee(l->branches, l->q, l->v, error);
-        if (status == HAMEL_OK) status = evaluate_here(l, error); /* its branches are held until the next event */
+        if (status == HAMEL_OK) status = evaluate_here(l, error); /* these branches are held until the next event */
         l->dynamics->held = true;
         motion_state at = present_state(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);

@@ -256,8 +256,8 @@ static void a_collar_slides_along_its_guide(void **state) {
     motion_free(&m);
 }
 
-/* A double pendulum of bodies in a plane of space: three equations per joint are satisfied by every planar motion. The
- * planar description does not contain these equations. */
+/* A double pendulum of spatial bodies that moves in a plane. Every planar motion satisfies three of the equations of
+ * each joint; the planar description does not contain them. */
 static void a_planar_mechanism_may_be_described_in_space(void **state) {
     (void)state;
 #define LINKS \

@@ -3,7 +3,8 @@
 --
 -- The counts of owners are maintained by triggers, so that no statement can omit them, and separately for each node:
 -- nodes that work for the same owner would otherwise wait for each other at every change. Members of a batch are
--- counted in 64 slots that nodes share, not for each node: there are many batches, and a removed node leaves no rows.
+-- counted in 64 slots that all nodes share. Counts for each batch and node would be too many rows, and those of removed
+-- nodes would remain.
 --
 -- If one transaction changes a row n times, this takes a time proportional to n^2. So a trigger for each statement
 -- counts inserted rows, and changes of many members are made in slices.
