@@ -251,7 +251,7 @@ static hamel_status try_start(search *s, double *z, bool initial, bool *solved) 
     statics *p = &s->statics;
     hamel_status status = HAMEL_OK;
     *solved = false;
-    for (int relaxed = 0; relaxed <= initial && status == HAMEL_OK; relaxed++) {
+    for (int relaxed = 0; relaxed <= (initial ? 1 : 0) && status == HAMEL_OK; relaxed++) {
         if (initial)
             memcpy(z, s->model->q0, s->n * sizeof *z);
         else

@@ -320,8 +320,9 @@ typedef struct linearizer {
 static hamel_status make_state(linearizer *z, local_state *state) {
     analysis *a = z->a;
     size_t n = a->n, m = a->model->m;
-    double *q = arena_doubles(a->memory, 3 * n + m), *v = q + n, *lambda = q + 3 * n;
+    double *q = arena_doubles(a->memory, 3 * n + m);
     if (!q) return analysis_no_memory(a);
+    double *v = q + n, *lambda = q + 3 * n;
     *state = (local_state){a->model->settings.start, q, v, q + 2 * n, lambda};
     if (!z->at) {
         hamel_status status = initial_state(z->dynamics, q, v, q + 2 * n, lambda, a->error);
