@@ -26,6 +26,9 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     exit 0 # they may be installed under other names; the compiler reports missing ones
 fi
 
+# Under make -j several groups are installed at once, but apt-get does not wait for another apt-get.
+if command -v flock >/dev/null 2>&1; then exec 9<"$list" && flock 9; fi
+
 # dpkg-query fails if one package is not installed, so its exit status is ignored. shellcheck disable=SC2086
 installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $packages 2>/dev/null || true)
 missing=
