@@ -224,7 +224,7 @@ void integrator_free(integrator *w) {
 /* --- stepping ------------------------------------------------------------------------------------------------------- */
 
 stepper_counts integrator_count(const integrator *w) {
-    return w->stepper ? stepper_add_counts(w->before, w->stepper->counts) : w->before;
+    return w->stepper ? stepper_add_counts(w->before, stepper_count(w->stepper)) : w->before;
 }
 
 static hamel_status change_method(integrator *w, const stepper_kind *kind, double safety, hamel_error *error) {

@@ -70,6 +70,7 @@ typedef struct stepper_kind {
     bool (*limit)(stepper *s); /* applies a changed s->most; NULL if each step reads s->most */
     /* Takes one step and sets *t and y[length] to its end. */
     step_result (*step)(stepper *s, double *t, double *y);
+    void (*count)(stepper *s); /* updates the counts that are not kept at each step; NULL if there are none */
     bool (*interpolate)(stepper *s, double t, double *y); /* within the last step */
     bool (*interpolate_forward)(stepper *s, double t,
                                 double *const *along); /* NULL if the method does not support sensitivities */
@@ -84,6 +85,11 @@ struct stepper {
     stepper_counts counts; /* counts since `open`; evaluations for dense output are not counted */
     const char *message;   /* message of the library after a failure, or "" */
 };
+
+static inline stepper_counts stepper_count(stepper *s) {
+    if (s->kind->count) s->kind->count(s);
+    return s->counts;
+}
 
 static inline void stepper_close(stepper *s) {
     if (s && s->kind->close) s->kind->close(s);
