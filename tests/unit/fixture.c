@@ -167,7 +167,7 @@ void assert_fault(const char *members, const char *text) {
     fixture_read(&f, members, "`stop`: 1");
     assert_int_not_equal(fixture_bind(&f), HAMEL_OK);
     if (!fixture_says(&f, text)) fail_msg("no `%s`; first: %s", text, f.error.faults[0].message);
-    if (f.error.count != 1) fail_msg("%zu faults; second: %s", f.error.count, f.error.faults[1].message);
+    if (f.error.count != 1) fail_msg("%zu errors instead of one; second: %s", f.error.count, f.error.faults[1].message);
     fixture_close(&f);
 }
 

@@ -18,8 +18,8 @@ typedef struct fixture {
     hamel_equations equations;
 } fixture;
 
-/* Reads a description without binding it. `members` is its JSON text without `hamel` and `simulation`; `simulation`
- * is the text inside that object. */
+/* Reads a description without binding it. `members` is the JSON text of the description without the members `hamel` and
+ * `simulation`. `simulation` is the text inside the object `simulation`. */
 void fixture_read(fixture *f, const char *members, const char *simulation);
 void fixture_close(fixture *f);
 
@@ -37,10 +37,12 @@ hamel_report *fixture_report(const char *members);
 /* Returns the node of an expression, which may contain accelerations and all names that energies may contain. */
 graph_node fixture_node(fixture *f, const char *text);
 
-/* Evaluates a node by a loop over the graph, independently of compiled programs. Missing arrays are read as zeros. */
+/* Evaluates a node by a loop over the graph, independently of compiled programs. If an array of *in is NULL, its values
+ * are zero. */
 double fixture_value(const graph *g, graph_node node, const program_inputs *in);
 
-/* A state. The values of nodes and matrix entries at a state use the parameter values of the description. */
+/* A state at which fixture_value_at and fixture_entry_at evaluate nodes. They use the parameter values of the
+ * description. */
 enum { FIXTURE_MOST = 12 };
 typedef struct fixture_point {
     double t, q[FIXTURE_MOST], v[FIXTURE_MOST], a[FIXTURE_MOST], lambda[FIXTURE_MOST];
@@ -49,7 +51,7 @@ fixture_point fixture_point_anywhere(uint64_t *seed);
 double fixture_value_at(const fixture *f, graph_node node, const fixture_point *p);
 double fixture_entry_at(const fixture *f, const matrix_pattern *m, int row, int column, const fixture_point *p);
 
-/* Checks that both nodes have the same value at random states. */
+/* Checks that `found` and `expected` have the same value at random states. */
 void assert_same(const fixture *f, const char *what, graph_node found, graph_node expected);
 
 /* Checks that binding fails with exactly one error, whose message contains `text`. */

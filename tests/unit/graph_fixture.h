@@ -8,10 +8,10 @@ typedef struct graph_fixture {
     arena memory;
     graph *g;
     hamel_error error;
-    uint64_t seed; /* state of random.h */
+    uint64_t seed; /* state of the random number generator */
 } graph_fixture;
 
-/* Setup and teardown functions for cmocka. The state is a graph_fixture. */
+/* Setup and teardown functions for cmocka. *state points to a graph_fixture. */
 int open_graph(void **state);
 int close_graph(void **state);
 

@@ -1,4 +1,4 @@
-/* motion.c — runs a description and stores its rows. */
+/* motion.c — runs a description and stores the output rows. */
 #include "tests/unit/motion.h"
 
 #include "api/simulate.h"

@@ -38,7 +38,7 @@ double motion_distance(const motion *m, const char *column, double (*f)(double t
 /* Returns the largest change of a column from its value in the first row. */
 double motion_drift(const motion *m, const char *column);
 
-/* Returns the largest absolute difference between the two runs in any row of a column that both have. */
+/* Returns the largest absolute difference between `a` and `b`, over all rows of the columns that occur in both runs. */
 double motion_difference(const motion *a, const motion *b);
 
 /* Runs the system in every formulation. Checks that the work balance error of each run is at most `work`, and that the

@@ -21,13 +21,13 @@ typedef struct record {
     event_record event_records[RECORD_EVENTS];
 } record;
 
-/* Runs a description, which is passed as to fixture_model. The names in the returned summary are invalid, because the
- * model is freed. Free the result with record_free. */
+/* Runs a description; the parameters are those of fixture_model. The names in the returned summary are invalid, because
+ * the model is freed. Free the result with record_free. */
 record *record_run(const char *members, const char *simulation);
 record *record_run_well(const char *members, const char *simulation); /* like record_run; an error fails the test */
 void record_free(record *r);
 
-hamel_sink record_sink(record *r);                   /* a sink that records, for tests that call hamel_run */
+hamel_sink record_sink(record *r);                   /* a sink that stores in *r, for tests of hamel_run */
 bool record_says(const record *r, const char *text); /* true if an error or its suggestion contains the text */
 bool record_warns(const record *r, const char *text);
 const double *record_end(const record *r); /* returns the last row */

@@ -1,5 +1,5 @@
-/* test_accelerations.c — engine/model/accelerations.c, and the test by which dynamics_rates accepts the result of the
- * accelerations program.
+/* test_accelerations.c — engine/model/accelerations.c, and the check by which dynamics_rates accepts or rejects the
+ * result of the accelerations program.
  *
  * The solution is substituted into the equations of the dynamics program, so the check does not depend on the
  * solver. */
@@ -32,12 +32,10 @@ static void add(sums *s, double term) {
 
 /* Returns the largest residual of M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 at the last evaluated state.
  * For velocity constraints, the residual contains α dΦ/dt instead of 2α dΦ/dt. Each residual is divided by the largest
- * of three quantities:
- * - the largest term of its row
- * - for a constraint row, the accelerations that cancel in the row
- * - for a row of M, the backward error of a Cholesky factorization, divided by ε
- * The factorization is exact for a matrix whose entries differ from M by about ε √(M_ii M_jj) (Higham, Accuracy and
- * Stability of Numerical Algorithms, 2nd ed., theorem 10.5). */
+ * term of its row. A constraint row also counts the accelerations that cancel in it. A row of M also counts the
+ * backward error of a Cholesky factorization, divided by ε. The factorization is exact for a matrix whose entries
+ * differ from M by about ε √(M_ii M_jj) (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem
+ * 10.5). */
 static double rest_of(const dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
     const double *values = k->values;
@@ -79,7 +77,8 @@ static double rest_of(const dynamics *k, const double *a, const double *lambda) 
 
 /* --- every example --------------------------------------------------------------------------------------------------- */
 
-/* Evaluates at a state near the start. If dynamics_rates accepts the program's solution, checks it and returns true. */
+/* Computes the rates at a random state near the start. If dynamics_rates accepts the program's solution, checks the
+ * solution and returns true. */
 static bool check_at(const char *name, dynamics *k, uint64_t *seed) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
@@ -94,7 +93,7 @@ static bool check_at(const char *name, dynamics *k, uint64_t *seed) {
         double rounding = ROUNDING / (k->margin * k->margin);
         assert_int_equal(dynamics_evaluate(k, 0, q, v, NULL), HAMEL_OK);
         double rest = rest_of(k, a, lambda);
-        if (!(rest <= rounding)) fail_msg("%s: the equations are off by %g of their terms", name, rest);
+        if (!(rest <= rounding)) fail_msg("%s: the relative residual is %g", name, rest);
     }
     free(q);
     return trusted;
@@ -117,12 +116,12 @@ static void programs_of_the_examples_solve_the_equations_of_motion(void **state)
         hamel_model_free(model);
     }
     assert_true(programs > 100);
-    assert_true(trusted > 9 * programs); /* the others have singular mass matrices or redundant constraints */
+    assert_true(trusted > 9 * programs); /* other systems have singular mass matrices or redundant constraints */
 }
 
-/* --- when the program is trusted ---------------------------------------------------------------------------------------- */
+/* --- acceptance of the program's result --------------------------------------------------------------------------------- */
 
-/* Computes the rates at the start. *at_once is set to true if the program computed them. */
+/* Computes the rates at the start. Sets *at_once to whether the accelerations program computed them. */
 static void rates_at_start(const char *members, double *a, double *lambda, double *margin, bool *at_once) {
     hamel_model *model = fixture_model(members, "`stop`: 1");
     dynamics *k = dynamics_create(model);
@@ -144,7 +143,7 @@ static void the_angle_between_rows_is_their_rank_margin(void **state) {
                    a, lambda, &margin, &at_once);
     assert_true(at_once);
     assert_near("margin", margin, sqrt(0.5), 1e-15);
-    /* both coordinates are fixed: 0 = −3 + λ₂, 0 = λ₁ + λ₂ */
+    /* the constraints fix x and y: 0 = −3 + λ₂, 0 = λ₁ + λ₂ */
     assert_near("a", fabs(a[0]) + fabs(a[1]), 0, 1e-15);
     assert_near("first", lambda[0], -3, 1e-14);
     assert_near("second", lambda[1], 3, 1e-14);
@@ -159,7 +158,7 @@ static void redundant_rows_and_singular_masses_use_the_matrices(void **state) {
                    "`equation`: `k*y = k^2*x`}]",
                    a, lambda, &margin, &at_once);
     assert_false(at_once);
-    assert_near("along the line", a[0], -0.4, 1e-14); /* gravity has the component 1 along (1, 2)/√5 */
+    assert_near("along the line", a[0], -0.4, 1e-14); /* gravity (0, −1) along (1, 2)/√5: −2/√5 */
     assert_near("along the line", a[1], -0.8, 1e-14);
     /* y has no mass but is constrained: 2 x'' = −3, y'' = x'' */
     rates_at_start("`coordinates`: [`x`, `y`], `parameters`: {`massless`: 0},"
@@ -199,7 +198,8 @@ static void zeros_and_ones_cost_no_operations(void **state) {
         instructions_of("`coordinates`: [`a`], `kinetic_energy`: `a'^2/2`, `potential_energy`: `-9.81*cos(a)`",
                         "`stop`: 1"),
         2);
-    /* Constant pivots come first: psi has 1/I, then phi has sin²(theta), so one division suffices. */
+    /* The elimination starts with psi, whose pivot is constant. The pivot of phi is then sin²(theta), so one division
+     * suffices. */
     hamel_model *top =
         fixture_model("`coordinates`: [`phi`, {`name`: `theta`, `initial`: 1}, `psi`],"
                       "`kinetic_energy`: `(theta'^2 + phi'^2*sin(theta)^2 + (psi' + phi'*cos(theta))^2)/2`",
@@ -233,13 +233,13 @@ static void unsupported_models_have_no_program(void **state) {
 
 /* --- the extended system ------------------------------------------------------------------------------------------------ */
 
-/* Systems of N links. The coordinates a[i] are absolute angles, except where sums of them are the absolute angles. */
+/* Chains of N links. a[i] is the absolute angle of link i. In the second chain, a[i] is relative to link i - 1. */
 #define ANGLES "`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`, `initial`: `0.3 + 0.1*sin(i)`}],"
 #define SUM_OF(body) "sum(j, 1, i, " body ")"
 #define RELATIVE(function) "sum(k, 1, j, a[k]')*" function "(sum(k, 1, j, a[k]))"
 
 static const char *const trees[] = {
-    /* a chain in absolute angles whose base is moved */
+    /* a chain in absolute angles, on a moving base */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (cos(t) + " SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
         "a[j]'*sin(a[j])") ")^2)/2`, `potential_energy`: `-9.81*sum(i, 1, N, " SUM_OF("cos(a[j])") ")`",
     /* a chain in relative angles; the links have moments of inertia */
@@ -275,7 +275,8 @@ static hamel_model *tree_model(const char *tree, int links) {
     return tree_by(fixture_model, tree, links);
 }
 
-/* At random states, compares the linear-time program with M, A and Q, which do not depend on the elimination order. */
+/* At random states, substitutes the result of the linear-time program into the equations with M, A and Q. These
+ * matrices do not depend on the elimination order. */
 static void trees_are_solved_by_the_extended_system(void **state) {
     (void)state;
     enum { LINKS = 40, STATES = 10 };

@@ -1,5 +1,5 @@
-/* test_angle_sums.c — engine/graph/angle_sums.c: the sine or cosine of a sum is expanded if those of its terms are
- * available. */
+/* test_angle_sums.c — engine/graph/angle_sums.c: expands the sine or cosine of a sum if the sines and cosines of its
+ * terms are available. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 

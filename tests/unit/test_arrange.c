@@ -91,8 +91,8 @@ static void even_powers_take_their_shortest_form(void **state) {
     assert_arranged("(1 + cos(a))^2*x''", "(cos(a) + 1)^2*x''");
 }
 
-/* Papastavridis 2.13.7, the squared momentum of the disk's rotation: without sin² + cos² = 1 both squares would
- * remain. */
+/* Papastavridis 2.13.7, the squared momentum of the disk's rotation. Without sin² + cos² = 1, its numerator and
+ * denominator do not cancel. */
 static void quotients_cancel_by_sine_and_cosine(void **state) {
     (void)state;
     assert_arranged("(4*sin(a)^2 - 5)^2*x''/(4*cos(a)^2 + 1)^2", "x''");
@@ -102,7 +102,7 @@ static void quotients_cancel_by_sine_and_cosine(void **state) {
                     "x*y''/(m*sin(a)^2 + M*sin(b) + J)");
 }
 
-/* Textbook forms: (m1 + m2) l², differences with positive sign, and constants per variable. */
+/* Textbook forms are (m1 + m2) l² instead of m1 l² + m2 l², and differences that start with a positive term. */
 static void parameters_are_collected(void **state) {
     (void)state;
     assert_arranged("m*l*x'' + M*l*x'' - J*sin(a)*cos(a)*a' + m*sin(a)*cos(a)*a'",
@@ -113,7 +113,7 @@ static void parameters_are_collected(void **state) {
     assert_arranged("m*l*(l^2 + r^2)*x''", "m*l*(l^2 + r^2)*x''");
 }
 
-/* If the expanded sum has as many terms as the factors of the product have together, the product is kept. */
+/* If the expanded sum has as many terms as all factors together, the product is kept. */
 static void products_stay_products(void **state) {
     (void)state;
     assert_arranged("(sin(a)*cos(b) + cos(a)*sin(b)/2)*(cos(a)*cos(b) - sin(a)*sin(b)/2)*x'",
@@ -142,11 +142,12 @@ static void roots_quotients_and_numbers_stay_exact(void **state) {
     assert_arranged("0.4*m*r^2*x'' + 9.81*m*sin(pi*t) + tan(a)*cos(a)*y'",
                     "2*m*r^2*x''/5 + sin(a)*y' + 9.81*m*sin(pi*t)");
     assert_arranged("(m + M)*(x+y)^2/(x+y)", "(m + M)*(x + y)");
-    assert_arranged("(1/3)*m*l^2*x'' + m*r^2*x''", "m*(l^2 + 3*r^2)*x''/3"); /* folded to a double at parse time */
-    assert_arranged("x/3 + x/6 - x/2", "0"); /* computed with fractions, not with the nearest doubles */
+    assert_arranged("(1/3)*m*l^2*x'' + m*r^2*x''",
+                    "m*(l^2 + 3*r^2)*x''/3"); /* 1/3 becomes a double when the text is parsed */
+    assert_arranged("x/3 + x/6 - x/2", "0");  /* computed with fractions, not with the nearest doubles */
 }
 
-/* Expressions beyond the size limits stay unchanged: expanding these would give 2^40 terms. */
+/* Expressions beyond the size limits stay unchanged: the expansion of this product has more than 2^40 terms. */
 static void long_expressions_are_left_unchanged(void **state) {
     (void)state;
     fixture f;
@@ -160,7 +161,8 @@ static void long_expressions_are_left_unchanged(void **state) {
     fixture_close(&f);
 }
 
-/* Motion on a sphere and on a plane that rotates about its axis: the simplification needs both conditions. */
+/* A point moves on a sphere and in a plane that rotates about the axis of the sphere. The simplification needs both
+ * conditions. */
 static void conditions_are_used(void **state) {
     (void)state;
     fixture f;
@@ -179,8 +181,8 @@ static void conditions_are_used(void **state) {
     fixture_close(&f);
 }
 
-/* The best angle may be one that does not occur in the input: the wheels of a snakeboard have the angles x + a and x
- * + b. */
+/* The result may contain an angle that does not occur in the input. For example, the wheels of a snakeboard have the
+ * angles x + a and x + b. */
 static void angles_between_sums_are_found(void **state) {
     (void)state;
     assert_arranged("cos(x + a)*cos(a - b) + sin(x + a)*sin(a - b)", "cos(x + b)");
@@ -188,7 +190,8 @@ static void angles_between_sums_are_found(void **state) {
     assert_arranged("sin(x + a)*cos(x + b) - cos(x + a)*sin(x + b)", "sin(a - b)");
 }
 
-/* All expressions cost the same work. After the work budget is spent, the remaining expressions stay unchanged. */
+/* Each call arranges the same expression and costs the same work. After the work budget is spent, the expression stays
+ * unchanged. */
 static void one_work_budget_serves_many_expressions(void **state) {
     (void)state;
     const uint64_t plenty = 1000000;

@@ -94,7 +94,7 @@ static void integrate(const led *b, size_t piece, double from, double to, double
     }
 }
 
-/* Computes θ and θ' at t = 3. The pendulum starts at t = 0 with θ constant, after the kink at the start. */
+/* Computes θ and θ' at t = 3. The pendulum starts with θ' = 0. A kink at t = 0 causes no impact. */
 static void expected(const led *b, double y[2]) {
     double t = 0, before, after, none;
     y[0] = 0.2, y[1] = 0;
@@ -159,8 +159,8 @@ static void kinks_of_positions_and_jumps_of_velocities_in_constraints_are_impact
 
 /* --- other systems ------------------------------------------------------------------------------------------------------- */
 
-/* The velocity of the base jumps by (1, −2). About its end, a rod has the momentum p = I θ' + m l (X' cos θ + Y' sin
- * θ). */
+/* The velocity of the base jumps by (1, −2). The angular momentum of a rod about its end is p = I θ' + m l (X' cos θ +
+ * Y' sin θ). */
 static void a_base_that_jumps_in_both_directions_strikes_the_body(void **state) {
     (void)state;
     static const char body[] =
@@ -179,8 +179,8 @@ static void a_base_that_jumps_in_both_directions_strikes_the_body(void **state) 
     }
 }
 
-/* A mass that triples keeps its momentum, and so does a relativistic particle (c = 1). If x' is prescribed to jump from
- * 0 to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 is constant. */
+/* A mass that triples at t = 1 keeps its momentum. If the prescribed x' of a relativistic particle (c = 1) jumps from 0
+ * to 0.6, p_y = y'/√(1 − x'² − y'²) = 0.75 is constant. */
 static void momenta_are_continuous_when_masses_jump_and_when_not_linear_in_velocity(void **state) {
     (void)state;
     static const char *const exact[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "boltzmann-hamel", "hamilton"};
@@ -205,8 +205,8 @@ static void momenta_are_continuous_when_masses_jump_and_when_not_linear_in_veloc
     }
 }
 
-/* A double pendulum on a base whose motion is prescribed by a table, described by energies and, in space, by bodies
- * and constraints, in all formulations. One event coincides with a kink. */
+/* The base of a double pendulum moves as a table prescribes. In the first description, the table is part of the
+ * positions; in the second, it is part of a constraint. The event coincides with a kink. */
 static void energies_and_constraints_give_the_same_motion_of_several_bodies(void **state) {
     (void)state;
     static const char simulation[] = "`stop`: 2, `samples`: 5, `rtol`: 1e-10, `atol`: 1e-12";
@@ -236,8 +236,8 @@ static void energies_and_constraints_give_the_same_motion_of_several_bodies(void
     motion_free(&first);
 }
 
-/* The prescribed velocity may depend on the position, like that of successive conveyor belts. A cart of mass 2
- * exerts the impulse 1·(2 − 1) on its load of mass 1. For the pendulum p = θ' + x' cos θ, so θ' jumps by −cos θ. */
+/* The prescribed velocity may depend on the position, as on successive conveyor belts. The momentum p = θ' + x' cos θ
+ * of the pendulum is continuous and x' jumps by 1, so θ' jumps by −cos θ. */
 static void a_prescribed_velocity_may_jump_at_a_position(void **state) {
     (void)state;
     static const char by_place[] = "`coordinates`: [{`name`: `x`, `velocity`: 1}, `th`], "
@@ -250,7 +250,7 @@ static void a_prescribed_velocity_may_jump_at_a_position(void **state) {
         if (strcmp(formulations[f], "kane") == 0) continue; /* Kane's equations require bodies or particles */
         motion m = motion_run(by_place, simulation);
         assert_near(formulations[f], motion_last(&m, "x"), 2, 1e-8);
-        assert_near(formulations[f], motion_last(&m, "th"), -0.5, 1e-8); /* without gravity θ' stays −1 */
+        assert_near(formulations[f], motion_last(&m, "th"), -0.5, 1e-8); /* without gravity, θ' stays −1 */
         assert_below(formulations[f], m.work_balance_error, 1e-8);
         motion_free(&m);
     }

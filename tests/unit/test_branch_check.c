@@ -51,7 +51,7 @@ static bool passes(const char *name, const char *method, double rtol, const char
     hamel_status status = hamel_run(model, NULL, NULL, &s, &error);
     if (status == HAMEL_OK) {
         assert_int_equal(s.outcome, HAMEL_COMPLETED);
-        if (!s.passed) fail_msg("%s by %s at rtol %g is completed and wrong", name, method, rtol);
+        if (!s.passed) fail_msg("%s by %s at rtol %g completes with a wrong result", name, method, rtol);
     } else if (!mentions(&error, "`left`, `right` and `bar` become dependent")) {
         fail_msg("%s by %s at rtol %g: %s", name, method, rtol, error.count ? error.faults[0].message : "silence");
     }
@@ -71,7 +71,7 @@ static void every_formulation_continues_correctly_or_reports_the_constraints_tha
         if (!strcmp(name, "routh")) continue; /* no cyclic coordinates */
         for (size_t k = 0; k < 12; k++)
             if (!passes(name, methods[k % 4], tolerances[k / 4], at_the_end) && velocities &&
-                k % 4 < 3) /* methods[3] may stop, because its internal stages may be inaccurate */
+                k % 4 < 3) /* erk may stop, because its internal stages may be inaccurate */
                 fail_msg("%s by %s stops at rtol %g", name, methods[k % 4], tolerances[k / 4]);
     }
 }
@@ -87,14 +87,14 @@ static void a_state_requested_at_the_singularity_is_correct_or_rejected(void **s
         if (!passes("lagrange", "auto", tolerances[k % 2], instants[k / 2]) ||
             !passes("lagrange", "adams", tolerances[k % 2], instants[k / 2]) ||
             !passes("lagrange", "bdf", tolerances[k % 2], instants[k / 2]))
-            fail_msg("refused at t = %s, rtol %g", instants[k / 2], tolerances[k % 2]);
+            fail_msg("the run fails at t = %s, rtol %g", instants[k / 2], tolerances[k % 2]);
     }
 }
 
 typedef enum tampering { NOTHING, TURNED, ENERGY } tampering;
 
-/* Integrates through the stretched position. Falsifies the state that the branch check has recorded before it. The
- * integrator does not use this state, so only the branch check can detect the change. */
+/* Integrates through the stretched position. As soon as the branch check has recorded a state, falsifies this state as
+ * `what` requests. The integrator does not use it, so only the branch check can detect the change. */
 static hamel_status follow(tampering what, hamel_error *error) {
     char members[2000];
     double q[4], v[4];
@@ -135,8 +135,8 @@ static void reversed_velocities_and_energy_jumps_end_the_run(void **state) {
     }
 }
 
-/* Returns true if the run ends with an error that contains the text. All rows and check results must be present in
- * both cases. */
+/* Returns true if the run ends with an error that contains the text. With or without the error, all rows and check
+ * results must be present. */
 static bool denied(const char *members, const char *simulation, const char *text) {
     hamel_model *model = fixture_model(members, simulation);
     hamel_summary s;
@@ -163,7 +163,7 @@ static void a_large_balance_error_fails_the_run(void **state) {
     assert_false(denied(thrown, "`stop`: 1, `samples`: 3, `max_step`: 0.0001", "balance"));
 }
 
-/* Van der Pol's oscillator (μ = 1000) has a kinetic energy up to 9e5 in short intervals, which contain no output
+/* The kinetic energy of Van der Pol's oscillator (μ = 1000) rises to 9e5 in short intervals that contain no output
  * rows. */
 static void energy_peaks_between_rows_are_part_of_the_scale(void **state) {
     (void)state;
@@ -177,8 +177,8 @@ static void energy_peaks_between_rows_are_part_of_the_scale(void **state) {
     }
 }
 
-/* The prescribed motion of a mass along a straight line does not require short steps. The integral of the work in a
- * field that varies rapidly along the line does. */
+/* The prescribed motion of a mass along a straight line does not require short steps. The work requires short steps,
+ * because the field varies rapidly along the line. */
 static void work_is_as_accurate_as_the_motion(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};

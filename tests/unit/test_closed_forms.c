@@ -1,10 +1,10 @@
 /* test_closed_forms.c — classical systems follow their closed-form solutions within the requested tolerance.
  *
- * Each system is described by bodies, joints and constraints, and run at several tolerances by both methods. The
- * tolerance bounds the error of one step relative to the size of the integrated variables. These errors add up along
- * the run. All rates are about 1 rad/s or more. So a column of size `scale` may have an error of tolerance × scale ×
- * span, with the span in seconds. There is no other allowance, so an error that does not decrease with the tolerance,
- * or a small wrong term, fails the test. */
+ * Each system is described by bodies, joints and constraints, and run at several tolerances by the methods auto and
+ * bdf. The tolerance bounds the error of one step relative to the size of the integrated variables. These errors add up
+ * along the run. All rates are about 1 rad/s or more. So a column of size `scale` may have an error of tolerance ×
+ * scale × span, with the span in seconds. There is no other allowance, so an error that does not decrease with the
+ * tolerance, or a small wrong term, fails the test. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -44,7 +44,7 @@ static motion run_at(demand d, const char *system, double span) {
 
 static void assert_meets(const char *column, double error, double tolerance, double allowed) {
     char what[100];
-    snprintf(what, sizeof what, "%s, asked for to %g", column, tolerance);
+    snprintf(what, sizeof what, "%s at tolerance %g", column, tolerance);
     assert_below(what, error, tolerance * allowed);
 }
 
@@ -74,7 +74,8 @@ static double integral(closed_form *f, double t, const double *p, int panels) {
 
 /* --- Euler and Poinsot: a free body with I1 < I2 < I3 -------------------------------------------------------------- */
 
-/* w2 = 0 at the start, and M^2 > 2 E I2. Landau and Lifshitz, Mechanics, section 37, with 2E, M^2, I1, I2, I3 in p. */
+/* Computes the body rates for w2 = 0 at the start and M^2 > 2 E I2 (Landau and Lifshitz, Mechanics, section 37). p
+ * contains 2E, M^2, I1, I2 and I3. */
 static void body_rates(double t, const double *p, double w[3]) {
     double E2 = p[0], M2 = p[1], I1 = p[2], I2 = p[3], I3 = p[4];
     double large = M2 - E2 * I1, small = E2 * I3 - M2;
@@ -148,7 +149,8 @@ static void a_free_body_follows_euler_and_poinsot(void **state) {
  * u2)(u - u3), u1 < u < u2 < u3: Goldstein, section 5.7. */
 static double top_height(double t, const double *p) {
     double A = p[0], P = p[1], S = p[2], w = p[3], u2 = p[4];
-    /* twice the energy, from the start with zero tilt rate; the other roots of the cubic from their sum and product */
+    /* E2 is twice the energy, from the start, where the tilt rate is zero. u1 and u3, the other roots of the cubic,
+     * follow from their sum and product. */
     double E2 = 2 * w * u2 + pow(P - S * u2, 2) / (A * (1 - u2 * u2));
     double sum = (A * E2 + S * S) / (2 * A * w) - u2;
     double product = P * S / (A * w) - 1 - sum * u2;
@@ -260,8 +262,8 @@ static void the_spin_of_a_wobbling_disk_is_a_legendre_function(void **state) {
 
 /* --- Chaplygin: the sleigh ----------------------------------------------------------------------------------------- */
 
-/* p: c, k, t1, sqrt(m/J). The speed of the blade is c tanh(k (t - t1)); the angular velocity of the body is c
- * sqrt(m/J)/cosh(k (t - t1)). */
+/* p contains c, k, t1 and sqrt(m/J). The speed of the blade is c tanh(k (t - t1)); the angular velocity of the body is
+ * c sqrt(m/J)/cosh(k (t - t1)). */
 static double sleigh_speed(double t, const double *p) {
     return p[0] * tanh(p[1] * (t - p[2]));
 }
@@ -290,7 +292,7 @@ static void a_sleigh_that_starts_backwards_reverses(void **state) {
 
 /* --- Suslov: a body that cannot rotate about one of its axes ------------------------------------------------------- */
 
-/* p: W, k, c. */
+/* p contains W, k and c. */
 static double suslov_1(double t, const double *p) {
     return p[0] / cosh(p[1] * t);
 }
@@ -298,7 +300,7 @@ static double suslov_2(double t, const double *p) {
     return p[2] * tanh(p[1] * t);
 }
 
-/* With I23 = 0: I1 w1' = -I13 w1 w2, I2 w2' = I13 w1^2; Bloch, Nonholonomic Mechanics. */
+/* If I23 = 0, I1 w1' = -I13 w1 w2 and I2 w2' = I13 w1^2 (Bloch, Nonholonomic Mechanics). */
 static void a_suslov_body_tends_to_a_steady_rotation(void **state) {
     (void)state;
     static const char system[] =
@@ -317,7 +319,7 @@ static void a_suslov_body_tends_to_a_steady_rotation(void **state) {
 
 /* --- a ball on a turntable ----------------------------------------------------------------------------------------- */
 
-/* p: angular rate k of the circle; initial speed v along y. */
+/* p contains the angular rate k of the circle and the initial speed v along y. */
 static double ball_x(double t, const double *p) {
     return 1 - p[1] / p[0] * (1 - cos(p[0] * t));
 }
@@ -326,7 +328,7 @@ static double ball_y(double t, const double *p) {
 }
 
 /* A uniform ball moves in a circle at 2/7 of the angular rate of the table (Papastavridis, Analytical Mechanics,
- * example 2.13.5). It starts at (1, 0) without rotation, so with the velocity of the table. */
+ * example 2.13.5). It starts at (1, 0) without rotation, so its centre has the velocity of the table there. */
 static void a_ball_on_a_turntable_runs_in_a_circle(void **state) {
     (void)state;
     static const char system[] =

@@ -86,8 +86,8 @@ static void constraints_not_linear_in_the_accelerations_are_rejected(void **stat
 
 /* --- energies ------------------------------------------------------------------------------------------------------ */
 
-/* Compares dh/dt with a central difference of h along a Taylor path with the model's accelerations, without
- * integration. */
+/* Compares dh/dt with a central difference of h. The states of the difference come from a Taylor expansion with the
+ * model's accelerations, not from an integration. */
 static void expect_rate(const char *members) {
     hamel_model *model = fixture_model(members, "`stop`: 1, `initialization`: `project`");
     dynamics *k = dynamics_create(model);
@@ -208,7 +208,7 @@ static void many_constraints_need_linear_memory(void **state) {
     (void)state;
     for (int odd = 0; odd < 2; odd++) {
         double small = bytes_of_family(1000 + odd), large = bytes_of_family(8000 + odd);
-        if (!(large < 12 * small)) fail_msg("%g bytes for 1,000, %g for 8,000", small, large);
+        if (!(large < 12 * small)) fail_msg("%g bytes for 1000 constraints, %g for 8000", small, large);
     }
 }
 

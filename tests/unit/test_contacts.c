@@ -11,7 +11,7 @@
 
 /* --- contacts ---------------------------------------------------------------------------------------------------------- */
 
-/* A ball at height y above a floor, along which it slides with x' = 1. */
+/* Runs a ball that starts at height y above a floor with x' = 1 and the vertical velocity `velocity`. */
 static record *ball(const char *y, const char *velocity, const char *event, const char *more) {
     char text[900];
     snprintf(text, sizeof text,
@@ -58,7 +58,7 @@ static void a_ball_at_rest_on_the_floor_needs_a_constraint(void **state) {
         assert_string_equal(r->error.faults[0].pointer, "/events/0");
         record_free(r);
     }
-    record *r = ball("0", "-1", BOUNCE("0"), ""); /* no constraint holds the ball after the impact either */
+    record *r = ball("0", "-1", BOUNCE("0"), ""); /* the impact does not activate a constraint */
     assert_true(record_says(r, "leaves its contact closed, at rest and under load"));
     record_free(r);
     static const char *const velocities[] = {"0", "-1"};
@@ -72,7 +72,7 @@ static void a_ball_at_rest_on_the_floor_needs_a_constraint(void **state) {
     }
 }
 
-/* On a plane inclined by 0.5 the acceleration is g sin 0.5. */
+/* On a smooth plane inclined by 0.5, the acceleration is g sin 0.5. */
 static void a_ball_at_rest_on_an_inclined_plane_needs_a_constraint(void **state) {
     (void)state;
 #define PLANE "x*sin(0.5) + y*cos(0.5)"
@@ -179,7 +179,7 @@ static void a_force_that_starts_to_press_is_detected(void **state) {
     record_free(r);
 }
 
-/* The event that closes the contact must not close it again when another event opens it. */
+/* The event `b` closes the contact. It must not close the contact again when the event `open` opens it. */
 static void a_trapdoor_opens(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [`y`], `kinetic_energy`: `y'^2/2`, `generalized_forces`: {`y`: -1}, "
@@ -207,7 +207,7 @@ static void events_that_do_not_stop_their_function_happen_once(void **state) {
     assert_int_equal(r->count, 1);
     assert_near("y", record_end(r)[1], 6, 1e-9);
     record_free(r);
-    /* two events at each bounce: one changes the velocity, the other one only records */
+    /* two events at each bounce: `b` reverses y', and `note` increases x' */
     r = ball("0", "-0.3",
              BOUNCE("1") "}, {`name`: `note`, `when`: `y`, `direction`: `falling`, `set`: {`x'`: `x' + 1`}", "");
     assert_int_equal(r->status, HAMEL_OK);
@@ -255,8 +255,8 @@ static void impulses_of_a_list_act_simultaneously(void **state) {
     }
 }
 
-/* A block with half sides 1 and 0.5 lands flat on two corners. With simultaneous impulses it does not rotate and has
- * the common restitution; with successive ones it rotates. */
+/* A block with half sides 1 and 0.5 lands flat on two corners. With simultaneous impulses, the block rebounds with the
+ * restitution e and does not rotate. With successive impulses, it rotates. */
 static void a_block_lands_on_two_corners(void **state) {
     (void)state;
 #define LEFT "`constraint`: `y - sin(p) - 0.5*cos(p)`, `restitution`: `e`"
@@ -277,12 +277,12 @@ static void a_block_lands_on_two_corners(void **state) {
         assert_near("p'", end[4], 0, 1e-12);
         assert_near("d(y')/d(e)", end[7], 1, 1e-9);
         assert_near("d(p')/d(e)", end[8], 0, 1e-9);
-        assert_near("half the momentum", r->event_records[0].impulses[1], 1.6, 1e-12);
+        assert_near("half of the momentum change", r->event_records[0].impulses[1], 1.6, 1e-12);
         record_free(r);
     }
 }
 
-/* Two bars that hang from each other strike a rough floor. Newton's restitution e for the normal velocity, with zero
+/* A double pendulum of two bars strikes a rough floor. Newton's restitution e for the normal velocity, with zero
  * tangential velocity after the impact, adds energy for e = 0.5 and 0.7 (Kane & Levinson, Dynamics (1985), 5.8). */
 static void impulses_that_add_energy_are_rejected(void **state) {
     (void)state;
@@ -305,8 +305,8 @@ static void impulses_that_add_energy_are_rejected(void **state) {
     }
 }
 
-/* A moving wall may add energy. A restitution above 1 always adds energy. If the restitution is constant, reading the
- * description produces a warning; otherwise the impact does. */
+/* A moving wall may add energy. A restitution above 1 always adds energy. If the restitution is constant, the warning
+ * appears when the description is read, otherwise at the impact. */
 static void moving_walls_and_large_restitutions_add_energy(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, "

@@ -155,7 +155,7 @@ static void lu_fails_if_the_matrix_is_singular(void **state) {
     size_t pivot[MOST];
     for (size_t n = 2; n <= 40; n++) {
         random_fill(&seed, a, n * n, -1, 1);
-        /* the last column is the mean of two others, so it is dependent */
+        /* the last column is the mean of the first two, or for n = 2 a multiple of the first */
         for (size_t i = 0; i < n; i++) a[i + n * (n - 1)] = n == 2 ? 3 * a[i] : (a[i] + a[i + n]) / 2;
         assert_false(dense_lu(n, a, pivot, scale));
     }

@@ -55,7 +55,7 @@ static double slope_along_the_path(const graph *g, graph_node node, const motion
     return (4 * difference_along_the_path(g, node, p, h / 2) - difference_along_the_path(g, node, p, h)) / 3;
 }
 
-/* Returns operands inside the domain of each operator and not at its kinks. */
+/* Returns operand number k of `op`, inside the domain of the operator and away from its kinks. */
 static graph_node operand_of(graph_fixture *f, graph_op op, int k) {
     graph *g = f->g;
     static const double middle[] = {0.45, 1.35, -0.7};
@@ -123,8 +123,8 @@ static const struct slope {
 };
 /* clang-format on */
 
-/* x is a coordinate. Derivatives are computed in the graph and by the tangent program. The largest rounding errors are
- * those of the functions tan and sech. */
+/* x is a coordinate. Derivatives are computed in the graph and by the tangent program. The largest rounding errors
+ * occur for tan and sech. */
 static void derivatives_are_accurate_next_to_edges_of_the_domain(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -228,8 +228,8 @@ static void second_rates_contain_the_accelerations_once(void **state) {
     double x = p.q[0], y = p.q[1], xd = p.v[0], yd = p.v[1], xdd = p.a[0], ydd = p.a[1];
     double expected = xdd * sin(y) + 2 * xd * yd * cos(y) + x * ydd * cos(y) - x * yd * yd * sin(y);
     assert_near("d²/dt² of x sin y", at_point(g, second, &p), expected, 1e-14);
-    assert_near("its slope by y''", at_point(g, graph_partial(g, second, graph_symbol(g, SYMBOL_ACCELERATION, 1)), &p),
-                x * cos(y), 1e-14);
+    assert_near("its partial derivative with respect to y''",
+                at_point(g, graph_partial(g, second, graph_symbol(g, SYMBOL_ACCELERATION, 1)), &p), x * cos(y), 1e-14);
 }
 
 static void an_expression_without_the_symbol_has_derivative_zero(void **state) {
@@ -245,7 +245,8 @@ static void an_expression_without_the_symbol_has_derivative_zero(void **state) {
     assert_int_equal(graph_partial(g, other, GRAPH_NONE), GRAPH_NONE);
 }
 
-/* Builds x_(k+1) = x_k sin(x_k) + x_k. Written out as a tree, it has 3^depth leaves. */
+/* Builds x_(k+1) = x_k sin(x_k) + x_k, differentiates the last x_k, and returns the number of nodes. As a tree, the
+ * last x_k has 3^depth leaves. */
 static size_t nodes_of_nest(size_t depth, bool rate) {
     arena memory;
     arena_init(&memory, 0);
@@ -295,13 +296,13 @@ static double cost_of_rates(size_t count) {
     return cost;
 }
 
-/* A rate adds three nodes and an entry of the memo, which takes about three times as long as a sine (measured). If the
- * keys of the memo collided, it would take at least twelve times as long. */
+/* The rate of a sine adds three nodes and a memo entry. This takes about three times as long as the sine itself
+ * (measured). If the memo keys collided, the factor would be at least twelve. */
 static void storing_derivatives_costs_no_more_than_creating_them(void **state) {
     (void)state;
     double least = INFINITY;
     for (int i = 0; i < 5; i++) least = fmin(least, cost_of_rates(100000));
-    if (!(least < 9)) fail_msg("%g times the cost of making the nodes", least);
+    if (!(least < 9)) fail_msg("the rates take %g times as long as the sines", least);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_graph, close_graph)

@@ -1,7 +1,6 @@
-/* test_divisors.c — engine/equations/divisors.c: if its equations contain divisions, generated C must stop where a
- * divisor vanishes.
+/* test_divisors.c — engine/equations/divisors.c: generated C must stop where a divisor of its equations vanishes.
  *
- * The reference is the C of Lagrange's equations of the same system, which contain no such divisions. */
+ * The reference is the C of Lagrange's equations of the same system. These equations contain no divisions. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/written_c.h"
 #include "tests/unit/written_text.h"
@@ -24,7 +23,7 @@ typedef struct passage {
     const char *description;
     double stop;
     double zero;         /* time at which the divisor vanishes; HUGE_VAL if it does not vanish before `stop` */
-    const char *divisor; /* the divisor as named in a comment of the C; NULL if none */
+    const char *divisor; /* the divisor in a comment of the C; NULL if the C has no divisor */
 } passage;
 
 #define BLADE(quasi, start, rate, rows)                                                                          \
@@ -41,7 +40,7 @@ static const passage passages[] = {
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `2*x'`}, {`name`: `r`, `definition`: `th' + x'`}],", "0",
            "0", "{`name`: `edge`, `equation`: `3*x'*sin(th) = 3*y'*cos(th)`}"),
      2.5, M_PI / 2, "cos(th), in y' (constraint edge)"},
-    /* the same blade with the velocity along the blade, which needs no division */
+    /* the same blade without declared quasi-velocities: the engine selects one that needs no division */
     {BLADE("", "0", "0", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"), 2.5, HUGE_VAL, NULL},
     /* a wheel that rolls: x' determines its angular rate */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 0.5}, `y`, {`name`: `th`, `velocity`: 1}, {`name`: `p`, "
@@ -50,7 +49,7 @@ static const passage passages[] = {
      "{`name`: `cx`, `equation`: `x' = 0.5*p'*cos(th)`}, {`name`: `cy`, `equation`: `y' = 0.5*p'*sin(th)`}],"
      "`simulation`: {`stop`: 1}}",
      2.5, M_PI / 2, "cos(th)"},
-    /* a pendulum on a sphere that crosses the equator: z² = 1 − x² − y² determines z' */
+    /* a spherical pendulum that crosses the equator: the derivative of z² = 1 − x² − y² determines z' */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `initial`: 0.6, `velocity`: 0.8}, {`name`: `y`, `velocity`: 0.2},"
      "{`name`: `z`, `initial`: -0.8, `velocity`: 0.6}], `kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`,"
      "`potential_energy`: `0.1*z`, `constraints`: [{`name`: `sphere`, `equation`: `x^2 + y^2 + z^2 = 1`}],"
@@ -113,8 +112,9 @@ static int step(integration *i, double t, double h) {
     return 0;
 }
 
-/* Before the zero of the divisor, the measured error is at most 2e-6. Each step across the zero must fail. If the C did
- * not test the sign of the divisor, such steps would succeed, with measured errors from 1e-4 to 0.05 at the end. */
+/* Integrates *truth and *other with the step h and compares them. Before the zero of the divisor, they differ by at
+ * most 2e-6 (measured). A step across the zero must fail. Without the sign test of the divisor, the step succeeds, and
+ * the final differences are 1e-4 to 0.05 (measured). */
 static void follow(const passage *p, const char *as, integration *truth, integration *other, double h) {
     int status = 0;
     double t = 0, worst = 0;
@@ -150,7 +150,7 @@ static void generated_c_stops_at_the_zero_of_a_divisor(void **state) {
     }
 }
 
-/* The equations are written as derived, before terms cancel. */
+/* Writes the equations as derived, before terms cancel. */
 static void unsimplified_equations_have_their_divisors(void **state) {
     integration truth, other = {.n = 3};
     bool simplified;

@@ -43,7 +43,7 @@ static void the_residual_of_a_pendulum_is_zero_in_any_units(void **state) {
         solution(m, l, a, lambda);
         equation_residual missed = dynamics_missed(k, a, lambda);
         assert_true(missed.motion < 1e-15 && missed.constraints < 1e-15);
-        a[0] *= 1 + 1e-6; /* not a motion of the pendulum, and not tangent to the circle */
+        a[0] *= 1 + 1e-6; /* violates the equation of motion and is not tangent to the circle */
         missed = dynamics_missed(k, a, lambda);
         assert_true(missed.motion > 1e-8 && missed.motion < 1e-6);
         assert_true(missed.constraints > 1e-8 && missed.constraints < 1e-6);
@@ -69,7 +69,7 @@ static void uncoupled_parts_are_checked_separately(void **state) {
     assert_non_null(k);
     assert_int_equal(dynamics_evaluate(k, 0, model->q0, v, NULL), HAMEL_OK);
     solution(1e6, 1, a, lambda);
-    a[2] = 1e-17; /* at most rounding, compared with the acceleration that changes its velocity in the run */
+    a[2] = 1e-17; /* below rounding, relative to the velocity divided by the duration of the run */
     assert_true(dynamics_missed(k, a, lambda).motion < 1e-15);
     a[2] = 1e-6;
     assert_true(dynamics_missed(k, a, lambda).motion > 1e-7);
@@ -102,7 +102,7 @@ static void a_solution_with_a_residual_is_replaced(void **state) {
     }
 }
 
-/* If the check is canceled, the status is HAMEL_CANCELED and no error is added: the residual is not known. */
+/* If the check is canceled, the status is HAMEL_CANCELED. No error is added, because the residual is unknown. */
 static void a_check_that_is_canceled_reports_so(void **state) {
     (void)state;
     double a[3] = {0, 1, 0}, lambda[1] = {3};
@@ -128,8 +128,8 @@ static void a_check_that_is_canceled_reports_so(void **state) {
     "`points`: [{`name`: `Q`, `body`: `B`, `at`: [0.2, 0.1, 0.3]}],"                                           \
     "`joints`: [{`name`: `pin`, `type`: `coincident`, `between`: [[0, 0, 0], `Q`]}]"
 
-/* Kane's generalized forces on a body with a quaternion differ from those in the equations with multipliers. No other
- * solver is available as a replacement. */
+/* If the orientation is a quaternion, Kane's generalized forces differ from those in the equations with multipliers. So
+ * no other solver can replace the result. */
 static void a_solution_with_a_residual_and_no_replacement_is_rejected(void **state) {
     (void)state;
     double a[7] = {1}, lambda[4] = {0};
@@ -151,8 +151,8 @@ static void a_solution_with_a_residual_and_no_replacement_is_rejected(void **sta
     hamel_model_free(model);
 }
 
-/* The systems have friction, forces that contain multipliers, and rotors. For these, some formulations derive other
- * terms than Lagrange's equations do. */
+/* The systems contain friction, a force with a multiplier, and a quaternion. In these cases, some formulations derive
+ * other terms than Lagrange's equations. */
 static void all_forces_are_in_the_checked_equations(void **state) {
     static const char *const names[] = {"lagrange", "udwadia-kalaba", "gauss",          "maggi",
                                         "kane",     "gibbs-appell",   "boltzmann-hamel"};

@@ -273,7 +273,7 @@ static void a_spring_without_length_has_no_kink(void **state) {
     in.values[SYMBOL_COORDINATE] = zero;
     graph_node slope =
         graph_partial(f.system->graph, sum_of(&f, f.system->potential, f.system->potential_count), f.system->q[0]);
-    assert_near("force where the ends meet", fixture_value(f.system->graph, slope, &in), 0, 0);
+    assert_near("force if the ends coincide", fixture_value(f.system->graph, slope, &in), 0, 0);
     fixture_close(&f);
 }
 
@@ -311,7 +311,8 @@ static void a_force_acts_where_its_element_is(void **state) {
     fixture_close(&f);
 }
 
-/* Papastavridis A70: Q = M·∂ω/∂q'; torques about the first fixed axis, the line of nodes, and the third body axis. */
+/* Papastavridis A70: Q = M·∂ω/∂q'. These are the torques about the fixed z axis, the line of nodes, and the third body
+ * axis. */
 static void a_torque_acts_on_the_angular_velocity(void **state) {
     (void)state;
     fixture f;

@@ -1,5 +1,5 @@
 /* test_energies.c — engine/mechanics/energies.c: the kinetic energy and its parts, the Jacobi integral and its rate,
- * the power of constraints. The formulas:
+ * the power of constraints. The tests check these formulas:
  *
  * - T = T2 + T1 + T0 and h = q'·∂L/∂q' − L = T2 − T0 + V (Papastavridis 3.9).
  * - dh/dt by Greenwood 4.379 is the derivative of h along the motion.
@@ -92,14 +92,15 @@ static void an_energy_that_is_not_quadratic_has_no_parts(void **state) {
     fixture_close(&f);
 }
 
-/* Systems with moving constraints. The power of the constraints is the rate of T + V minus the power of the forces,
- * the column `work`. */
+/* Systems with moving constraints. The power of the constraints is the rate of T + V minus `work`, the power of the
+ * other forces. */
 static const char *const driven[] = {
     /* Baruh 4.9: a bead on a hoop whose rotation is a constraint */
     "`coordinates`: [{`name`: `th`, `initial`: 1}, {`name`: `ps`, `velocity`: 2}],"
     "`kinetic_energy`: `(th'^2 + ps'^2*sin(th)^2)/2`, `potential_energy`: `-9.81*cos(th)`,"
     "`constraints`: [{`name`: `c`, `equation`: `ps = 2*t + t^2/4`}], `definitions`: {`work`: 0},",
-    /* Greenwood 4.13: a knife edge that rotates relative to its rod; catastatic, so its power is zero */
+    /* Greenwood 4.13: a knife edge that rotates relative to its rod; the constraint is catastatic, so its power is
+     * zero */
     "`coordinates`: [`x`, `y`, {`name`: `ph`, `velocity`: 1}], `parameters`: {`W`: 0.8},"
     "`kinetic_energy`: `(x'^2 + y'^2) + ph'^2/2 + ph'*(y'*cos(ph) - x'*sin(ph))`, `generalized_forces`: {`x`: `1 - "
     "x'`},"
@@ -110,7 +111,7 @@ static const char *const driven[] = {
     "`kinetic_energy`: `a'^2 + b'^2/2 + a'*b'*cos(a - b)/2`, `potential_energy`: `-5*cos(a) - 2*cos(b)`,"
     "`dissipation`: `0.2*(a' - b')^2/2`, `constraints`: [{`name`: `c`, `equation`: `a' = 3 + sin(t)`}],"
     "`definitions`: {`work`: `-0.2*(a' - b')^2`},",
-    /* Appell and Hamel: nonlinear and homogeneous in the velocities, so its power is zero */
+    /* Appell and Hamel: the constraint is homogeneous in the velocities, so its power is zero */
     "`coordinates`: [{`name`: `x`, `velocity`: 0.6}, {`name`: `y`, `velocity`: 0.8}, {`name`: `z`, `velocity`: 0.5}],"
     "`kinetic_energy`: `(x'^2 + y'^2 + 2*z'^2)/2`, `potential_energy`: `z`,"
     "`constraints`: [{`name`: `c`, `equation`: `x'^2 + y'^2 - 4*z'^2 = 0`}], `definitions`: {`work`: 0},",
@@ -126,13 +127,14 @@ static void powers_of_constraints_complete_the_balance(void **state) {
                  driven[i]);
         motion m = motion_run(text, "`stop`: 2, `samples`: 21, `rtol`: 1e-9, `atol`: 1e-11");
         assert_column_zero(&m, "balance", "balance", 1e-10);
-        assert_column_zero(&m, "rate", "rate", 1e-7); /* assumes A q' = −a_t, which the velocity residual limits */
+        assert_column_zero(&m, "rate", "rate", 1e-7); /* assumes A q' = −a_t, which holds up to the velocity residual */
         if (i == 1 || i == 3) assert_column_zero(&m, "power", "P", 1e-7);
         motion_free(&m);
     }
 }
 
-/* For a twentieth of the span of every example, compares the printed rate with the derivative of the printed h. */
+/* Runs every example for a twentieth of its duration. Compares energy_rate() with the time derivative of the Jacobi
+ * integral. */
 static void the_rate_is_the_derivative_in_every_example(void **state) {
     (void)state;
     size_t count = 0;

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* UNDECIDED: neither stable nor unstable can be proved */
+/* UNDECIDED: neither stability nor instability can be proved */
 typedef enum verdict { UNDECIDED = -1, UNSTABLE = 0, STABLE = 1 } verdict;
 
 typedef struct expectation {
@@ -40,7 +40,7 @@ static void expect(const expectation *x) {
         fail_msg("%s: %s", x->members, f.error.faults[0].message);
     const hamel_equilibrium *found = at(e, x->q);
     if (!found) fail_msg("%s: not found at %g %g %g", x->members, x->q[0], x->q[1], x->q[2]);
-    assert_non_null(found); /* for cppcheck, which does not see that fail_msg never returns */
+    assert_non_null(found); /* for cppcheck, which does not recognize that fail_msg never returns */
     verdict got = !found->decided ? UNDECIDED : found->stable ? STABLE : UNSTABLE;
     if (got != x->verdict || found->family_dimension != x->dimension || (x->count > 0 && e->count != x->count))
         fail_msg("%s: verdict %d (%s), dimension %zu, %zu equilibria", x->members, got,
@@ -134,8 +134,8 @@ static void families_and_isolated_points_are_distinguished(void **state) {
             2});
 }
 
-/* A bead on a hoop that rotates at w: U'' = g − w² at the bottom. If w² = g, order 4 decides: 3g th⁴/24 · 3 > 0. For
- * larger w, the equilibrium is at cos th = g/w². */
+/* A bead on a hoop that rotates at the rate w. At the bottom, the amended potential has U'' = g − w². If w² = g, the
+ * term 3g th⁴/24 > 0 of order 4 decides. For larger w, the bead is also in equilibrium at cos th = g/w². */
 #define HOOP(w2)                                                                                         \
     "`coordinates`: [{`name`: `th`, `initial`: 0.3}], `kinetic_energy`: `(th'^2 + " w2 "*sin(th)^2)/2`," \
     "`potential_energy`: `-9.81*cos(th)`"
@@ -168,7 +168,7 @@ static void branches_are_found_on_both_sides(void **state) {
            {ONE("max(x, 0)^2 + max(-x, 0)^4"), {0}, STABLE, ORDER(4), 0, 1});
 }
 
-/* The potential does not decide the stability if forces have no potential, dissipate energy, or can stabilize. */
+/* If forces dissipate energy, are circulatory, or are gyroscopic, the potential alone may not decide the stability. */
 static void other_forces_are_taken_into_account(void **state) {
     (void)state;
 #define FORCE(x) ", `generalized_forces`: {`x`: `" x "`}"
@@ -208,9 +208,9 @@ static void constraints_shape_the_potential(void **state) {
            {UNDER("x^2", CONSTRAINT("c", "x' = 0.5*y'")), {0, -0.8}, STABLE, LEAST, 1, 1});
 }
 
-/* Blades (x' sin f = y' cos f): on a slope, each position is an equilibrium if the blade is perpendicular to the slope
- * line, f = ±π/2. The effect of a small rotation is undecided. A sleigh keeps its course if its mass centre is ahead of
- * the blade, and not if it is behind (Chaplygin). */
+/* Blades (x' sin f = y' cos f): on a slope, each position is an equilibrium if the blade is perpendicular to the line
+ * of steepest slope, f = ±π/2. The stability of these equilibria is undecided. The straight motion of a sleigh is
+ * stable if the mass centre is ahead of the blade, and unstable if it is behind the blade (Chaplygin). */
 #define BLADE(vx, T, V)                                                                                                \
     "`coordinates`: [{`name`: `x`, `velocity`: " vx "}, `y`, `f`], `kinetic_energy`: `" T "`, `potential_energy`: `" V \
     "`, `constraints`: [" CONSTRAINT("k", "x'*sin(f) = y'*cos(f)") "]"
@@ -258,8 +258,8 @@ static void moving_constraints_and_forces_are_reported(void **state) {
     expect_refusal(ONE("x^2 + x*cos(3*t)"), "the force on `x` depends on time");
 }
 
-/* These systems depend on time, but the equilibrium persists: the direction of a blade on which no force acts, a
- * stiffness, and a lever vary. */
+/* These systems depend on time, but the equilibrium persists. The time-dependent quantity is the direction of a blade,
+ * a factor of a constraint, the slope of a rail, or a stiffness. */
 static void time_dependence_that_permits_equilibrium_is_accepted(void **state) {
     (void)state;
     EXPECT({UNDER("x^2 + y^2", CONSTRAINT("c", "cos(t)*x' + sin(t)*y' = 0")), {0, 0}, STABLE, LEAST, 0, 1},

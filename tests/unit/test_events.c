@@ -166,7 +166,8 @@ static void directions_are_distinguished(void **state) {
     record_free(r);
 }
 
-/* The integrator takes one long step along a parabola, which is above the bar only for 2 sqrt(2·1e-6/10) = 9e-4. */
+/* The integrator takes one long step along a parabola. The parabola is above the bar only for the time 2
+ * sqrt(2·1e-6/10) = 9e-4. */
 static void a_double_crossing_within_a_step_is_found(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `y`, `velocity`: 10}], `kinetic_energy`: `y'^2/2`, "
@@ -259,10 +260,10 @@ static void a_string_becomes_taut_and_is_cut(void **state) {
     }
 }
 
-/* A weight swings up on a string that is active from the start, with an event function that stays 0. At the angle α
- * above the pivot, with v² = g l sin α, the string becomes slack: 3.4 g l - 2 g l (1 + sin α) = g l sin α, so sin α
- * = 1.4/3. The parabola meets the circle again after 4 v cos α/g: the coefficients of t³ and t⁴ in x² + y² - l²
- * decide, because the lower ones vanish. */
+/* A weight swings up on a string that is active from the start, so the function of the event `taut` stays 0. The string
+ * becomes slack at the angle α above the pivot, where v² = g l sin α. By the energy, 3.4 g l - 2 g l (1 + sin α) = g l
+ * sin α, so sin α = 1.4/3. After 4 v cos α/g, the parabola of free flight meets the circle again. The coefficients of
+ * t³ and t⁴ in x² + y² - l² give this time, because the lower coefficients vanish. */
 static void a_taut_string_becomes_slack_and_taut_again(void **state) {
     (void)state;
     const double g = 9.81, sine = 1.4 / 3, cosine = sqrt(1 - sine * sine), v = sqrt(g * sine);
@@ -281,7 +282,7 @@ static void a_taut_string_becomes_slack_and_taut_again(void **state) {
             simulation);
         assert_int_equal(r->count, 2);
         assert_string_equal(r->event_records[0].name, "slack");
-        assert_near("height where it slackens", r->event_records[0].after[2], sine, 1e-7);
+        assert_near("height at which the string becomes slack", r->event_records[0].after[2], sine, 1e-7);
         assert_string_equal(r->event_records[1].name, "taut");
         assert_near("time of flight", r->event_records[1].t - r->event_records[0].t, 4 * v * cosine / g, 1e-7);
         record_free(r);
@@ -309,7 +310,8 @@ static void activation_needs_positions_and_velocities(void **state) {
 
 static void an_impulse_respects_the_active_constraints(void **state) {
     (void)state;
-    /* Two equal masses slide along their rigid rod. The first hits a wall; both reverse together. */
+    /* Two masses, 1 and 3, are connected by a rigid rod. The first mass hits a wall, and both masses reverse
+     * together. */
     record *r = record_run_well(
         "`coordinates`: [{`name`: `a`, `velocity`: 1}, {`name`: `b`, `initial`: -1, `velocity`: 1}], "
         "`kinetic_energy`: `(a'^2 + 3*b'^2)/2`, "
@@ -384,8 +386,8 @@ static void sticking_of_friction_written_with_sign_ends_the_run(void **state) {
                           "`potential_energy`: `x^2/2`, `generalized_forces`: {`x`: `-sign(x')`}";
     const double pi = 3.14159265358979323846;
     record *r = record_run(members, "`stop`: 20, `times`: [3.14159265358979323846, 9.42477796076938], `rtol`: 1e-9");
-    assert_near("after one half", r->values[0][1], -8.5, 1e-7);
-    assert_near("after three", r->values[1][1], -4.5, 1e-7);
+    assert_near("after one half period", r->values[0][1], -8.5, 1e-7);
+    assert_near("after three half periods", r->values[1][1], -4.5, 1e-7);
     assert_int_equal(r->status, HAMEL_INTEGRATION);
     assert_near("the end", r->summary.t, 5 * pi, 1e-7);
     assert_true(record_says(r, "`sign(x')` changes too often"));
@@ -393,7 +395,7 @@ static void sticking_of_friction_written_with_sign_ends_the_run(void **state) {
     r = record_run_well("`coordinates`: [{`name`: `x`, `initial`: 10.5}], `kinetic_energy`: `x'^2/2`, "
                         "`potential_energy`: `x^2/2`, `generalized_forces`: {`x`: `-x'/sqrt(x'^2 + 1e-8)`}",
                         "`stop`: 20, `samples`: 2, `rtol`: 1e-7");
-    assert_near("where it creeps", r->values[1][1], -0.5, 1e-2);
+    assert_near("position at which the mass creeps", r->values[1][1], -0.5, 1e-2);
     record_free(r);
 }
 
@@ -410,9 +412,9 @@ static void branches_are_updated_after_a_jump(void **state) {
     record_free(r);
 }
 
-/* A double pendulum in Cartesian coordinates, with the rods as constraints; the lower mass hits a wall at x = 0.3.
- * With the rod directions u1, u2, p1 ⊥ u1 and p2 ⊥ u2, the velocities are v1 = a p1, v2 = a p1 + b p2. Newton's rule
- * x2'⁺ = −e x2'⁻, and the momentum in the direction that the wall does not affect, determine a⁺ and b⁺. */
+/* A double pendulum in Cartesian coordinates has its rods as constraints, and its lower mass hits a wall at x = 0.3.
+ * The rods have the directions u1 and u2. With p1 ⊥ u1 and p2 ⊥ u2, the velocities are v1 = a p1 and v2 = a p1 + b p2.
+ * Newton's rule x2'⁺ = −e x2'⁻ and the momentum that the wall does not change determine a⁺ and b⁺. */
 static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
     (void)state;
     const double e = 0.6;
@@ -446,7 +448,8 @@ static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
         assert_near("y1'", after[1], a1 * p1[1], 1e-8);
         assert_near("y2'", after[3], a1 * p1[1] + b1 * p2[1], 1e-8);
         assert_near("impulse", h->impulses[0], S, 1e-8);
-        /* The work of the impulse is S (v⁻ + v⁺)/2, with the velocity of the struck mass (Papastavridis A89). */
+        /* The work of the impulse is S (v⁻ + v⁺)/2, where v is the velocity of the mass that hits the wall
+         * (Papastavridis A89). */
         assert_near("energy", h->after[9] - h->before[9], S * (v[2] + after[2]) / 2, 1e-8);
         for (size_t c1 = 0; c1 < r->summary.residual_count; c1++) {
             assert_true(r->summary.residuals[c1].position < 1e-9);

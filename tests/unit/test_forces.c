@@ -17,7 +17,7 @@
     "`constraints`: [{`name`: `floor`, `equation`: `y = 0`}],"                                  \
     "`outputs`: {`a`: `x''`, `rate`: `der(jacobi_integral()) - energy_rate()`},"
 
-/* All systems have x = 0 and x' = 3. The friction force is −μ N, or μ N times an expression. */
+/* All systems start with x = 0 and x' = 3. `factor` is the force on the block at the start, divided by μ N. */
 static const struct {
     const char *place;
     double factor;

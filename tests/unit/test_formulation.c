@@ -36,7 +36,7 @@ typedef struct agreement_system {
 
 /* clang-format off */
 static const agreement_system systems[] = {
-    {"knife edge that turns (Greenwood 4.13)", 0,
+    {"knife edge that rotates (Greenwood 4.13)", 0,
      "`parameters`: {`m`: 1.3, `l`: 0.9, `O`: 0.7},"
      "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`, {`name`: `phi`, `velocity`: 0.5}],"
      "`kinetic_energy`: `m*(2*x'^2 + 2*y'^2 + (l*phi')^2 + 2*l*phi'*(-x'*sin(phi) + y'*cos(phi)))/2`,"
@@ -81,7 +81,7 @@ static const agreement_system systems[] = {
      "  {`name`: `middle`, `equation`: `x^2 + y^2 = l^2`},"
      "  {`name`: `right`, `equation`: `(x + d*cos(phi) - d)^2 + (y + d*sin(phi))^2 = l^2`}]"},
 
-    {"top by a quaternion, on a spring", 0,
+    {"top described by a quaternion, on a spring", 0,
      "`coordinates`: [`x`, `y`, `z`, {`name`: `e0`, `initial`: 0.8}, {`name`: `e1`, `initial`: 0.6, `velocity`: 0.4},"
      "  {`name`: `e2`, `velocity`: 0.7}, {`name`: `e3`, `velocity`: 1.1}], `gravity`: [0, 0, -9.81],"
      "`bodies`: [{`name`: `top`, `mass`: 0.8, `position`: [`x`, `y`, `z`],"
@@ -90,7 +90,7 @@ static const agreement_system systems[] = {
      "`points`: [{`name`: `A`, `body`: `top`, `at`: [0.1, 0.2, 0.4]}],"
      "`springs`: [{`name`: `s`, `between`: [`A`, [0, 0, 2]], `stiffness`: 20, `length`: 1}]"},
 
-    {"body, particle and energies mixed, in a turning frame", 0,
+    {"body, particle and energies together, in a rotating frame", 0,
      "`coordinates`: [{`name`: `r`, `initial`: 0.5}, {`name`: `a`, `velocity`: 1}, {`name`: `s`, `velocity`: 0.3},"
      "  {`name`: `h`, `initial`: 0.2}], `gravity`: [0, 0, -9.81],"
      "`frames`: [{`name`: `T`, `orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`2*t`, 0.3, `a`]}}}],"
@@ -102,12 +102,12 @@ static const agreement_system systems[] = {
      "`quasi_velocities`: [{`name`: `u`, `definition`: `s' + r*a'`}],"
      "`constraints`: [{`name`: `c`, `equation`: `h' = r*a' + 0.1*t`}]"},
 
-    {"charge in a magnetic field, by its lagrangian", HAS_LAGRANGIAN,
+    {"charge in a magnetic field, described by a Lagrangian", HAS_LAGRANGIAN,
      "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`, {`name`: `z`, `initial`: 0.3}],"
      "`lagrangian`: `1.5*(x'^2 + y'^2 + z'^2*(1 + x^2)) + 0.8*(x*y' - y*x')*cos(t) - x*y*z`,"
      "`constraints`: [{`name`: `c`, `equation`: `z' = y*x' + 0.2`}]"},
 
-    {"relativistic particle, not quadratic", HAS_LAGRANGIAN,
+    {"relativistic particle, described by a Lagrangian", HAS_LAGRANGIAN,
      "`coordinates`: [{`name`: `x`, `velocity`: 0.3}, {`name`: `y`, `initial`: 0.4, `velocity`: 0.1}],"
      "`lagrangian`: `-4*sqrt(1 - (x'^2 + y'^2)/4) - x^2 - y^2/3`, `constraints`: [{`name`: `c`, `equation`: `y' = x*x'`}]"},
 
@@ -128,7 +128,7 @@ static const agreement_system systems[] = {
      "`constraints`: [{`name`: `ring`, `equation`: `x^2 + y^2 = 1`}],"
      "`generalized_forces`: {`x`: `-0.3*lambda(ring)*x'/hypot(x', y')`, `y`: `-0.4*abs(lambda(ring))*y'/hypot(x', y')`}"},
 
-    {"bead on a turning ring with Coulomb friction", HAS_NONIDEAL,
+    {"bead on a rotating ring with Coulomb friction", HAS_NONIDEAL,
      "`coordinates`: [{`name`: `x`, `velocity`: 8}, {`name`: `y`, `initial`: -1}, {`name`: `z`, `initial`: 0}],"
      "`gravity`: [0.5, -9.81, 0.3], `particles`: [{`name`: `b`, `mass`: 1, `position`: [`x`, `y`, `z`]}],"
      "`constraints`: [{`name`: `ring`, `equation`: `x^2 + y^2 + z^2/2 = 1`,"
@@ -140,7 +140,7 @@ static const agreement_system systems[] = {
      "`constraints`: [{`name`: `edge`, `equation`: `y'*cos(a) = x'*sin(a)`,"
      "  `nonideal`: {`x`: `-0.3*abs(ideal(x))*x'`, `a`: `-0.1*a' - 0.2*ideal(y)`}}]"},
 
-    {"sleigh by its Gibbs-Appell function", HAS_ACCELERATION_ENERGY,
+    {"sleigh described by its Gibbs-Appell function", HAS_ACCELERATION_ENERGY,
      "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`, {`name`: `a`, `velocity`: 0.7}],"
      "`acceleration_energy`: `(x''^2 + y''^2)/2 + 0.3*a''^2 + 0.2*a''*(y''*cos(a) - x''*sin(a)) - 0.2*a'^2*(x''*cos(a) + y''*sin(a))`,"
      "`potential_energy`: `0.5*x^2`, `constraints`: [{`name`: `edge`, `equation`: `y'*cos(a) = x'*sin(a)`}]"},

@@ -71,8 +71,9 @@ static void friction_changes_the_normal_force(void **state) {
     motion_free(&m);
 }
 
-/* Friction acts at both ends of a ladder. N is the normal force of the floor, R that of the wall. For each pair of
- * signs n of N and r of R, the equations are linear; exactly one pair must agree with its solution. */
+/* Friction acts at both ends of a ladder. N is the normal force of the floor, and R is the normal force of the wall.
+ * For each pair of signs n of N and r of R, the equations are linear. For exactly one pair, the solution must have
+ * these signs. */
 static void two_frictions_are_solved_for_together(void **state) {
     (void)state;
     motion m = motion_run(LADDER(", `friction`: {`coefficient`: 0.3, `regularization`: 1e-9}",
@@ -81,11 +82,9 @@ static void two_frictions_are_solved_for_together(void **state) {
     double h = 0.5, w = 1, g = 9.81, s = sin(h) / 2, c = cos(h) / 2, I = 1.0 / 12, found = 0;
     for (int pattern = 0; pattern < 4; pattern++) {
         /* With a = h'', x'' = c a − s w² and y'' = −s a − c w². The foot moves along +x, the top along −y. So x'' = R −
-         * 0.3|N| − 2s and y'' = N + 0.5|R| − g. I a is the sum of these moments about the centre:
-         * - R at (−s, c): −cR
-         * - 0.5|R| up at (−s, c): −s·0.5|R|
-         * - N at (s, −c): sN
-         * - −(0.3|N| + 2s) along x at (s, −c): −c(0.3|N| + 2s) */
+         * 0.3|N| − 2s and y'' = N + 0.5|R| − g. I a is the sum of the moments about the centre. At the top (−s, c), R
+         * has the moment −cR, and 0.5|R| along y has −s·0.5|R|. At the foot (s, −c), N has the moment sN, and −(0.3|N|
+         * + 2s) along x has −c(0.3|N| + 2s). */
         double n = pattern & 1 ? -1 : 1, r = pattern & 2 ? -1 : 1;
         /* R = x'' + 0.3 n N + 2s and N = y'' − 0.5 r R + g are solved by Cramer's rule for a = 0 and 1. */
         double D = 1 + 0.15 * n * r, moment[2], N[2], R[2];
@@ -203,8 +202,8 @@ static void the_equations_of_a_rod_may_have_no_solution(void **state) {
     hamel_model_free(model);
 }
 
-/* A point on a rising line is dragged by a prescribed force along the line. The rate of h is the power of both: λ t'
- * of the reaction, and C x'. */
+/* A point slides on a moving line under a prescribed force. The work balance contains the power of the reaction and the
+ * power of the prescribed force. */
 static void a_moving_constraint_with_prescribed_work_keeps_its_balance(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 2}, {`name`: `y`, `velocity`: 1}],"

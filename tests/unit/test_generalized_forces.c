@@ -77,8 +77,8 @@ static void the_virtual_work_of_a_force_at_the_tip(void **state) {
     hamel_forces_free(forces);
 }
 
-/* Baruh, example 4.13: a collar on a rod. In the relaxed system the collar's angle is independent of the rod's; the
- * reaction is N r. */
+/* Baruh, example 4.13: a collar on a rod. In the relaxed system, the angle of the collar is independent of the angle of
+ * the rod. The reaction is the moment N r. */
 static const char *const collar =
     "`parameters`: {`m`: 0.5, `M`: 1.5, `L`: 2, `g`: 9.81}, `coordinates`: [{`name`: `r`, `initial`: 0.8, `velocity`: "
     "0.4},"
@@ -109,8 +109,8 @@ static void a_relaxed_constraint_shows_its_reaction(void **state) {
     fixture_close(&f);
 }
 
-/* A block of 2 kg on a horizontal floor is pulled by 3 N along x. If the block slides, friction is μ N. If it sticks,
- * friction is opposite to the pull. */
+/* A block of 2 kg on a horizontal floor is pulled by 3 N along x. If the block slides, friction is μ N. If the block
+ * sticks, friction cancels the pull. */
 static void friction_acts_whether_it_slides_or_sticks(void **state) {
     (void)state;
     static const char *const velocities[] = {"0.5", "-0.5", "0"};
@@ -130,8 +130,8 @@ static void friction_acts_whether_it_slides_or_sticks(void **state) {
     }
 }
 
-/* A horizontal pendulum: the ideal reaction of the rod is the centripetal force m x'²/l = 0.7²·2, and the prescribed
- * transverse force is a fraction of that. */
+/* A horizontal pendulum: the ideal reaction of the rod is the centripetal force m y'²/l = 2·0.7². The prescribed
+ * transverse force depends on this reaction and on its multiplier. */
 static void prescribed_work_depends_on_the_ideal_reaction(void **state) {
     (void)state;
     hamel_forces *forces =

@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-/* A state in canonical variables: p at (t, q, v), v computed back from p and a guess, and p' there. */
+/* The momenta p at a state (t, q, v), the velocities recomputed from p and a guess, the rates p', and the
+ * accelerations. */
 typedef struct canonical {
     double p[8], v[8], rates[8], a[8];
 } canonical;
@@ -54,8 +55,8 @@ static void a_spherical_pendulum_follows_its_hamiltonian(void **state) {
     assert_near("p of phi", c.p[1], -0.7 * s * s, 1e-15);
     assert_near("th'", c.v[0], 0.3, 1e-15);
     assert_near("phi'", c.v[1], -0.7, 1e-15);
-    assert_near("rate of the first", c.rates[0], c.p[1] * c.p[1] * cos(1.1) / (s * s * s) + 3 * s, 1e-14);
-    assert_near("rate of the second", c.rates[1], 0, 1e-15);
+    assert_near("rate of p of th", c.rates[0], c.p[1] * c.p[1] * cos(1.1) / (s * s * s) + 3 * s, 1e-14);
+    assert_near("rate of p of phi", c.rates[1], 0, 1e-15);
 }
 
 /* A charge in a field that grows with time: L = v²/2 + t(x y' − y x')/2 − x², with a damper on x. Then p = v + t(−y,
@@ -70,11 +71,12 @@ static void terms_linear_in_the_velocities_contribute_to_momenta(void **state) {
     assert_near("p of y", c.p[1], 2 + 0.75, 1e-15);
     assert_near("x'", c.v[0], 1.5, 1e-15);
     assert_near("y'", c.v[1], 2, 1e-15);
-    assert_near("rate of the first", c.rates[0], 3 * 2 / 2.0 - 1 - 0.15, 1e-15);
-    assert_near("rate of the second", c.rates[1], -3 * 1.5 / 2, 1e-15);
+    assert_near("rate of p of x", c.rates[0], 3 * 2 / 2.0 - 1 - 0.15, 1e-15);
+    assert_near("rate of p of y", c.rates[1], -3 * 1.5 / 2, 1e-15);
 }
 
-/* L = −9 √(1 − v²/9) − 2x, so p = v/√(1 − v²/9), with the inverse v = p/√(1 + p²/9) for any guess below the speed 3. */
+/* L = −9 √(1 − v²/9) − 2x, so p = v/√(1 − v²/9). From any guess below the speed 3, the inverse v = p/√(1 + p²/9) must
+ * be found. */
 static void a_lagrangian_that_is_not_quadratic_is_inverted_by_newton(void **state) {
     (void)state;
     const char *system = "`coordinates`: [`x`, `y`], `lagrangian`: `-9*sqrt(1 - (x'^2 + y'^2)/9) - 2*x`";
@@ -87,7 +89,7 @@ static void a_lagrangian_that_is_not_quadratic_is_inverted_by_newton(void **stat
             assert_near("p of x", c.p[0] / gamma, v[0], 1e-9);
             assert_near("x'", c.v[0], v[0], 1e-14);
             assert_near("y'", c.v[1], v[1], 1e-14);
-            assert_near("rate of the first", c.rates[0], -2, 1e-15);
+            assert_near("rate of p of x", c.rates[0], -2, 1e-15);
         }
 }
 
@@ -110,8 +112,8 @@ static void a_relativistic_rocket_follows_its_closed_form(void **state) {
     }
 }
 
-/* ∂H/∂p satisfies the velocity constraints even if the momenta are inconsistent: a rod, and a quaternion whose mass
- * matrix is singular. */
+/* Even if the momenta are inconsistent, the velocities ∂H/∂p satisfy the constraints of a rod and of a quaternion with
+ * a singular mass matrix. */
 static void velocities_satisfy_the_constraints_for_any_momenta(void **state) {
     (void)state;
     hamel_error error = {0};
@@ -130,13 +132,13 @@ static void velocities_satisfy_the_constraints_for_any_momenta(void **state) {
     assert_int_equal(variables_velocities(x, 0, q, p, v, &error), HAMEL_OK);
     assert_near("rod", 2 * (q[0] * v[0] + q[1] * v[1]), 1, 1e-14);
     assert_near("norm", q[2] * v[2] + q[3] * v[3] + q[4] * v[4] + q[5] * v[5], 0, 1e-14);
-    assert_near("along the rod momenta are free", -q[1] * v[0] + q[0] * v[1], (-q[1] * 1 + q[0] * 2) / 2, 1e-14);
+    assert_near("velocity across the rod", -q[1] * v[0] + q[0] * v[1], (-q[1] * 1 + q[0] * 2) / 2, 1e-14);
     variables_free(x);
     dynamics_free(k);
     hamel_model_free(model);
 }
 
-/* These systems contain each term by which canonical equations can differ from Lagrange's. */
+/* These systems contain each term by which canonical equations can differ from Lagrange's equations. */
 static const struct {
     const char *name, *system;
     double stop;
@@ -160,7 +162,7 @@ static const struct {
      "`kinetic_energy`: `(x'^2 + y'^2 + phi'^2 + 0.6*phi'*(y'*cos(phi) - x'*sin(phi)))/2`,"
      "`potential_energy`: `-2*x`, `constraints`: [{`name`: `e`, `equation`: `x'*sin(phi) = y'*cos(phi)`}]",
      8},
-    {"collar with friction in the reaction",
+    {"collar with friction that depends on the reaction",
      "`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
      "`potential_energy`: `9.81*y`, `generalized_forces`: {`x`: `-0.1*abs(lambda(w))*tanh(20*x')`},"
      "`constraints`: [{`name`: `w`, `equation`: `y = 0.1*x^2`}]",
@@ -188,7 +190,7 @@ static const struct {
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `x^2 + y`,"
      "`constraints`: [{`name`: `c`, `equation`: `y'^3 + 0.2*x' + 0.5*x = 0`}]",
      3},
-    {"constraint with a root, undefined at rest",
+    {"constraint with a square root, not differentiable at rest",
      "`coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: 1}],"
      "`kinetic_energy`: `(x'^2 + y'^2)/2*(1 + x^2)`,"
      "`constraints`: [{`name`: `c`, `equation`: `sqrt(x'^2 + y'^2) - x' = sqrt(2) - 1`}]",
@@ -228,7 +230,8 @@ static void the_hamiltonian_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* Compares with differences: the change of q' with q and p, the inverse of this map, and q'' computed from p'. */
+/* Compares with differences the change of q' due to changes of q and p, and q'' computed from p'. Also checks the
+ * inverse of the first map. */
 static void derivatives_of_the_maps_agree_with_differences(void **state) {
     (void)state;
     hamel_error error = {0};

@@ -33,7 +33,7 @@ static void a_knife_edge_reaches_every_configuration(void **state) {
            (expectation){1, 0, 3, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Baruh, example 4.3: the integrating factor is q1, the integral q1³ sin q2 + q1 q2² + q1². */
+/* Baruh, example 4.3: the integrating factor is q1, and the integral is q1³ sin q2 + q1 q2² + q1². */
 static void one_form_in_two_variables_is_always_integrable(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `q1`, `initial`: 1.3}, {`name`: `q2`, `initial`: 0.4}],"
@@ -80,7 +80,7 @@ static void a_pair_may_be_integrable_if_neither_member_is(void **state) {
     expect(text, (expectation){2, 2, 2, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* The growth vector is 2, 3, 4. */
+/* A rolling coin, whose growth vector is 2, 3, 4. */
 static const char coin[] =
     "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}, `psi`],"
     "`kinetic_energy`: `x'^2 + y'^2 + phi'^2 + psi'^2`, `constraints`: [{`name`: `cx`,"
@@ -165,8 +165,8 @@ static void a_quaternions_norm_is_a_holonomic_constraint(void **state) {
            (expectation){1, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* A train of axles, the last one at (x, y), with links of length 1: growth vector 2, 3, ..., and only constants are
- * integrals. */
+/* Describes a train of axles with links of length 1, whose last axle is at (x, y). The growth vector is 2, 3, ..., and
+ * only constants are integrals. */
 static void train(char *text, size_t size, int trailers) {
     text_buffer b;
     text_buffer_init(&b, size);
@@ -196,7 +196,7 @@ static void a_car_with_trailers_can_be_parked(void **state) {
     }
 }
 
-/* Differences below double precision may be undetermined but must not give a wrong verdict. */
+/* If differences are below double precision, the verdict may be undetermined but must not be wrong. */
 static void a_long_train_is_decided_correctly_or_undetermined(void **state) {
     (void)state;
     static char text[40000];
@@ -209,7 +209,7 @@ static void a_long_train_is_decided_correctly_or_undetermined(void **state) {
     hamel_report_free(r);
 }
 
-/* k independent copies of x_i' = f(y) x_i z': the dimensions add up. */
+/* The dimensions of 30 independent knife edges and of 10 independent integrable constraints add up. */
 static void dimensions_of_independent_groups_add_up(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..40`}, {`name`: `y[i]`, `for`: `i = 1..40`},"
@@ -229,8 +229,8 @@ static void units_do_not_matter(void **state) {
            (expectation){2, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* ∫ dx/(1 + k x²) is an arc tangent if k > 0, which the name k does not exclude. With k = −2 it is not finite, so no
- * integral may be reported. */
+/* For k > 0, ∫ dx/(1 + k x²) is an arc tangent. For k = −2, the arc tangent is not finite, so no integral may be
+ * reported. */
 static void an_integral_that_fails_its_test_is_not_reported(void **state) {
     (void)state;
     static const char with_sign[] =
@@ -261,7 +261,7 @@ static void expect_integrals(const char *members, const char *wanted) {
     hamel_report_free(r);
 }
 
-/* A disk led along a straight line: x = r psi cos(0.6) after substitution of the constant angle. If the constraint
+/* A disk rolls along a straight line, so x = r psi cos(0.6) after substitution of the constant angle. If the constraint
  * is that the angle's rate is 0, the angle is an integral and remains a variable in the other integrals. */
 static void constant_coordinates_are_substituted_into_the_other_integrals(void **state) {
     (void)state;
@@ -288,7 +288,7 @@ static void a_different_verdict_from_the_start_is_reported(void **state) {
         {"z' = (x + abs(x - 1))*y'", 0.3, 0, 0, 1, "x<1"},
         {"z' = floor(0.1*x + 0.5)*y'", 0.3, 0, 1, 1, "floor(0.5 + 0.1*x)==0"},
         {"z' = if(t > 1, x, 0)*y'", 0.3, 0, 0, 1, "t<1"},
-        {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"},   /* the integral is z - 2 y there, but z - y outside */
+        {"z' = if(x > 5, 1, 2)*y'", 0.3, 0, 1, 1, "x<5"},   /* for x < 5 the integral is z - 2 y, else z - y */
         {"z' = max(x - 0.5, 0)*y'", 0.3, 0, 0, 1, "x<0.5"}, /* the start is close to the boundary of the region */
         {"z' = x*x'", 0.3, 0, 1, 1, NULL},
         {"z' = z*(x*y' - y*x')", 0.3, 0, 0, 1, NULL},
@@ -339,7 +339,8 @@ static void a_small_coefficient_is_not_a_bracket(void **state) {
     }
 }
 
-/* d(0.1 x³ y + 0.7 z), differentiated by hand: in doubles, 0.3 is not 3 times 0.1, but the form must count as exact. */
+/* The form is d(0.1 x³ y + 0.7 z), differentiated by hand. In doubles, 0.3 is not 3 times 0.1, but the form must count
+ * as exact. */
 static void rounded_decimals_do_not_change_a_verdict(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `x`, `initial`: 0.4}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
@@ -408,7 +409,7 @@ static void small_brackets_in_between_count(void **state) {
     }
 }
 
-/* The same fields in coordinates that algebra cannot simplify, and with time. */
+/* The same fields, from combinations of the constraints that the algebra cannot simplify. */
 static void small_brackets_count_if_algebra_cannot_simplify_them(void **state) {
     static const char *const rates[] = {"2, 3, 5", "2, 3, 4, 5"};
     (void)state;
@@ -428,8 +429,8 @@ static void small_brackets_count_if_algebra_cannot_simplify_them(void **state) {
     }
 }
 
-/* In the difference of the wheels' rates, the velocities whose coefficients depend on the cart's heading cancel, even
- * if the constraints are multiplied by factors. */
+/* In the difference of the wheels' rates, all terms that depend on the cart's heading cancel. The integral must be
+ * found even if a constraint is multiplied by a factor. */
 static void the_carriage_has_its_integral(void **state) {
     (void)state;
     expect_integrals(
@@ -467,7 +468,8 @@ static void integrals_beyond_the_algebra_are_found_at_random_states(void **state
                  "2, 1", "2, 3", false);
 }
 
-/* dΦ is in every derived system. Dependence through Φ = 0 is found only if the test points satisfy the constraint. */
+/* If Φ = 0 is a given constraint, dΦ is in every derived system. Dependence through Φ = 0 is found only if the test
+ * points satisfy the constraint. */
 static void given_constraints_stay_in_the_flag(void **state) {
     (void)state;
     char text[1000];
@@ -483,7 +485,7 @@ static void given_constraints_stay_in_the_flag(void **state) {
         "1", "1", false);
 }
 
-/* Two groups without common coordinates have separate growth vectors, and each one depends on the same time. */
+/* Two groups without common coordinates have separate growth vectors, but the groups share the time. */
 static void flags_of_groups_add_up(void **state) {
     (void)state;
     char text[1200];

@@ -33,7 +33,7 @@ static void check(const char *const *texts, size_t count, bool expected) {
     fixture_close(&f);
 }
 
-/* Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17, 4.3.24, 4.3.27. */
+/* Identities, among them Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17, 4.3.24 and 4.3.27. */
 static const char *const zeros[] = {
     "(x + y)^2 - x^2 - 2*x*y - y^2",
     "x/(y*(x + y)) - 1/y + 1/(x + y)",

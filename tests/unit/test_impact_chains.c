@@ -28,7 +28,7 @@ static void add(char *text, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Balls of diameter 1 on a line. */
+/* Describes balls of diameter 1 on a line. */
 static void describe(const row *b, char *text) {
     double x = 0;
     text[0] = '\0';
@@ -54,8 +54,8 @@ static double closing(const double *v, int i) {
     return v[i - 1] - v[i];
 }
 
-/* Applies impacts of two balls each, in the order of declaration. Only pairs that still approach take part; repeats
- * until no pair approaches. */
+/* Applies impacts of two balls each, in the order of declaration. Only pairs that still approach take part. Repeats
+ * until no pair approaches, and returns the number of impacts. */
 static int collide(const row *b, double *v) {
     int count = 0;
     double before[BALLS] = {0};
@@ -239,7 +239,7 @@ static void the_number_of_impacts_shows_digits_of_pi(void **state) {
                  pow(100, k));
         record *r = record_run_well(text, "`stop`: 1, `samples`: 2");
         assert_int_equal(r->count, counts[k]);
-        assert_near("row at the instant", r->values[0][4], record_end(r)[4], 1e-12);
+        assert_near("row at the time of the impacts", r->values[0][4], record_end(r)[4], 1e-12);
         record_free(r);
     }
 }

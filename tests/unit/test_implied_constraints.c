@@ -1,5 +1,5 @@
-/* test_implied_constraints.c — acceleration constraints that other constraints imply: derivatives written by hand,
- * at any scale, alone and combined. They must have no effect in any formulation. */
+/* test_implied_constraints.c — acceleration constraints that other constraints imply: derivatives written by hand, at
+ * any scale, alone and combined. Implied constraints must have no effect in any formulation. */
 #include "tests/unit/motion.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static void run(const char *system, const char *constraints, const char *wanted,
     *out = motion_run(text, simulation);
 }
 
-/* Checks that the trajectory with `constraints` equals the one with `implied` added. */
+/* Checks that adding `implied` to `constraints` does not change the trajectory in any formulation. */
 static void assert_implied(const char *system, const char *constraints, const char *implied) {
     char both[2000];
     motion alone;
@@ -90,7 +90,7 @@ static void a_holonomic_constraint_differentiated_by_hand_changes_nothing(void *
                    "{`name`: `s`, `equation`: `1e3*der(der(" HOLONOMIC ")) + der(" FIRST ") = 0`}");
 }
 
-/* Constraints that are not implied must still act: the derivative of one constraint, and z'' fixed at 0.1. */
+/* The constraint z'' = 0.1 is not implied, so it must still act if the derivative of another constraint is added. */
 static void constraints_that_are_not_implied_still_act(void **state) {
     (void)state;
     const char *own = "{`name`: `c`, `equation`: `" FIRST " = 0`}, {`name`: `p`, `equation`: `z'' = 0.1`}";

@@ -54,7 +54,7 @@ static void the_distance_to_the_nearest_point_is_weighted_by_the_masses(void **s
     close_start(&s);
 }
 
-/* From a distant start, the result must be the nearest point of the circle, not another point of it. */
+/* From a distant start, the result must be the nearest point of the circle, not another of its points. */
 static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void **state) {
     (void)state;
     start s;
@@ -87,8 +87,8 @@ static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) 
     assert_near("c", sin(x) * y + z * z / 2, -0.19, 1e-12);
     double along_x = 1.641 * (x - x0) / (cos(x) * y), along_y = 1.024 * (y - y0) / sin(x),
            along_z = 0.75 * (z - z0) / z;
-    assert_near("along the gradient", along_y, along_x, 1e-4);
-    assert_near("along the gradient", along_z, along_x, 1e-4);
+    assert_near("parallel to the gradient, y", along_y, along_x, 1e-4);
+    assert_near("parallel to the gradient, z", along_z, along_x, 1e-4);
     close_start(&s);
 }
 

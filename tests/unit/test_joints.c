@@ -1,4 +1,4 @@
-/* test_joints.c — each type of joint against explicit equations, and in motions with known results.
+/* test_joints.c — compares each type of joint with explicit equations, and motions with known results.
  *
  * The equations NAME.1, NAME.2, ... are compared in this order at random states. */
 #include "tests/unit/fixture.h"
@@ -32,7 +32,7 @@
     "{`name`: `B2`, `body`: `B`, `at`: [0, 1, 0]}, {`name`: `B3`, `body`: `B`, `at`: [0, 0, 1]}]," \
     "`definitions`: {" AXES "}, `joints`: [{`name`: `J`, " joint "}]"
 
-/* A1a is the first axis of A in inertial components, and so on. */
+/* i, j and k are the axes of A in inertial components; l, m and n are the axes of B. */
 #define AXIS(name, point, centre)                                                                                 \
     "`" name "`: [`position(" point ", 1) - position(" centre ", 1)`, `position(" point ", 2) - position(" centre \
     ", 2)`, `position(" point ", 3) - position(" centre ", 3)`]"
@@ -43,7 +43,7 @@
 #define DOT(p, q) p "[1]*" q "[1] + " p "[2]*" q "[2] + " p "[3]*" q "[3]"
 #define ALONG(p) "(x - u)*" p "[1] + (y - v)*" p "[2] + (z - w)*" p "[3]"
 
-/* Checks that the joint has exactly these equations J.1, J.2, ..., with these orders. */
+/* Checks that the joint has exactly the equations `texts`, named J.1, J.2, ..., and that each has the order `order`. */
 static void expect_equations(const char *members, constraint_order order, const char *const *texts, size_t count) {
     fixture f;
     char name[20];
@@ -92,7 +92,8 @@ static void a_revolute_joint_leaves_one_rotation(void **state) {
 
 static void an_axis_may_be_oblique(void **state) {
     (void)state;
-    /* The joint axis c = (1, 2, 2) is smallest along e1, so s = c × e1 = (0, 2, −2), c × s = (−8, 2, 2) */
+    /* The joint axis c = (1, 2, 2) has its smallest component along e1, so s = c × e1 = (0, 2, −2), c × s = (−8, 2,
+     * 2) */
     EXPECT(SPACE("`type`: `revolute`, `axis`: [1, 2, 2], `between`: [`A`, `B`]"), CONSTRAINT_HOLONOMIC, "x - u",
            "y - v", "z - w",
            "2*((" DOT("j", "l") ") + 2*(" DOT("j", "m") ") + 2*(" DOT(
@@ -182,7 +183,7 @@ static void invalid_joints_are_rejected(void **state) {
 
 /* --- motions -------------------------------------------------------------------------------------------------------- */
 
-/* A particle at rest, below its rod or balanced on top of it. */
+/* A particle hangs at rest from its rod, so the multiplier, which is the compression of the rod, is negative. */
 static void the_multiplier_of_a_distance_is_the_compression_of_the_rod(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, {`name`: `y`, `initial`: -2}], `gravity`: [0, -9.81],"
@@ -195,9 +196,7 @@ static void the_multiplier_of_a_distance_is_the_compression_of_the_rod(void **st
     motion_free(&m);
 }
 
-/* A door on a hinge that is inclined by 0.3 swings like a pendulum in the field g sin 0.3. I is its moment of inertia
- * about the hinge. The axis has two components, so both orthogonal directions matter. */
-/* Two weights hang below each other at rest: the upper rod carries both. */
+/* Two weights hang at rest, one below the other. The upper rod carries both weights. */
 static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`g`: 10}, `gravity`: [0, `-g`],"
@@ -215,6 +214,8 @@ static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
     motion_free(&m);
 }
 
+/* A door on a hinge that is inclined by 0.3 swings like a pendulum in the field g sin 0.3. I is its moment of inertia
+ * about the hinge. The axis has two components, so both orthogonal directions matter. */
 static void an_inclined_door_swings_about_its_hinge(void **state) {
     (void)state;
     static const char *const rest = "`stop`: 2, `samples`: 21, `rtol`: 1e-10, `atol`: 1e-12";
@@ -348,7 +349,8 @@ static void a_ball_on_a_turntable_moves_in_a_circle(void **state) {
     motion_free(&m);
 }
 
-/* A blade that rotates at a constant rate moves in a circle. */
+/* If no force acts, a blade with its mass centre at the contact point rotates at a constant rate and moves in a
+ * circle. */
 static void a_rotating_blade_moves_in_a_circle(void **state) {
     (void)state;
     motion m =

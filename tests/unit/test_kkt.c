@@ -185,11 +185,9 @@ static size_t operations_of_a_chain(const char *members) {
     return operations;
 }
 
-/* Operations for each rod:
- * - 3 pivots and 4 entries of A
- * - 6 products for its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it)
- * - one off-diagonal entry, and one product to eliminate it
- * The first rod has half of the entries, two products less on the diagonal, and no off-diagonal entry. */
+/* Each rod needs 3 pivots, 4 entries of A, and 6 products for its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it). It
+ * also needs one off-diagonal entry, and one product to eliminate this entry. The first rod has half of the entries,
+ * two products less on the diagonal, and no off-diagonal entry. */
 static void a_chain_costs_the_same_for_each_rod(void **state) {
     (void)state;
     assert_int_equal(operations_of_a_chain(CHAIN("60") "]"), 60 * 15 - 8);
@@ -231,7 +229,7 @@ static void a_large_system_with_a_repeated_constraint_falls_back_to_dense(void *
     assert_int_equal(dynamics_accelerations(w, 0, 0, x, lambda, NULL), HAMEL_OK);
     assert_false((w->all->kind == &kkt_by_ldl));
     assert_int_equal(kkt_rank(w->all), 40);
-    assert_near("the two share the load", lambda[0], lambda[40], 1e-10);
+    assert_near("the equal constraints share the load", lambda[0], lambda[40], 1e-10);
     assert_true(residual(model, w->values, w->values + model->dynamics.at_Q, w->values + model->dynamics.at_b, x,
                          lambda) < 1e-10);
     free(x);
@@ -239,7 +237,7 @@ static void a_large_system_with_a_repeated_constraint_falls_back_to_dense(void *
     hamel_model_free(model);
 }
 
-/* --- redundant, singular, contradicting ---------------------------------------------------------------------------- */
+/* --- redundant, singular and contradictory systems ----------------------------------------------------------------- */
 
 typedef struct small {
     hamel_model *model;
@@ -264,8 +262,8 @@ static void free_small(small *w) {
     hamel_model_free(w->model);
 }
 
-/* x = 0 occurs twice, once multiplied by 2: λ₁ + 2 λ₂ = −Q_x, with the least-norm solution in the direction (1,
- * 2)/5. */
+/* x = 0 occurs twice, once multiplied by 2, so the reaction is λ₁ + 2 λ₂. The least-norm multipliers are the reaction
+ * times (1, 2)/5. */
 static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
     (void)state;
     static const char *const simulations[] = {"`stop`: 1", "`stop`: 1, `formulation`: `udwadia-kalaba`"};
@@ -278,7 +276,8 @@ static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
                         "`constraints`: [{`name`: `c`, `equation`: `x = 0`}, {`name`: `d`, `equation`: `2*x = 0`}]",
                         simulations[way]),
             HAMEL_OK);
-        /* x'' = 0. The constraint x' + 2 y' = p_y gives 2 y'' = 2; y'' = Q_x + reaction. */
+        /* x'' = 0. The momentum p_y = x' + 2 y' gives 2 y'' = Q_y = 2. The momentum p_x = 2 x' + y' gives y'' = Q_x +
+         * reaction. */
         assert_near("x''", w.a[0], 0, 1e-14);
         assert_near("y''", w.a[1], 1, 1e-14);
         assert_near("lambda(c)", w.lambda[0], -4.0 / 5, 1e-13);
@@ -288,7 +287,7 @@ static void redundant_rows_share_the_reaction_by_least_norm(void **state) {
     }
 }
 
-/* A chain of 1600 rods, which is too large for dense algebra. The first rod can be added a second time. */
+/* A chain of 1600 rods, which is too large for dense algebra. `more` can add a constraint. */
 #define LONG_CHAIN(more)                                                                                         \
     "`parameters`: {`N`: 1600}, `gravity`: [0, -9.81], `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`,"      \
     "`initial`: `i/N`}, {`name`: `y[i]`, `for`: `i = 1..N`}], `particles`: [{`name`: `p[i]`, `for`: `i = 1..N`," \
@@ -308,7 +307,7 @@ static void large_redundant_systems_share_the_reaction_too(void **state) {
     double pull = fabs(one.lambda[0]); /* the largest multiplier: rods 1 to 7 transmit the force on particle 7 */
     assert_near("reaction", two.lambda[0] + 2 * two.lambda[N], one.lambda[0], 1e-9);
     assert_near("least norm", two.lambda[N], 2 * two.lambda[0], 1e-9);
-    for (size_t i = 1; i < N; i++) assert_near("the others", two.lambda[i] / pull, one.lambda[i] / pull, 1e-9);
+    for (size_t i = 1; i < N; i++) assert_near("other multipliers", two.lambda[i] / pull, one.lambda[i] / pull, 1e-9);
     assert_int_equal(kkt_rank(two.k->all), N);
     free_small(&one);
     free_small(&two);

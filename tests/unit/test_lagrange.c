@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-/* Two rods with masses at their ends and angles from the vertical: a textbook example, for instance Greenwood,
- * Principles of Dynamics, chapter 6. */
+/* Two rods with masses at their ends and angles from the vertical, as in Greenwood, Principles of Dynamics, chapter
+ * 6. */
 static void the_double_pendulum_has_the_equations_of_the_textbooks(void **state) {
     (void)state;
     fixture f;
@@ -93,8 +93,8 @@ static void forces_may_be_linear_in_multipliers(void **state) {
 /* --- energies with many common subexpressions --------------------------------------------------------------------- */
 
 /* Twenty links in absolute angles, with a moving support and different masses. One description contains T and V as
- * nested sums, which reverse differentiation processes in one sweep. The other one has particles and Kane's
- * equations. */
+ * nested sums, which reverse differentiation processes in one sweep. The other description has particles and uses
+ * Kane's equations. */
 static void nested_energies_agree_with_those_of_particles(void **state) {
     (void)state;
     static const char links[] = "`parameters`: {`N`: 20}, `coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`,"
@@ -140,7 +140,7 @@ static void multipliers_have_the_sign_of_left_minus_right(void **state) {
     }
 }
 
-/* --- the residuals are the same equations ------------------------------------------------------------------------- */
+/* --- residuals of the equations ----------------------------------------------------------------------------------- */
 
 static void expect_same_equations(const char *members) {
     fixture f;
