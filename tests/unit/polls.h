@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 typedef struct flag_poll {
-    hamel_poll poll; /* must be the first member */
+    hamel_poll poll; /* must be the first member, because flag_poll_ask casts its argument */
     atomic_bool canceled;
 } flag_poll;
 
@@ -21,7 +21,7 @@ static inline flag_poll flag_poll_of(bool canceled) {
 }
 
 typedef struct clock_poll {
-    hamel_poll poll; /* must be the first member */
+    hamel_poll poll; /* must be the first member, because clock_poll_ask casts its argument */
     double until;    /* time at which work must stop, by the clock of monotonic() */
 } clock_poll;
 

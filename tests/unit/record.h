@@ -27,7 +27,7 @@ record *record_run(const char *members, const char *simulation);
 record *record_run_well(const char *members, const char *simulation); /* like record_run; an error fails the test */
 void record_free(record *r);
 
-hamel_sink record_sink(record *r);                   /* a sink that stores in *r, for tests of hamel_run */
+hamel_sink record_sink(record *r);                   /* a sink that stores rows and events in *r */
 bool record_says(const record *r, const char *text); /* true if an error or its suggestion contains the text */
 bool record_warns(const record *r, const char *text);
 const double *record_end(const record *r); /* returns the last row */

@@ -1,7 +1,7 @@
 /* test_dense.c — engine/linear/dense.c with random matrices and with matrices whose results are known.
  *
  * The bounds are backward errors: a residual of about c n ε (|A| |x| + |b|). The factor c includes the textbook
- * constant and the growth for random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+ * constant and the growth factor of random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
  * theorems 9.4, 10.3, 19.4). These bounds are valid for any condition number. */
 #include "engine/linear/dense.h"
 #include "tests/unit/random.h"

@@ -121,7 +121,7 @@ static void families_and_isolated_points_are_distinguished(void **state) {
            {TWO("x^4"), {0, 0.15}, STABLE, ORDER(4), 1, 1}, {TWO("-x^4"), {0, 0.15}, UNSTABLE, ORDER(4), 1, 1},
            {TWO("(x - y)^2"), {0.125, 0.125}, STABLE, LEAST, 1, 1},
            {TWO("(x - y)^4"), {0.125, 0.125}, STABLE, ORDER(4), 1, 1},
-           /* two families, lines that intersect at 0 */
+           /* two families of equilibria: lines that intersect at 0 */
            {TWO("x^2*y^2"), {0}, UNDECIDED, NULL, 1, 0}, {TWO("(x^2 - y^2)^2"), {0}, UNDECIDED, NULL, 1, 0},
            {TWO("(x^2 - y^2)^2"), {0.125, 0.125}, STABLE, LEAST, 1, 0},
            {THREE("x^2*y^2 + z^4"), {0}, UNDECIDED, NULL, 1, 0},
@@ -274,14 +274,13 @@ static void time_dependence_that_permits_equilibrium_is_accepted(void **state) {
            {ONE("x^2*(1 + 0.3*sin(t))"), {0}, UNDECIDED, NULL, 0, 1});
 }
 
-/* The search reports whether it may have missed equilibria. */
+/* The search reports whether it may have missed equilibria. The potentials x and exp(x) have no equilibrium. */
 static void a_search_reports_its_extent(void **state) {
     (void)state;
     static const struct {
         const char *members;
         bool complete;
         size_t unsolved;
-        /* no equilibrium exists */
     } cases[] = {{ONE("x^2 - x"), true, 0}, {TWO("(x - y)^2"), true, 0}, {ONE("x"), true, 1},
                  {ONE("x^4"), false, 0},    {ONE("exp(x)"), false, 17},  {ONE("cos(x)"), false, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -187,7 +187,7 @@ static size_t operations_of_a_chain(const char *members) {
 
 /* Each rod needs 3 pivots, 4 entries of A, and 6 products for its row of A M⁻¹Aᵀ (4 on the diagonal, 2 next to it). It
  * also needs one off-diagonal entry, and one product to eliminate this entry. The first rod has half of the entries,
- * two products less on the diagonal, and no off-diagonal entry. */
+ * two products fewer on the diagonal, and no off-diagonal entry. */
 static void a_chain_costs_the_same_for_each_rod(void **state) {
     (void)state;
     assert_int_equal(operations_of_a_chain(CHAIN("60") "]"), 60 * 15 - 8);
