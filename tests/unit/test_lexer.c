@@ -1,4 +1,4 @@
-/* Tests of engine/text/lexer.c: kinds, columns in code points, numbers, and every kind of faulty byte. */
+/* Tests of engine/text/lexer.c: token kinds, columns in code points, numbers, and invalid bytes of every kind. */
 #include "engine/text/lexer.h"
 
 #include <float.h>
@@ -168,7 +168,7 @@ static void invalid_utf8_is_an_error_with_its_column(void **state) {
     static const char *const CASES[] = {
         "xy\x80",             /* a continuation byte without its first byte */
         "xy\xC0\xAF",         /* overlong '/' */
-        "xy\xE0\x80\xAF",     /* overlong in three bytes */
+        "xy\xE0\x80\xAF",     /* overlong '/' in three bytes */
         "xy\xED\xA0\x80",     /* a surrogate */
         "xy\xF4\x90\x80\x80", /* beyond U+10FFFF */
         "xy\xFF",

@@ -1,4 +1,4 @@
-/* test_linear.c — engine/analyze: equilibria, linearizations, modes. Expected values are closed forms. */
+/* test_linear.c — engine/analyze: equilibria, linearizations, modes. Expected values are computed from closed forms. */
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static hamel_linearization *linearize(const char *members, bool about_equilibriu
 }
 
 /* Checks the real and imaginary parts of the modes, ordered by the imaginary part. Simple eigenvalues of a matrix of
- * this size are accurate to about 1e-14 of the largest; 1e-9 is required. */
+ * this size have an error of about 1e-14 relative to the largest one. The test allows 1e-9. */
 static void expect_modes(const char *what, const char *members, bool about_equilibrium, const double (*expected)[2],
                          size_t count) {
     hamel_linearization *l = linearize(members, about_equilibrium, NULL);
@@ -117,7 +117,7 @@ static void an_operator_with_branches_is_linearized_on_the_current_branch(void *
 
 static void rolling_and_rotation_change_frequencies(void **state) {
     (void)state;
-    /* a cylinder of radius r rolls in a trough of radius R, as a velocity constraint: ω² = 2g/(3(R − r)) */
+    /* a cylinder of radius r in a trough of radius R, with a velocity constraint for rolling: ω² = 2g/(3(R − r)) */
     const double trough[][2] = {{0, 0}, {0, sqrt(2 * g / (3 * 0.7))}};
     hamel_linearization *l =
         linearize("`parameters`: {`R`: 1, `r`: 0.3, `m`: 2}, `coordinates`: [`f`, `s`],"
@@ -128,13 +128,14 @@ static void rolling_and_rotation_change_frequencies(void **state) {
     assert_int_equal(l->mode_count, 2);
     for (int k = 0; k < 2; k++) assert_near("trough", l->modes[k].eigenvalue[1], trough[k][1], 1e-9);
     hamel_linearization_free(l);
-    /* Foucault: in a frame that rotates at Ω the two circular motions have the frequencies √(g/l) ± Ω */
+    /* Foucault's pendulum: in a frame that rotates at Ω, its two circular motions have the frequencies √(g/l) ± Ω */
     const double foucault[][2] = {{0, sqrt(g / 2) - 0.4}, {0, sqrt(g / 2) + 0.4}};
     expect_modes("turning frame",
                  "`parameters`: {`W`: 0.4}, `coordinates`: [`x`, `y`],"
                  "`kinetic_energy`: `((x' - W*y)^2 + (y' + W*x)^2)/2`, `potential_energy`: `9.81/2*(x^2 + y^2)/2`",
                  true, foucault, 2);
-    /* a bead on a hoop that rotates at w: about cos a = g/(w² R), ω² = w² sin²a (Greenwood, example 4.12) */
+    /* a bead on a hoop that rotates at w: vibrations about cos a = g/(w² R) have ω² = w² sin²a (Greenwood, example
+     * 4.12) */
     const double hoop[][2] = {{0, 6 * sqrt(1 - pow(g / (36 * 0.5), 2))}};
     expect_modes("bead on a turning hoop",
                  "`coordinates`: [{`name`: `a`, `initial`: 0.9}],"
@@ -182,18 +183,19 @@ static void all_equilibria_of_two_links_are_found(void **state) {
         assert_near("second link", sin(q[1]), g / 100 - g * 2 / 100, 1e-9);
     }
     assert_int_equal(tilted, 4); /* each link is inclined to the right or to the left */
-    /* If both links are upright, there are 4 equilibria. If only the first link is upright, sin b = g/(2k) − sin a is
-     * in [−1, 1] for one sign of sin a, with two angles: 2. If only the second is upright, sin a = (g(m1+m2) − k sin
-     * b)/(2k) has two angles for each sign of sin b: 4. */
+    /* If both links are upright, there are 4 equilibria. If only the first link is upright, sin b = g/(2k) − sin a.
+     * This value is in [−1, 1] for one sign of sin a only, so there are 2 equilibria. If only the second link is
+     * upright, sin a = (g(m1+m2) − k sin b)/(2k). For each sign of sin b there are two angles a, so there are 4
+     * equilibria. */
     assert_int_equal(e->count, 14);
-    assert_int_equal(stable, 4); /* V is convex in the heights of the links, with its minimum at inclined links */
+    assert_int_equal(stable, 4); /* V is convex in the heights of the links; links at its minimum are inclined */
     hamel_equilibria_free(e);
     fixture_close(&f);
 }
 
-/* The Euler angles of an upright top are degenerate: M of psi' and ph' is singular. Its stability (Whittaker, art.
- * 71) cannot be found in these angles. Steady precession at th = 2.0006 is regular: (A − C) w² cos th = C w s − m g
- * l. */
+/* The Euler angles of an upright top are degenerate: the mass matrix of psi' and ph' is singular. The stability of the
+ * top (Whittaker, art. 71) cannot be found in these angles. Steady precession at th = 2.0006 is regular: (A − C) w² cos
+ * th = C w s − m g l. */
 static void stability_is_undecided_where_angles_are_degenerate(void **state) {
     (void)state;
     fixture f;
@@ -219,9 +221,9 @@ static void stability_is_undecided_where_angles_are_degenerate(void **state) {
 }
 
 /* Two rods as bodies; a ball joint connects the second to the end of the first. The search starts with both rods
- * horizontal, where Newton's method fails. It must find the equilibrium in which they hang. They may rotate about the
- * vertical, so the equilibrium is one of a family. The upper joint carries both weights: λ is the force on its first
- * end, the fixed point. */
+ * horizontal, where Newton's method fails. It must find the equilibrium in which both rods hang. The rods can rotate
+ * about the vertical, so the equilibrium is one of a family. The upper joint carries the weight of both rods. Its
+ * multiplier λ is the force on the fixed point. */
 static void a_released_body_is_found_hanging(void **state) {
     (void)state;
 #define ROD(i)                                                                                                   \
@@ -308,7 +310,8 @@ static void stability_is_reported_only_for_steady_motions(void **state) {
     }
 }
 
-/* B = ∂f/∂p includes parameters that depend on the input: x'' = −(k/m) x + F/m with m = 2 s³, about x = F/k. */
+/* B = ∂f/∂p must include parameters that depend on the input. The model is x'' = −(k/m) x + F/m with m = 2 s³,
+ * linearized about x = F/k. */
 static void inputs_include_parameters_that_depend_on_them(void **state) {
     (void)state;
     const char *members =

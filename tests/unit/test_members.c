@@ -202,13 +202,13 @@ static void each_member_is_within_its_tolerance(void **state) {
                 assert_true(fabs(x - y) < 1e4 * tolerances[r] * fmax(1, fabs(y)));
             }
         }
-        if (!(worst < 10 * tolerances[r])) fail_msg("rtol %g: off by %.3g", tolerances[r], worst);
+        if (!(worst < 10 * tolerances[r])) fail_msg("rtol %g: the error is %.3g", tolerances[r], worst);
         hamel_model_free(model);
     }
     hamel_model_free(fine);
 }
 
-/* Members must agree bit for bit alone, in another order, and next to others. */
+/* The results of a member must be the same bits when it runs alone, in another order, or next to other members. */
 static void a_member_does_not_depend_on_its_neighbors(void **state) {
     (void)state;
     uint64_t seed = 4;
@@ -230,7 +230,8 @@ static void a_member_does_not_depend_on_its_neighbors(void **state) {
     hamel_model_free(model);
 }
 
-/* Members that vec8 cannot check are rerun alone, with the same result as in a run of their own. */
+/* If a member is stiff or fails in SIMD lanes, the member must be rerun alone. The rerun reports the cause of a
+ * failure. */
 static void members_that_need_it_are_run_alone(void **state) {
     (void)state;
     static const char system[] = "`parameters`: {`m`: 1, `c`: 0}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
@@ -243,7 +244,7 @@ static void members_that_need_it_are_run_alone(void **state) {
     hamel_model *model = fixture_model(system, "`stop`: 10, `samples`: 11");
     run_members(model, targets, 3, 5, values, &members);
     for (size_t k = 0; k < 5; k++)
-        if (members.begun[k] != begun[k]) fail_msg("member %zu has begun %zu times", k, members.begun[k]);
+        if (members.begun[k] != begun[k]) fail_msg("member %zu was started %zu times", k, members.begun[k]);
     assert_int_equal(members.status[1], HAMEL_OK);
     assert_int_equal(members.count[1], 11 * members.width);
     assert_int_equal(members.status[2], HAMEL_SINGULAR);

@@ -31,7 +31,8 @@ static bool same_bits(double x, double y) {
     return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
 }
 
-/* Evaluates the program in a new workspace, filled with values that would give wrong results if read. */
+/* Evaluates the program in a new workspace, which is filled with 1e99. If the program reads a slot before it is
+ * written, the result is wrong. */
 static void evaluate(const program *p, const program_inputs *in, double *out) {
     size_t count = program_workspace_doubles(p);
     double *w = malloc(count * sizeof *w);
@@ -61,8 +62,8 @@ static void differentiate(const program *p, const program_inputs *in, const doub
     free(tw);
 }
 
-/* Evaluates the values, then the tangents of all outputs, at `points` points. Each point has `count` values, which are
- * used for all kinds of symbols. */
+/* For each of `points` points, writes the values and then the tangents of all outputs to `out`. A point has `count`
+ * values; symbols of every kind use the same values. */
 static void fill(const program *p, const double *values, size_t count, size_t points, const double *directions,
                  double *out) {
     size_t outputs = program_output_count(p);
@@ -74,7 +75,8 @@ static void fill(const program *p, const double *values, size_t count, size_t po
     }
 }
 
-/* Returns directions of ones, fractions, -0 and zeros. The second symbol and every fifth one have zero tangents. */
+/* Returns tangents of `count` symbols: ones, fractions, -0 and zeros. All tangents of the symbols 1, 6, 11, ... are
+ * 0. */
 static double *directions_of(size_t count) {
     double *d = calloc(count * PROGRAM_LANES + 1, sizeof *d);
     assert_non_null(d);
@@ -220,7 +222,7 @@ static void random_programs_give_the_same_bits(void **state) {
     }
 }
 
-/* A sum of distinct products of all pairs: twice the tape must give twice the code. */
+/* The code size per instruction must not grow when a chain of products, square roots and sums is twice as long. */
 static void the_size_of_the_code_is_linear_in_the_tape(void **state) {
     graph_fixture *f = *state;
     double per_instruction[2];
@@ -238,7 +240,7 @@ static void the_size_of_the_code_is_linear_in_the_tape(void **state) {
     assert_true(per_instruction[1] < 150);
 }
 
-/* Tangents must not use the interpreter, which evaluates only lanes that are not finite. */
+/* Machine code must compute all finite tangents. The interpreter evaluates only lanes that are not finite. */
 static void ordinary_tangents_need_no_interpreter(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -277,13 +279,13 @@ static void invalid_programs_are_rejected(void **state) {
         program_instruction wrong[] = {
             /* the operand's slot does not exist */
             {kept.dst_a | high, kept.b_c},
-            {(kept.dst_a & ~high) | (uint64_t)(good->slot_count - 1) << 32, kept.b_c}, /* not written yet */
+            {(kept.dst_a & ~high) | (uint64_t)(good->slot_count - 1) << 32, kept.b_c}, /* the slot is not written yet */
             /* the result is in a constant's slot */
             {kept.dst_a & high, kept.b_c},
             /* the result's slot does not exist */
             {kept.dst_a | ~high, kept.b_c}};
         for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-            if (w == 1 && k + 1 == good->instruction_count) continue; /* no slot is unwritten at the end */
+            if (w == 1 && k + 1 == good->instruction_count) continue; /* the last instruction finds all slots written */
             i[k] = wrong[w];
             native_code code;
             native_status status = native_translate(&code, &task, 1);
@@ -300,7 +302,8 @@ static void invalid_programs_are_rejected(void **state) {
 
 /* --- memory -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the number of code mappings of this process; *both is true if one of them is writable and executable. */
+/* Returns the number of mappings of generated code in this process. Sets *both to whether any mapping of the process is
+ * writable and executable. */
 static int code_mappings(bool *both) {
     FILE *maps = fopen("/proc/self/maps", "r");
     assert_non_null(maps);
@@ -331,8 +334,8 @@ static void no_page_is_writable_and_executable(void **state) {
     assert_int_equal(code_mappings(&both), 0);
 }
 
-/* Makes the kernel refuse mappings with all of the rights `mapped`, and mprotect with PROT_EXEC. With PROT_WRITE |
- * PROT_EXEC this is the filter of systemd's MemoryDenyWriteExecute. */
+/* Installs a seccomp filter that refuses mmap with all of the rights `mapped`, and mprotect with PROT_EXEC. If `mapped`
+ * is PROT_WRITE | PROT_EXEC, the filter is that of systemd's MemoryDenyWriteExecute. */
 static bool deny(unsigned mapped) {
     enum { RIGHTS = offsetof(struct seccomp_data, args[2]) };
     struct sock_filter filter[] = {
@@ -353,7 +356,8 @@ static bool deny(unsigned mapped) {
 
 enum { NO_FILTER = 100, WRONG_VALUE = 101 };
 
-/* Returns the status of native_translate in a child process with this filter, or WRONG_VALUE if 2 + 3 is not 5. */
+/* Returns the status of native_translate in a child process that has called deny(mapped). If the program does not
+ * compute 2 + 3 = 5 there, returns WRONG_VALUE. */
 static int status_when_denied(program *p, unsigned mapped) {
     pid_t child = fork();
     assert_true(child >= 0);

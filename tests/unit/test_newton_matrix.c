@@ -43,8 +43,8 @@ static void difference_column(bench *w, size_t j, double *column) {
     free(shifted);
 }
 
-/* Opens a random state near (q0, v0); it need not satisfy the constraints, because accelerations are defined there
- * too. */
+/* Prepares the test at a random state near (q0, v0). The state need not satisfy the constraints, because the
+ * accelerations are also defined at inconsistent states. */
 static void open_bench(bench *w, const char *members, const char *simulation, double spread) {
     *w = (bench){.model = fixture_model(members, simulation), .t = 0.3};
     size_t n = w->n = w->model->n, m = w->m = w->model->m;
@@ -141,8 +141,8 @@ static void columns_that_share_a_seed_give_the_same_matrix(void **state) {
     expect_differences(CHAIN("40"), "`stop`: 1", 0.05, 1e-6);
 }
 
-/* Neither the motion nor the criterion for singularity depends on the unit of mass. The masses are those of atoms and
- * of moons. */
+/* Neither the motion nor the criterion for singularity depends on the unit of mass. The test uses the masses of atoms
+ * and of moons. */
 static void inertia_of_any_size_gives_the_same_matrix(void **state) {
     (void)state;
 #define SCALED(size)                                                                                             \

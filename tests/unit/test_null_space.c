@@ -1,5 +1,5 @@
-/* test_null_space.c — engine/dynamics/null_space.c: accelerations without multipliers agree with the saddle-point
- * system, by projection and by Gauss's principle. */
+/* test_null_space.c — engine/dynamics/null_space.c: accelerations that are computed without multipliers agree with
+ * those of the saddle-point system. The tests use projection (maggi) and Gauss's principle. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 
@@ -17,7 +17,8 @@ enum { N = 3, M = 2 };
 static const double Q0[N] = {0.6, -0.8, 0.3}, V0[N] = {0.8, 0.6, 0.8};
 static const char *const FORMULATIONS[] = {"maggi", "gauss"};
 
-/* A point on a circle that drags another one: coupled masses, x² + y² = 1 and z' = x'. */
+/* A particle (x, y) on the circle x² + y² = 1, and a coordinate z. The mass matrix couples x and y. The second
+ * constraint is a format argument. */
 #define SYSTEM                                                                                   \
     "`coordinates`: [{`name`: `x`, `initial`: 0.6, `velocity`: 0.8},"                            \
     "  {`name`: `y`, `initial`: -0.8, `velocity`: 0.6}, {`name`: `z`, `velocity`: 0.8}],"        \
@@ -78,13 +79,14 @@ static void accelerations_and_multipliers_are_those_of_the_saddle_point_system(v
     assert_as_the_saddle_point_system("z' = x'");
 }
 
-/* The second constraint restricts z'' only. In Gauss's principle, it also affects the projected equations. */
+/* The second constraint restricts accelerations only. If Gauss's principle is used, this constraint also affects the
+ * projected equations. */
 static void acceleration_constraints_restrict_the_accelerations_alone(void **state) {
     (void)state;
     assert_as_the_saddle_point_system("z'' = x'' + 0.5");
 }
 
-/* The second row is three times the first: least-norm multipliers divide the reaction as 1 to 3. */
+/* The second row is three times the first, so least-norm multipliers divide the reaction in the ratio 1 to 3. */
 static void multipliers_of_redundant_constraints_have_the_least_norm(void **state) {
     (void)state;
     assert_as_the_saddle_point_system("3*x^2 + 3*y^2 = 3");

@@ -1,8 +1,8 @@
-/* test_parser.c — engine/text/parser.c and names.c: values of texts, ranges, limits, words.
+/* test_parser.c — engine/text/parser.c and names.c: values of expressions, ranges, limits, and names.
  *
  * Postfix code is checked by evaluation with a stack of exactly `depth` numbers. Single letters are quantities with the
- * values below; primes and indices change the value, so that a lost one is detected. Deeply nested texts are parsed in
- * a thread with a stack of 64 KiB, because the parser must not recurse. */
+ * values of name_value. Primes and indices change the value, so a lost prime or index is detected. Deeply nested texts
+ * are parsed in a thread with a stack of 64 KiB, because the parser must not recurse. */
 #include "tests/unit/parser_fault.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ static double pop(machine *m) {
     return m->stack[--m->count];
 }
 
-/* Returns a = 1, b = 2, ...; each index adds 1000 times its value and each prime doubles. A loop variable has its
- * own value. */
+/* Returns the value of a name: a = 1, b = 2, ...; each index adds 1000 times its value, and each prime doubles the
+ * result. A loop variable has the current value of its loop. */
 static double name_value(machine *m, const syntax_item *item) {
     for (size_t i = m->loop_count; i-- > 0;) {
         const syntax_item *head = &m->code->items[m->loops[i].head];
@@ -60,7 +60,8 @@ static void run_operator(machine *m, graph_op op) {
     push(m, graph_op_value(op, operand[0], operand[1], operand[2]));
 }
 
-/* Returns the position of the next item. If the sum is empty, this is the item after its end, and the total is 0. */
+/* Pushes the total 0 and returns the position of the next item. If the sum is empty, the next item is the one after the
+ * end of the sum. */
 static size_t begin_loop(machine *m, size_t at) {
     double last = pop(m), first = pop(m);
     push(m, 0);

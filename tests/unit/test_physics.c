@@ -128,8 +128,8 @@ static double sleigh_turn(double t, const double *p) {
     return p[2] / cosh(p[1] * t);
 }
 
-/* The blade is at (x, y), and the mass centre is at the distance b ahead of it. If v(0) = 0: v = c tanh(k t), phi' = w0
- * / cosh(k t), with k = m b c/(I + m b^2). */
+/* The blade is at (x, y), and the mass centre is at the distance b ahead of it. If v(0) = 0, then v = c tanh(k t) and
+ * phi' = w0/cosh(k t), with c^2 = w0^2 (I + m b^2)/m and k = m b c/(I + m b^2). */
 static void the_rotation_of_a_sleigh_becomes_straight_motion(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`m`: 2, `b`: 0.5, `I`: 0.5}, `coordinates`: [`x`, `y`,"
@@ -220,8 +220,9 @@ static void a_cartesian_pendulum_conserves_length_and_energy_for_1000_s(void **s
     motion_free(&m);
 }
 
-/* IFToMM benchmark A01: released from the horizontal, x = -1. After 2000 s the position must be (0.814603, -0.580019),
- * as published, within 1e-3. 20 digits of sin(theta/2) = -k cd(w t, k), k = sin(pi/4), confirm this. */
+/* IFToMM benchmark A01: a pendulum is released from the horizontal, x = -1. After 2000 s the position must agree with
+ * the published one, (0.814603, -0.580019), within 1e-3. The solution sin(theta/2) = -k cd(w t, k) with k = sin(pi/4),
+ * evaluated to 20 digits, confirms the published position. */
 static void the_benchmark_pendulum_has_its_published_position_after_2000_s(void **state) {
     (void)state;
     double stop = long_tests() ? 2000 : 200;
@@ -254,8 +255,9 @@ static void a_chaotic_double_pendulum_conserves_energy(void **state) {
     motion_free(&m);
 }
 
-/* One hour at rtol 1e-9. If step errors are independent, their sum is a random walk: about the tolerance times the
- * square root of the number of steps. Constraint residuals must not accumulate; the bound is ten tolerances. */
+/* Each system runs for one hour at rtol 1e-9. If step errors are independent, their sum is a random walk. Its size is
+ * about the tolerance times the square root of the number of steps. Constraint residuals must not accumulate; their
+ * bound is ten tolerances. */
 static void an_hour_causes_no_drift(void **state) {
     (void)state;
     static const struct {
@@ -314,7 +316,7 @@ static void a_term_linear_in_the_velocities_does_no_work(void **state) {
         "`stop`: 20, `samples`: 101, `rtol`: 1e-10, `atol`: 1e-12");
     assert_below("energy", motion_drift(&m, "T"), 1e-7);
     assert_below("Jacobi integral", motion_drift(&m, "J"), 1e-7);
-    assert_below("angular momentum with the field's part", motion_drift(&m, "h"), 1e-7);
+    assert_below("angular momentum including the field's contribution", motion_drift(&m, "h"), 1e-7);
     motion_free(&m);
 }
 
@@ -341,7 +343,7 @@ static void the_error_decreases_with_the_tolerance_over_five_decades(void **stat
                  digits);
         double error = pendulum_error(simulation);
         assert_below("error in units of the tolerance", error * pow(10, digits), 300);
-        assert_below("error against that of a hundred times the tolerance", error, before[0] / 5);
+        assert_below("error compared with the error at a hundred times the tolerance", error, before[0] / 5);
         before[0] = before[1];
         before[1] = error;
     }
@@ -357,8 +359,8 @@ static void certify_bounds_the_true_error(void **state) {
         double error = motion_distance(&m, "theta", pendulum, (double[]){2.5, sqrt(9.81 / 1.3)});
         assert_non_null(m.error_estimate);
         double estimate = m.error_estimate[motion_column(&m, "theta")];
-        assert_below("true error against the estimate", error, 3 * estimate);
-        assert_below("estimate against the true error", estimate, 100 * error);
+        assert_below("true error compared with the estimate", error, 3 * estimate);
+        assert_below("estimate compared with the true error", estimate, 100 * error);
         motion_free(&m);
     }
 }
@@ -397,8 +399,9 @@ static void methods_give_the_same_motion(void **state) {
     motion_free(&bdf);
 }
 
-/* The mass matrix of four Euler parameters is singular, and its leading minor vanishes whenever e3 crosses 0. Its
- * rounding must not act as a mass. For a body that rotates at about 1 rad/s, some hundred steps suffice. */
+/* The mass matrix of four Euler parameters is singular, and its leading minor vanishes whenever e3 crosses 0. The
+ * rounding error of this minor must not act as a mass. For a body that rotates at about 1 rad/s, a few hundred steps
+ * suffice. */
 static void a_singular_mass_matrix_costs_no_steps(void **state) {
     (void)state;
     static const char system[] =
@@ -447,8 +450,8 @@ static double going_round(double t, const double *p) {
 /* Three links and two bars of length 1 move as one pendulum. When the bars are level with the links, the constraint
  * rows are linearly dependent, and another branch of the motion exists. This is IFToMM benchmark A02 with the masses in
  * the joints. Each revolution amplifies errors about ten times, because the speed is about ten times as large at the
- * bottom as at the top. Rounding is amplified too: at a distance of 1e-3 from the singularity, where interpolation of
- * accelerations begins, it is ε/(1e-3)². */
+ * bottom as at the top. Rounding errors are amplified too. Closer to the singularity than 1e-3, accelerations are
+ * interpolated; at this distance the rounding error is ε/(1e-3)². */
 static void a_parallelogram_passes_its_level_positions(void **state) {
     (void)state;
     static const double tolerances[] = {1e-6, 1e-8, 1e-10};

@@ -1,8 +1,8 @@
 /* test_program.c — engine/compile: a compiled program computes its expressions.
  *
  * The reference is a walk over the graph that calls graph_op_value for one node after the other. A program must give
- * the same bits, except for powers that are lowered to products; fused operations are rounded like the two
- * operations that they replace. */
+ * the same bits, except for powers that are lowered to products. Fused operations are rounded like the two operations
+ * that they replace. */
 #include "engine/compile/program.h"
 #include "tests/unit/graph_fixture.h"
 
@@ -88,7 +88,8 @@ static void every_operator_gives_the_value_of_the_table(void **state) {
     }
 }
 
-/* Error bounds: an n-fold product has at most n - 1 roundings, its inverse one more; pow has an error of 1 ulp. */
+/* Error bounds: an n-fold product has at most n - 1 roundings, and its inverse has one more. pow has an error of 1
+ * ulp. */
 static void powers_with_small_exponents_are_products(void **state) {
     graph_fixture *f = *state;
     static const double points[] = {1.7, -0.3, 12.5, 1e-3, 1};

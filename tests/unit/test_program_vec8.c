@@ -81,7 +81,8 @@ static void every_operator_has_its_value_in_every_lane(void **state) {
     arena_free(&memory);
 }
 
-/* Returns the error in units in the last place of the library's value, which itself has an error of at most 1. */
+/* Returns the error in units in the last place of `expected`. `expected` is the value of the C library, which has an
+ * error of at most 1 unit itself. */
 static double ulps(double found, double expected) {
     int exponent;
     (void)frexp(expected, &exponent);

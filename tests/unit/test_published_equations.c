@@ -1,8 +1,9 @@
 /* test_published_equations.c — the generated equations of motion and Hamel coefficients agree with those printed in
  * books, at random states.
  *
- * The right column of the table is copied from the source. If the source has divided an equation by a factor, it is
- * multiplied by this factor. An equation is compared as left side minus right side. */
+ * The right column of the table is copied from the source. If the source has divided an equation by a factor, the table
+ * contains the equation multiplied by this factor. The test compares the left side minus the right side of each
+ * equation. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 #include "tests/unit/written_text.h"
@@ -19,7 +20,7 @@
 enum { LINES = 7, MOST = 64, STATES = 3 };
 
 typedef struct published {
-    const char *source, *example, *system; /* the name of an example or a description; the other is NULL */
+    const char *source, *example, *system; /* either `example` (a name) or `system` (a description) is NULL */
     const char *formulation;
     const char *lines[LINES][2]; /* name of an equation, or "gamma[u; v, w]", and the text or value in the source */
 } published;
@@ -144,7 +145,7 @@ static const published cases[] = {
            "{`name`: `u5`, `definition`: `cos(q)*p' + s'`}]"), "boltzmann-hamel",
      {{"gamma[u1; u2, u4]", "1/sin(q)"}, {"gamma[u2; u1, u4]", "-1/sin(q)"}, {"gamma[u2; u4, u5]", "-r/sin(q)"},
       {"gamma[u4; u3, u4]", "-1/tan(q)"}, {"gamma[u5; u3, u4]", "1"}}},
-    {"Papastavridis, example 2.13.7, by the point of contact", NULL,
+    {"Papastavridis, example 2.13.7, with the velocity of the point of contact", NULL,
      PLANE(FREE5("`x`, `y`, {`name`: `p`, `initial`: 0.3}, {`name`: `q`, `initial`: 1.1}, `s`",
                  "x'^2 + y'^2 + p'^2 + q'^2 + s'^2")
            "`quasi_velocities`: [{`name`: `u1`, `definition`: `-sin(p)*x' + cos(p)*y'`},"
@@ -152,14 +153,14 @@ static const published cases[] = {
            "{`name`: `u3`, `definition`: `p'`}, {`name`: `u4`, `definition`: `q'`},"
            "{`name`: `u5`, `definition`: `cos(p)*x' + sin(p)*y'`}]"), "boltzmann-hamel",
      {{"gamma[u1; u3, u5]", "1"}, {"gamma[u2; u1, u3]", "1"}, {"gamma[u5; u1, u3]", "1"}}},
-    {"Papastavridis, example 2.13.8; the third is 2 by the definition of the fourth", NULL,
+    {"Papastavridis, example 2.13.8; the third coefficient contains the factor 2 of the definition of u4", NULL,
      PLANE(FREE5("`x`, `y`, {`name`: `p`, `initial`: 0.3}, `q`, `s`", "x'^2 + y'^2 + p'^2 + q'^2 + s'^2")
            "`quasi_velocities`: [{`name`: `u1`, `definition`: `cos(p)*x' + sin(p)*y'`},"
            "{`name`: `u2`, `definition`: `-sin(p)*x' + cos(p)*y'`}, {`name`: `u3`, `definition`: `p'`},"
            "{`name`: `u4`, `definition`: `2*(-sin(p)*x' + cos(p)*y') + r*(q' + s')`},"
            "{`name`: `u5`, `definition`: `2*b*p' + r*(q' - s')`}]"), "boltzmann-hamel",
      {{"gamma[u1; u2, u3]", "1"}, {"gamma[u2; u1, u3]", "-1"}, {"gamma[u4; u1, u3]", "-2"}}},
-    {"Papastavridis, example 2.13.9, axes through the line of nodes", NULL,
+    {"Papastavridis, example 2.13.9, with the line of nodes as the first axis", NULL,
      PLANE("`coordinates`: [{`name`: `p`, `initial`: 0.2}, {`name`: `q`, `initial`: 1.1}, `s`], `kinetic_energy`: `p'^2 + q'^2 + s'^2`,"
            "`quasi_velocities`: [{`name`: `u1`, `definition`: `q'`}, {`name`: `u2`, `definition`: `sin(q)*p'`},"
            "{`name`: `u3`, `definition`: `cos(q)*p' + s'`}]"), "boltzmann-hamel",
@@ -184,7 +185,8 @@ static const published cases[] = {
 /* clang-format on */
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* Finds the line of this name in the text and splits it at its equal sign. The left side is NULL for a definition. */
+/* Finds the line for `name` in `text` and splits the line at its equal sign. If the line is a definition, sets *left to
+ * NULL. */
 static bool find_line(char *text, const char *name, char **left, char **right) {
     size_t length = strlen(name);
     for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -220,7 +222,7 @@ static void compare_line(written_example *e, const char *text, const char *name,
     hamel_system *s = e->model->system;
     char *copy = strdup(text), *typed = strdup(wanted), *left = NULL, *right = NULL;
     assert_true(copy && typed);
-    if (!find_line(copy, name, &left, &right)) fail_msg("no line %s in\n%s", name, text);
+    if (!find_line(copy, name, &left, &right)) fail_msg("no line for %s in\n%s", name, text);
     graph_node found = written_read(s, right), expected = written_read(s, typed);
     if (left) found = graph_sub(s->graph, written_read(s, left), found);
     assert_true(found >= 0 && expected >= 0);

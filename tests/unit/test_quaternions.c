@@ -90,7 +90,7 @@ static void solve(size_t n, big a[UNKNOWNS][UNKNOWNS + 1]) {
     for (size_t k = 0; k < n; k++) a[k][n] /= a[k][k];
 }
 
-/* Adds factor · (x ×)_ij to a[row + i][column + j]. */
+/* Adds `factor` times the matrix of the cross product x × to the 3 × 3 block of `a` that starts at (row, column). */
 static void add_cross(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, const double *x, double factor) {
     for (size_t i = 0; i < 3; i++) {
         size_t j = (i + 1) % 3, k = (i + 2) % 3;
@@ -103,8 +103,9 @@ static void add_unit(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, d
     for (size_t i = 0; i < 3; i++) a[row + i][column + i] += (big)factor;
 }
 
-/* Adds the terms of the force in column `force`, which a joint exerts on a body at `arm` with this sign. In the rows of
- * the joint, the acceleration of the point has the same sign. */
+/* Adds a joint force to the equations of the body with the rows from `at`. The columns from `force` are those of the
+ * force, which acts at `arm` with this sign. In the rows of the joint, the acceleration of the point has the same
+ * sign. */
 static void attach(big a[UNKNOWNS][UNKNOWNS + 1], size_t n, size_t at, size_t force, const double *arm,
                    const double *spin, double sign) {
     double once[3], twice[3];
@@ -176,7 +177,8 @@ static void random_quaternion(uint64_t *seed, double *e) {
     for (size_t i = 0; i < 4; i++) e[i] /= length;
 }
 
-/* Computes a state that satisfies the joints: positions and velocities follow from the previous body. */
+/* Computes a state that satisfies the joints. The position and velocity of each body follow from those of the previous
+ * body. */
 static void random_state(const chain *c, uint64_t *seed, double *q, double *v, double w[BODIES][3]) {
     double point[3] = {0.2, -0.1, 0.4}, velocity[3] = {0}, R[3][3], arm[3], spin[3], swing[3];
     for (size_t b = 0; b < c->count; b++) {
@@ -244,9 +246,9 @@ static double largest(const double *x, size_t count) {
     return most;
 }
 
-/* Bounds of the error in accelerations, relative to the largest acceleration. They are chosen from ε times the ratio of
- * the largest to the smallest mass or moment of inertia in a system. This is 2e-13 for the ratio 1e3, and 2e-7 for 1e9.
- * The first bound has a margin of 50 for small quaternion components. */
+/* Bounds of the error in accelerations, relative to the largest acceleration. Each bound is derived from ε times the
+ * ratio of the largest to the smallest mass or moment of inertia in a system. This product is 2e-13 for the ratio 1e3,
+ * and 2e-7 for 1e9. The first bound has a margin of 50 for small quaternion components. */
 static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
 /* Bound of the residual of each equation relative to its terms (chosen); the solver is backward stable. */
 static const double RESIDUAL = 1e-10;
@@ -266,7 +268,7 @@ static void compare(const chain *c, const char *wanted, size_t starts, uint64_t 
         if (status != HAMEL_OK) fail_msg("%s, start %zu: %s", wanted, start, error.faults[0].message);
         equation_residual missed = dynamics_missed(k, a, lambda);
         if (!(fmax(missed.motion, missed.constraints) <= RESIDUAL))
-            fail_msg("%s, start %zu: the equations are missed by %g and %g", wanted, start, missed.motion,
+            fail_msg("%s, start %zu: residual of motion %g, of constraints %g", wanted, start, missed.motion,
                      missed.constraints);
         for (size_t b = 0; b < c->count; b++) {
             const double *e = q + SEVEN * b + 3, *rate_of = v + SEVEN * b + 3, *second = a + SEVEN * b + 3;
@@ -278,8 +280,7 @@ static void compare(const chain *c, const char *wanted, size_t starts, uint64_t 
         for (size_t i = 0; i < SEVEN * c->count; i++) {
             double size = 1 + largest(right, SEVEN * c->count);
             if (!(fabs(a[i] - right[i]) <= agree * size))
-                fail_msg("%s, start %zu: q''[%zu] = %.17g, by Newton and Euler %.17g", wanted, start, i, a[i],
-                         right[i]);
+                fail_msg("%s, start %zu: q''[%zu] = %.17g, expected %.17g", wanted, start, i, a[i], right[i]);
         }
         dynamics_free(k);
     }
@@ -360,7 +361,8 @@ static double steps_of(const char *method, const double *J, const double *spin, 
     return steps;
 }
 
-/* Noise in the accelerations must not be detected as stiffness: BDF needs seven times as many steps (measured). */
+/* Noise in the accelerations must not be detected as stiffness, because BDF needs seven times as many steps
+ * (measured). */
 static void a_tumbling_body_is_not_classified_as_stiff(void **state) {
     static const double cases[][7] = {
         {2, 1, 3, 1, 0.01, 0, 1e-6},       {2, 1, 3, 1, 1e-5, 1e-6, 1e-6},
@@ -376,10 +378,10 @@ static void a_tumbling_body_is_not_classified_as_stiff(void **state) {
     }
 }
 
-/* --- positions with components of the quaternion ------------------------------------------------------------------ */
+/* --- positions that depend on the quaternion --------------------------------------------------------------------- */
 
-/* A body at the end of an arm, with equations for which M is regular except at e = (±1, 0, 0, 0). Near these points
- * the mass of e0 vanishes like e1² + e2² + e3², and the norm constraint determines the force on it. */
+/* A body at the end of an arm. Its mass matrix is regular except at e = (±1, 0, 0, 0). Near these points the diagonal
+ * entry for e0 is proportional to e1² + e2² + e3², and the norm constraint determines e0''. */
 static motion written_out(double mass, double angle, const char *wanted, const char *method) {
     char text[1200], simulation[200];
     double e[] = {cos(angle), 0.36 * sin(angle), 0.48 * sin(angle), -0.8 * sin(angle)}, w[] = {0.7, -3.1, 2.2}, v[4];
@@ -409,7 +411,8 @@ static void a_mass_that_nearly_vanishes_does_not_disturb_the_norm(void **state) 
         double angle = pow(10, -3 - 0.5 * (double)(i % 12)) + (i % 2 ? acos(-1) : 0);
         motion m = written_out(masses[i / 12 % 3], angle, formulations[i / 36], methods[i % 12 / 2 % 2]);
         size_t norm = motion_column(&m, "norm");
-        assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8); /* ten digits of terms of size 10 */
+        /* terms of size 10 cancel to ten digits */
+        assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8);
         assert_below("norm at the end", fabs(motion_last(&m, "norm")), 1e-8);
         assert_below("steps", m.steps, 500);
         motion_free(&m);

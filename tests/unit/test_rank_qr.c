@@ -1,5 +1,5 @@
-/* test_rank_qr.c — engine/linear/rank_qr.c: least-norm solutions, free directions and least-norm multipliers of rows
- * of any rank. */
+/* test_rank_qr.c — engine/linear/rank_qr.c: least-norm solutions, free directions and least-norm multipliers for
+ * matrices of any rank. */
 #include "engine/linear/rank_qr.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
@@ -94,7 +94,8 @@ static void multipliers_give_the_reaction_with_the_least_norm(void **state) {
     rank_qr_free(&s);
 }
 
-/* The first row, whose usual length is 1, has shrunk to rounding size. Its direction must be ignored. */
+/* The usual length of the first row is 1, but here the row contains rounding errors only. Its direction must be
+ * ignored. */
 static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
     (void)state;
     const double rows[2 * N] = {1e-16, -2e-16, 0, 0, 1e-16, 0, 1, 0, 0, 0}, usual[2] = {1, 1}, r[2] = {0, 0.3};
@@ -117,7 +118,7 @@ static void the_rounding_of_a_vanishing_row_is_not_a_direction(void **state) {
 }
 
 /* The state violates the constraints by 1e-6, so two rows that are usually dependent become independent. The rank must
- * remain 1. The solution must not jump at 45 degrees, where the other row becomes the longer one. */
+ * remain 1. The solution must not jump at 45 degrees, where the two rows have equal lengths. */
 static void the_expected_rank_is_kept_without_jumps_at_inconsistent_states(void **state) {
     (void)state;
     const double off = 1e-6, usual[2] = {1, 1};
@@ -135,8 +136,7 @@ static void the_expected_rank_is_kept_without_jumps_at_inconsistent_states(void 
         rank_qr_free_directions(&s, basis);
         assert_near("solution", x[1], 1, 1e-6);
         for (int j = 0; i && j < N; j++) assert_near("jump", x[j], before[j], 10 * off * off);
-        for (int j = 0; i && j < N;
-             j++) { /* both bases span the same space: this one has no component in the omitted direction */
+        for (int j = 0; i && j < N; j++) { /* both bases must span the same space, which is orthogonal to x */
             double along = 0;
             for (int k = 0; k < N - 1; k++) along += basis[j + N * k] * product(free_before + N * k, x);
             assert_near("free directions", along, 0, 10 * off * off);

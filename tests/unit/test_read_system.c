@@ -73,7 +73,7 @@ static void expect_fault(const char *text, const char *pointer, const char *part
     close_fixture(&f);
 }
 
-/* A complete description with one more member. */
+/* A complete description with additional JSON members. */
 #define SYSTEM(members) "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1}," members "}"
 #define SIMULATION(members) "{'hamel':1,'coordinates':['x'],'simulation':{'stop':1," members "}}"
 
@@ -404,7 +404,7 @@ static void all_errors_are_reported_together(void **state) {
         "/simulation/stpo", "/simulation",        "/simulation/rtol",
     };
     for (size_t k = 0; k < sizeof pointers / sizeof pointers[0]; k++) {
-        if (fault_at(&f, pointers[k]) == NULL) fail_msg("no fault at %s", pointers[k]);
+        if (fault_at(&f, pointers[k]) == NULL) fail_msg("no error at %s", pointers[k]);
     }
     assert_int_equal(f.error.count, sizeof pointers / sizeof pointers[0]);
     close_fixture(&f);

@@ -111,8 +111,8 @@ static void dependent_sets_are_minimal_and_unique_multipliers_are_found(void **s
     }
 }
 
-/* A door hangs on two ball joints, P above Q. Both carry its weight, and the distribution between them is
- * undetermined. The horizontal forces are unique (Wojtyra, Multibody System Dynamics 14 (2005) 251). */
+/* A door hangs on two ball joints, P above Q. Both joints carry its weight, and the distribution of the weight between
+ * the joints is undetermined. The horizontal forces are unique (Wojtyra, Multibody System Dynamics 14 (2005) 251). */
 static void a_door_on_two_ball_joints_has_one_set(void **state) {
     (void)state;
     hamel_model *model = fixture_model(

@@ -20,13 +20,14 @@
 
 static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
 enum { METHODS = 4 };
-/* Tolerance and bound of the position error. Errors grow about a hundredfold in four seconds of rotation; OFF has a
- * margin of ten. */
+/* RTOL is the tolerance, and OFF is the bound of the position error. Errors grow about a hundredfold in four seconds of
+ * rotation, and OFF includes a margin of ten. */
 static const double RTOL = 1e-8, OFF = 1e-5;
 
 typedef struct mechanism {
     char members[3000],
-        single[1500]; /* descriptions with redundant constraints and in one coordinate; column 1 of both is compared */
+        /* `members` has redundant constraints, `single` has one coordinate; column 1 of the rows is compared */
+        single[1500];
 } mechanism;
 
 static double angle_at_the_end(const mechanism *m) {
@@ -43,13 +44,13 @@ static void check_run(const mechanism *m, const char *name, const char *method, 
              RTOL / 100, name, method);
     record *r = record_run(m->members, simulation);
     if (r->status != HAMEL_OK)
-        fail_msg("%s by %s: %s", name, method, r->error.count ? r->error.faults[0].message : "no fault");
+        fail_msg("%s, method %s: %s", name, method, r->error.count ? r->error.faults[0].message : "no message");
     double off = fabs(record_end(r)[1] - expected);
-    if (!(off < OFF)) fail_msg("%s by %s is off by %g", name, method, off);
+    if (!(off < OFF)) fail_msg("%s, method %s: the error is %g", name, method, off);
     if (record_warns(r, "become dependent") || r->summary.rank_changes > 0)
-        fail_msg("%s by %s finds other branches", name, method);
+        fail_msg("%s, method %s: other branches are reported", name, method);
     if (!(r->summary.max_work_balance_error < 1e3 * r->summary.energy_tolerance))
-        fail_msg("%s by %s loses energy: %g", name, method, r->summary.max_work_balance_error);
+        fail_msg("%s, method %s: the energy error is %g", name, method, r->summary.max_work_balance_error);
     assert_true(r->summary.redundant_count > 0);
     record_free(r);
 }
@@ -58,7 +59,7 @@ static void check_all(const mechanism *m) {
     double expected = angle_at_the_end(m);
     for (size_t i = 0; hamel_formulation_name(i); i++)
         for (size_t k = 0; k < METHODS; k++)
-            if (strcmp(hamel_formulation_name(i), "routh") != 0) /* no cyclic coordinates */
+            if (strcmp(hamel_formulation_name(i), "routh") != 0) /* no coordinate is cyclic */
                 check_run(m, hamel_formulation_name(i), methods[k], expected);
 }
 
@@ -66,7 +67,7 @@ static void check_all(const mechanism *m) {
 static void a_pendulum_pinned_twice_rotates(void **state) {
     (void)state;
     /* Initial values of a, B and a'. In the last three starts, a + B is a multiple of π/2 at t = 0, so one row
-     * vanishes. In the last two of these, it vanishes up to rounding only. */
+     * vanishes. In the last two starts, the row vanishes up to rounding only. */
     static const double starts[][3] = {{0, 0.8, 1},
                                        {-0.8, 0.8, 0},
                                        {0.4, 2.3, 7},
@@ -166,8 +167,8 @@ static void a_platform_on_four_cranks_rotates(void **state) {
     check_all(&m);
 }
 
-/* A door turns on two hinges in space. Five of the ten joint equations are redundant. With the norm of the quaternion,
- * the rank is six. */
+/* A door turns on two hinges in space. Five of the ten joint equations are redundant. Together with the norm constraint
+ * of the quaternion, the joint equations have rank six. */
 static void a_door_on_two_hinges_rotates(void **state) {
     (void)state;
     mechanism m = {"`gravity`: [3, -8, 1],"
@@ -189,7 +190,8 @@ static void a_door_on_two_hinges_rotates(void **state) {
 
 static void the_number_of_output_rows_does_not_change_them(void **state) {
     (void)state;
-    /* a ball in a bowl with a quaternion, whose mass matrix is singular, and a mechanism with redundant rows */
+    /* The first system is a rigid body with a fixed point and a quaternion; its mass matrix is singular. The second
+     * system has redundant constraints. */
     static const char *const systems[] = {
         "`gravity`: [0.4, 0.2, -9.81], `coordinates`: [{`name`: `e0`, `initial`: 0.28, `velocity`: -0.9},"
         "{`name`: `e1`, `initial`: -0.17, `velocity`: -0.3}, {`name`: `e2`, `initial`: 0.49, `velocity`: 0.2},"
@@ -250,8 +252,8 @@ static void write_grid(char *text, int side, bool both) {
     add(text, "]");
 }
 
-/* 288 coordinates and up to 508 equations, 285 of them independent. The time limit of 10 s requires a sparse
- * factorization, because a dense one takes about a hundred times as long. */
+/* The grid has 288 coordinates and up to 508 equations, and 285 equations are independent. The time limit of 10 s
+ * requires a sparse factorization, because a dense one takes about a hundred times as long. */
 static void a_braced_grid_swings_as_a_rigid_body(void **state) {
     (void)state;
     static const double seconds = 10;
@@ -276,11 +278,11 @@ static void a_braced_grid_swings_as_a_rigid_body(void **state) {
         assert_true(r->summary.redundant_count > 90);
         record_free(r);
     }
-    if ((double)(clock() - began) > seconds * CLOCKS_PER_SEC) fail_msg("it takes more than %g s", seconds);
+    if ((double)(clock() - began) > seconds * CLOCKS_PER_SEC) fail_msg("the runs take more than %g s", seconds);
     free(text);
 }
 
-/* An evaluation of 704 equations takes a long time, and a step or a projection needs up to twenty evaluations. The
+/* An evaluation of 704 equations takes a long time, and a step or a projection needs up to twenty evaluations. The time
  * limit must therefore be checked within a step. The test compares CPU time, which does not depend on other load. */
 static void the_limit_of_wall_time_holds_within_large_steps(void **state) {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_roots.c — engine/simulate/roots.c and roots_sides.c: functions with known roots along x = t. */
+/* test_roots.c — engine/simulate/roots.c and roots_sides.c: event functions with known roots in the motion x = t. */
 #include "engine/simulate/trajectory.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/polls.h"
@@ -19,7 +19,7 @@ typedef struct world {
     hamel_error error;
 } world;
 
-/* Opens a model with x = t and these events. */
+/* Opens a model with the motion x = t and the events in `list`. */
 static void open(world *w, const char *list, double stop) {
     char members[1200], simulation[100];
     integrator_options options = {.tolerance_factor = 1, .poll = &w->poll.poll};
@@ -38,7 +38,7 @@ static void drop(world *w) {
     hamel_error_clear(&w->error);
 }
 
-/* Finds the next root before the stop time, which must be at `expected` and belong to event i. Applies this event. */
+/* Advances to the next root, which must be at `expected` and belong to event i. Then applies this event. */
 static void expect(world *w, size_t i, double expected) {
     bool terminated;
     while (!w->l.event_pending && trajectory_reach(&w->l) < w->model->settings.stop)
@@ -46,7 +46,7 @@ static void expect(world *w, size_t i, double expected) {
     if (!w->l.event_pending) fail_msg("no root at %g", expected);
     assert_near("root", w->l.roots->t, expected, 1e-10);
     for (size_t k = 0; k < w->model->events.count; k++)
-        if (w->l.roots->of[k].passed != (k == i)) fail_msg("event %zu at %g", k, expected);
+        if (w->l.roots->of[k].passed != (k == i)) fail_msg("event %zu is wrong at %g", k, expected);
     assert_int_equal(trajectory_apply_events(&w->l, NULL, NULL, &terminated, &w->error), HAMEL_OK);
 }
 
@@ -126,7 +126,7 @@ static void values_that_are_not_finite_are_an_error(void **state) {
     drop(&w);
 }
 
-/* The event function needs accelerations, and the computation of these reports the cancellation. */
+/* The event function needs accelerations, and their computation reports the cancellation. */
 static void cancellation_is_propagated(void **state) {
     (void)state;
     world w;

@@ -84,7 +84,8 @@ static void assert_all_near(const char *what, const double *x, const double *y, 
     for (size_t i = 0; i < count; i++) assert_near(what, x[i], y[i], bound);
 }
 
-/* Computes q(t + h) for a motion that has the state q and the velocity v at t. Quaternions stay on the unit sphere. */
+/* Computes q(t + h) for a motion that has the state q and the velocity v at t. If `unit` is true, normalizes the result
+ * as a quaternion. */
 static void step(const double *q, const double *v, double h, bool unit, double *out) {
     double sum = 0;
     for (int i = 0; i < COORDINATES; i++) {
@@ -265,7 +266,7 @@ static void a_quaternion_adds_a_norm_constraint(void **state) {
     fixture_close(&b.f);
 }
 
-/* The rotation matrix of ZX angles (a, b), as explicit components. */
+/* The matrix is the product of rotations by a about Z and by b about X. */
 static void a_matrix_is_given_row_by_row(void **state) {
     (void)state;
     uint64_t seed = 14;

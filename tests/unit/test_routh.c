@@ -18,8 +18,8 @@ typedef struct reduced {
     double w[8], rates[8], v[8], a[8];
 } reduced;
 
-/* Computes the variables w of Routh's equations and w' at (t, q, v). Then computes the velocities from w, including the
- * cyclic ones, and the accelerations from w'. */
+/* Computes the variables w of Routh's equations and their rates at (t, q, v). Then computes all velocities, including
+ * the cyclic ones, from w, and the accelerations from the rates. */
 static reduced reduced_at(const char *members, double t, const double *q, const double *v) {
     reduced r = {0};
     hamel_error error = {0};
@@ -157,7 +157,8 @@ static void the_energy_of_the_top_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* If an event changes a cyclic velocity, the motion continues with a new momentum. Here φ' doubles when r crosses 1. */
+/* If an event changes a cyclic velocity, the motion continues with a new momentum. Here φ' increases by 1 when r
+ * crosses 1. */
 static void events_change_the_constant_momenta(void **state) {
     (void)state;
     const char *system = "`coordinates`: [{`name`: `r`, `initial`: 0.8}, {`name`: `phi`, `velocity`: 2}],"
@@ -182,7 +183,7 @@ static void expect_refusal(const char *members, const char *reason) {
     hamel_model *model = NULL;
     fixture_read(&f, members, "`stop`: 1, `formulation`: `routh`");
     assert_int_equal(hamel_model_create(&model, &f.description, NULL, NULL, &f.error), HAMEL_INVALID);
-    if (!fixture_says(&f, reason)) fail_msg("%s", f.error.count ? f.error.faults[0].message : "no fault");
+    if (!fixture_says(&f, reason)) fail_msg("%s", f.error.count ? f.error.faults[0].message : "no message");
     assert_true(fixture_says(&f, "use one of lagrange"));
     fixture_close(&f);
 }

@@ -1,4 +1,4 @@
-/* test_run.c — engine/simulate: steps without influence of outputs, methods, budgets, cancellation, failures. */
+/* test_run.c — engine/simulate: independence of steps from output rows, methods, budgets, cancellation, failures. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/polls.h"
@@ -64,7 +64,7 @@ static record run(const char *members, const char *simulation) {
     hamel_model *model = fixture_model(members, simulation);
     run_model(&r, model, NULL);
     hamel_model_free(model); /* the names in the summary belong to the model and are invalid now */
-    if (r.status != HAMEL_OK) fail_msg("%s", r.error.count > 0 ? r.error.faults[0].message : "no fault");
+    if (r.status != HAMEL_OK) fail_msg("%s", r.error.count > 0 ? r.error.faults[0].message : "no message");
     return r;
 }
 
@@ -352,7 +352,7 @@ static void any_failure_after_the_start_is_a_failed_integration(void **state) {
     }
 }
 
-/* The wall time limit must also end evaluations outside of steps, as in projections and root searches. */
+/* The wall time limit must also end evaluations outside steps, for example in projections and root searches. */
 static void the_wall_time_limit_applies_everywhere(void **state) {
     (void)state;
     hamel_model *model = fixture_model(PENDULUM, "`stop`: 10, `samples`: 3");
@@ -404,7 +404,8 @@ static void the_wall_time_limit_applies_to_samples_within_one_step(void **state)
     hamel_model_free(model);
 }
 
-/* A flag that a thread sets after a delay, and the CPU time of the run at that time, which is independent of load. */
+/* A flag that a thread sets after a delay, and the CPU time of the run at that moment. CPU time does not depend on
+ * other load. */
 typedef struct canceler {
     flag_poll by_flag;
     clockid_t clock;
@@ -415,7 +416,7 @@ static void *cancel_soon(void *context) {
     canceler *c = context;
     nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
     atomic_store(&c->by_flag.canceled, true);
-    c->at = time_by(c->clock); /* after the flag, so that earlier work does not count */
+    c->at = time_by(c->clock); /* read after the flag is set, so earlier work does not count */
     return NULL;
 }
 
@@ -437,7 +438,7 @@ static void a_run_stops_within_a_tenth_of_a_second_of_its_cancellation(void **st
         pthread_join(thread, NULL);
         assert_int_equal(r.status, HAMEL_CANCELED);
         assert_int_equal(r.summary.outcome, HAMEL_FAILED);
-        if (!(end - c.at < 0.1)) fail_msg("%g s after the cancellation", end - c.at);
+        if (!(end - c.at < 0.1)) fail_msg("the run ended %g s after the cancellation", end - c.at);
         drop(&r);
         hamel_model_free(model);
     }

@@ -1,4 +1,4 @@
-/* test_run_checks.c — engine/simulate: warnings, balance of energy, checks, invariants, error estimate. */
+/* test_run_checks.c — engine/simulate: warnings, energy balance, checks, invariants, error estimates. */
 #include "api/json/strict_json.h"
 #include "tests/unit/record.h"
 
@@ -152,7 +152,7 @@ static void checks_and_invariants_are_checked(void **state) {
     record_free(r);
 }
 
-/* sqrt(1 - t) is undefined for t > 1, and 1/(t - 2) at t = 2. */
+/* sqrt(1 - t) is undefined for t > 1, and 1/(t - 2) is undefined at t = 2. */
 static void a_check_must_be_defined_at_its_time(void **state) {
     (void)state;
     static const char fall[] = "`coordinates`: [`x`], `kinetic_energy`: `x'^2/2`, `checks`: [{`name`: `c`, %s, "

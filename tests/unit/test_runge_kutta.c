@@ -46,7 +46,7 @@ static void weights_integrate_polynomials_to_their_order(void **state) {
 /* --- steps ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct world {
-    double tolerance, wall, decay; /* rates fail for y > wall; decay: rate constant of the stiff component */
+    double tolerance, wall, decay; /* rates fail for t > wall; `decay` is the rate constant of the stiff component */
     int calls;
     arena memory; /* memory of the stepper */
 } world;
@@ -95,7 +95,7 @@ static stepper_problem problem(world *w, double stop) {
         .length = 2, .stop = stop, .user = w, .rates = bend, .weights = even, .memory = &w->memory};
 }
 
-/* Computes the errors at the end and in the middle of one step of length h from t = 0.3. */
+/* Takes one step of length h from t = 0.3. Sets *end to the error at its end, and *middle to the error within it. */
 static void errors_of_a_step(double h, double *end, double *middle) {
     world w = {.tolerance = 1e30, .wall = INFINITY};
     double t = 0.3, y[2] = {sin(t), cos(t)};
@@ -110,7 +110,7 @@ static void errors_of_a_step(double h, double *end, double *middle) {
     arena_free(p.memory);
 }
 
-/* With the orders 8 and 7, the local errors are O(h^9) and O(h^8). */
+/* The method has order 8 and its dense output has order 7, so the local errors are O(h^9) and O(h^8). */
 static void halved_steps_show_the_orders(void **state) {
     (void)state;
     double end[2], middle[2];
@@ -201,13 +201,14 @@ static long signs(int (*rates)(void *, double, const double *, double *), double
     return found;
 }
 
-/* A component that decays 1e4 times as fast is added to the motion. Stability limits the steps, but at tight tolerances
+/* A component with the rate constant 1e4 is added to the motion. Stability limits the steps, but at tight tolerances
  * the error of the decaying component limits them first. */
 static void stiffness_is_detected(void **state) {
     (void)state;
     for (double tolerance = 1e-4; tolerance > 1e-11; tolerance *= 1e-2) {
         double y[] = {0, 1};
-        if (signs(decay, 1e4, tolerance, y) < 2 * stepper_erk.stiff_of_many) fail_msg("not at %g", tolerance);
+        if (signs(decay, 1e4, tolerance, y) < 2 * stepper_erk.stiff_of_many)
+            fail_msg("no stiffness is detected at %g", tolerance);
     }
 }
 

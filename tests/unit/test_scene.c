@@ -87,7 +87,8 @@ static void rows_contain_positions_axes_and_sizes(void **state) {
     motion_free(&m);
 }
 
-/* In space all three axes are written: the columns of R, here of a rotation by t about the first axis. */
+/* In space, the rows contain all three axes, which are the columns of R. Here R is a rotation by t about the first
+ * axis. */
 static void a_box_in_space_has_three_axes(void **state) {
     (void)state;
     motion m = motion_run(

@@ -1,5 +1,5 @@
-/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys. The program must be run from
- * the root of the repository. */
+/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys. Run this program from the
+ * root of the repository. */
 #include "api/json/strict_json.h"
 #include "api/read/read_parts.h"
 #include "api/sweep/sweep.h"
@@ -94,7 +94,7 @@ static void the_schema_has_every_key_of_the_reader(void **state) {
                 fail_msg("%s.%s is missing in the schema", pairs[k].definition, key->name);
             }
             if (holds(cJSON_GetObjectItem(d, "required"), key->name) != key->required) {
-                fail_msg("%s.%s: required here and not there", pairs[k].definition, key->name);
+                fail_msg("%s.%s is required by either the schema or the reader only", pairs[k].definition, key->name);
             }
         }
     }

@@ -19,7 +19,8 @@ static double at(const motion *m, size_t row, const char *column) {
 
 /* --- closed forms -------------------------------------------------------------------------------------------------- */
 
-/* x = a cos ωt + v/ω sin ωt with ω² = k/m and k = c² gives four derivatives. */
+/* The solution x = a cos ωt + v/ω sin ωt, with ω² = k/m and k = c², gives the derivatives with respect to c, m, a and
+ * v. */
 static void an_oscillator_has_the_derivatives_of_its_solution(void **state) {
     (void)state;
     const double c = 1.3, mass = 0.7, a = 0.4, v = -0.2, w = c / sqrt(mass);
@@ -47,7 +48,8 @@ static void an_oscillator_has_the_derivatives_of_its_solution(void **state) {
     }
 }
 
-/* Ten inputs need two groups of SIMD lanes. All change the stiffness: each sensitivity is a multiple of ∂x/∂k. */
+/* Ten inputs need two groups of SIMD lanes. All ten inputs change the stiffness, so each sensitivity is a multiple of
+ * ∂x/∂k. */
 static void more_inputs_than_lanes_are_all_correct(void **state) {
     (void)state;
     motion m =
@@ -74,8 +76,8 @@ static void more_inputs_than_lanes_are_all_correct(void **state) {
     "`kinetic_energy`: `m*(x'^2 + y'^2)/2`, `potential_energy`: `m*g*y`,"                     \
     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = l^2`}%s], `outputs`: {`height`: `y + l`%s}"
 
-/* A pendulum from rest has θ(t √(g/l)). Hence, for any amplitude, ∂x/∂g = t x'/(2g), ∂x/∂l = x/l − t x'/(2l), ∂x'/∂m
- * = 0 and x ∂x/∂l + y ∂y/∂l = l. */
+/* The angle of a pendulum that starts at rest is a function of t √(g/l). Hence, for any amplitude, ∂x/∂g = t x'/(2g),
+ * ∂x/∂l = x/l − t x'/(2l), ∂x'/∂m = 0 and x ∂x/∂l + y ∂y/∂l = l. */
 static void assert_pendulum_scales(const char *simulation, const char *other_constraint, const char *outputs,
                                    double bound) {
     char system[1000];
@@ -136,8 +138,8 @@ static void redundant_constraints_do_not_change_the_sensitivities(void **state) 
                            ", {`name`: `again`, `equation`: `x^2 + y^2 - l^2 = 0`}", "", 1e-6);
 }
 
-/* The tension of a pendulum is m g F(t √(g/l)), so it is linear in m. By energy conservation, the tension is m (g (−y)
- * + x'² + y'²)/l. */
+/* The tension of a pendulum is m g F(t √(g/l)) with some function F, so the tension is linear in m. By the radial
+ * equation of motion, the tension is m (g (−y) + x'² + y'²)/l. */
 static void sensitivities_of_outputs_include_multipliers_and_accelerations(void **state) {
     (void)state;
     char system[1000];
@@ -160,7 +162,7 @@ static void sensitivities_of_outputs_include_multipliers_and_accelerations(void 
 
 /* --- central differences --------------------------------------------------------------------------------------------- */
 
-/* A system whose text contains the values of two inputs. */
+/* A system with two inputs. The values of the inputs are inserted into its text. */
 typedef struct differing {
     const char *system, *simulation, *inputs[2];
     double values[2], event_records; /* the run must report at least this number of event records */
@@ -242,15 +244,15 @@ static motion run_moved(const differing *s, int input, double by, const char *wa
     return motion_run(system, simulation);
 }
 
-/* Compares with five-point differences. For h = 3e-4, their truncation error O(h⁴) is at most 2e-8, and integration
- * errors contribute 1e-10/h. If the initial values are far from the constraints, the projected values are accurate to
- * about 1e-7 only. Returns the number of events. */
+/* Compares the sensitivities with five-point differences. For h = 3e-4, the truncation error O(h⁴) is at most 2e-8, and
+ * integration errors contribute 1e-10/h. If the initial values are far from the constraints, the projected values are
+ * accurate to about 1e-7 only. Returns the number of event records. */
 static double assert_differences_agree(const differing *s, int input, const char *way) {
     const double h = 3e-4;
     motion exact = run_moved(s, input, 0, way, true), plain = run_moved(s, input, 0, way, false);
     motion moved[] = {run_moved(s, input, h, way, false), run_moved(s, input, -h, way, false),
                       run_moved(s, input, 2 * h, way, false), run_moved(s, input, -2 * h, way, false)};
-    assert_below("what sensitivities change in the motion", motion_difference(&exact, &plain), 1e-7);
+    assert_below("change of the motion when sensitivities are requested", motion_difference(&exact, &plain), 1e-7);
     for (size_t c = 1; c < plain.column_count; c++) {
         char column[200];
         snprintf(column, sizeof column, "d(%s)/d(%s)", plain.columns[c], s->inputs[input]);
@@ -291,8 +293,8 @@ static void central_differences_in_quasi_velocities_agree(void **state) {
 
 /* --- events ---------------------------------------------------------------------------------------------------------- */
 
-/* A ball falls from h onto a floor with restitution e. Bounce k is at t_k = √(2h/g) (1 + 2e + … + 2e^(k−1)), with
- * the speed v_k = e^k √(2gh) after it. Then y = v_k (t − t_k) − g (t − t_k)²/2. */
+/* A ball falls from h onto a floor with restitution e. Bounce k is at t_k = √(2h/g) (1 + 2e + … + 2e^(k−1)). After
+ * bounce k, the speed is v_k = e^k √(2gh), and y = v_k (t − t_k) − g (t − t_k)²/2. */
 typedef struct bounces {
     double t, v, t_by_e, v_by_e;
 } bounces;
@@ -420,14 +422,14 @@ static const differing eventful[] = {
      "                 `friction`: {`coefficient`: `mu`, `static`: `1.2*mu`}}],"
      "`outputs`: {`N`: `lambda(floor)`, `F`: `nonideal(x)`}",
      "`stop`: 5", {"mu", "w"}, {0.3, 2}, 4},
-    /* friction that changes the normal force: a bead on a wire, regularized */
+    /* a bead on a wire with regularized friction, which changes the normal force */
     {"`parameters`: {`mu`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: %.17g}, `y`],"
      "`particles`: [{`name`: `bead`, `mass`: 1.5, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
      "`constraints`: [{`name`: `wire`, `equation`: `y = x^2/2`, `friction`: {`coefficient`: `mu`, `regularization`: 0.1}}],"
      "`outputs`: {`ideal`: `ideal(x)`, `other`: `nonideal(x)`}",
      "`stop`: 1.5", {"mu", "x.initial"}, {0.2, 0.9}, 0},
-    /* prescribed work that depends on the ideal reaction */
+    /* prescribed forces of a constraint that depend on the ideal reaction */
     {"`parameters`: {`c`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8, `velocity`: %.17g}],"
      "`kinetic_energy`: `(1 + y^2)*(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
@@ -435,7 +437,7 @@ static const differing eventful[] = {
      "                 `nonideal`: {`x`: `-c*x'*abs(ideal(x))`, `y`: `-c*y'*lambda(rod)^2/50`}}],"
      "`outputs`: {`ideal`: `ideal(y)`, `other`: `nonideal(x)`}",
      "`stop`: 1.4", {"c", "y.velocity"}, {0.2, 0.3}, 0},
-    /* quasi-velocities: a velocity and a constraint determine the velocities together, with one free direction */
+    /* the initial values of u and phi' and the constraint determine the velocities except for one free direction */
     {"`parameters`: {`a`: %.17g},"
      "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: %.17g, `velocity`: `3*a`}, {`name`: `z`}],"
      "`quasi_velocities`: [{`name`: `u`, `definition`: `x'*cos(phi) + y'*sin(phi) + a*phi' + z'*a`, `initial`: `a^2 + 1`}],"
@@ -501,8 +503,8 @@ static void columns_and_units_contain_output_and_input(void **state) {
     hamel_model_free(model);
 }
 
-/* The nearest consistent values in the metric of M change by δq − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A δq. On x + y = 1 with masses 1
- * and 4 this is (1/5, −1/5) for δq = (1, 0); on the unit circle with a single mass it is 1 − x². */
+/* The nearest consistent values in the metric of M change by δq − M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹A δq. On x + y = 1 with masses 1 and
+ * 4, the change is (1/5, −1/5) for δq = (1, 0). On the unit circle with a single mass, x changes by 1 − x². */
 static void derivatives_are_with_respect_to_projected_initial_values(void **state) {
     (void)state;
     static const char settings[] = "`stop`: 1, `samples`: 2, `sensitivities`: [`x.initial`, `x.velocity`]";

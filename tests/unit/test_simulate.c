@@ -213,7 +213,7 @@ static void the_reason_of_an_incomplete_run_is_truncated_between_code_points(voi
     text_buffer summary;
     text_buffer_init(&summary, 1024);
     text_buffer_puts(&summary, "{\"status\":\"incomplete\",\"warnings\":[\"");
-    /* truncation after 199 bytes would split a character */
+    /* a truncation after 199 bytes splits a character */
     for (int k = 0; k < 150; k++) text_buffer_puts(&summary, "\xc3\xa4");
     text_buffer_puts(&summary, "\"]}");
     cJSON *tree = json_parse_trusted(summary.bytes);

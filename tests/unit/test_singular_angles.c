@@ -1,4 +1,5 @@
-/* test_singular_angles.c — engine/dynamics/dynamics_explain.c: the message names singular angles and does not mention a missing inertia. */
+/* test_singular_angles.c — engine/dynamics/dynamics_explain.c: the message names singular angles and does not mention a
+ * missing inertia. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 
@@ -10,7 +11,8 @@
 
 #include <cmocka.h>
 
-/* Returns the status at a second angle; `message` receives the message and suggestion of a failure. */
+/* Returns the status of the accelerations if the second angle is `second`. If they fail, writes the pointer, message
+ * and suggestion of the error to `message`. */
 static hamel_status start_at(const char *sequence, double second, const char *wanted, char *message, size_t size) {
     char text[600], simulation[100];
     double a[3], lambda[1];

@@ -1,10 +1,11 @@
 /* test_singularity.c — mechanisms that pass configurations at which the rank of their constraints decreases.
  *
  * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l are hinged to the
- * ground, and N bars connect their heads. At the level position N rows of A depend on the others, and 2^N branches
- * intersect. From the start used here, the windows remain parallelograms with one degree of freedom. Then I phi'' = G
- * sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l ((N + 1) m/2 + N M). A link has the mass m, and a bar has the
- * mass M. The tests integrate this equation as reference. HAMEL_TEST_LONG runs more windows at more tolerances. */
+ * ground, and N bars connect the upper ends of neighbouring links. In the level position, N rows of the constraint
+ * Jacobian depend on the other rows, and 2^N solution branches intersect. From the start used here, the windows remain
+ * parallelograms with one degree of freedom. Then I phi'' = G sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l
+ * ((N + 1) m/2 + N M). A link has the mass m, and a bar has the mass M. The tests integrate this equation as reference.
+ * HAMEL_TEST_LONG runs more windows at more tolerances. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -56,8 +57,8 @@ static double pull(const windows *w) {
     return 9.81 * l * ((n + 1) * w->link / 2 + n * w->bar) / (((n + 1) * w->link / 3 + n * w->bar) * l * l);
 }
 
-/* Advances phi and phi' by a time with the classical Runge-Kutta method. Steps of 1/4000 of the time in which the
- * links may rotate by one radian give errors of about 1e-13. */
+/* Advances *phi and *rate by `time` with the classical Runge-Kutta method. A step is at most 1/4000 of the shortest
+ * time in which the links rotate by one radian. The errors are about 1e-13. */
 static void turn_for(const windows *w, double time, double *phi, double *rate) {
     double a = pull(w), fastest = sqrt(w->turn * w->turn + 4 * a), p = *phi, v = *rate;
     int steps = 1 + (int)(4000 * fastest * fabs(time));
@@ -72,7 +73,7 @@ static void turn_for(const windows *w, double time, double *phi, double *rate) {
     *rate = v;
 }
 
-/* Returns the time when the links are level for the first time, by Newton's method. */
+/* Finds the first time at which the links are level, by Newton's method. */
 static double level_time(const windows *w) {
     double time = 0, phi = 0, rate = w->turn, level = w->turn > 0 ? acos(0) : -acos(0);
     for (int i = 0; i < 40; i++) {
@@ -83,8 +84,8 @@ static double level_time(const windows *w) {
     return time;
 }
 
-/* Returns the largest error of the first and last link's angles over all rows, and of their rates relative to the
- * fastest. */
+/* Returns the largest error of the angles and rates of the first and last link in all rows. Errors of rates are
+ * relative to the highest possible rate. */
 static double error_of(const windows *w, const motion *m) {
     char last[20], last_rate[20];
     snprintf(last, sizeof last, "a[%d]", w->count);
@@ -120,7 +121,7 @@ static void pass(const windows *w, const char *method, double rtol, const char *
     snprintf(what, sizeof what, "N = %d by %s at rtol %g", w->count, method, rtol);
     assert_below(what, error_of(w, &m), 100 * rtol);
     assert_below(what, m.steps, 3000);
-    if (m.rank_changes != crossings) fail_msg("%s: %d instants", what, m.rank_changes);
+    if (m.rank_changes != crossings) fail_msg("%s: %d rank changes", what, m.rank_changes);
     motion_free(&m);
 }
 
@@ -178,10 +179,10 @@ static void all_formulations_pass_singularities(void **state) {
     for (size_t i = 0; hamel_formulation_name(i); i++) {
         const char *name = hamel_formulation_name(i);
         char rows[100];
-        if (!strcmp(name, "routh")) continue; /* no cyclic coordinates */
+        if (!strcmp(name, "routh")) continue; /* no coordinate is cyclic */
         snprintf(rows, sizeof rows, "`formulation`: `%s`, %s", name, two_seconds);
         for (int k = 6; k <= 10; k += 2) pass(&(windows){2, 1, 1, 1, 1, 1}, "auto", pow(10, -k), rows, 2);
-        if (!strcmp(name, "udwadia-kalaba")) continue; /* fails (status 4) for large sparse systems */
+        if (!strcmp(name, "udwadia-kalaba")) continue; /* this formulation fails (status 4) for large sparse systems */
         for (int k = 6; k <= 10; k += 2) pass(&(windows){5, 1, 1, 1, 1, 1}, "auto", pow(10, -k), rows, 2);
     }
 }
@@ -245,10 +246,10 @@ static void follow(double q[4], double along[4], double length, double step) {
     }
 }
 
-/* Computes the end of the right crank for a bar that starts at (x, y): the intersection of two circles next to the
- * parallelogram's. */
+/* Computes the end (u, v) of the right crank for a bar that starts at (x, y). The end is an intersection of two
+ * circles; Newton's method starts at the parallelogram. */
 static void close_linkage(double e, double q[4]) {
-    for (int i = 0; i < 50; i++) { /* Newton's method for u and v */
+    for (int i = 0; i < 50; i++) { /* Newton's method */
         double a = q[2] - 2, b = q[3], c = q[2] - q[0], d = q[3] - q[1], determinant = 2 * (a * d - b * c);
         double r1 = a * a + b * b - (1 + e) * (1 + e), r2 = c * c + d * d - 4;
         q[2] -= (r1 * d - r2 * b) / determinant;

@@ -93,9 +93,9 @@ static void solutions_agree_with_the_dense_factorization(void **state) {
     }
 }
 
-/* [M -Aᵀ; A 0] of a chain: n masses in a line and n - 1 rods between neighbours. The right-hand side is computed
- * from a known solution. After refinement the componentwise backward error is of order ε (Skeel 1980; Higham,
- * Accuracy and Stability, 2nd ed., section 12.2). The condition number grows like n², here to 1e6. */
+/* The matrix is [M -Aᵀ; A 0] of a chain with n masses in a line and n - 1 rods between neighbours. The right-hand side
+ * is computed from a known solution. After refinement the componentwise backward error is of order ε (Skeel 1980;
+ * Higham, Accuracy and Stability, 2nd ed., section 12.2). The condition number grows like n², here to 1e6. */
 static void a_constrained_chain_is_solved_although_its_diagonal_is_partly_zero(void **state) {
     (void)state;
     size_t n = 1000, m = n - 1, filled = 0;
