@@ -94,7 +94,7 @@ static void multipliers_of_redundant_constraints_have_the_least_norm(void **stat
     double x[N], lambda[M];
     assert_int_equal(factor_at_start(&s), HAMEL_OK);
     assert_int_equal(null_space_solve(s.k->motion.null_space, s.g, s.b, 1e-9, x, lambda), HAMEL_OK);
-    assert_near("share", lambda[1], 3 * lambda[0], 1e-13);
+    assert_near("ratio of the multipliers", lambda[1], 3 * lambda[0], 1e-13);
     close_system(&s);
 }
 

@@ -381,7 +381,7 @@ static void a_tumbling_body_is_not_classified_as_stiff(void **state) {
 /* --- positions that depend on the quaternion --------------------------------------------------------------------- */
 
 /* A body at the end of an arm. Its mass matrix is regular except at e = (±1, 0, 0, 0). Near these points the diagonal
- * entry for e0 is proportional to e1² + e2² + e3², and the norm constraint determines e0''. */
+ * entry for e0 is of order e1² + e2² + e3², and the norm constraint determines e0''. */
 static motion written_out(double mass, double angle, const char *wanted, const char *method) {
     char text[1200], simulation[200];
     double e[] = {cos(angle), 0.36 * sin(angle), 0.48 * sin(angle), -0.8 * sin(angle)}, w[] = {0.7, -3.1, 2.2}, v[4];

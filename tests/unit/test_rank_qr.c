@@ -58,8 +58,9 @@ static void the_solution_satisfies_the_rows_and_is_orthogonal_to_free_directions
     for (size_t c = 0; c < ROWS; c++) assert_near("row", product(rows + N * c, x), r[c], 1e-12);
     rank_qr_free_directions(&s, basis);
     for (size_t j = 0; j < 2; j++) {
-        for (size_t c = 0; c < ROWS; c++) assert_near("free", product(rows + N * c, basis + N * j) * 1e-3, 0, 1e-14);
-        assert_near("least", product(x, basis + N * j), 0, 1e-12);
+        for (size_t c = 0; c < ROWS; c++)
+            assert_near("free direction", product(rows + N * c, basis + N * j) * 1e-3, 0, 1e-14);
+        assert_near("least-norm solution", product(x, basis + N * j), 0, 1e-12);
         for (size_t k = 0; k < 2; k++) assert_near("unit", product(basis + N * k, basis + N * j), j == k, 1e-14);
     }
     r[3] = -100;
@@ -90,7 +91,7 @@ static void multipliers_give_the_reaction_with_the_least_norm(void **state) {
     }
     assert_near("the independent row", lambda[2], 50, 1e-9);
     /* bound: ε times the ratio of the row norms, 1e6, times the largest λ, with a margin of one digit */
-    assert_near("least", lambda[0] + lambda[1] - lambda[3], 0, 1e-7);
+    assert_near("least-norm multipliers", lambda[0] + lambda[1] - lambda[3], 0, 1e-7);
     rank_qr_free(&s);
 }
 

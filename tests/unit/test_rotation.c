@@ -111,7 +111,7 @@ static void omega_is_the_rate_of_the_matrix(turned *b, const double *q, const do
     assert_all_near("omega", found, (double[]){product[7], product[2], product[3]}, 3, 1e-8);
     times(turned_over, rate, product);
     values(b, b->omega_body, 3, q, v, found);
-    assert_all_near("omega by own axes", found, (double[]){product[7], product[2], product[3]}, 3, 1e-8);
+    assert_all_near("omega in body axes", found, (double[]){product[7], product[2], product[3]}, 3, 1e-8);
 }
 
 /* --- Euler angles -------------------------------------------------------------------------------------------------- */
@@ -286,7 +286,7 @@ static void a_matrix_is_given_row_by_row(void **state) {
         assert_all_near("omega", x, y, 3, 1e-14);
         values(&given, given.omega_body, 3, q, v, x);
         values(&angles, angles.omega_body, 3, q, v, y);
-        assert_all_near("omega by own axes", x, y, 3, 1e-14);
+        assert_all_near("omega in body axes", x, y, 3, 1e-14);
     }
     fixture_close(&given.f);
     fixture_close(&angles.f);

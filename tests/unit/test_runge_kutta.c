@@ -184,7 +184,7 @@ static void a_failure_of_the_right_hand_side_is_approached_and_reported(void **s
     while (result == STEP_TAKEN) result = stepper_erk.step(s, &t, y);
     assert_int_equal(result, STEP_NOT_EVALUATED);
     assert_near("wall", t, 1, 1e-12);
-    assert_near("state there", y[0], sin(1), 1e-5);
+    assert_near("state at the wall", y[0], sin(1), 1e-5);
     arena_free(p.memory);
 }
 

@@ -92,8 +92,8 @@ static void assert_pendulum_scales(const char *simulation, const char *other_con
         assert_near("d(x)/d(l)", at(&m, row, "d(x)/d(l)"), x / l - t * dx / (2 * l), bound);
         assert_near("d(height)/d(l)", at(&m, row, "d(height)/d(l)"), y / l - t * dy / (2 * l) + 1, bound);
         assert_near("d(x')/d(m)", at(&m, row, "d(x')/d(m)"), 0, bound);
-        assert_near("the rod", x * at(&m, row, "d(x)/d(l)") + y * at(&m, row, "d(y)/d(l)"), l, 1e-12);
-        assert_near("its rate",
+        assert_near("rod constraint", x * at(&m, row, "d(x)/d(l)") + y * at(&m, row, "d(y)/d(l)"), l, 1e-12);
+        assert_near("rate of the rod constraint",
                     x * at(&m, row, "d(x')/d(l)") + dx * at(&m, row, "d(x)/d(l)") + y * at(&m, row, "d(y')/d(l)") +
                         dy * at(&m, row, "d(y)/d(l)"),
                     0, 1e-11);

@@ -47,7 +47,7 @@ static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
         motion m =
             run_with(INCLINE("`coefficient`: 0.3, `static`: 0.5"), "`stop`: 1, `samples`: 3, " FINE, a, 0.0, 0.0);
         double way = tan(a) <= 0.5 ? 0 : 5 * (sin(a) - 0.3 * cos(a));
-        assert_below("way", fabs(motion_last(&m, "s") + way), 1e-9);
+        assert_below("distance", fabs(motion_last(&m, "s") + way), 1e-9);
         assert_below("N", fabs(motion_last(&m, "N") - 20 * cos(a)), 1e-9);
         double force = tan(a) <= 0.5 ? 20 * sin(a) : 6 * cos(a); /* force up the incline */
         assert_below("friction along x", fabs(motion_last(&m, "fx") - force * cos(a)), 1e-8);
@@ -57,7 +57,8 @@ static void a_block_sticks_on_an_incline_up_to_its_angle(void **state) {
     }
 }
 
-/* A block is thrown up an incline with the speed v. It stops after T = v/(g (sin a + μ cos a)) at v T/2. */
+/* A block is thrown up an incline with the speed v. It stops after T = v/(g (sin a + μ cos a)) at the distance v
+ * T/2. */
 static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
     (void)state;
     for (int back = 0; back < 2; back++) {
@@ -67,7 +68,7 @@ static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
             double t = motion_value(&m, i, 0), after = fmax(t - stop, 0);
             double s = t < stop ? v * t - up * t * t / 2 : v * stop / 2;
             if (back) s -= 5 * (sin(a) - mu * cos(a)) * after * after;
-            assert_below("way", fabs(motion_value(&m, i, motion_column(&m, "s")) - s), 1e-8);
+            assert_below("distance", fabs(motion_value(&m, i, motion_column(&m, "s")) - s), 1e-8);
         }
         assert_never_gives_energy(&m);
         assert_below("work balance", m.work_balance_error, 1e-8);
@@ -96,7 +97,8 @@ static void a_growing_force_starts_sliding_at_the_limit(void **state) {
     motion_free(&m);
 }
 
-/* Velocity and distance of a mass 1 that slides from rest at t0 in the direction s, under F sin t and friction f. */
+/* A phase of sticking or sliding of a unit mass under the force `force` sin t. The phase begins at the time `start`
+ * with the position x and the velocity v. While the mass slides, the friction force is `friction`. */
 typedef struct phase {
     double start, x, v, force, friction;
     int direction; /* 0 while sticking */
@@ -112,7 +114,7 @@ static double phase_place(const phase *p, double t) {
            p->direction * p->friction * u * u / 2;
 }
 
-/* Finds by a search on a fine grid and bisection the time at which the velocity of a sliding phase returns to zero. */
+/* Finds the time at which the velocity of a sliding phase returns to zero, by a search on a fine grid and bisection. */
 static double phase_end(const phase *p) {
     double a = p->start + 1e-3, b = a;
     while (p->direction * phase_velocity(p, b) > 0) a = b, b += 1e-3;
@@ -124,7 +126,8 @@ static double phase_end(const phase *p) {
 }
 
 /* The force F sin t acts on m = 1. The block sticks while |F sin t| ≤ μ_s N. While it slides, the friction force is μ
- * N. With μ_s N = 5 and μ N = 4, it sticks between sliding phases for F = 6, and reverses immediately for F = 30. */
+ * N. With μ_s N = 5 and μ N = 4, the block sticks between sliding phases if F = 6, and reverses immediately if F =
+ * 30. */
 static void a_shaken_block_sticks_and_slips(void **state) {
     (void)state;
     static const double forces[] = {4.9, 6, 9, 30};
@@ -158,9 +161,9 @@ static void a_shaken_block_sticks_and_slips(void **state) {
     }
 }
 
-/* m x'' + k x = −μN sign x'. A mass on a spring: each half cycle takes π/w and is a cosine about ∓μN/k. The amplitude
- * decreases by 2 μN/k until a turning point is within μ_s N/k. Here w = 2 and μN/k = 0.25: from 1.8 the turning points
- * are −1.3, 0.8, −0.3 and, because 0.3 > 0.25, −0.2. */
+/* A mass on a spring: m x'' + k x = −μN sign x'. Each half cycle takes π/w and is a cosine about ∓μN/k. The amplitude
+ * decreases by 2 μN/k until a turning point is within μ_s N/k. Here w = 2 and μN/k = 0.25. From 1.8 the turning points
+ * are −1.3, 0.8, −0.3 and −0.2. The mass leaves −0.3, because 0.3 > 0.25, and stays at −0.2. */
 static void a_coulomb_oscillator_stops_in_its_dead_band(void **state) {
     (void)state;
     motion m = run_with(FLOOR("-4*x", "`coefficient`: 0.1"), "`stop`: 10, `samples`: 1001, " FINE, ", `initial`: 1.8");
@@ -198,9 +201,10 @@ static void a_block_on_a_belt_sticks_and_slips_back(void **state) {
     motion_free(&m);
 }
 
-/* B (1 kg) rests on A (2 kg), which is pulled by 2t along the floor. The floor's friction is at most 3, that on B at
- * most 2. Both stick until 1.5, then move together with the acceleration 2u/3, u = t − 1.5, until it is 2 at u = 3.
- * Then B slides on A: the acceleration of A is w + 2 and that of B is 2, with w = u − 3. */
+/* B (1 kg) rests on A (2 kg), and A is pulled by 2t along the floor. Friction is at most 3 on the floor, and at most 2
+ * between A and B. Both blocks stick until t = 1.5. Then they move together with the acceleration 2u/3, where u = t −
+ * 1.5, until the acceleration is 2 at u = 3. Then B slides on A. With w = u − 3, the acceleration of A is w + 2, and
+ * that of B is 2. */
 static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **state) {
     (void)state;
     motion m = motion_run(
@@ -220,8 +224,8 @@ static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **
 }
 
 /* A uniform ladder at the angle h to the vertical, with friction μ at floor and wall, stays at rest if and only if h ≤
- * 2 atan μ. At h = 2 atan μ, friction reaches its limit at both ends. The forces at rest are not unique, but it can be
- * decided whether admissible forces exist. */
+ * 2 atan μ. At h = 2 atan μ, friction reaches its limit at both ends. The forces at rest are not unique, but the engine
+ * must decide whether admissible forces exist. */
 static void a_ladder_with_friction_at_both_ends_rests_up_to_its_limit_angle(void **state) {
     (void)state;
     static const double angles[] = {0.2, 0.5, 0.7, 0.7609, 0.7611, 0.9}; /* 2 atan 0.4 = 0.76101 */
@@ -238,7 +242,7 @@ static void a_ladder_with_friction_at_both_ends_rests_up_to_its_limit_angle(void
             "`stop`: 0.3, `samples`: 4, " FINE, angles[i]);
         double moved = motion_last(&m, "h") - angles[i];
         if (angles[i] < 2 * atan(0.4))
-            assert_below("rests", fabs(moved), 1e-12);
+            assert_below("displacement of the ladder", fabs(moved), 1e-12);
         else
             assert_true(moved > 1e-6);
         motion_free(&m);
@@ -262,8 +266,7 @@ static void a_driven_body_reverses_without_sticking(void **state) {
     motion_free(&m);
 }
 
-/* All formulations give the same trajectory. A pendulum on the block varies the normal force. The coordinate c is
- * cyclic, so that Routh's equations are also tested. */
+/* A pendulum on the block varies the normal force. The coordinate c is cyclic, so Routh's equations are also tested. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(
@@ -276,8 +279,8 @@ static void all_formulations_agree(void **state) {
         "`stop`: 4, `samples`: 41, " FINE, 1e-7, 1e-6);
 }
 
-/* At t = 1 an event sets x' = 3 for a block at rest, which stops at t = 1 + 3/4 and x = 9/8. At t = 3 an event sets the
- * velocity (1, 5). The block lands at t = 4, one unit further, and slides by 1/8 in 1/4 s. The impact has no
+/* At t = 1 an event sets x' = 3 for a block at rest. The block stops at t = 1 + 3/4 and x = 9/8. At t = 3 an event sets
+ * the velocity (1, 5). The block lands at t = 4, one unit further, and slides by 1/8 in 1/4 s. The impact has no
  * friction. */
 static void events_release_sticking_contacts(void **state) {
     (void)state;
@@ -311,8 +314,8 @@ static void assert_refuses(const char *system, const char *constraint, const cha
     hamel_model_free(model);
 }
 
-/* Tests Painlevé's rod (test_friction.c), and a block whose friction for sliding is larger than for sticking. A force
- * of 5.5 on the block exceeds the limit 5 for sticking, but not the sliding friction 6. */
+/* Tests Painlevé's rod (test_friction.c), and a block with more sliding friction than static friction. A force of 5.5
+ * on the block exceeds the static limit 5, but not the sliding friction 6. */
 static void states_without_a_consistent_decision_are_reported(void **state) {
     (void)state;
     assert_refuses("`parameters`: {`h0`: `atan(2)`}, `gravity`: [0, -9.81],"

@@ -11,15 +11,16 @@
 
 #define FINE "`rtol`: 1e-10, `atol`: 1e-12"
 
-/* The bound is some hundred tolerances: events are located in the dense output, which is less accurate than steps. */
+/* The bound is a hundred tolerances, because events are located in the dense output, which is less accurate than the
+ * steps. */
 static const double NEAR = 1e-8;
 
 static double value(const motion *m, size_t row, const char *name) {
     return motion_value(m, row, motion_column(m, name));
 }
 
-/* The weight gives G = 10 sin a down the incline, friction F = 10 μ cos a. If v is at the angle p to the steepest
- * descent, v' = G cos p − F and v p' = −G sin p.
+/* The weight causes the acceleration G = 10 sin a down the incline, and friction causes the deceleration F = 10 μ cos
+ * a. If v is at the angle p to the steepest descent, v' = G cos p − F and v p' = −G sin p.
  *
  * Hence F v + G v cos p decreases at the rate F² − G², and v sin p is proportional to tan(p/2)^(F/G).
  *
@@ -68,7 +69,7 @@ static void a_growing_force_starts_sliding_in_its_direction(void **state) {
 }
 
 /* A force of constant size rotates. Below the limit the body sticks, and the friction force rotates with the applied
- * one. */
+ * force. */
 static void a_rotating_force_below_the_limit_does_not_move_the_body(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`, `z`], `gravity`: [0, 0, -10],"
@@ -77,7 +78,8 @@ static void a_rotating_force_below_the_limit_does_not_move_the_body(void **state
                           "`constraints`: [{`name`: `floor`, `equation`: `x + z = 0`, `friction`: {`coefficient`: 1}}],"
                           "`outputs`: {`fx`: `nonideal(x)`, `fy`: `nonideal(y)`, `fz`: `nonideal(z)`}",
                           "`stop`: 3, `samples`: 31, " FINE);
-    /* in the floor plane with normal (1, 0, 1)/√2: weight and force give (F_x + 10)/2 along (1, 0, −1) */
+    /* The floor plane has the normal (1, 0, 1)/√2. The sum of weight and applied force is (F_x + 10)/2 along (1, 0,
+     * −1). */
     for (size_t i = 0; i < m.row_count; i++) {
         double t = motion_value(&m, i, 0), along = (4.9 * cos(3 * t) + 10) / 2, across = 4.9 * sin(3 * t);
         double normal = fabs(4.9 * cos(3 * t) - 10) / sqrt(2);
@@ -110,7 +112,7 @@ static void a_body_on_a_turntable_sticks_until_it_slides(void **state) {
         if (t < slips) {
             assert_below("x", fabs(value(&m, i, "x") - cos(t * t / 2)), NEAR);
             assert_below("y", fabs(value(&m, i, "y") - sin(t * t / 2)), NEAR);
-            assert_below("held by", fabs(value(&m, i, "f") - 2 * sqrt(1 + t * t * t * t)), 1e-7);
+            assert_below("friction force", fabs(value(&m, i, "f") - 2 * sqrt(1 + t * t * t * t)), 1e-7);
         } else {
             assert_below("braked by", fabs(value(&m, i, "f") - 8), 1e-7);
             assert_true(value(&m, i, "slip") > 0);
@@ -139,7 +141,7 @@ static void a_body_in_a_bowl_slides_along_a_meridian(void **state) {
             "`side`: `y*cos(0.7) - x*sin(0.7)`}",
             p0);
         motion m = motion_run(text, "`stop`: 4, `samples`: 401, " FINE);
-        if (tan(p0) <= mu) assert_below("stays", fabs(motion_last(&m, "p") - p0), 1e-12);
+        if (tan(p0) <= mu) assert_below("displacement", fabs(motion_last(&m, "p") - p0), 1e-12);
         double before = p0;
         for (size_t i = 1; i < m.row_count && tan(p0) > mu; i++) {
             double p = value(&m, i, "p");
@@ -173,8 +175,7 @@ static void planar_motion_in_space_agrees_with_motion_in_the_plane(void **state)
     motion_free(&space);
 }
 
-/* All formulations give the same trajectory. A pendulum under the block varies the normal force and exerts a horizontal
- * force. */
+/* A pendulum under the block varies the normal force and exerts a horizontal force. */
 static void all_formulations_agree(void **state) {
     (void)state;
     assert_formulations_agree(

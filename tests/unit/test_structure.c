@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-/* Checks the flags that are true, one letter each: Linear Time-dependent Catastatic Homogeneous Ideal conserVative
- * Redundant. */
+/* Checks that exactly the flags in `letters` are true. L: linear, T: time-dependent, C: catastatic, H: homogeneous, I:
+ * ideal, V: conservative, R: redundant. */
 static void expect_flags(const hamel_report *r, size_t c, const char *kind, const char *letters) {
     const hamel_constraint_facts *f = &r->constraints[c];
     char found[8] = "", *at = found;
@@ -107,8 +107,8 @@ static void append(char *text, size_t room, const char *more) {
     snprintf(text + used, room - used, "%s", more);
 }
 
-/* The force on y is zero on some branches. Then the momentum of y is conserved on the branch of the start, x = 0.3 and
- * t = 0, or on all branches. */
+/* If the force on y is zero on the branch of the start (x = 0.3, t = 0), the momentum of y is conserved on this branch.
+ * If the force is zero on all branches, the momentum is conserved without a condition. */
 static void quantities_conserved_on_one_branch_are_reported_for_it(void **state) {
     static const struct {
         const char *force, *conserved, *regional, *condition;
@@ -185,7 +185,7 @@ static void verdicts_include_combinations_of_branches(void **state) {
     hamel_report_free(r);
 }
 
-/* Seven operators have 2^7 combinations. */
+/* Seven operators with two branches each have 2^7 combinations of branches. */
 static void more_combinations_than_are_tried_cause_a_warning(void **state) {
     (void)state;
     hamel_report *r =
@@ -243,7 +243,7 @@ static void nonlinear_constraints_may_be_homogeneous(void **state) {
     hamel_report_free(r);
 }
 
-/* At rest the gradient of the constraint vanishes, so no consistent velocities can be found from there. */
+/* At rest the gradient of the constraint vanishes, so a search that starts at rest finds no consistent velocities. */
 static void a_speed_that_is_prescribed_needs_no_initial_velocities(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
@@ -331,7 +331,8 @@ static void forces_prevent_conservation_of_momenta_and_energy(void **state) {
     expect_names(&r->conserved, "");
     assert_false(r->conservative);
     hamel_report_free(r);
-    /* The forces do no work: the sufficient condition is not satisfied, but the Jacobi integral is found. */
+    /* These forces do no work. The analysis must find the Jacobi integral, although the system is not reported as
+     * conservative. */
     r = fixture_report("`coordinates`: [`y`, `z`], `kinetic_energy`: `y'^2 + z'^2`,"
                        "`generalized_forces`: {`y`: `z'`, `z`: `-y'`}");
     expect_names(&r->conserved, "jacobi_integral()");
@@ -339,8 +340,9 @@ static void forces_prevent_conservation_of_momenta_and_energy(void **state) {
     hamel_report_free(r);
 }
 
-/* The reaction of the ice exerts no moment on a skate, although its direction depends on the angle: I phi'' = 0
- * (Papastavridis 2.13.1), also on an incline. If the mass centre is not above the blade, it contributes to L. */
+/* The direction of the reaction of the ice on a skate depends on the angle phi. Nevertheless, this reaction exerts no
+ * moment, so I phi'' = 0 (Papastavridis 2.13.1), also on an incline. If the mass centre is ahead of the blade, the
+ * momentum of phi is not conserved. */
 static void a_part_without_reaction_moments_keeps_its_momentum(void **state) {
     (void)state;
     const char *coordinates = "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}],"

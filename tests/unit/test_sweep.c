@@ -49,7 +49,7 @@ static void expect_member(const api_sweep *s, size_t member, const char *expecte
     text_buffer_free(&out);
 }
 
-/* Returns the value of one target of a member. */
+/* Reads the value of one target from the assignments of a member. */
 static double value_of(const api_sweep *s, size_t member, size_t target) {
     text_buffer out;
     text_buffer_init(&out, 10000);
@@ -115,8 +115,8 @@ static void random_members_depend_only_on_the_seed(void **state) {
         product += (m - 3) * (k - 0.5) / 500;
     }
     assert_int_equal(same, 0);
-    /* 5 standard deviations: of the mean 2/sqrt(12 500) = 0.0258, of the product (2/sqrt 12)(1/sqrt 12)/sqrt 500 =
-     * 0.00745 */
+    /* The bounds are 5 standard deviations. The standard deviation of the mean is 2/sqrt(12*500) = 0.0258, and that of
+     * the product is (2/sqrt 12)(1/sqrt 12)/sqrt 500 = 0.00745. */
     assert_true(fabs(mean - 3) < 5 * 0.0258);
     assert_true(fabs(product) < 5 * 0.00745);
     api_sweep_close(&a);
@@ -173,7 +173,7 @@ static void rows_are_reduced_to_the_requested_numbers(void **state) {
     size_t unknown;
     sweep_reducer *c = sweep_reduce_open(&s.sweep, columns, 3, &unknown);
     assert_non_null(c);
-    assert_int_equal(sweep_reduce_count(c), 6); /* E, added by the sweep, is reduced once */
+    assert_int_equal(sweep_reduce_count(c), 6); /* the sweep adds E to the columns, and E is reduced only once */
     text_buffer out;
     text_buffer_init(&out, 1000);
     assert_true(sweep_reduce_text(c, &out));

@@ -217,7 +217,8 @@ static void inner_sums_that_continue_have_the_values_of_whole_sums(void **state)
     fixture_close(&f);
 }
 
-/* N²/2 terms: if each inner sum started from its first term, the limit of 50 million steps would be exceeded. */
+/* The sums have N²/2 terms. If each inner sum started from its first term, they would exceed the limit of 50 million
+ * steps. */
 static void nested_sums_from_the_same_lower_end_take_linear_time(void **state) {
     (void)state;
     fixture f;
@@ -272,7 +273,7 @@ static void a_derivation_can_be_canceled_while_a_family_is_expanded(void **state
 
 /* --- cost ---------------------------------------------------------------------------------------------------------- */
 
-/* Counts the operations of the expansion, which determine its time. */
+/* Returns the number of operations of the expansion, which determines the time of the expansion. */
 static double steps_of_reverse_definitions(int count) {
     size_t size = (size_t)count * 40 + 200, at = 0;
     char *text = malloc(size);
@@ -293,7 +294,7 @@ static double steps_of_reverse_definitions(int count) {
 static void ten_thousand_definitions_in_reverse_order_cost_linear_time(void **state) {
     (void)state;
     double small = steps_of_reverse_definitions(1000), large = steps_of_reverse_definitions(10000);
-    if (!(large < 10.1 * small)) fail_msg("1,000 in %g steps, 10,000 in %g", small, large);
+    if (!(large < 10.1 * small)) fail_msg("1,000 definitions take %g steps, 10,000 take %g", small, large);
 }
 
 static void limits_on_sizes_are_enforced(void **state) {
@@ -368,7 +369,7 @@ static void exhausted_memory_outweighs_errors_found_before(void **state) {
     assert_true(exhausted > 10 && complete > 10);
 }
 
-/* The tables of the graph need about five times as much memory as its nodes. */
+/* The lookup tables of the graph need about five times as much memory as its nodes. They are released before a run. */
 static void a_model_that_runs_keeps_little_of_its_derivation(void **state) {
     (void)state;
     static const char members[] =

@@ -17,7 +17,7 @@ static graph_table table_of(arena *memory, int degree, bool hold, size_t count, 
 }
 
 /* With not-a-knot ends, the first two segments are one cubic, and so are the last two. Therefore the spline of a cubic
- * is the cubic itself. Slopes are of order 1000, so 1e-11 allows some hundred rounding errors. */
+ * is the cubic itself. Slopes are of order 1000, so the bound 1e-11 allows about a hundred rounding errors. */
 static void a_cubic_is_its_own_spline(void **state) {
     const double c[4] = {-3, 2.5, 4, -1.75}, x[] = {-2, -1.25, 0.5, 1, 4, 4.25, 7};
     enum { COUNT = sizeof x / sizeof *x };
@@ -35,7 +35,8 @@ static void a_cubic_is_its_own_spline(void **state) {
     }
 }
 
-/* The expected coefficients solve the 4 (n − 1) conditions of the spline in rational arithmetic, rounded once. */
+/* The expected coefficients are the solution of the 4 (n − 1) conditions of the spline in rational arithmetic, rounded
+ * once. */
 static void a_spline_agrees_with_its_conditions_solved_exactly(void **state) {
     const double x[] = {0, 0.5, 2, 3, 3.5, 6}, y[] = {1, -1, 2, 0.5, 4, -2};
     const double known[][5] = {
@@ -192,7 +193,7 @@ static void a_table_of_a_number_is_folded(void **state) {
     node = graph_substitute(g, node, SYMBOL_COORDINATE, &two, 1);
     assert_true(graph_is_number(g, node, &value));
     assert_near("cube", value, 8, 1e-15);
-    /* the evaluation reports the error */
+    /* outside its range, the table is not folded into a constant; the evaluation reports the error */
     assert_false(graph_is_number(g, fixture_node(&f, "table(cube, 6)"), NULL));
     fixture_close(&f);
 }
@@ -210,8 +211,8 @@ static void a_table_is_printed_as_it_is_written(void **state) {
     fixture_close(&f);
 }
 
-/* φ'' = M(t)/J, where M rises to 5 at t = 1, falls to 0 at t = 2, and stays 0: then φ' = 5/J and φ = 5/J + 5/J (t −
- * 2). */
+/* φ'' = M(t)/J, where M rises to 5 at t = 1, falls to 0 at t = 2, and remains 0. After t = 2, φ' = 5/J and φ = 5/J +
+ * 5/J (t − 2). */
 static double turned(double t, const double *p) {
     double M = p[0], rest = t - 1;
     if (t <= 1) return M * t * t * t / 6;

@@ -65,9 +65,10 @@ static double point_of(graph_op op, size_t point, int s) {
     return inside[point][s] + (op == GRAPH_ACOSH && s == 0 ? 1.5 : 0);
 }
 
-/* Central differences with the step h = ε^(1/3): the truncation error h²|f'''|/6 and the rounding error ε|f|/h are
+/* The step of the central differences is h = ε^(1/3). Their truncation error h²|f'''|/6 and rounding error ε|f|/h are
  * usually below 1e-9. The third derivatives are large for asin and acos near 0.9 (about 30), and for log, sqrt and
- * similar functions near 0.05 (about 2/x³ = 16,000). The bound 1e-6 relative to 1 + |f'| + 1/x³ includes these. */
+ * similar functions near 0.05 (about 2/x³ = 16,000). The bound 1e-9 (1 + |f'|) + h² (10 + 1/x³) includes these
+ * cases. */
 static void every_operator_agrees_with_central_differences(void **state) {
     graph_fixture *f = *state;
     double h = cbrt(DBL_EPSILON);
@@ -170,7 +171,7 @@ static void zero_tangents_contribute_nothing_if_the_partial_derivative_is_infini
     for (int k = 0; k < LANES; k++) seed[LANES + k] = k + 1;
     differentiate(p, x, seed, &out, dot);
     for (int k = 0; k < LANES; k++) assert_true(dot[k] == k + 1);
-    seed[3] = 1; /* only one lane has a nonzero tangent of the argument, so only it is infinite */
+    seed[3] = 1; /* only lane 3 has a nonzero tangent of the argument, so only lane 3 is infinite */
     differentiate(p, x, seed, &out, dot);
     for (int k = 0; k < LANES; k++) assert_true(k == 3 ? isinf(dot[k]) : dot[k] == k + 1);
 }
@@ -254,8 +255,8 @@ static graph_node random_expression(graph_fixture *f, size_t count, uint64_t *se
     return pool[count - 1];
 }
 
-/* Both apply the chain rule, but in different orders, so rounding differs. The bound is chosen for random expressions
- * of depth 30 with factors of order 1. */
+/* The tangent and the symbolic derivative apply the chain rule in different orders, so rounding differs. The bound is
+ * chosen for random expressions of depth 30 with factors of order 1. */
 static void the_tangent_agrees_with_the_symbolic_derivative(void **state) {
     graph_fixture *f = *state;
     for (uint64_t trial = 1; trial <= 100; trial++) {

@@ -145,8 +145,8 @@ static void every_finite_number_reads_back(void **state) {
     text_buffer_free(&b);
 }
 
-/* Prints with printf and 15 digits or, if strtod does not return the same value, 16 or 17. Subnormal numbers may have
- * fewer digits. */
+/* Prints `value` with the fewest of 15 to 17 digits from which strtod returns the same value. Subnormal numbers may
+ * have fewer than 15 digits. */
 static void print_and_read(char text[40], double value) {
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, 40, "%.*g", digits, value);
@@ -154,8 +154,8 @@ static void print_and_read(char text[40], double value) {
     }
 }
 
-/* If the nearest decimal with 16 digits does not return the same value, another decimal with 16 digits may. Then the
- * text has one digit less than that of printf. */
+/* If strtod does not return the value from the nearest decimal with 16 digits, it may return the value from another
+ * decimal with 16 digits. Then the text is shorter than the text of printf. */
 static void numbers_have_the_layout_of_printf(void **state) {
     (void)state;
     text_buffer b;

@@ -78,7 +78,6 @@ static void states_within_each_step_are_on_the_constraints(void **state) {
     }
 }
 
-/* Evaluations between steps must not influence the steps. */
 static void evaluations_do_not_change_the_steps(void **state) {
     (void)state;
     world seldom, often;
@@ -111,8 +110,8 @@ static void cancellation_is_propagated_without_an_error(void **state) {
     drop(&w);
 }
 
-/* Momenta are evaluated when the integration starts. A cancellation of this must not be reported as exhausted
- * memory. */
+/* Momenta are evaluated when the integration starts. A cancellation of this evaluation must not be reported as
+ * exhausted memory. */
 static void cancellation_at_the_start_is_propagated(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "hamilton", "maggi"};

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Lower indices are in ascending order: γ^4_53 = −1 of a book is γ^4_35 = 1 here. */
+/* The lower indices are in ascending order: γ^4_53 = −1 in a book is γ^4_35 = 1 here. */
 /* clang-format off */
 static const struct known {
     const char *name, *members, *coefficients;
@@ -33,7 +33,7 @@ static const struct known {
      "{`name`: `u4`, `definition`: `sin(ph)*th' - cos(ph)*sin(th)*ps'`},"
      "{`name`: `u5`, `definition`: `ph' + cos(th)*ps'`}]",
      "u1; u2, t = -3\nu1; u3, u5 = -1/2\nu1; u3, t = 3/2\nu2; u1, t = 3\nu2; u4, u5 = -1/2\nu2; u4, t = 3/2\nu3; u4, u5 = -1\nu4; u3, u5 = 1\nu5; u3, u4 = -1\n"},
-    /* Papastavridis, example 2.13.7, with the point of contact */
+    /* Papastavridis, example 2.13.7, with the velocity of the point of contact */
     {"a_disk_by_its_point_of_contact",
      "`coordinates`: [{`name`: `X`, `initial`: 0.3}, {`name`: `Y`, `initial`: 0.4}, {`name`: `ph`, `initial`: 0.5}, {`name`: `th`, `initial`: 0.6}, {`name`: `ps`, `initial`: 0.7}],"
      "`kinetic_energy`: `X'^2 + Y'^2 + ph'^2 + th'^2 + ps'^2`, `quasi_velocities`: ["
@@ -43,7 +43,7 @@ static const struct known {
      "{`name`: `u4`, `definition`: `th'`},"
      "{`name`: `u5`, `definition`: `cos(ph)*X' + sin(ph)*Y'`}]",
      "u1; u3, u5 = 1\nu2; u1, u3 = 1\nu5; u1, u3 = 1\n"},
-    /* Papastavridis, example 2.13.8, where γ⁴ has the factor 2 of its definition */
+    /* Papastavridis, example 2.13.8, where γ⁴ contains the factor 2 of the definition of u4 */
     {"two_wheels_on_an_axle",
      "`coordinates`: [{`name`: `X`, `initial`: 0.3}, {`name`: `Y`, `initial`: 0.4}, {`name`: `ph`, `initial`: 0.5}, {`name`: `p1`, `initial`: 0.6}, {`name`: `p2`, `initial`: 0.7}],"
      "`kinetic_energy`: `X'^2 + Y'^2 + ph'^2 + p1'^2 + p2'^2`, `quasi_velocities`: ["
@@ -69,7 +69,7 @@ static const struct known {
      "{`name`: `w2`, `definition`: `sin(ph)*th' - cos(ph)*sin(th)*ps'`},"
      "{`name`: `w3`, `definition`: `ph' + cos(th)*ps'`}]",
      "w1; w2, w3 = -1\nw2; w1, w3 = 1\nw3; w1, w2 = -1\n"},
-    /* Papastavridis, example 2.13.9: axes of the nodes */
+    /* Papastavridis, example 2.13.9, with the line of nodes as the first axis */
     {"rotation_in_axes_of_the_nodes",
      "`coordinates`: [{`name`: `ph`, `initial`: 0.3}, {`name`: `th`, `initial`: 0.4}, {`name`: `ps`, `initial`: 0.5}],"
      "`kinetic_energy`: `ph'^2 + th'^2 + ps'^2`, `quasi_velocities`: ["
@@ -136,8 +136,8 @@ static void the_coefficients_agree_with_the_source(void **state) {
     hamel_report_free(r);
 }
 
-/* The system is the knife edge of example 2.13.2. The missing quasi-velocities are that of the constraint and
- * velocities of coordinates. */
+/* The system is the knife edge of example 2.13.2. The engine adds the quasi-velocity of the constraint and the velocity
+ * of a coordinate. */
 static void constraints_and_coordinates_complete_the_quasi_velocities(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -170,8 +170,9 @@ static void without_quasi_velocities_there_is_no_report(void **state) {
     hamel_report_free(r);
 }
 
-/* The inverse matrix and the curls are rational functions of a dozen atoms with thousands of terms. Their computation
- * would take minutes. The report must list these coefficients as unfinished and contain everything else. */
+/* The inverse matrix and the curls are rational functions of a dozen atoms with thousands of terms. The computation of
+ * the coefficients would take minutes. The report must list these coefficients as unfinished and contain everything
+ * else. */
 static void coefficients_beyond_the_work_budget_are_reported_as_unfinished(void **state) {
     (void)state;
     hamel_report *r = fixture_report(

@@ -136,8 +136,8 @@ static void quaternions_of_coordinates_get_a_norm_constraint(void **state) {
     }
 }
 
-/* Direction cosines are a rotation only if their constraints are satisfied; the sign of the determinant must be
- * checked there. */
+/* Direction cosines form a rotation matrix only if their constraints are satisfied. The sign of the determinant must be
+ * checked at states that satisfy the constraints. */
 #define COSINES                                                                           \
     "`coordinates`: [{`name`: `u[i]`, `for`: `i = 1..3`, `initial`: `if(i == 1, 1, 0)`}," \
     "{`name`: `v[i]`, `for`: `i = 1..3`, `initial`: `if(i == 2, 1, 0)`}],"                \
@@ -161,7 +161,8 @@ static void direction_cosines_are_checked_at_consistent_states(void **state) {
     assert_fault(text, "the matrix of `B`");
 }
 
-/* The axes are those of a rod whose end points are the coordinates. The check must not depend on the unit of length. */
+/* The first axis points along a rod; the coordinates are those of the end points of the rod. The check must not depend
+ * on the unit of length. */
 static void axes_along_rods_of_any_size_are_checked(void **state) {
     (void)state;
     static const double sizes[] = {1e-3, 1, 1e3, 1e9};

@@ -24,7 +24,7 @@ static motion run(const char *system, const char *name, const char *method, cons
     return motion_run(system, simulation);
 }
 
-/* A bead on a ring that revolves: the velocity of each coordinate vanishes twice per revolution. */
+/* A bead revolves on a ring. The velocity of each coordinate vanishes twice per revolution. */
 #define RING                                                                      \
     "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: 3}]," \
     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `y`,"               \
@@ -50,7 +50,7 @@ static void completing_velocities_are_chosen_again_along_the_motion(void **state
     assert_follows_lagrange(RING, "`stop`: 10, `rtol`: 1e-9", 1e-5);
 }
 
-/* At some points of the ring y' and x' + y' do not determine the velocities, and others must replace them. */
+/* At some points of the ring, y' or x' + y' does not determine the velocities, so another velocity must replace it. */
 static void user_defined_quasi_velocities_may_become_singular(void **state) {
     (void)state;
     assert_follows_lagrange(RING ", `quasi_velocities`: [{`name`: `up`, `definition`: `y'`}]",
@@ -59,9 +59,9 @@ static void user_defined_quasi_velocities_may_become_singular(void **state) {
                             "`stop`: 7, `rtol`: 1e-9", 1e-5);
 }
 
-/* A ball on a freely rotating ball, with quaternions, at 80 rad/s (Papastavridis 2.2.3 (ii)). When velocities of
- * coordinates were the integrated variables, the trajectory often passed close to states at which these do not
- * determine the motion. The energy error at rtol 1e-9 was 1e-4 (measured). */
+/* A ball on a freely rotating ball, with quaternions, at 80 rad/s (Papastavridis 2.2.3 (ii)). If velocities of
+ * coordinates are the integrated variables, the trajectory often passes close to states at which these velocities do
+ * not determine the motion. The energy error at rtol 1e-9 is then 1e-4 (measured). */
 static const char balls[] =
     "`parameters`: {`m`: 0.5, `r`: 0.1, `p`: 0.3, `I`: 0.002, `J`: 0.08, `g`: 9.81},"
     "`coordinates`: [{`name`: `th`, `initial`: 0.2}, `ph`,"
@@ -127,7 +127,8 @@ static hamel_status factor_at(dynamics *k, double angle) {
     return velocity_basis_factor(k->motion.basis, k->values + d->A.at, k->values + d->C.at);
 }
 
-/* Sets u[freedom] to the quasi-velocities and the velocities of coordinates for the velocities v[N]. */
+/* Sets u[freedom] to the independent velocities at the velocities v[N]: quasi-velocities, then velocities of
+ * coordinates. */
 static void velocities_of(const velocity_basis *basis, const double *values, const double *v, double *u) {
     double all[N] = {0};
     sparse_block_multiply(&basis->model->dynamics.C, values, 1, v, all);
@@ -167,8 +168,8 @@ static void directions_of_the_basis_satisfy_all_constraints(void **state) {
     }
 }
 
-/* At (1, 0) the rod determines x', and y' completes the basis; at (0, 1) the roles are exchanged. velocity_basis_recall
- * restores the first choice. */
+/* At (1, 0) the rod determines x', and y' completes the basis. At (0, 1) the rod determines y', and x' completes the
+ * basis. velocity_basis_recall restores the first choice. */
 static void completing_coordinates_are_chosen_again_and_recalled(void **state) {
     (void)state;
     hamel_model *model = ring_with("z = 0.3", "");

@@ -16,7 +16,7 @@ static hamel_verification *verification_of(const char *members, const char *simu
     hamel_verification *v = NULL;
     fixture_read(&f, members, simulation);
     hamel_status status = hamel_verify(&v, &f.description, NULL, NULL, &f.error);
-    if (status != HAMEL_OK) fail_msg("verification: %s", f.error.count ? f.error.faults[0].message : "no fault");
+    if (status != HAMEL_OK) fail_msg("verification: %s", f.error.count ? f.error.faults[0].message : "no message");
     fixture_close(&f);
     return v;
 }
@@ -46,7 +46,8 @@ static void formulations_agree_on_a_knife_edge_with_a_rod(void **state) {
     hamel_verification_free(v);
 }
 
-/* Friction depends on the light body's velocity: for masses 1 and 1e-13, momenta determine only three digits of it. */
+/* Friction depends on the velocity of the light body. For masses 1 and 1e-13, the momenta determine only three digits
+ * of this velocity. */
 static void a_disagreement_is_found(void **state) {
     (void)state;
     hamel_verification *v = verification_of("`coordinates`: [`x`, `y`], `dissipation`: `(x'^2 + y'^2)/2`,"
@@ -95,8 +96,8 @@ static void singular_states_are_skipped_and_counted(void **state) {
     hamel_verification_free(v);
 }
 
-/* A platform on three parallel cranks. The constraints are dependent only if it is level; random states come close
- * without reaching it. */
+/* A platform on three parallel cranks. The constraints are redundant only if the platform is level. Random states come
+ * close to the level position without reaching it. */
 static void states_with_nearly_dependent_constraints_are_not_compared(void **state) {
     (void)state;
     hamel_verification *v = verification_of(
@@ -113,9 +114,10 @@ static void states_with_nearly_dependent_constraints_are_not_compared(void **sta
     hamel_verification_free(v);
 }
 
-/* The gradient of z'^2 + x'^2 = w'^2 vanishes if the velocities vanish. At this apex the motion is undefined, so states
- * projected to it must not be compared. The first two systems have other states near the start. The third has no other
- * states, because w'^2 <= (x'^2 + z'^2)/9. */
+/* A constraint such as z'^2 + x'^2 = w'^2 describes a cone of velocities. At its apex, where the velocities vanish, the
+ * gradient vanishes and the motion is undefined. States that are projected to the apex must not be compared. The first
+ * two systems have other states near the start. The third system has no other states, because its second constraint
+ * implies w'^2 <= (x'^2 + z'^2)/9. */
 static void apexes_of_cones_are_left_out(void **state) {
     (void)state;
     static const char *const coordinates =
@@ -184,7 +186,8 @@ static void an_unknown_formulation_is_an_error(void **state) {
     fixture_close(&f);
 }
 
-/* 2 x'' + y'' = 3 − 2 λ, x'' + 5 y'' = −1 + λ at x'' = 4, y'' = −6, λ = 0.5: terms 8, 6, 3, 1 and 4, 30, 1, 0.5. */
+/* The equations 2 x'' + y'' = 3 − 2 λ and x'' + 5 y'' = −1 + λ are evaluated at x'' = 4, y'' = −6, λ = 0.5. Their terms
+ * have the sizes 8, 6, 3, 1 and 4, 30, 1, 0.5. */
 static void differences_are_relative_to_the_terms_of_the_equations(void **state) {
     (void)state;
     hamel_model *model = fixture_model("`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + x'*y' + 5*y'^2/2`,"
@@ -217,7 +220,7 @@ static void vanishing_residuals_are_relative_to_forces_at_other_states(void **st
     verify_scale scale = {force, mass, 10};
     double accelerations, reactions;
     verify_compare(2, &x, &reference, &scale, &accelerations, &reactions);
-    assert_near("massless: relative to the largest acceleration", accelerations * 1e16, 1, 1e-12);
+    assert_near("acceleration without mass, relative to the largest acceleration", accelerations * 1e16, 1, 1e-12);
     assert_near("reactions", reactions * 1e11, 1, 1e-9);
     verify_compare(2, &reference, &reference, &(verify_scale){zero, mass, 0}, &accelerations, &reactions);
     assert_true(accelerations == 0 && reactions == 0);

@@ -81,7 +81,8 @@ static void elements_without_effect_are_reported(void **state) {
         {ROD(", `orientation`: {`angle`: `th`}"), "/bodies/0: `B` rotates but has no inertia"},
         {ROD("") ", `loads`: [{`on`: `B`, `torque`: 2}]", "/loads/0/torque: the torque has no effect"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 0.3") ", `loads`: [{`on`: `B`, `torque`: 2}]", NULL},
-        {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL}, /* an explicit angle of 0 shows the intention */
+        /* an explicit angle of 0 shows that it is intended */
+        {ROD(", `orientation`: {`angle`: 0}, `inertia`: 0.3"), NULL},
         {ROD(", `orientation`: {`angle`: `th`}") ", `kinetic_energy`: `0.1*th'^2`", NULL},
         {ROD(""), NULL},
         {POINT ", `constraints`: [{`name`: `c`, `equation`: `x = 1`}], `events`: [{`name`: `e`, `when`: `y`,"

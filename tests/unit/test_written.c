@@ -95,7 +95,7 @@ static void open_named_or_text(written_example *e, const char *name, const char 
         written_open_example(e, name, as);
 }
 
-/* Computes the variables w at t + h, on a path through the state that has the accelerations of the state. */
+/* Computes the variables w at t + h, on a parabolic path with the velocities and accelerations of the state at t. */
 static void later(const program_of_c *p, const motion_state *s, size_t n, double h, double *w) {
     double q[64], v[64];
     for (size_t i = 0; i < n; i++) {
@@ -162,8 +162,8 @@ static void rates_of_other_formulations_agree_with_differences(void **state) {
     }
 }
 
-/* The C of every formulation must contain forces that depend on reactions. The reactions are those of one or two
- * constraints, also with quasi-velocities and with a moving holonomic constraint. */
+/* The C of every formulation must contain forces that depend on reactions. The forces depend on the reactions of one or
+ * two constraints. The systems include quasi-velocities and a moving holonomic constraint. */
 static void forces_that_depend_on_reactions_occur_in_generated_c(void **state) {
     static const char *const systems_by_reactions[] = {
         "{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: 1, `velocity`: 1}],"
@@ -189,7 +189,7 @@ static void forces_that_depend_on_reactions_occur_in_generated_c(void **state) {
                                              hamel_limits_default().arranging);
 }
 
-/* Checks that the equations cannot be written out, with this reason. */
+/* Checks that writing the equations fails with this reason. */
 static void assert_not_written(const written_example *e, hamel_notation notation, const hamel_limits *limits,
                                const char *reason) {
     char *text = NULL;
@@ -215,7 +215,7 @@ static void prescribed_forces_that_depend_on_ideal_reactions_are_rejected_for_c(
 
 /* --- the text, parsed again --------------------------------------------------------------------------------------- */
 
-/* Compares every equation "coordinate: left = right" with the integrated residual. */
+/* Compares every equation "coordinate: left = right" with the residual of the equations that are integrated. */
 static void compare_text(written_example *e, char *text) {
     hamel_system *s = e->model->system;
     hamel_error error = {0};
@@ -320,8 +320,8 @@ static void expressions_that_may_be_0_are_not_divisors(void **state) {
     written_close(&e);
 }
 
-/* Bennett's linkage has four bars that move in space and more freedom than the number of its joints suggests. If there
- * were no limit, solving for its velocities would take twenty times the work budget (measured). */
+/* Bennett's linkage has four bars that move in space and more freedom than the number of its joints suggests. Without a
+ * limit, solving for its velocities takes twenty times the work budget (measured). */
 static void the_work_is_limited(void **state) {
     (void)state;
     written_example e;
@@ -363,8 +363,8 @@ static void an_index_is_printed_by_its_name(void **state) {
     written_close(&e);
 }
 
-/* Papastavridis, example 3.5.8, with momenta: (m1 + m2) as a common factor, potential terms separate, and a name for
- * the determinant. */
+/* Papastavridis, example 3.5.8, with momenta. The equations have (m1 + m2) as a common factor, separate potential
+ * terms, and a name for the determinant. */
 static void a_determinant_has_a_name(void **state) {
     (void)state;
     written_example e;
@@ -378,8 +378,8 @@ static void a_determinant_has_a_name(void **state) {
     written_close(&e);
 }
 
-/* Neimark & Fufaev, Dynamics of Nonholonomic Systems, chapter 3. With the velocity u along the blade, u' = b φ'^2
- * and (I + m b²) φ'' = −m b u φ', without divisions. */
+/* Neimark & Fufaev, Dynamics of Nonholonomic Systems, chapter 3. With the velocity u along the blade, the equations u'
+ * = b φ'^2 and (I + m b²) φ'' = −m b u φ' contain no divisions. */
 static void a_sleigh_is_written_in_the_velocity_along_its_blade(void **state) {
     (void)state;
     written_example e;
@@ -393,7 +393,8 @@ static void a_sleigh_is_written_in_the_velocity_along_its_blade(void **state) {
     written_close(&e);
 }
 
-/* Baruh, example 4.14, in v and θ', although the constraint could be solved for θ', whose coefficient is constant. */
+/* Baruh, example 4.14, in v and θ'. The coefficient of θ' in the constraint is constant, but the constraint must not be
+ * solved for θ'. */
 static void a_wheel_is_written_in_its_forward_velocity(void **state) {
     (void)state;
     written_example e;
@@ -408,8 +409,8 @@ static void a_wheel_is_written_in_its_forward_velocity(void **state) {
     written_close(&e);
 }
 
-/* Baruh, examples 4.9 and 4.10: v = R θ' gives R θ'' = (R Ω² cos θ − g) sin θ with x cos Ωt + y sin Ωt = R sin θ and
- * z = −R cos θ. Equations solved for z' would contain divisions by z. */
+/* Baruh, examples 4.9 and 4.10. With v = R θ', x cos Ωt + y sin Ωt = R sin θ and z = −R cos θ, the equation of motion
+ * is R θ'' = (R Ω² cos θ − g) sin θ. Equations solved for z' would contain divisions by z. */
 static void a_bead_is_written_in_the_velocity_along_its_circle(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -490,8 +491,8 @@ static void a_common_divisor_that_would_take_minutes_is_not_computed(void **stat
     written_close(&e);
 }
 
-/* Advances q and w by one step of the classical Runge-Kutta method with the q' and w' of the C. Returns false if w'
- * is not determined. */
+/* Advances q and w by one step of the classical Runge-Kutta method with the q' and w' of the generated C. Returns false
+ * if w' is not determined. */
 static bool step_of_c(const program_of_c *p, size_t n, double h, double *state) {
     double k[4][8], at[8], lambda[8];
     assert_true(2 * n <= 8);
@@ -549,7 +550,7 @@ static void generated_c_supports_redundant_rows(void **state) {
     }
 }
 
-/* If masses are very different, this must not be treated as a rank deficiency. */
+/* Very different masses must not be treated as a rank deficiency. */
 static void generated_c_supports_very_different_masses(void **state) {
     static const char description[] =
         "{\"hamel\": 1, \"coordinates\": [\"x\", \"y\"], \"kinetic_energy\": \"1e8*x'^2 + "
