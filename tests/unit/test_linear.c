@@ -124,7 +124,7 @@ static void rolling_and_rotation_change_frequencies(void **state) {
                   "`kinetic_energy`: `m*(R-r)^2*f'^2/2 + m*r^2/2*s'^2/2`, `potential_energy`: `-m*9.81*(R-r)*cos(f)`,"
                   "`constraints`: [{`name`: `roll`, `equation`: `(R-r)*f' + r*s' = 0`}]",
                   true, NULL);
-    assert_int_equal(l->state_count, 3); /* two coordinates, one velocity */
+    assert_int_equal(l->state_count, 3); /* two coordinates and one independent velocity */
     assert_int_equal(l->mode_count, 2);
     for (int k = 0; k < 2; k++) assert_near("trough", l->modes[k].eigenvalue[1], trough[k][1], 1e-9);
     hamel_linearization_free(l);
@@ -283,9 +283,9 @@ static void cyclic_velocities_give_steady_motions(void **state) {
     fixture_close(&f);
 }
 
-/* A wheel on a shaft is in steady motion. Three motions are not steady. A body rotates about its second axis, and the
- * angle occurs in the equations. A pendulum passes its lowest point with a velocity. A spring has a stiffness that
- * depends on time. */
+/* The motion of a wheel on a shaft is steady. The other three motions are not steady. A body rotates about its second
+ * axis, and the angle occurs in the equations. A pendulum passes its lowest point with a velocity. A spring has a
+ * stiffness that depends on time. */
 static void stability_is_reported_only_for_steady_motions(void **state) {
     (void)state;
     static const struct {

@@ -78,7 +78,7 @@ static hamel_status run_alone(const hamel_model *model, table *out) {
 
 static table members, alone;
 
-/* Parameter c depends on b, and b on a, which is declared last. */
+/* Parameter c depends on b, and b depends on a. Parameter a is declared after b and c. */
 static const char chained[] =
     "`parameters`: {`c`: `b + 1`, `b`: `2*a`, `a`: %s, `m`: 1},"
     "`coordinates`: [{`name`: `x`, `initial`: `c/10`, `velocity`: `-b/10`}, {`name`: `y`, `initial`: %s}],"

@@ -184,8 +184,7 @@ static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
     agrees(compile(f, NULL, 0), points[0], SYMBOLS, 2);
 }
 
-/* Applies random operators to any of the last 100 nodes, so that many values are in use at once and remain in use
- * across many calls. */
+/* Applies random operators to any of the last 100 nodes. Many values are then in use at once, also across calls. */
 static size_t random_nodes(graph_fixture *f, graph_node *nodes, size_t count) {
     enum { REACH = 100 };
     size_t made = 0;
@@ -285,7 +284,8 @@ static void invalid_programs_are_rejected(void **state) {
             /* the result's slot does not exist */
             {kept.dst_a | ~high, kept.b_c}};
         for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-            if (w == 1 && k + 1 == good->instruction_count) continue; /* the last instruction finds all slots written */
+            /* before the last instruction, all slots are written */
+            if (w == 1 && k + 1 == good->instruction_count) continue;
             i[k] = wrong[w];
             native_code code;
             native_status status = native_translate(&code, &task, 1);

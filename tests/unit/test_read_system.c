@@ -1,4 +1,4 @@
-/* test_read_system.c — the reader stores every key of the format in its field. It reports all errors of structure
+/* test_read_system.c — the reader stores every key of the format in its field. The reader reports all structural errors
  * together, each with its JSON Pointer. */
 #include "api/json/strict_json.h"
 #include "api/read/read_system.h"

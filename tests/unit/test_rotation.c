@@ -1,8 +1,8 @@
 /* test_rotation.c — orientations: rotation matrices and angular velocities for every form of input.
  *
- * A body at the origin has three points, one on each axis; their positions are the columns of its rotation matrix.
- * Expected values are computed numerically from products of elementary rotations and from differences of matrices over
- * a short time, or are published (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
+ * A body at the origin has three points, one on each axis; their positions are the columns of its rotation matrix. Most
+ * expected values are computed numerically, from products of elementary rotations and from differences of matrices over
+ * a short time. The other expected values are published (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"

@@ -174,7 +174,7 @@ static void bdf_and_adams_give_the_same_motion(void **state) {
     }
 }
 
-/* Strongly damped springs of 10^7 N/m connect masses of 1 g: steps of an explicit method would take microseconds. */
+/* Strongly damped springs of 10^7 N/m connect masses of 1 g. An explicit method needs steps of microseconds. */
 static void auto_changes_to_bdf_on_a_stiff_chain(void **state) {
     (void)state;
     hamel_model *model = fixture_model(

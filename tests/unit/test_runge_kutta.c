@@ -95,7 +95,8 @@ static stepper_problem problem(world *w, double stop) {
         .length = 2, .stop = stop, .user = w, .rates = bend, .weights = even, .memory = &w->memory};
 }
 
-/* Takes one step of length h from t = 0.3. Sets *end to the error at its end, and *middle to the error within it. */
+/* Takes one step of length h from t = 0.3. Sets *end to the error at the end of the step, and *middle to the error
+ * within the step. */
 static void errors_of_a_step(double h, double *end, double *middle) {
     world w = {.tolerance = 1e30, .wall = INFINITY};
     double t = 0.3, y[2] = {sin(t), cos(t)};

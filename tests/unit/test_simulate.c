@@ -178,7 +178,7 @@ static void every_format_writes_a_repeated_run_to_the_same_bytes(void **state) {
             assert_int_equal(api_run(model, NULL, &observer, "f"), HAMEL_OK);
             row_writer_close(w);
         }
-        /* The summary contains wall times, so only the bytes before it are compared. */
+        /* The summary contains wall times, so the test compares only the bytes before the wall times. */
         const char *end = strstr(out[0].bytes, "\"derive_seconds\"");
         size_t same = end != NULL ? (size_t)(end - out[0].bytes) : out[0].length;
         assert_true(same > 0 && same <= out[1].length);

@@ -1,11 +1,11 @@
 /* test_singularity.c — mechanisms that pass configurations at which the rank of their constraints decreases.
  *
- * N four-bar windows of bodies with revolute joints (IFToMM benchmark A02): N + 1 links of length l are hinged to the
- * ground, and N bars connect the upper ends of neighbouring links. In the level position, N rows of the constraint
- * Jacobian depend on the other rows, and 2^N solution branches intersect. From the start used here, the windows remain
- * parallelograms with one degree of freedom. Then I phi'' = G sin(phi), where I = (N + 1) m l²/3 + N M l² and G = g l
- * ((N + 1) m/2 + N M). A link has the mass m, and a bar has the mass M. The tests integrate this equation as reference.
- * HAMEL_TEST_LONG runs more windows at more tolerances. */
+ * The mechanisms are N four-bar windows of bodies with revolute joints (IFToMM benchmark A02). N + 1 links of length l
+ * are hinged to the ground, and N bars connect the upper ends of neighbouring links. In the level position, N rows of
+ * the constraint Jacobian depend on the other rows, and 2^N solution branches intersect. From the start used here, the
+ * windows remain parallelograms with one degree of freedom. Then I phi'' = G sin(phi), where I = (N + 1) m l²/3 + N M
+ * l² and G = g l ((N + 1) m/2 + N M). A link has the mass m, and a bar has the mass M. The tests integrate this
+ * equation as reference. HAMEL_TEST_LONG runs more windows at more tolerances. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 

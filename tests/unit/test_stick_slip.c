@@ -83,7 +83,7 @@ static void a_block_thrown_up_stops_and_stays_or_slides_back(void **state) {
     "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `friction`: {" law "}}]," \
     "`outputs`: {`f`: `nonideal(x)`, `power`: `nonideal(x)*x'`}"
 
-/* Under the force 2t, with μ_s N = 5, the block starts to slide at 2.5; then x'' = 2t − 3. */
+/* Under the force 2t, with μ_s N = 5, the block starts to slide at t = 2.5. Then x'' = 2t − 3. */
 static void a_growing_force_starts_sliding_at_the_limit(void **state) {
     (void)state;
     motion m = run_with(FLOOR("2*t", "`coefficient`: 0.3, `static`: 0.5"), "`stop`: 4, `samples`: 401, " FINE, "");

@@ -94,7 +94,8 @@ static void a_rotating_force_below_the_limit_does_not_move_the_body(void **state
 }
 
 /* A turntable has the angle t²/2. A body at the distance 1 from its axis sticks until the acceleration sqrt(1 + t⁴)
- * reaches μ_s g = 5, for any orientation of the table's axes. Then it slides with the friction μ g. */
+ * reaches μ_s g = 5. Then the body slides with the friction μ g. The rotation of the table's axes must not change the
+ * result. */
 static void a_body_on_a_turntable_sticks_until_it_slides(void **state) {
     (void)state;
     const double slips = pow(24, 0.25);
@@ -114,7 +115,7 @@ static void a_body_on_a_turntable_sticks_until_it_slides(void **state) {
             assert_below("y", fabs(value(&m, i, "y") - sin(t * t / 2)), NEAR);
             assert_below("friction force", fabs(value(&m, i, "f") - 2 * sqrt(1 + t * t * t * t)), 1e-7);
         } else {
-            assert_below("braked by", fabs(value(&m, i, "f") - 8), 1e-7);
+            assert_below("sliding friction", fabs(value(&m, i, "f") - 8), 1e-7);
             assert_true(value(&m, i, "slip") > 0);
         }
     }

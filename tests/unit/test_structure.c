@@ -160,8 +160,8 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
     }
 }
 
-/* Properties of constraints must be checked on all branches. Here c depends on t, and d does work, only on branches
- * that do not contain the start. */
+/* Properties of constraints must be checked on all branches. Only on branches that do not contain the start, c depends
+ * on t and d does work. */
 static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -209,7 +209,8 @@ static void a_driving_constraint_is_acatastatic(void **state) {
     hamel_report_free(r);
 }
 
-/* A cone of velocities is homogeneous, hence conservative (Greenwood 4.7); a prescribed speed is not. */
+/* The constraint of a velocity to a cone is homogeneous, hence conservative (Greenwood 4.7). A prescribed speed is not
+ * homogeneous. */
 static void nonlinear_constraints_may_be_homogeneous(void **state) {
     (void)state;
     const char *start = "{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: 1}, {`name`: `z`, `velocity`: 1}";

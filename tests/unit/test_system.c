@@ -27,7 +27,7 @@ static double value_of(fixture *f, const char *text) {
     return fixture_value(f->system->graph, fixture_node(f, text), &in);
 }
 
-/* Checks that binding fails and that one of the errors contains `text`; other errors may follow from it. */
+/* Checks that binding fails and that one of the reported errors contains `text`. */
 static void expect_fault(const char *members, const char *text) {
     fixture f;
     fixture_read(&f, members, "`stop`: 1");

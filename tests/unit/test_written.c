@@ -201,8 +201,8 @@ static void assert_not_written(const written_example *e, hamel_notation notation
     hamel_error_clear(&error);
 }
 
-/* A prescribed force that depends on the ideal reaction cannot be written as C, because the equations in C contain no
- * unknown for the ideal reaction. */
+/* A prescribed force that depends on the ideal reaction cannot be written as C, because the generated C has no unknown
+ * for this reaction. */
 static void prescribed_forces_that_depend_on_ideal_reactions_are_rejected_for_c(void **state) {
     (void)state;
     written_example e;
