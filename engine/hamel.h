@@ -33,15 +33,15 @@ typedef struct hamel_limits {
 
 hamel_limits hamel_limits_default(void);
 
-/* Checks `d`, derives and compiles its equations of motion. On success the caller owns *out and frees it by
- * hamel_model_free; the model no longer refers to `d`. On failure *out is NULL and `error` holds all errors found. `poll`
- * (may be NULL) is polled at intervals; if it does not return HAMEL_OK, its status is returned. */
+/* Checks `d`, derives and compiles its equations of motion. On success the caller owns *out and frees it with
+ * hamel_model_free; the model no longer refers to `d`. On failure *out is NULL and `error` holds all errors found.
+ * `poll` (may be NULL) is polled at intervals; if it does not return HAMEL_OK, its status is returned. */
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
                                 hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_model_free(hamel_model *model);
 
-/* Selects between machine code and an interpreter. Both give bit-identical values. AUTO uses machine code if a typical
- * run is long enough to save more time than the translation costs. */
+/* Selects between machine code and an interpreter. Machine code and interpreter give bit-identical values. AUTO uses
+ * machine code if a typical run is long enough to save more time than the translation costs. */
 typedef enum hamel_jit { HAMEL_JIT_AUTO, HAMEL_JIT_ON, HAMEL_JIT_OFF } hamel_jit;
 
 /* Parses "auto", "on" or "off". Returns false for other strings. */
@@ -84,8 +84,8 @@ typedef struct hamel_header {
     const char *const *units;   /* "" if unknown */
     size_t coordinate_count, constraint_count;
     const char *formulation;  /* formulation in use; never "auto" */
-    int degrees_of_freedom;   /* coordinates minus independent constraints at the initial state; set at the start */
-    const hamel_scene *scene; /* NULL if not requested; its columns are always recorded */
+    int degrees_of_freedom;   /* number of coordinates minus rank of the constraints at the initial state */
+    const hamel_scene *scene; /* NULL if not requested; every row contains the columns of its shapes */
 } hamel_header;
 
 typedef struct hamel_progress {
@@ -222,10 +222,10 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
  * initial values that depend on targets are recomputed for each member. */
 typedef struct hamel_variation hamel_variation;
 
-/* Prepares a sweep over `targets`. On success the caller owns *out, which borrows the model, and frees it by
+/* Prepares a sweep over `targets`. On success the caller owns *out, which borrows the model, and frees it with
  * hamel_variation_free. If the value of a target is built into the equations or settings (times, tolerances, friction),
- * each member needs its own model. Then the function returns HAMEL_UNSUPPORTED, with the reason. Returns HAMEL_INVALID
- * if a name is not a target. */
+ * each member needs its own model. In that case, returns HAMEL_UNSUPPORTED, with the reason. If a name is not a target,
+ * returns HAMEL_INVALID. */
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
 void hamel_variation_free(hamel_variation *v);
@@ -240,9 +240,9 @@ typedef struct hamel_member_end {
     const hamel_error *error; /* the error of a failed run; else NULL */
 } hamel_member_end;
 
-/* Receives members in any order, with interleaved rows, on the thread of hamel_run_members. `begin` is called before a member's
- * rows, and again if the member is rerun; its earlier rows are then invalid. Any callback may be NULL. A callback that
- * returns false cancels the sweep. */
+/* Receives members in any order, with interleaved rows, on the thread of hamel_run_members. `begin` is called before a
+ * member's rows. If the member is rerun, `begin` is called again, and earlier rows of the member are invalid. Any
+ * callback may be NULL. A callback that returns false cancels the sweep. */
 typedef struct hamel_members_sink {
     void *context;
     bool (*begin)(void *context, size_t member);
@@ -255,9 +255,9 @@ typedef struct hamel_members_options {
     bool last_rows; /* output the last row of each member only */
 } hamel_members_options;
 
-/* Runs `count` members; values[i * targets + k] is the value of target k in member i. The results of a member do not depend
- * on the others or on their number. Returns HAMEL_OK once every member has finished, whether or not it succeeded, and
- * HAMEL_CANCELED if the sweep is canceled. */
+/* Runs `count` members; values[i * targets + k] is the value of target k in member i. The results of a member do not
+ * depend on other members or their number. Returns HAMEL_OK once every member has finished, even if members have
+ * failed. If the sweep is canceled, returns HAMEL_CANCELED. */
 hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_options *options, size_t count,
                                const double *values, const hamel_members_sink *sink, hamel_error *error) HAMEL_CHECKED;
 
@@ -351,7 +351,7 @@ typedef struct hamel_report {
      * velocities of coordinates. Empty if there are no quasi-velocities, more than 12 coordinates, or expressions
      * beyond the work budget. */
     hamel_names frame;
-    hamel_coefficient *coefficients; /* nonzero coefficients of that basis; each pair of lower indices appears once */
+    hamel_coefficient *coefficients; /* nonzero, for `frame`; each pair of lower indices appears once */
     size_t coefficient_count;
     hamel_redundancy *redundancy; /* at the initial state */
     hamel_names left_out;  /* constraints that the verdict ignores: on accelerations, or nonlinear in the velocities */
@@ -366,8 +366,8 @@ typedef struct hamel_report {
 } hamel_report;
 
 /* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),
- * `poll` and `error` as for hamel_model_create. On success the caller owns *out and frees it by hamel_report_free.
- * Returns HAMEL_INCOMPATIBLE if no state near the initial values satisfies the constraints. */
+ * `poll` and `error` are as for hamel_model_create. On success the caller owns *out and frees it with
+ * hamel_report_free. Returns HAMEL_INCOMPATIBLE if no state near the initial values satisfies the constraints. */
 hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                            hamel_error *error) HAMEL_CHECKED;
 void hamel_report_free(hamel_report *report);
@@ -421,7 +421,7 @@ enum { HAMEL_VERIFY_STATES = 100 };
  * The relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i. If M_ii = 0, the second one is
  * |Δq''_i| / max |q''_j|. Relative differences are at most 1. All formulations use the same derived expressions. Lagrange's equations
  * are therefore also compared with finite differences of the description at some of the states. `limits` apply to each
- * model. On success the caller owns *out and frees it by hamel_verification_free. Returns HAMEL_INCOMPATIBLE or
+ * model. On success the caller owns *out and frees it with hamel_verification_free. Returns HAMEL_INCOMPATIBLE or
  * HAMEL_SINGULAR if there is no state at which the formulations can be compared. */
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
                           hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
@@ -476,7 +476,7 @@ typedef struct hamel_argument {
  * is NULL, linearizes about the consistent initial state. The independent coordinates are those that the constraints
  * determine least accurately. `inputs` are names of parameters; the list may be empty. Returns HAMEL_LIMIT if there are
  * more than 600 coordinates and constraints together, because matrices are dense. On success the caller owns *out and
- * frees it by hamel_linearization_free. */
+ * frees it with hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
@@ -512,17 +512,17 @@ typedef struct hamel_relaxation {
     size_t count;
 } hamel_relaxation;
 
-/* Computes the generalized forces of each element at the initial state. Arguments as for hamel_analyze, except that `error`
- * must not be NULL. For Coulomb friction the value is the actual force, even if the contact sticks; the expression is the
- * sliding force. Returns HAMEL_NOT_FINITE, with the name of the force, if a force is not finite. On success the caller owns
- * *out and frees it by hamel_forces_free. */
+/* Computes the generalized forces of each element at the initial state. The arguments are as for hamel_analyze, except
+ * that `error` must not be NULL. For Coulomb friction the value is the actual force, even if the contact sticks; the
+ * expression is the sliding force. Returns HAMEL_NOT_FINITE, with the name of the force, if a force is not finite. On
+ * success the caller owns *out and frees it with hamel_forces_free. */
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_forces_free(hamel_forces *forces);
 
-/* Computes the reaction of `constraint` at the initial state. Other arguments as for hamel_find_forces. Returns HAMEL_INVALID
- * if the constraint does not exist or is inactive initially. On success the caller owns *out and frees it by
- * hamel_relaxation_free. */
+/* Computes the reaction of `constraint` at the initial state. The other arguments are as for hamel_find_forces. Returns
+ * HAMEL_INVALID if the constraint does not exist or is inactive initially. On success the caller owns *out and frees it
+ * with hamel_relaxation_free. */
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_relaxation_free(hamel_relaxation *relaxation);
@@ -539,11 +539,11 @@ typedef struct hamel_equilibria {
 } hamel_equilibria;
 
 /* Finds equilibria of `d`, starting from the initial values and from at most `starts` random configurations around
- * them. For a large system it tries fewer, to bound the work. Cyclic coordinates with an initial velocity keep the
- * velocity (steady motions). For a family of equilibria, the member nearest to the initial values is returned. If the
- * equations contain t, only configurations that are equilibria at all times are returned. If a constraint or a force
- * changes with time or requires motion, it excludes rest. Then the function returns HAMEL_INVALID, with the name of the
- * constraint or force. Otherwise an empty list is not an error. On success the caller owns *out and frees it by
+ * them. For a large system fewer configurations are tried, to bound the work. Cyclic coordinates with an initial
+ * velocity keep that velocity (steady motions). For a family of equilibria, the member nearest to the initial values is
+ * returned. If the equations contain t, only configurations that are equilibria at all times are returned. A constraint
+ * or a force that changes with time or requires motion excludes rest. In that case, returns HAMEL_INVALID, with the
+ * name of the constraint or force. An empty list is not an error. On success the caller owns *out and frees it with
  * hamel_equilibria_free. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
@@ -555,9 +555,8 @@ typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_N
  * LaTeX (an align environment for each part) or C. The C function computes the rates of the state and needs only
  * <math.h>. Coefficients are collected, factored and reduced by identities of sines and cosines, within the work budget
  * limits->arranging. If the budget is exhausted, the remaining terms are written as derived, *simplified (may be NULL)
- * is false, and the text contains a note. `limits`, `poll` and `error` as for hamel_model_create. Returns
- * HAMEL_INVALID, with the reason, if the equations of the formulation cannot be written. The caller frees *text by
- * free(). */
+ * is false, and the text contains a note. `limits`, `poll` and `error` are as for hamel_model_create. If the equations
+ * of the formulation cannot be written, returns HAMEL_INVALID, with the reason. The caller frees *text with free(). */
 hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 

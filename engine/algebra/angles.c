@@ -48,7 +48,8 @@ static bool same_product(const ring *r, graph_node x, graph_node y) {
     return count > 0 && count == factors_of(r, y, right) && memcmp(left, right, count * sizeof *left) == 0;
 }
 
-/* Returns the term in the form in which an angle already contains it, possibly with its factors in another order. */
+/* Returns an equal term of `angle` or of the ring, which may have its factors in another order. If there is no equal
+ * term, returns `term`. */
 static graph_node first_form(const ring *r, const ring_angle *angle, graph_node term) {
     for (size_t i = 0; i < angle->count; i++)
         if (same_product(r, angle->term[i], term)) return angle->term[i];
@@ -58,7 +59,7 @@ static graph_node first_form(const ring *r, const ring_angle *angle, graph_node 
     return term;
 }
 
-/* Moves the terms [from, count) to index `to`. */
+/* Moves the terms from index `from` on to index `to`. */
 static void move_terms(ring_angle *angle, size_t to, size_t from) {
     size_t moved = angle->count - from;
     assert(to + moved <= ANGLE_TERMS);
@@ -103,7 +104,7 @@ static int find_angle(const ring *r, const ring_angle *angle) {
 static int find_or_add(ring *r, const ring_angle *angle) {
     assert(r->angle_count <= RING_ANGLES);
     int at = find_angle(r, angle);
-    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* no variables are added to an open ring */
+    if (at >= 0 || r->open || r->angle_count == RING_ANGLES) return at; /* variables cannot be added to an open ring */
     r->angles[r->angle_count] = *angle;
     return r->angle_count++;
 }

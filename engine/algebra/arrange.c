@@ -18,8 +18,7 @@ typedef struct writer {
     graph_node sum;
 } writer;
 
-/* Multiplies x by the factors of y one by one, since a*(b*c) would be printed with parentheses. GRAPH_NONE stands for
- * 1. */
+/* Multiplies x by the factors of y one by one, since a*(b*c) would be printed with parentheses. GRAPH_NONE means 1. */
 static graph_node product_in_row(graph *g, graph_node x, graph_node y) {
     graph_node factors[RING_ATOMS];
     int count = 0;
@@ -41,8 +40,8 @@ static double to_double(const fmpq_t c) {
     return value;
 }
 
-/* Makes a number node. The ring fails if the value is 0 or not finite: the exact coefficient is then too small or too
- * large for a double. */
+/* Makes a number node. If the value is 0 or not finite, the exact coefficient is too small or too large for a double,
+ * and the ring fails. */
 static graph_node number(ring *r, double value) {
     bool exact = isfinite(value) && value != 0;
     r->failed |= !exact;
@@ -224,7 +223,7 @@ static void turn_divisor(ring *r, fmpq_mpoly_factor_t factors, fmpq_t constant) 
             turn_factor(r, factors, i, constant);
 }
 
-/* Returns true for sums of parameters such as m1 + m2, usually a mass. */
+/* Returns true if p is a sum of parameters such as m1 + m2, which is usually a mass. */
 static bool is_plain(const ring *r, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     for (slong i = 0; i < ring_length(r, p); i++) {
@@ -285,8 +284,8 @@ static graph_node take_divisor(graph *g, fmpq_t c, graph_node under) {
     return under;
 }
 
-/* Returns true if p is one sum of varying terms, possibly times parameters. The terms of such a sum are added one by
- * one. */
+/* Returns true if p is one sum of terms that vary during a motion, possibly times parameters. The terms of such a sum
+ * are added one by one. */
 static bool is_spread(ring *r, const fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
     slong sums = 0, others = 0;

@@ -82,8 +82,8 @@ static turn turn_by(turn a, turn b) {
                   residue_plus(residue_times(a.sine, b.cosine), residue_times(a.cosine, b.sine))};
 }
 
-/* Returns the point of the circle for units/720720 of an angle. `value` is the residue of the angle and selects the
- * point for 1/720720 of it; −value selects the mirrored point. */
+/* Returns the point of the circle c² + s² = 1 that represents an angle times units/720720. `value` is the residue of
+ * the angle and selects the point for units = 1; −value selects the point with the opposite sine. */
 static turn turn_of(residue value, double units, uint64_t seed) {
     turn out = {1, 0};
     if (value == 0) return out;
@@ -208,7 +208,8 @@ static residue residue_root(residue u, uint64_t seed) {
     return mix(seed, u) & 1 ? residue_minus(0, r) : r;
 }
 
-/* Returns the value of an operator for which only one rule is used: equal operands give equal results. */
+/* Returns the value of an operator that counts as an unknown function: equal operands give equal pseudo-random
+ * values. */
 static residue unknown(const point *p, const graph_cell *cell, const residue *x) {
     uint64_t key = mix(p->seed, cell->op);
     for (int k = 0; k < 3 && cell->as.operand[k] >= 0; k++) key = mix(key, x[k]);

@@ -75,7 +75,7 @@ static int split_base(graph *g, power_factor f, power_factor parts[2]) {
     return 2;
 }
 
-/* Splits a term into factors. Returns false if there are more than FACTORS. */
+/* Splits a term into factors. Returns false if there are more than FACTORS factors. */
 static bool factors_of(graph *g, graph_node node, graph_node symbol, product *p) {
     power_factor stack[FACTORS + 2], parts[2];
     size_t depth = 1;
@@ -212,7 +212,7 @@ static graph_node by_substitution(graph *g, const product *p, graph_node symbol,
     return GRAPH_NONE;
 }
 
-/* Returns the product with one of its sums multiplied out, or GRAPH_NONE if it has no sum. */
+/* Returns the product with one of its sums multiplied out, or GRAPH_NONE if it contains no sum. */
 static graph_node multiply_out(graph *g, const product *p, arena *memory) {
     for (size_t k = 0; k < p->count; k++) {
         graph_node *terms, sum = graph_number(g, 0), rest = rest_of(g, p, k);

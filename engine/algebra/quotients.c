@@ -79,7 +79,7 @@ static bool reduce_factors(ring *r, fmpq_mpoly_t p) {
     return done;
 }
 
-/* Writes p as a sum or as a product, whichever is shorter; as a product if both are equally long. */
+/* Writes p as a sum or as a product, whichever is shorter. If the two are equally long, writes the product. */
 static void shorten_polynomial(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t product;
     fmpq_mpoly_init(product, r->context);

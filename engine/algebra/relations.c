@@ -95,13 +95,14 @@ void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to) {
     fmpq_mpoly_clear(by, r->context);
 }
 
-/* Writes p in its canonical form for single angles, which contains sines in the first power only. */
+/* Replaces squares of sines, so that p contains sines in the first power only. For single angles this form is
+ * canonical. */
 static void only_cosines(ring *r, fmpq_mpoly_t p) {
     for (int i = 0; i < r->angle_count && !r->failed; i++)
         ring_replace_square(r, p, r->angles[i].sine, r->angles[i].cosine);
 }
 
-/* Expands sin and cos of a + b and a − b in terms of those of a and b (A&S 4.3.16, 4.3.17). */
+/* Expands sines and cosines of a + b and a − b in terms of the sines and cosines of a and b (A&S 4.3.16, 4.3.17). */
 static void expand_sums(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t by;
     fmpq_mpoly_init(by, r->context);

@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* Costs in units of reading and writing one term, measured on api/examples. GCD_TERM: a term in a greatest common
- * divisor. FACTOR_TERM: a term in a factorization. PRODUCTS: products of two terms that cost one unit. */
+ * divisor. FACTOR_TERM: a term in a factorization. PRODUCTS: number of products of two terms that together cost one
+ * unit. */
 enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
 
 /* Bounds on the points of a dense interpolation; take_points gives the measurements. GCD_FREE_POINTS: fewer points cost
@@ -269,7 +270,7 @@ bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p) {
     return !r->failed;
 }
 
-/* Sets out to x + sign·y over the least common denominator. */
+/* Sets *out to x + sign·y over the least common denominator. */
 static void add_quotients(ring *r, quotient *out, const quotient *x, const quotient *y, int sign) {
     fmpq_mpoly_t common, left, right;
     fmpq_mpoly_init(common, r->context);
@@ -294,7 +295,7 @@ static void add_quotients(ring *r, quotient *out, const quotient *x, const quoti
     fmpq_mpoly_clear(right, r->context);
 }
 
-/* Sets out to n1/d1 · n2/d2. Cancels the common factors of n1 and d2, and those of n2 and d1. */
+/* Sets *out to n1/d1 · n2/d2. Cancels the common factors of n1 and d2, and those of n2 and d1. */
 static void multiply_quotients(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mpoly_t d1,
                                const fmpq_mpoly_t n2, const fmpq_mpoly_t d2) {
     fmpq_mpoly_t common, a, b, c, d;

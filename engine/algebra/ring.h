@@ -66,7 +66,8 @@ static inline slong ring_length(const ring *r, const fmpq_mpoly_t p) { /* number
 bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, work_budget *e, arena *memory);
 void ring_close(ring *r);
 
-/* Returns the value of one of the expressions, borrowed from the ring, or NULL if the ring failed. */
+/* Returns `expression`, one of the expressions passed to ring_open, as a quotient that belongs to the ring. Returns
+ * NULL if the ring failed. */
 const quotient *ring_value(ring *r, graph_node expression);
 
 /* Charges the cost of visiting `terms` terms to the work budget. If the budget is spent, the ring fails, and false is
@@ -77,7 +78,7 @@ bool ring_take(ring *r, slong terms);
 void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents);
 
 /* ring_gcd finds the greatest common divisor, so that x = common · x_rest and y = common · y_rest; ring_factor factors
- * p. If the work exceeds the budget, the ring fails, and both return false. */
+ * p. If the work exceeds the budget, the ring fails, and the functions return false. */
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y);
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);
@@ -91,7 +92,8 @@ bool ring_too_long(ring *r, slong x, slong y);
  * if the argument is the negative of the angle. */
 int ring_angle_of(ring *r, graph_node argument, int *sign);
 
-/* Adds the terms of the angles in the expressions as angles, and lists the pairs whose sum or difference is an angle. */
+/* Adds an angle for each term of the angles in the expressions. Then lists the pairs of angles whose sum or difference
+ * is an angle. */
 void ring_angles_finish(ring *r);
 
 graph_node ring_angle_node(ring *r, const ring_angle *angle); /* the node Σ factor·term */
@@ -126,6 +128,6 @@ bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine);
 
 /* --- quotients.c --------------------------------------------------------------------------------------------------- */
 
-/* Cancels common factors of numerator and denominator modulo sin² + cos² = 1, and reduces both. A numerator that is
- * equal to 0 by these relations becomes 0. */
+/* Cancels common factors of numerator and denominator modulo sin² + cos² = 1, and shortens numerator and denominator. A
+ * numerator that is 0 by these relations becomes 0. */
 void ring_cancel(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below);

@@ -16,12 +16,12 @@ enum { SQUARES_MOST = RING_POWER, SORTED_TERM = 4 };
 
 /* Length of an expression for a reader. Fields are compared in this order. */
 typedef struct cost {
-    slong terms, factors; /* factors count as in weight(), a coefficient other than ±1 as one */
+    slong terms, factors; /* powers count as in weight(), a coefficient other than ±1 as one factor */
     double size;          /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
-/* Returns the number of factors for which a power counts: 1 for a symbol, sine or cosine, 3 for another atom, and 1
- * more if the exponent is above 1. */
+/* Returns the number of factors for which a power counts: 1 for a symbol, sine or cosine, 3 for another atom. If the
+ * exponent is above 1, the number is greater by 1. */
 static slong weight(const ring *r, slong variable, ulong power) {
     uint8_t op = graph_at(r->graph, r->atoms[variable])->op;
     slong once = op == GRAPH_IS_SYMBOL || op == GRAPH_SIN || op == GRAPH_COS ? 1 : 3;
@@ -101,7 +101,8 @@ static void set_to_other_square(fmpq_poly_t p) {
     fmpq_poly_set_coeff_si(p, 1, -1);
 }
 
-/* Tries P written in the square x of one function, also with powers of 1 − x, the other square, as factors. */
+/* Tries P written as a polynomial in the square x of one function. Also tries powers of the other square, 1 − x, as
+ * factors. */
 static void consider_powers(group *g, const fmpq_poly_t P, slong written, slong taken) {
     fmpq_poly_t left, rest, other, divided;
     fmpq_poly_init(left);

@@ -12,7 +12,7 @@
 typedef struct work_budget {
     uint64_t left;
     bool spent;                         /* work was skipped because the cost exceeded the rest of the budget */
-    bool (*interrupted)(void *context); /* cancellation callback: true ends the work. NULL: never canceled */
+    bool (*interrupted)(void *context); /* returns true to cancel the work; NULL: never canceled */
     void *context;
 } work_budget;
 

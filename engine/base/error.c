@@ -52,13 +52,13 @@ static char *copy_text(const char *text, size_t length) {
     return copy;
 }
 
-/* Returns the length of the UTF-8 sequence that starts with `lead`; 1 for a byte that does not start one. */
+/* Returns the length of the UTF-8 sequence that starts with `lead`, or 1 if `lead` does not start a sequence. */
 static size_t sequence_length(unsigned char lead) {
     return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
 }
 
-/* Removes partial code points, which remain after truncation ("%.300s", a buffer of fixed size) and would make a JSON
- * response invalid. Returns the new length. */
+/* Removes partial code points, because they make a JSON response invalid. Truncation ("%.300s", a buffer of fixed size)
+ * leaves such code points. Returns the new length. */
 static size_t drop_partial_sequences(char *text, size_t length) {
     size_t kept = 0;
     for (size_t at = 0, n; at < length; at += n) {

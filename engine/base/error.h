@@ -88,8 +88,8 @@ hamel_status hamel_out_of_memory(hamel_error *error);
 void hamel_suggest(hamel_error *error, const char *format, ...) HAMEL_PRINTF(2, 3);
 void hamel_quote(hamel_error *error, const char *expression, size_t length);
 
-/* Formats a text by the rules for error texts: at most 4096 bytes, without partial code points. The caller frees the
- * text. Returns NULL if out of memory. */
+/* Formats a text according to the rules for error texts: at most 4096 bytes, without partial code points. The caller
+ * frees the text. Returns NULL if out of memory. */
 char *hamel_text(const char *format, va_list arguments);
 
 /* Removes partial UTF-8 sequences from a text in a buffer. */

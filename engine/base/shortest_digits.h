@@ -9,9 +9,9 @@ extern "C" {
 
 enum { SHORTEST_DIGITS_MOST = 17, SHORTEST_DIGITS_SPACE = 32 };
 
-/* Writes the digits of |value| = 0.d₁d₂d₃… · 10^exponent to digits[SHORTEST_DIGITS_SPACE], without a NUL, and returns
- * how many, at most SHORTEST_DIGITS_MOST. The other bytes of the array are unspecified. d₁ ≠ 0, except that 0 has the
- * digit "0" and the exponent 1. `value` must be finite. */
+/* Writes the digits of |value| = 0.d₁d₂d₃… · 10^(*exponent) to digits[SHORTEST_DIGITS_SPACE], without a NUL. Returns
+ * the number of digits, at most SHORTEST_DIGITS_MOST. The other bytes of the array are unspecified. d₁ ≠ 0, except that
+ * 0 has the digit "0" and the exponent 1. `value` must be finite. */
 int shortest_digits(double value, char *digits, int *exponent);
 
 #ifdef __cplusplus

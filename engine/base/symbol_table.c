@@ -170,7 +170,7 @@ static bool search_offer(nearest_search *s, const char *candidate, size_t length
     size_t distance = edit_distance(s->name, s->length, candidate, length, s->bound);
     if (is_cut_short(s->name, s->length, candidate, length)) distance = smaller(distance, CUT_SHORT);
     if (distance > s->bound) return true;
-    if (distance >= EDIT * (length > s->length ? length : s->length)) return true; /* nothing in common */
+    if (distance >= EDIT * (length > s->length ? length : s->length)) return true; /* no character in common */
     s->best = candidate;
     if (distance == 0) return false;
     s->bound = distance - 1;

@@ -1,7 +1,7 @@
 /* symbol_table.h — hash table from names to small integers. Symbols are numbered from 0 as they are added.
  *
- * Uses open addressing with SipHash-2-4 and a random key per table, because names come from users, who must not be able
- * to cause collisions. Names are copied into the arena. */
+ * Uses open addressing with SipHash-2-4. Names come from users, and a random key per table prevents users from choosing
+ * names that collide. Names are copied into the arena. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -40,5 +40,5 @@ hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_
  * or more costs less than one edit. At most 10,000 symbols of at most 48 bytes are compared, to bound the time. */
 const char *symbol_nearest(const symbol_table *t, const char *name, size_t length);
 
-/* Applies the same rule to a list of names. */
+/* Like symbol_nearest, but searches names[count]. */
 const char *nearest_name(const char *const *names, size_t count, const char *name, size_t length);

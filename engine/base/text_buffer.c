@@ -126,7 +126,7 @@ static char *lay_out_fixed(char *at, const char *digits, int count, int exponent
 }
 
 /* Uses the layout of %.15g, %.16g or %.17g, depending on the number of digits. Numbers from 10^-4 to 10^15 are written
- * without an exponent; numbers with 16 or 17 digits up to 10^16 or 10^17. */
+ * without an exponent. For numbers with 16 or 17 digits, the upper limit is 10^16 or 10^17. */
 void text_buffer_number(text_buffer *b, double value) {
     assert(isfinite(value));
     enum { USUAL = 15 };

@@ -33,8 +33,8 @@ static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
 /* Compliance of a redundant row, relative to its largest entry: the iteration that removes its effect gains ten digits
  * per step. */
 static const double COMPLIANCE = 1e-10;
-/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; chosen far above
- * rounding. */
+/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; chosen far above rounding
+ * errors. */
 static const double JUMP_CONTRADICTION = 1e-6;
 
 /* Smallest pivot of M, relative to its diagonal entry, that elimination in a fixed order accepts if constraints act.
@@ -43,8 +43,8 @@ static const double JUMP_CONTRADICTION = 1e-6;
 static const double MASS_PIVOT_KEPT = 1e-6;
 /* Smallest pivot of M, relative to the largest pivot, that is accepted if constraints act. Near the quaternion e = (1,
  * 0, 0, 0) the row of e0 in M vanishes, but the force on e0 does not, because the norm constraint balances it. The
- * pivot equals its diagonal entry, and the acceleration is the difference of two numbers that are larger by the inverse
- * of the pivot. This leaves ten digits. A diagonal M needs no such bound, because forces vanish with masses. */
+ * pivot equals its diagonal entry. The acceleration is the difference of two numbers that are larger by the inverse of
+ * the pivot, so ten correct digits remain. A diagonal M needs no such bound, because forces vanish with masses. */
 static const double MASS_PIVOT_LEAST = 1e-6;
 /* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest pivot. If M is diagonal
  * or no constraints act, this is the rounding error of a pivot. */
@@ -54,7 +54,7 @@ static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained)
 
 /* --- rounding ----------------------------------------------------------------------------------------------------- */
 
-/* Safety factor for first-order bounds of rounding errors (graph_evaluate). It covers terms of higher order and the
+/* Safety factor for first-order bounds on rounding errors (graph_evaluate). It covers terms of higher order and the
  * errors of library functions, which are a few units in the last place. */
 static const double ROUNDING_SAFETY = 8;
 

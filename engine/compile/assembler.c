@@ -11,7 +11,7 @@ void assembler_free(assembler *a) {
 
 enum { LONGEST = 16 }; /* longest instruction in bytes: 15 (Intel SDM, volume 2, 2.3.11), rounded up */
 
-/* Reserves memory for one more instruction. If it returns false, the caller writes nothing. */
+/* Reserves memory for one more instruction. If it returns false, the caller must not write the instruction. */
 static bool reserve(assembler *a) {
     if (a->failed) return false;
     if (a->count + LONGEST <= a->capacity) return true;
@@ -59,8 +59,8 @@ static const encoding encodings[] = {
 #undef OP
 };
 
-/* Writes the VEX prefix, which inverts the high bits of the registers and the first source. Its short form implies map 1
- * and has no B bit. */
+/* Writes the VEX prefix, which inverts the high bits of the registers and the first source. The short form of the
+ * prefix implies opcode map 1 and has no B bit. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
     if (!reserve(a)) return;
     const encoding *e = &encodings[op];

@@ -2,7 +2,7 @@
  *
  * One pass over the tape translates one instruction after the other. Values are in vector registers 0 to 13. If no
  * register is free, the value with the latest next use is evicted to memory. An output is stored in the outputs, any
- * other value in its slot. A value is stored at most once. Registers 14 and 15 are scratch. RBX points to the
+ * other value in its slot. A value is stored at most once. Registers 14 and 15 are scratch registers. RBX points to the
  * workspace, RBP to the outputs, R14 to the numbers and functions that recipes use. The interpreter evaluates
  * operations that depend on parameters only, once per run.
  *
@@ -55,8 +55,8 @@ static void read_tape(native_translation *t) {
     }
 }
 
-/* Returns true if exponents, numbers of tables and orders of derivatives are constants, because they become part of the
- * code. */
+/* Returns true if exponents, numbers of tables and orders of derivatives are constants. These numbers become part of
+ * the code. */
 static bool has_constants(const native_translation *t, const native_reading *r) {
     if (r->op == PROGRAM_POWI) return r->slot[1] < t->p->constant_count;
     return r->op != GRAPH_TABLE || (r->slot[1] < t->p->constant_count && r->slot[2] < t->p->constant_count);
@@ -148,8 +148,8 @@ static int take(native_translation *t, unsigned kept) {
     return last;
 }
 
-/* Returns the operand with the value of a slot: a register if the value `must` be in one or will be read again, otherwise
- * possibly memory. */
+/* Returns the operand with the value of a slot. If `must` is true or the value will be read again, the operand is a
+ * register. Otherwise it may be memory. */
 static asm_operand fetch(native_translation *t, uint32_t slot, uint32_t next, bool must, unsigned *kept) {
     int reg = t->reg[slot];
     if (reg == NOWHERE) {

@@ -21,8 +21,8 @@ typedef struct native_code {
     size_t size;
 } native_code;
 
-/* A function to translate: program_evaluate, or program_tangent with seeds for one kind of symbols that writes no
- * values of outputs. */
+/* A function to translate: program_evaluate, or program_tangent with seeds for one kind of symbols and with `outputs` =
+ * NULL. */
 enum { NATIVE_VALUES = -1 };
 typedef struct native_task {
     program *program; /* NULL: nothing to translate */

@@ -66,7 +66,7 @@ void native_steps(native_translation *t, const native_recipe *recipe, asm_operan
  * later, because a function may change every vector register. `last`: the instruction does not read its operands after
  * the call. */
 void native_leave(native_translation *t, const native_reading *r, bool last);
-void native_call(native_translation *t, int base, size_t offset); /* the address of the function is at base + offset */
+void native_call(native_translation *t, int base, size_t offset); /* base + offset: where the address is stored */
 
 /* --- native_tangent.c -------------------------------------------------------------------------------------------- */
 

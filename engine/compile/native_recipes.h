@@ -20,7 +20,7 @@ typedef enum native_place {
     PLACE_T,
     PLACE_R,
     PLACE_P,   /* factor or mask for all lanes, computed by the recipe of a partial derivative */
-    PLACE_ONE, /* this place and the following ones can only be the second source */
+    PLACE_ONE, /* from PLACE_ONE on, a place can only be the second source */
     PLACE_SIGN,
     PLACE_MAGNITUDE,
     PLACE_COUNT

@@ -15,7 +15,7 @@ static asm_operand lanes_at(uint32_t slot, int half) {
     return asm_memory(RBP, (int32_t)(slot * sizeof(double) * PROGRAM_LANES) + half * HALF_BYTES);
 }
 
-/* Returns the memory, after all lanes, for a partial derivative that a function has returned. */
+/* Returns the operand for the memory, after all lanes, that stores a partial derivative returned by a function. */
 static asm_operand waiting_at(const native_translation *t, int operand) {
     return asm_memory(RBP, (int32_t)((t->p->slot_count * PROGRAM_LANES + (size_t)operand) * sizeof(double)));
 }
@@ -33,7 +33,8 @@ static bool contributes(const native_translation *t, const native_reading *r, in
     return t->moves[r->slot[operand]] && !condition && kind_of(r, operand) != PARTIAL_NONE;
 }
 
-/* Calls the function for a partial derivative. No register may hold a value, because functions may change registers. */
+/* Calls the function for a partial derivative. No register may hold a value, because the function may change every
+ * register. */
 static void call_partial(native_translation *t, const native_reading *r, int operand) {
     native_reading arguments = *r;
     if (r->op == PROGRAM_POWI) arguments.reads = 2;
@@ -103,8 +104,8 @@ void native_lanes_before(native_translation *t, const native_reading *r) {
     t->moves[r->result[0]] = moves;
 }
 
-/* Both results of SINCOS are in memory. The lanes of the angle are still valid; a result may use the same memory for its
- * lanes. */
+/* The sine and the cosine of SINCOS are in memory. The lanes of the angle are still valid; a result may use the same
+ * memory for its lanes. */
 void native_lanes_after(native_translation *t, const native_reading *r) {
     if (r->op != PROGRAM_SINCOS) return;
     bool moves = t->moves[r->slot[0]];

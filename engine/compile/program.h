@@ -37,20 +37,21 @@ size_t program_reads(const program *p, graph_symbol_kind kind, const uint32_t **
  * program_evaluate. It reads only inputs->values[SYMBOL_PARAMETER]. */
 void program_prepare(const program *p, const program_inputs *inputs, double *workspace);
 
-/* Evaluates the other operations and writes outputs[count]. Values may be infinite or NaN: see program_first_fault. */
+/* Evaluates the operations that program_prepare has not evaluated, and writes outputs[count]. Values may be infinite or
+ * NaN: see program_first_fault. */
 void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs);
 
-/* Evaluates both parts and finds the cause of the first output that is not finite: an operation whose operands are
- * finite, but whose result is not. Branches that IF does not take are ignored. Returns the graph node of the operation,
- * or GRAPH_NONE if all outputs are finite or an input is not. Parameters may be NULL if the workspace is prepared. This
- * function is slow and allocates memory; use it for error messages only. */
+/* Evaluates both parts of the program and finds the cause of the first output that is not finite: an operation whose
+ * operands are finite, but whose result is not. Branches that IF does not take are ignored. Returns the graph node of
+ * the operation, or GRAPH_NONE if all outputs are finite or an input is not. Parameters may be NULL if the workspace is
+ * prepared. This function is slow and allocates memory; use it for error messages only. */
 graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace);
 
 /* --- program_vec8.c: eight members of a sweep at once ------------------------------------------------------------- */
 
-/* These functions work as program_prepare and program_evaluate do, but with a vec8 for each double. This concerns
- * inputs->values[kind], the workspace and outputs[count]. The results of a member do not depend on other members. They
- * differ from those of program_evaluate only in the rounding of sines and cosines. */
+/* Like program_prepare and program_evaluate, but inputs->values[kind], the workspace and outputs[count] are arrays of
+ * vec8. The results of a member do not depend on other members. They differ from those of program_evaluate only in the
+ * rounding of sines and cosines. */
 void program_prepare_vec8(const program *p, const program_inputs *inputs, vec8 *workspace);
 void program_evaluate_vec8(const program *p, const program_inputs *inputs, vec8 *workspace, vec8 *outputs);
 

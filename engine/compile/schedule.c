@@ -1,9 +1,9 @@
 /* schedule.c — orders the operations so that equal ones form runs.
  *
- * List scheduling: an operation is ready if its operands are computed. The scheduler chooses the kind with the most ready
- * operations and emits all of that kind, including those that become ready meanwhile; then it chooses again. A tape is
- * divided into windows, which are ordered separately. Ordering the whole tape keeps more values alive at the same time
- * and is no faster (measurements in README.md). Cost: linear in the number of operations. */
+ * List scheduling: an operation is ready if its operands are computed. The scheduler repeatedly chooses the kind with
+ * the most ready operations and emits all operations of that kind. This includes operations that become ready
+ * meanwhile. A tape is divided into windows, which are ordered separately. Ordering the whole tape keeps more values
+ * alive at the same time and is no faster (measurements in README.md). Cost: linear in the number of operations. */
 #include "engine/compile/program_int.h"
 
 #include <assert.h>

@@ -1,12 +1,12 @@
 /* select.c — selects the operations that compute a reachable subgraph.
  *
- * There are three passes over the subgraph, each a loop:
+ * Each of three passes is a loop over the subgraph:
  *     1. Results first: each needed value gets an operation, and the uses of its operands are counted. a + (-b) becomes
  *        a - b. A negation without other users is then not computed.
  *     2. A product used once is fused into the sum or difference that uses it.
  *     3. The sine and the cosine of one angle become one operation.
- * A value that depends on parameters only is not fused into one that does not, because it would then be evaluated at
- * each call. */
+ * A value that depends on parameters only is not fused into an operation that depends on other symbols, because the
+ * value would then be evaluated at each call. */
 #include "engine/compile/program_int.h"
 
 #include <assert.h>

@@ -106,7 +106,8 @@ static bool any_nonzero(const double *t) {
     return any;
 }
 
-/* Returns true for piecewise operations. If a partial derivative is 0 because another piece applies, 0 · ∞ is 0. */
+/* Returns true for operations such as min, which have several pieces. If such a partial derivative is 0 because another
+ * piece applies, 0 · ∞ counts as 0. */
 static inline bool is_piecewise(uint32_t op) {
     return op == GRAPH_MIN || op == GRAPH_MAX || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL ||
            (op >= GRAPH_LT && op <= GRAPH_NOT);
@@ -229,9 +230,9 @@ static void copy_lanes(double *out, const double *lanes_of_slot) {
     for (int k = 0; k < LANES; k++) out[k] = lanes_of_slot[k] + 0.0;
 }
 
-/* Runs the machine code for the one kind that is seeded. Returns false if no such code exists, or if a lane of an
- * output is not finite; the caller then uses the interpreter. The machine code does not skip zero tangents. If a
- * partial derivative is not finite, the lanes of all outputs that depend on it are not finite either. */
+/* Runs the machine code if exactly one kind of symbols is seeded. Returns false if the code does not exist, or if a
+ * lane of an output is not finite. The caller then uses the interpreter. The machine code does not skip zero tangents.
+ * If a partial derivative is not finite, the lanes of all outputs that depend on it are not finite either. */
 static bool run_native(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                        double *dot, double *outputs_dot) {
     int kind = 0, others = 0;

@@ -13,7 +13,7 @@ enum { VEC8_SIZE = 8 };
 typedef double vec8 __attribute__((vector_size(VEC8_SIZE * sizeof(double))));
 typedef int64_t vec8_bits __attribute__((vector_size(VEC8_SIZE * sizeof(int64_t))));
 
-/* Allocates an array of zeros, which the caller passes to free(). Returns NULL if out of memory. */
+/* Allocates an array of zeros, which the caller frees with free(). Returns NULL if out of memory. */
 vec8 *vec8_alloc(size_t count);
 
 /* Functions of vec8 values must be inlined, because the calling convention depends on the width of the registers. */
@@ -29,7 +29,8 @@ static inline bool vec8_fits_register(void) {
 }
 
 /* Defines `static type name parameters` as name_body, compiled for the baseline and for 512-bit registers. Each call
- * selects one version. There is no version for 256 bits, because with gcc 12 it is slower than the one for 128 bits. */
+ * selects one version. There is no version for 256 bits, because gcc 12 compiles it to slower code than the version for
+ * 128 bits. */
 #if defined(__x86_64__)
 #define VEC8_FUNCTION(type, name, parameters, arguments)                   \
     __attribute__((target("avx512f"))) static type name##_512 parameters { \
