@@ -1,9 +1,9 @@
 /* directions.c — quasi-velocities along the free directions of constraints.
  *
- * A constraint a w_i + b w_j + … = 0 prescribes the velocity perpendicular to a direction, such as the blade of a
- * sleigh. If the constraint is solved for w_i or w_j, the divisor is a coefficient that vanishes in some positions. No
- * divisor vanishes with the velocity along the direction, u = (b w_i − a w_j)/p where p² = a² + b². The equations are
- * then those of the textbooks (Neimark & Fufaev, ch. 3; Baruh 4.7):
+ * A constraint a w_i + b w_j + … = 0 prescribes the velocity perpendicular to a direction, such as the direction of a
+ * sleigh's blade. If the constraint is solved for w_i or w_j, the divisor is a coefficient that vanishes in some
+ * positions. If the velocity along the direction, u = (b w_i − a w_j)/p with p² = a² + b², is used instead, no divisor
+ * vanishes. The equations are then those of the textbooks (Neimark & Fufaev, ch. 3; Baruh 4.7):
  *
  *   w_i = a ρ/(a² + b²) + b u/p,  w_j = b ρ/(a² + b²) − a u/p,  where ρ = a w_i + b w_j follows from the other velocities.
  *
@@ -73,8 +73,8 @@ static graph_node sum_of_squares(graph *g, graph_node a, graph_node b) {
     return graph_add(g, graph_mul(g, a, a), graph_mul(g, b, b));
 }
 
-/* Returns a² + b², simplified with the holonomic constraints, if it then contains no coordinates; otherwise
- * GRAPH_NONE. */
+/* Simplifies `squares`, which is a² + b², with the holonomic constraints. If the result is not 0 and contains no
+ * coordinates, returns the result, otherwise GRAPH_NONE. */
 static graph_node length_on_constraints(written *w, graph_node squares) {
     graph *g = w->system->graph;
     graph_node sum = arrange_where(g, squares, w->zero, w->zero_count, &w->work_budget, w->memory);
@@ -115,7 +115,7 @@ static bool find_pair(written *w, const row *r, direction *d) {
     return d->squares >= 0;
 }
 
-/* Returns p if the node is p², otherwise 1; the quasi-velocity is then p·u. */
+/* Returns p if `squares` is p². Otherwise returns 1, and the quasi-velocity is p·u. */
 static graph_node root_of_squares(graph *g, graph_node squares) {
     double exponent;
     const graph_cell *cell = graph_at(g, squares);
@@ -171,7 +171,8 @@ static bool add_direction(written *w, written_directions *d, size_t constraint, 
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Kinds of constraints in the order of search. BLADES includes threads. WHEELS have a constant coefficient. */
+/* Kinds of constraints in the order of search. BLADES and WHEELS satisfy a² + b² = 1, and WHEELS have a constant
+ * coefficient. CIRCLES have only the coefficients a and b, and a² + b² is constant when the constraints hold. */
 enum { BLADES, WHEELS, CIRCLES, KINDS };
 
 static bool matches(written *w, int kind, const row *r, direction *found) {

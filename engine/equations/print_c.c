@@ -117,8 +117,8 @@ static void comment(const char *text, text_buffer *out) {
 }
 
 /* Prints `const double q_x = q[0];` or a similar declaration for each parameter, coordinate and velocity in
- * below[count]. The values of the symbols velocities[velocity_count] are in the array `array`. Returns false if there
- * are other symbols. */
+ * below[count]. The values of the symbols velocities[velocity_count] are in the array `array`. Returns false if
+ * below[count] contains other symbols. */
 static bool locals(written *w, const graph_node *below, size_t count, const graph_node *velocities,
                    size_t velocity_count, const char *array, text_buffer *out) {
     const hamel_system *s = w->system;
@@ -201,8 +201,8 @@ static void heading(const written *w, text_buffer *out) {
                        w->w_count, w->unknown_count - w->w_count, w->unknown_count ? w->unknown_count : 1);
 }
 
-static const char table_function[] = "/* Returns the derivative of the given order of a table; outside the points, NAN "
-                                     "or the value at the nearest one. */\n"
+static const char table_function[] = "/* Returns the derivative of the given order of a table. Outside the points, the "
+                                     "value is NAN\n * or the value at the nearest point. */\n"
                                      "static double table(double x, double number, double order) {\n"
                                      "    const int k = (int)number, d = (int)order, last = tables[k].count - 1;\n"
                                      "    const double *X = tables[k].x;\n"

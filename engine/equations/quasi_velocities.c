@@ -122,8 +122,8 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
     return true;
 }
 
-/* Substitutes the velocities that the quasi-velocities determine in those solved from the constraints. Intermediate
- * divisors cancel. */
+/* Expressions of solved velocities may contain other solved velocities. Substitutes these, so that only free velocities
+ * remain. Intermediate divisors cancel. */
 static void close_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);

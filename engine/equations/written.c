@@ -41,7 +41,7 @@ bool written_eliminate(written *w, graph_node *table, size_t rows, size_t column
 
 /* Arranges a node unless that makes it far longer: a collected form shares fewer subexpressions. A text of LONG symbols
  * and operations has some pages. If the arranged form is longer, its length may be at most TIMES the number of nodes.
- * Both numbers are chosen. */
+ * LONG and TIMES are chosen, not measured. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 };
     graph *g = w->system->graph;
@@ -234,7 +234,7 @@ typedef struct writer_kind {
     const char *name;
     const formulation *from; /* formulation whose derivation is used */
     bool (*write)(written *w, const char *as);
-    bool solves; /* the writer solves for velocities, so that their number is limited */
+    bool solves; /* true if the writer solves for velocities, whose number is limited */
 } writer_kind;
 
 static const writer_kind writers[] = {

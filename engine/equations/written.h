@@ -63,7 +63,7 @@ typedef struct written {
     graph_node *residuals; /* residuals[unknown_count], linear in the unknowns */
     size_t unknown_count;
     bool with_multipliers;
-    written_divisor *divisors; /* the rates are valid between their zeros */
+    written_divisor *divisors; /* the rates are valid between the zeros of the divisors */
     size_t divisor_count;
 } written;
 
@@ -77,7 +77,7 @@ void written_begin(written *w, const char *title);
 /* Adds `name: left = right`; both sides are arranged first. Returns false if out of memory. */
 bool written_equation(written *w, const char *name, graph_node left, graph_node right);
 
-/* Adds `defines = right`. Returns false if out of memory, also if `defines` is NULL. */
+/* Adds `defines = right`. Returns false if out of memory or if `defines` is NULL. */
 bool written_definition(written *w, const char *name, const char *defines, graph_node right);
 
 /* Adds the definitions of q'_i for the coordinates with velocity[i] >= 0. */
@@ -95,7 +95,8 @@ bool written_row(written *w, graph_node *row, graph_node f, graph_node right, co
 graph_node written_arranged(written *w, graph_node node);
 
 /* Solves a table for at most `most` unknowns (eliminate_within); pivots are compared at the initial state. If a row
- * without a pivot is not 0, adds an error and returns false. The reason is `why`, or that the work budget is spent. */
+ * without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or that the work
+ * budget is spent. */
 bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
                        const char *why);
 
@@ -133,9 +134,10 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
 /* shared.c: returns the number of symbols and operations in the text of a node, at most 1e15. */
 double written_length(written *w, graph_node node);
 
-/* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. All common subexpressions get
- * names, or for readers (`read`) only long or frequent ones. definitions[*found] are the named expressions, each in terms
- * of earlier ones. Their symbols are the parameters parameter_count + index. Returns false if out of memory. */
+/* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. If `read` is true, the text is
+ * for readers, and only long or frequent subexpressions get names. *definitions lists the *found named expressions,
+ * each in terms of earlier ones. Their symbols are the parameters parameter_count + index. Returns false if out of
+ * memory. */
 bool written_share(written *w, graph_node **nodes, size_t count, bool read, graph_node **definitions, size_t *found);
 
 /* A quasi-velocity from the description, or along the direction of a constraint. */

@@ -45,7 +45,7 @@ static bool has_sine(const expansion *t, graph_node node) {
     return x->given || x->uses > 1 || !(graph_depends(t->g, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
 }
 
-/* Marks the sums to expand, in a backward pass from sums to their terms. Returns true if there are any. */
+/* Marks the sums to expand, in a backward pass from sums to their terms. Returns true if sums were marked. */
 static bool choose_expanded(expansion *t) {
     bool any = false;
     for (size_t i = 0; i < t->count; i++) {
@@ -67,7 +67,7 @@ static bool choose_expanded(expansion *t) {
     return any;
 }
 
-/* Expands the sine and cosine of a sum in terms of those of the summands. */
+/* Expands the sine and cosine of a sum in terms of the sines and cosines of the summands. */
 static void expand_sum(expansion *t, angle *x, const graph_cell *cell) {
     graph *g = t->g;
     const angle *u = angle_of(t, cell->as.operand[0]), *v = angle_of(t, cell->as.operand[1]);

@@ -1,7 +1,7 @@
-/* evaluate.c — evaluates a graph at a point, with bounds of the rounding errors.
+/* evaluate.c — evaluates a graph at a point, with bounds on the rounding errors.
  *
- * One loop evaluates all cells. It is used where an expression is evaluated too rarely to be compiled (engine/compile).
- * Each operation propagates the errors of its operands and adds its own rounding error. */
+ * One loop evaluates all cells. This evaluation is used for expressions that are evaluated too rarely to be compiled
+ * (engine/compile). Each operation propagates the errors of its operands and adds its own rounding error. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>

@@ -19,8 +19,8 @@
 typedef int32_t graph_node;
 enum { GRAPH_NONE = -1 };
 
-/* The kind of a symbol. Indices count within a kind. Kinds are ordered by when their values become known during an
- * evaluation: a node is evaluated once the values of its last kind are known. */
+/* The kind of a symbol. Each kind has its own indices. Kinds are in the order in which an evaluation computes their
+ * values. A node is evaluated once the last of its kinds has values. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
     SYMBOL_TIME,          /* t, index 0 */
@@ -167,8 +167,8 @@ size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms,
 
 /* --- angle_sums.c ------------------------------------------------------------------------------------------------- */
 
-/* Rewrites the roots: expands sines and cosines of u ± v in terms of those of u and v, if other expressions need these
- * as well. */
+/* Rewrites the roots: expands sines and cosines of u ± v if other expressions also need the sines and cosines of u and
+ * v. */
 hamel_status graph_expand_angle_sums(graph *g, graph_node *roots, size_t count) HAMEL_CHECKED;
 
 /* --- evaluate.c -------------------------------------------------------------------------------------------------- */
@@ -180,11 +180,11 @@ typedef struct graph_point {
     double error[SYMBOL_KIND_COUNT];
 } graph_point;
 
-/* Computes value[i] of every node i ≤ last, and a first-order bound error[i] of the rounding error. Both arrays have
+/* Computes value[i] of every node i ≤ last, and a first-order bound error[i] on the rounding error. Both arrays have
  * last + 1 entries. */
 void graph_evaluate(const graph *g, graph_node last, const graph_point *at, double *value, double *error);
 
-/* Computes the values of nodes[count], and bounds of their errors unless `errors` is NULL. Both arrays have `count`
+/* Computes the values of nodes[count], and bounds on their errors unless `errors` is NULL. Both arrays have `count`
  * entries; entries for nodes that are GRAPH_NONE are not written. Returns false if out of memory. */
 bool graph_values(const graph *g, const graph_node *nodes, size_t count, const graph_point *at, double *values,
                   double *errors) HAMEL_CHECKED;

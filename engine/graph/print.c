@@ -144,8 +144,9 @@ static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
     push(p, calls[order]);
 }
 
-/* At equal precedence, the right operand of -, / and comparisons needs parentheses, and the left operand of ^. A
- * negation that is a divisor needs parentheses, but -a/b does not: it is parsed as (-a)/b, which is equal. */
+/* At equal precedence, parentheses are needed around the right operand of -, / and comparisons, and around the left
+ * operand of ^. A negation that is a divisor needs parentheses, but -a/b does not: it is parsed as (-a)/b, which is
+ * equal. */
 static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = precedence_of(op);
     int left = op == GRAPH_POW || own == COMPARISON ? own + 1 : own, right = op == GRAPH_POW ? POWER : own + 1;

@@ -2,9 +2,9 @@
  *
  * Unknowns 0 … n − 1 are those of M. Each further unknown w is a sum Σ factor · u of earlier unknowns u. D has a few
  * entries for pairs of unknowns. In the kinetic energy of a chain, w is the velocity of a link and contains the
- * velocity of the previous link. B written out would have n²/2 entries. A column of M takes one pass forward through
- * the sums and one backward. The cost of all entries is n times the number of factors, and their expressions need not
- * be derived. */
+ * velocity of the previous link. For a chain, B written out has n²/2 entries. A column of M takes one pass forward
+ * through the sums and one backward. The cost of all entries is n times the number of factors, and their expressions
+ * need not be derived. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -27,11 +27,11 @@ static inline size_t congruence_work(const congruence *c) {
     return 2 * CONGRUENCE_WIDTH * (c->n + c->sum_count);
 }
 
-/* Sets M, except M->at, to the pattern of the possibly nonzero entries of the lower triangle, sorted by rows. Sets
+/* Sets *M, except M->at, to the pattern of the entries of the lower triangle that can be nonzero, sorted by rows. Sets
  * *places to the indices of these entries sorted by columns, for congruence_evaluate. Allocates both from `memory`.
  * Returns false if out of memory. */
 bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) HAMEL_CHECKED;
 
-/* Writes the entries to out[M->count]. */
+/* Writes the entries of M to out[M->count]. */
 void congruence_evaluate(const congruence *c, const double *values, const sparse_block *M, const uint32_t *places,
                          double *work, double *out);

@@ -65,8 +65,8 @@ void dense_backward(size_t n, const double *l, double *x) {
 
 /* --- LU ---------------------------------------------------------------------------------------------------------- */
 
-/* Scales rows by powers of two, which causes no rounding, so that the largest entry of each is in [1/2, 1). Returns
- * false if a row is zero or not finite. */
+/* Scales rows so that the largest entry of each row is in [1/2, 1). The scale factors are powers of two, which cause no
+ * rounding errors. Returns false if a row is zero or not finite. */
 static bool equilibrate(size_t n, double *a, double *scale, double *most) {
     for (size_t i = 0; i < n; i++) scale[i] = 0;
     for (size_t j = 0; j < n; j++) {
@@ -172,8 +172,8 @@ static double householder(size_t n, double *x, double length) {
     return tau;
 }
 
-/* Updates the norm of column j below row k of R. If the update would lose half of the digits, the norm is recomputed
- * (Drmač & Bujanović, ACM TOMS 35 (2008) 12). */
+/* Updates the norm of column j below row k of R. If the update loses half of the digits, the norm is recomputed (Drmač
+ * & Bujanović, ACM TOMS 35 (2008) 12). */
 static void downdate(size_t rows, const double *a, size_t k, size_t j, double *left, double *reference) {
     if (!(left[j] > 0)) return;
     double ratio = fabs(a[k + rows * j]) / left[j];

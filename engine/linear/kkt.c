@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Upper bound on the size of redundant systems for which dense matrices, which also yield the rank margin, replace the
- * solver with compliance. Measured cost relative to compliance for braced squares: 3 with 25 particles and 72 rods, 5
- * with 36 particles, 14 with 64. */
+/* Upper bound on the size of redundant systems that are solved with dense matrices instead of compliance. Dense
+ * matrices also yield the rank margin. Measured cost relative to compliance for braced squares: 3 with 25 particles and
+ * 72 rods, 5 with 36 particles, 14 with 64. */
 enum { REDUNDANT_DENSE_MAX = 160 };
 
 static void take_rows(kkt *k, const bool *active) {
@@ -111,7 +111,7 @@ bool kkt_prefers_sparse(const kkt *k) {
 }
 
 static hamel_status factor_by_any(kkt *k, const double *values) {
-    bool singular = k->singular || (k->dense && k->dense->augment); /* now or in an earlier factorization */
+    bool singular = k->singular || (k->dense && k->dense->augment); /* M is or was singular */
     if (k->singular && k->k == 0) return HAMEL_SINGULAR;
     if (k->ldl && !singular && !kkt_expects_redundancy(k) && kkt_by_ldl.factor(k, values) == HAMEL_OK) return HAMEL_OK;
     if (kkt_expects_redundancy(k) && kkt_prefers_sparse(k)) {

@@ -3,8 +3,8 @@
  *     [ M  −(Aᵀ+W) ] [ x ]   [ g ]
  *     [ A      0    ] [ λ ] = [ r ]
  *
- * for all or selected rows of A (Baruh 4.10.5). Accelerations: g = Q, r = b. Projections of positions and velocities in
- * the metric of M: g = 0, r = −residual.
+ * The system contains all or selected rows of A (Baruh 4.10.5). For accelerations, g = Q and r = b. For projections of
+ * positions and velocities in the metric of M, g = 0 and r = −residual.
  *
  * Each kind of solver (kkt_int.h) serves a class of systems:
  *   LDLᵀ        listed products (kkt_ldl.h). Used if M is positive definite and either sparse or small, and rows are
@@ -33,11 +33,11 @@ kkt *kkt_create(const sparse_block *M, const sparse_block *A, const sparse_block
                 bool least_reaction);
 void kkt_free(kkt *k);
 
-/* Selects the rows of the active constraints (m) for later calls. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Selects the rows of the constraints that active[m] marks, for later calls. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 
-/* Sets the generic rank of the selected rows and the usual length of each row, usual[m] (rank_survey.h; borrowed). Both
- * are valid until the next kkt_select. */
+/* Sets the generic rank of the selected rows and the usual length of each row, usual[m] (rank_survey.h; borrowed). The
+ * rank and the lengths are valid until the next kkt_select. */
 void kkt_expect(kkt *k, size_t rank, const double *usual);
 bool kkt_expects_redundancy(const kkt *k); /* true if the expected rank is below the number of selected rows */
 

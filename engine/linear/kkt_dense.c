@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lower bound on a mass in the weight of a row of A in the augmented matrix, relative to the largest mass in the row.
- * Masses may differ by a factor of 1/LIGHTEST² before the lighter ones lose digits. A coordinate with M_ii = 0 has no
- * other scale. */
+/* In the weight of a row of A in the augmented matrix, a mass counts as at least this fraction of the row's largest
+ * mass. Masses may differ by a factor of 1/LIGHTEST² before the lighter ones lose digits. A coordinate with M_ii = 0
+ * has no other scale. */
 static const double LIGHTEST = 1e-3;
 
-/* Residual of a row of A, relative to its terms, above which the solution is refined. With 40 rows it is some 1e-15
- * without refinement. A step multiplies the error by ε·κ: one step suffices at 1e-14, and three suffice at the smallest
- * pivot that Cholesky accepts. */
+/* Residual of a row of A, relative to its terms, above which the solution is refined. With 40 rows the residual is
+ * about 1e-15 without refinement. A step multiplies the error by ε·κ: one step suffices at 1e-14, and three suffice at
+ * the smallest pivot that Cholesky accepts. */
 static const double REFINED = 1e-13;
 enum { REFINEMENTS = 3 };
 
@@ -101,7 +101,8 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     return d->augmented;
 }
 
-/* Returns true if a pivot of LLᵀ is so small relative to its diagonal entry of M that it may be rounding. */
+/* Returns true if a pivot of LLᵀ is so small relative to its diagonal entry of M that the pivot may be a rounding
+ * error. */
 static bool looks_singular(const kkt *k, const double *L, const double *values) {
     const sparse_block *M = k->M;
     for (size_t e = 0; e < M->count; e++) {
@@ -112,7 +113,8 @@ static bool looks_singular(const kkt *k, const double *L, const double *values) 
     return false;
 }
 
-/* Factors a diagonal M, such as that of particles in Cartesian coordinates. Returns false if M is not positive. */
+/* Factors a diagonal M, such as that of particles in Cartesian coordinates. Returns false if M is not positive
+ * definite. */
 static bool factor_diagonal(const kkt *k, kkt_dense *d, const double *values) {
     const sparse_block *M = k->M;
     for (size_t e = 0; e < M->count; e++) {
@@ -130,9 +132,9 @@ static void solve_mass(const kkt *k, const kkt_dense *d, void (*solve)(size_t, c
 }
 
 /* Factors M, or the augmented matrix if M appears singular and constraints compensate for it. The last pivot of a
- * singular M (quaternions) may be rounding. If the augmented matrix is singular too, M may be regular with very unequal
- * masses. Once M has been singular, the augmented matrix is tried first. Otherwise, near states where a leading minor
- * also vanishes, a rounding error could be mistaken for a valid pivot. */
+ * singular M (quaternions) may be a rounding error. If the augmented matrix is singular too, M may be regular with very
+ * unequal masses. Once M has been singular, the augmented matrix is tried first. Otherwise, near states where a leading
+ * minor also vanishes, a rounding error could be mistaken for a valid pivot. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->augmented = false;
     d->diagonal = k->diagonal && factor_diagonal(k, d, values);
@@ -170,7 +172,8 @@ static bool factor_schur(kkt *k, kkt_dense *d) {
     return k->margin * k->margin > CHOLESKY_RANK_TOLERANCE;
 }
 
-/* Factors Y by rank-revealing QR. Its columns have unit length, or are scaled by the usual lengths of rows if known. */
+/* Factors Y by rank-revealing QR. The columns of Y have unit length. If the usual lengths of rows are known, the
+ * columns are scaled by these lengths. */
 static bool factor_rank(kkt *k, kkt_dense *d) {
     d->rows.k = k->k;
     d->rows.limit = k->limit;
@@ -287,7 +290,8 @@ static double find_left(const kkt *k, kkt_dense *d, const double *r, const doubl
 }
 
 /* Iterative refinement of the rows of A (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 12).
- * It is needed if M is nearly singular and A compensates for it: x is then the difference of two large numbers. */
+ * Refinement is needed if M is nearly singular and A compensates for M: x is then the difference of two large
+ * numbers. */
 static void refine(const kkt *k, kkt_dense *d, const double *r, double *x, double *lambda) {
     double worst = find_left(k, d, r, x);
     for (int step = 0; step < REFINEMENTS && worst > REFINED; step++) {

@@ -54,7 +54,7 @@ typedef struct kkt_sparse {
 } kkt_sparse;
 
 struct kkt {
-    arena memory, selected;        /* lifetime: the system; the current selection */
+    arena memory, selected;        /* `selected` is freed with the current selection */
     const sparse_block *M, *A, *W; /* borrowed; W is NULL if it is zero */
     bool *rows;                    /* m: true if the row may be selected */
     size_t n, m, k, capacity;      /* k: number of selected rows; capacity: its maximum */

@@ -14,8 +14,8 @@
 /* Upper bound on the products per entry of the matrix, and thus on the length of the lists (chosen, not measured). */
 enum { UPDATES_MOST = 64 };
 /* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some hundred
- * products. Measured: for a full matrix, both cost the same at 12 rows. For a tridiagonal matrix of 48 rows, lists take
- * a tenth of the time. */
+ * products. Measured: for a full matrix, lists and dense code cost the same at 12 rows. For a tridiagonal matrix of 48
+ * rows, lists take a tenth of the time. */
 enum { LISTED = 2, ALWAYS = 300 };
 struct kkt_ldl {
     arena memory;
@@ -61,7 +61,7 @@ static void list_entries(builder *b) {
     }
 }
 
-/* Lists, by rank, the unknowns that share an entry with each unknown. */
+/* For each unknown, lists the unknowns with which it shares an entry. Unknowns are numbered by `rank`. */
 static void list_neighbors(builder *b) {
     const kkt_ldl *s = b->s;
     int *start = b->neighbor_start;
@@ -110,8 +110,8 @@ static size_t join(const builder *b, int j, const int *rows, int count, size_t f
     return filled;
 }
 
-/* Finds the rows of each column j of L: those of the matrix, and those of each column of L whose first row is j. Stops
- * if the lists become too long. Returns false if out of memory. */
+/* Finds the row indices of each column j of L. These are the rows of column j of the matrix, and the rows of each
+ * column of L whose first row is j. Stops if the lists become too long. Returns false if out of memory. */
 static bool find_columns(builder *b) {
     kkt_ldl *s = b->s;
     int *first = b->first, *next = b->next; /* per column: linked list of the columns to merge into it */
@@ -169,7 +169,8 @@ static void find_places(builder *b) {
 
 /* --- construction ------------------------------------------------------------------------------------------------- */
 
-/* Returns true if lists are faster than dense matrices, or if the system is large: the alternative is then KLU. */
+/* Returns true if lists are faster than dense matrices. For a large system, the alternative is KLU, and the function
+ * returns true unless the lists are too long. */
 static bool is_faster(const kkt_ldl *s, const kkt_ldl_form *form) {
     double n = (double)form->n, c = (double)form->k;
     double dense = n * n * n / 6 + n * n * c / 2 + n * c * c / 2 + c * c * c / 6;

@@ -4,9 +4,9 @@
  *     [ A  0  ] [ −λ ] = [ r ]
  *
  * Coordinates are eliminated first. This leaves −A M⁻¹Aᵀ for the constraints, and no pivot search is needed. Large
- * systems are ordered by minimum degree under this condition (CAMD; Amestoy, Davis & Duff, SIAM J. Matrix Anal. Appl.
- * 17 (1996) 886). The products and their targets are listed once. A chain of N rods therefore costs O(N), and a small
- * system costs only its multiplications. */
+ * systems are ordered by minimum degree, with coordinates first (CAMD; Amestoy, Davis & Duff, SIAM J. Matrix Anal.
+ * Appl. 17 (1996) 886). The products and their targets are listed once. A chain of N rods therefore costs O(N), and a
+ * small system costs only its multiplications. */
 #pragma once
 
 #include "engine/linear/triplets.h"
@@ -24,15 +24,15 @@ typedef struct kkt_ldl_form {
 hamel_status kkt_ldl_create(const kkt_ldl_form *form, kkt_ldl **out) HAMEL_CHECKED;
 void kkt_ldl_free(kkt_ldl *s);
 
-/* Factors the system for M and A in `values`. Returns false if M is indefinite or nearly singular, or a row depends on
- * others. */
+/* Factors the system for M and A in `values`. Returns false if M is indefinite or nearly singular, or if a row depends
+ * on other rows. */
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) HAMEL_CHECKED;
 
 /* Solves for x[n] and lambda[m] with right-hand sides g[n] (NULL: zeros) and r[m]. lambda may be NULL; only its
  * selected rows are written. */
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda);
 
-/* Returns the rank margin after kkt_ldl_factor, even if kkt_ldl_factor failed because a row depends on others. The
+/* Returns the rank margin after kkt_ldl_factor, even if kkt_ldl_factor failed because a row depends on other rows. The
  * margin is the sine of the smallest angle between a row and the span of the rows eliminated before it, in the metric
  * of M⁻¹. */
 double kkt_ldl_margin(const kkt_ldl *s);

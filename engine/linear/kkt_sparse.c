@@ -32,7 +32,8 @@ void kkt_sparse_free(kkt *k) {
     k->sparse = (kkt_sparse){0};
 }
 
-/* Factors with KLU. KLU does not compute a margin; LDLᵀ, which failed before, does. */
+/* Factors with KLU. KLU does not compute a rank margin. If LDLᵀ was tried before, uses the margin that LDLᵀ
+ * computed. */
 static hamel_status factor_with(kkt *k, const double *values, double compliance, size_t rank) {
     kkt_sparse *s = &k->sparse;
     k->rank = rank;
@@ -66,7 +67,8 @@ static hamel_status factor_compliant(kkt *k, const double *values) {
     return factor_with(k, values, find_compliance(k, values), k->sparse.rank);
 }
 
-/* Finds the rank and uses the compliance until the next selection, because dependence of constraints rarely ends. */
+/* Finds the rank and uses the compliance until the next selection, because redundant constraints usually remain
+ * redundant. */
 static hamel_status make_compliant(kkt *k, const double *values) {
     redundancy found;
     bool *taken = arena_alloc(&k->selected, k->m, sizeof *taken);
@@ -133,8 +135,8 @@ static hamel_status iterate(kkt *k, const double *g, const double *r, double siz
     return status;
 }
 
-/* Projects λ onto the range of A, which contains the λ of least norm. The iteration divides the rounding of x by E and
- * accumulates it in the part of λ that exerts no force. */
+/* Projects λ onto the range of A, which contains the λ of least norm. The iteration divides the rounding errors of x by
+ * E and accumulates the quotients in the part of λ that exerts no force. */
 static hamel_status project_multipliers(kkt *k, double *lambda) {
     double rest, size = 0;
     int n = (int)k->n;

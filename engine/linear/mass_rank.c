@@ -1,6 +1,6 @@
 /* mass_rank.c — Cholesky factorization with diagonal pivoting of the matrix scaled to a unit diagonal. After as many
- * steps as the rank, the remaining pivots are rounding (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
- * ed., theorem 10.14). */
+ * steps as the rank, the remaining pivots are rounding errors (Higham, Accuracy and Stability of Numerical Algorithms,
+ * 2nd ed., theorem 10.14). */
 #include "engine/linear/mass_rank.h"
 
 #include "engine/base/arena.h"
@@ -9,9 +9,9 @@
 #include <assert.h>
 #include <math.h>
 
-/* Upper bound on the rounding of a pivot relative to the unit diagonal, per coordinate of the part. Entries are sums of
- * some tens of products, whose rounding is some tens of ε, and the elimination adds nε. RANK_TOLERANCE does not apply:
- * it is the sine of an angle, and a pivot of M is the square of a sine. */
+/* Upper bound on the rounding error of a pivot relative to the unit diagonal, per coordinate of the part. Entries are
+ * sums of some tens of products, with a rounding error of some tens of ε, and the elimination adds nε. RANK_TOLERANCE
+ * does not apply: it is the sine of an angle, and a pivot of M is the square of a sine. */
 static const double ROUNDING = 1e-14;
 /* Upper bound on the coordinates of a part; larger parts count as regular. At the bound, the matrix takes half a
  * megabyte and its factorization some milliseconds. */

@@ -1,14 +1,14 @@
-/* mass_rank.h — test whether a mass matrix is singular.
+/* mass_rank.h — tests whether a mass matrix is singular.
  *
  * The mass matrix of a quaternion has rank three, and coordinates without inertia have zero rows; constraints compensate
- * for the missing rank. The last pivot of an elimination without pivoting is then rounding. Near states at which an
- * earlier pivot is small, the rounding is large enough to be mistaken for a regular pivot. */
+ * for the missing rank. The last pivot of an elimination without pivoting is then a rounding error. Near states at
+ * which an earlier pivot is small, this rounding error is large enough to be mistaken for a regular pivot. */
 #pragma once
 
 #include "engine/base/error.h"
 #include "engine/linear/sparse_block.h"
 
-/* Sets *singular to true if the symmetric, positive semidefinite M is singular within rounding relative to its
+/* Sets *singular to true if the symmetric, positive semidefinite M is singular within rounding errors relative to its
  * diagonal. Uncoupled parts of M are tested separately. Parts that are indefinite or too large for dense matrices count
  * as regular. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status mass_is_singular(const sparse_block *M, const double *values, bool *singular) HAMEL_CHECKED;

@@ -1,4 +1,4 @@
-/* newton_progress.h — stopping test for Newton's method at the level of rounding.
+/* newton_progress.h — stopping test for Newton's method at the level of rounding errors.
  *
  * The method squares relative errors, so the iteration ends when the next step would be smaller than rounding errors.
  * Rounding errors are larger if terms cancel. An iteration therefore also ends when its error is small and no longer
@@ -18,11 +18,11 @@ typedef struct newton_tolerances {
  * cancelling terms some thousand times as large. */
 static const newton_tolerances NEWTON_RESIDUAL = {4e-16, 1e-12};
 /* Tolerances of steps relative to the solution. 1e-13 is the rounding error n ε of a system with some hundred
- * coordinates. A step of 1e-8 is followed by one of 1e-16 unless terms cancel. */
+ * coordinates. Unless terms cancel, a step of 1e-8 is followed by a step of 1e-16. */
 static const newton_tolerances NEWTON_STEP = {1e-13, 1e-8};
 
-/* Returns true if the iteration ends with an error or step of this relative size; false for NaN. *before is the
- * previous size; set *before to INFINITY before the first call. */
+/* Returns true if the iteration ends with an error or step of the relative size `size`. For NaN, returns false. *before
+ * is the previous size; set *before to INFINITY before the first call. */
 static inline bool newton_has_ended(double *before, double size, newton_tolerances t) {
     bool stalled = size <= t.stalled && size > 0.5 * *before;
     *before = size;

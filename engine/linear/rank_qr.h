@@ -34,8 +34,8 @@ bool rank_qr_create(rank_qr *s, size_t n, size_t most);
 void rank_qr_free(rank_qr *s);
 
 /* Copies k rows (n × k) to QR, scaled to unit length or by their usual length (`usual`: k, 0 or NULL if unknown). The
- * rounding of a row is proportional to its usual length; if the row vanishes, scaling to unit length would turn this
- * rounding into a direction. Instead of this call, the caller may fill k, QR, scale and length. */
+ * rounding errors of a row are proportional to its usual length. If the row vanishes, scaling to unit length turns
+ * rounding errors into a direction. Instead of this call, the caller may fill k, QR, scale and length. */
 void rank_qr_load(rank_qr *s, size_t k, const double *rows, const double *usual);
 
 /* Returns the length of a row relative to its usual length, or 1 if `usual` is 0 (unknown) or the row vanishes. */
@@ -45,7 +45,7 @@ double rank_qr_part(double length, double usual);
  * if an entry is not finite. */
 bool rank_qr_factor(rank_qr *s);
 
-/* Returns, after rank_qr_factor, the sine of the smallest angle between an independent row and the span of those
+/* After rank_qr_factor, returns the sine of the smallest angle between an independent row and the span of the rows
  * pivoted before it. */
 double rank_qr_margin(const rank_qr *s);
 
@@ -53,7 +53,7 @@ double rank_qr_margin(const rank_qr *s);
  * residual of the other rows, relative to ρ or 1. */
 double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z);
 
-/* Computes the vector x[n] with coordinates z. */
+/* Computes the least-norm solution x[n] from its coordinates z. */
 void rank_qr_vector(rank_qr *s, const double *z, double *x);
 
 /* Computes x[n] of least norm with E x = r[k]. Returns the residual as rank_qr_coordinates does. Overwrites s->z. */

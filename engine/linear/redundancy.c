@@ -1,7 +1,8 @@
-/* redundancy.c — sparse elimination row by row, each with the largest remaining entry as pivot.
+/* redundancy.c — sparse elimination row by row. The pivot of a row is its largest remaining entry.
  *
  * An independent row is stored in reduced form, with the multiples of earlier pivot rows that were subtracted. A row
- * that reduces to rounding is a sum of such multiples; back substitution expresses the row in terms of the given rows. */
+ * that reduces to rounding errors is a sum of such multiples; back substitution expresses the row in terms of the given
+ * rows. */
 #include "engine/linear/redundancy.h"
 
 #include <math.h>

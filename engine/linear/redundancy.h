@@ -3,9 +3,9 @@
  * Rows of A are eliminated in the order of the constraints. Among dependent constraints, the later ones are therefore
  * redundant. rank_qr.h cannot be used, because it chooses the rows by their size. Each redundant row is a unique
  * combination of independent rows. The redundant row and these rows form a minimal dependent set (a circuit), in which
- * Σ w_i A_i = 0. The multiplier λ_c is unique if and only if no such set contains row c. If N is a basis of the null
- * space of Aᵀ, λ + N y gives the same reaction for any y (Wojtyra, Multibody System Dynamics 14 (2005) 251; Frączek &
- * Wojtyra, Mechanism and Machine Theory 46 (2011) 1). */
+ * Σ w_i A_i = 0. The multiplier λ_c is unique if and only if no minimal dependent set contains row c. If N is a basis
+ * of the null space of Aᵀ, λ + N y gives the same reaction for any y (Wojtyra, Multibody System Dynamics 14 (2005) 251;
+ * Frączek & Wojtyra, Mechanism and Machine Theory 46 (2011) 1). */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -33,5 +33,5 @@ void redundancy_free(redundancy *r);
 /* Returns true if the set contains the constraint. */
 bool redundancy_holds(const redundancy *r, size_t set, size_t constraint);
 
-/* Returns |Σ w_i r_i| of a set: the contradiction of the right-hand sides r[m]. */
+/* Returns |Σ w_i right_i| of a set: the contradiction of the right-hand sides right[m]. */
 double redundancy_contradiction(const redundancy *r, size_t set, const double *right);

@@ -48,7 +48,8 @@ static int key_of(const int *keys, size_t count, int item) {
     return (size_t)item < count ? keys[item] : item - (int)count;
 }
 
-/* Stable counting sort: writes the items of `from` to `to` by increasing key. `from` NULL: all items in their order. */
+/* Stable counting sort: writes the items of `from` to `to` by increasing key. If `from` is NULL, uses all items in
+ * their order. */
 static void sort_items(size_t n, const int *keys, size_t count, const int *from, int *to, int *buckets) {
     size_t total = count + n;
     memset(buckets, 0, (n + 1) * sizeof *buckets);

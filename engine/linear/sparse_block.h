@@ -17,7 +17,7 @@ typedef struct sparse_block {
 void sparse_block_multiply(const sparse_block *b, const double *values, double factor, const double *x, double *y);
 void sparse_block_multiply_transposed(const sparse_block *b, const double *values, double factor, const double *x,
                                       double *y);
-/* The same products for a symmetric block; `magnitudes` uses absolute values of the entries and of x. */
+/* Add the same products for a symmetric block. `magnitudes` uses absolute values of the entries and of x. */
 void sparse_block_multiply_symmetric(const sparse_block *b, const double *values, double factor, const double *x,
                                      double *y);
 void sparse_block_multiply_magnitudes(const sparse_block *b, const double *values, const double *x, double *y);
@@ -31,7 +31,7 @@ void sparse_block_to_dense_symmetric(const sparse_block *b, const double *values
 bool sparse_block_is_diagonal(const sparse_block *b); /* true if the pattern has no entry off the diagonal */
 /* Copies the diagonal entries to out[row]; other elements do not change. */
 void sparse_block_diagonal(const sparse_block *b, const double *values, double *out);
-/* Sets size[rows] to the largest magnitude in each row, 0 for an empty one. NaN counts as 0. */
+/* Sets size[rows] to the largest magnitude in each row, 0 for an empty row. NaN counts as 0. */
 void sparse_block_row_sizes(const sparse_block *b, const double *values, double *size);
 
 /* Disjoint sets of the indices of a symmetric block: parent[i] = i before the first join. Two indices are in one set if
