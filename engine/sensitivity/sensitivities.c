@@ -101,8 +101,8 @@ void sensitivities_dynamics(sensitivities *w, const directions *d) {
                     w->dynamics_tangents);
 }
 
-/* Sets out[n × lanes] to tangents of the prescribed forces for the ideal multipliers `lambda`, including the
- * derivatives of the multipliers if `moving`. */
+/* Sets out[n × lanes] to tangents of the prescribed forces for the ideal multipliers `lambda`. If `moving` is true, the
+ * tangents include the derivatives of the multipliers. */
 static void prescribed_along(sensitivities *w, const directions *d, const double *lambda, bool moving, double *out) {
     dynamics *k = w->dynamics;
     program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, NULL, lambda);
@@ -156,7 +156,7 @@ static void store_lane(const double *from, size_t count, size_t k, double *to) {
     for (size_t i = 0; i < count; i++) to[i * LANES + k] = from[i];
 }
 
-/* Adds the derivative of Aᵀλ of the first `count` rows in lane k to to[n × lanes]. */
+/* Adds the derivative of Aᵀλ in lane k, for the first `count` rows of A, to the array `to` (n × lanes). */
 static void add_reaction(const sensitivities *w, size_t k, const double *lambda, size_t count, double *to) {
     const hamel_model *model = w->model;
     const double *A = w->dynamics->values + model->dynamics.A.at,
@@ -167,7 +167,7 @@ static void add_reaction(const sensitivities *w, size_t k, const double *lambda,
     }
 }
 
-/* Adds δ(F|λ|)_i of lane k to to[i × stride]; λ is constant unless `moving`. */
+/* Adds δ(F|λ|)_i of lane k to element i × stride of `to`. If `moving` is false, λ is constant. */
 static void add_friction_tangent(const sensitivities *w, size_t k, const double *lambda, bool moving, double *to,
                                  size_t stride) {
     const hamel_model *model = w->model;
@@ -180,8 +180,9 @@ static void add_friction_tangent(const sensitivities *w, size_t k, const double 
     }
 }
 
-/* Sets w->ideal_seeds to the derivatives of the reaction for ideal constraints, and w->nonideal_seeds to those of the
- * forces prescribed for it. The residual includes friction, which is subtracted here. */
+/* Sets w->ideal_seeds to the derivatives of the reaction for ideal constraints. Sets w->nonideal_seeds to the
+ * derivatives of the forces that are prescribed for this reaction. The residual includes friction, which is subtracted
+ * here. */
 static hamel_status ideal_along(sensitivities *w, const directions *d, double alpha, double beta) {
     const hamel_model *model = w->model;
     dynamics *k = w->dynamics;
@@ -203,8 +204,8 @@ static hamel_status ideal_along(sensitivities *w, const directions *d, double al
     return HAMEL_OK;
 }
 
-/* Completes w->nonideal_seeds from derivatives of the prescribed forces to derivatives of the total reaction minus the
- * ideal one (dynamics.h). */
+/* On entry, w->nonideal_seeds contains the derivatives of the prescribed forces. Converts them to derivatives of the
+ * total reaction minus the ideal reaction (dynamics.h). */
 static void collect_nonideal(sensitivities *w, size_t lane) {
     add_reaction(w, lane, w->lambda, w->m, w->nonideal_seeds);
     if (w->model->friction.count) add_friction_tangent(w, lane, w->lambda, true, w->nonideal_seeds + lane, LANES);
@@ -258,7 +259,7 @@ hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, co
 
 /* --- onto the constraints ----------------------------------------------------------------------------------------- */
 
-/* Projects one level of s onto the linearized constraints by the smallest step. */
+/* Projects the position half or the velocity half of s onto the linearized constraints by the smallest step. */
 static hamel_status correct_sensitivities(sensitivities *w, bool position, double *const *s) {
     dynamics *k = w->dynamics;
     kkt *system = dynamics_system(k, position);
@@ -286,7 +287,7 @@ static hamel_status project_sensitivities(sensitivities *w, double *const *s) {
 }
 
 /* Computes the columns of one group of inputs. Outputs may depend on accelerations and multipliers, so the derivatives
- * of these are computed first. */
+ * of accelerations and multipliers are computed first. */
 static hamel_status observe_batch(sensitivities *w, size_t batch, double *const *s, double *out) {
     const hamel_model *model = w->model;
     dynamics *k = w->dynamics;
@@ -328,8 +329,8 @@ static hamel_status check_unique(const sensitivities *w, double t, hamel_error *
     for (size_t c = 0; c < w->m; c++) active += w->dynamics->discrete_state.active[c];
     if (!w->inputs->unique_only || motion_rank(&w->dynamics->motion) == active) return HAMEL_OK;
     (void)hamel_fail(error, HAMEL_SINGULAR, "/simulation/sensitivities", 0,
-                     "at t = %.9g redundant constraints make the multipliers in the outputs nonunique, so they have no "
-                     "derivatives",
+                     "at t = %.9g the multipliers in the outputs are not unique and have no derivatives, because "
+                     "constraints are redundant",
                      t);
     hamel_suggest(error, "remove lambda() and reaction() from the outputs, or remove the redundant constraints");
     return HAMEL_SINGULAR;

@@ -8,8 +8,8 @@
  *     [ A     0    ] [ δλ   ] = − ── δq − ─── δq' − ── ,     Φ_q δq = −Φ_p,     ψ_q' δq' = −ψ_q δq − ψ_p
  *                                 ∂q      ∂q'      ∂p
  *
- * The matrix is that of q'' and λ. It is factored once for all inputs. One tangent of the residual program covers eight
- * inputs. No finite differences are used. The velocity variables of the model must be q'.
+ * The matrix is the same as in the equations for q'' and λ, and is factored once for all inputs. One tangent of the
+ * residual program covers eight inputs. No finite differences are used. The velocity variables of the model must be q'.
  *
  * A sensitivity is 2n numbers (δq, δq'). Arrays of sensitivities are arrays of pointers, one per input. Each run owns
  * one `sensitivities`. */
@@ -28,8 +28,8 @@ size_t sensitivities_length(const sensitivities *w);       /* 2n */
 const double *sensitivities_sizes(const sensitivities *w); /* magnitudes of the inputs, never 0 */
 
 /* Sets s to the sensitivities of the consistent initial values (q, v) at time t that initial_values_make_consistent
- * computed. Returns HAMEL_SINGULAR, with an error, if they have no derivatives; otherwise a status of
- * dynamics_evaluate. */
+ * computed. If the initial values have no derivatives, returns HAMEL_SINGULAR with an error. Otherwise returns a status
+ * of dynamics_evaluate. */
 hamel_status sensitivities_start(sensitivities *w, double t, const double *q, const double *v, double *const *s,
                                  hamel_error *error) HAMEL_CHECKED;
 

@@ -60,7 +60,7 @@ void sensitivities_dynamics(sensitivities *w, const directions *d);
  * w->a_seeds, w->lambda_seeds and, if needs_ideal, w->ideal_seeds and w->nonideal_seeds. The seeds of d remain set. */
 hamel_status sensitivities_accelerate(sensitivities *w, const directions *d, double alpha, double beta) HAMEL_CHECKED;
 
-/* Adds the solution to the inputs of a program, and its derivatives to the seeds. */
+/* Adds accelerations, multipliers and reactions to the inputs of a program, and their derivatives to the seeds. */
 static inline void sensitivities_seed_solution(const sensitivities *w, program_inputs *in, program_inputs *seeds) {
     in->values[SYMBOL_ACCELERATION] = w->a;
     in->values[SYMBOL_MULTIPLIER] = w->lambda;
@@ -74,5 +74,6 @@ static inline void sensitivities_seed_solution(const sensitivities *w, program_i
     seeds->values[SYMBOL_NONIDEAL] = w->nonideal_seeds;
 }
 
-/* Defined in sensitivities_jump.c, for a model with roots. Returns NULL if out of memory. */
+/* sensitivities_jump.c: creates the data for derivatives across events, for a model with root functions. Returns NULL
+ * if out of memory. */
 struct sensitivities_jump *sensitivities_jump_create(const hamel_model *model, arena *memory);

@@ -63,7 +63,8 @@ sensitivities_jump *sensitivities_jump_create(const hamel_model *model, arena *m
 
 /* --- times of events ---------------------------------------------------------------------------------------------- */
 
-/* Returns the tangent, in one lane, of limit minus force of a sticking slip: Σ μ_s |g| |λ| − |F|. */
+/* Returns the tangent, in one lane, of the friction limit minus the friction force at a sticking contact: Σ μ_s |g| |λ|
+ * − |F|. */
 static double sticking_along(const sensitivities *w, const model_slip *slip, size_t lane) {
     const hamel_model *model = w->model;
     const sensitivities_jump *j = w->jump;
@@ -89,7 +90,7 @@ static double root_along(const sensitivities *w, size_t i, size_t lane) {
     return w->jump->roots[i * LANES + lane];
 }
 
-/* Computes the tangents of all root functions along these directions at the state of the last sensitivities_see. */
+/* Computes the tangents of all root functions along the directions `d` at the state of the last sensitivities_see. */
 static hamel_status roots_along(sensitivities *w, const directions *d) {
     const hamel_model *model = w->model;
     dynamics *k = w->dynamics;
@@ -159,8 +160,9 @@ static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *w
     return HAMEL_SINGULAR;
 }
 
-/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time has a derivative if no input changes this value 0.
- * At the initial state, dτ/dp must therefore be 0. Later it must equal dτ/dp of the previous event. */
+/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time of its zero has a derivative if the value remains
+ * 0 for all values of the inputs. At the initial state, dτ/dp must therefore be 0. Later it must equal dτ/dp of the
+ * previous event. */
 static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
     sensitivities_jump *j = w->jump;
     if (j->met) {

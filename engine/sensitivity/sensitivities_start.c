@@ -25,7 +25,7 @@ enum { LANES = SENSITIVITY_LANES, START_ITERATIONS = 60 };
 static const double UNSETTLED = 1e-9;
 
 /* Sets w->g and w->r from one lane of the dynamics tangents. `given` and `now` are derivatives of the original and the
- * current values of the level. */
+ * current coordinates, or velocities if `position` is false. */
 static void start_right_side(sensitivities *w, size_t input, size_t lane, bool position, const double *given,
                              const double *now, const double *moved) {
     const hamel_model *model = w->model;
@@ -45,7 +45,7 @@ static void start_right_side(sensitivities *w, size_t input, size_t lane, bool p
     }
 }
 
-/* Takes one iteration for a group of inputs. Sets *change to the largest relative change. */
+/* Does one iteration for a group of inputs. Sets *change to the largest relative change. */
 static hamel_status start_once(sensitivities *w, size_t batch, bool position, const double *moved, double *const *s,
                                double *change) {
     kkt *system = dynamics_system(w->dynamics, position);
@@ -136,8 +136,8 @@ static hamel_status follow_quasi(sensitivities *w, const double *v, double *cons
     return status;
 }
 
-/* Sets given[n] and the velocity half of s to the velocities before they were made consistent, and their
- * derivatives. */
+/* Sets given[n] to the velocities before they were made consistent, and the velocity half of s to the derivatives of
+ * these velocities. */
 static hamel_status start_velocities(sensitivities *w, double *given, double *const *s, hamel_error *error) {
     const hamel_model *model = w->model;
     memcpy(given, model->v0, w->n * sizeof *given);

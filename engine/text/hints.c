@@ -32,7 +32,7 @@ static const char *written_here(const char *text, size_t length) {
         {"heaviside", "if(x > 0, 1, 0)"},
         {"step", "if(x > 0, 1, 0)"},
         {"round", "floor(x + 1/2)"},
-        {"diff", "x' for the rate of a coordinate, der(e) for that of an expression"},
+        {"diff", "x' for the rate of a coordinate, der(e) for the rate of an expression"},
         {"norm", "sqrt(x^2 + y^2 + z^2)"},
         {"deg2rad", "x*pi/180"},
         {"radians", "x*pi/180"},

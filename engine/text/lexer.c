@@ -1,11 +1,11 @@
 /* lexer.c — splits expression text into tokens, in one pass.
  *
- * `at` is always the first byte of a code point, and `column` its column. An invalid byte is consumed with its
- * TOKEN_ERROR, so that a caller that continues reaches the end of the text.
+ * `at` is always the first byte of a code point, and `column` its column. A TOKEN_ERROR consumes the invalid byte, so a
+ * caller that continues reaches the end of the text.
  *
- * Every code point outside ASCII is a letter, except invisible characters and those that look like a space or an
- * operator. Otherwise an invisible character or a typographic minus sign would become part of a name, and be reported
- * as an unknown name. */
+ * Every code point outside ASCII is a letter, except invisible characters and characters that look like a space or an
+ * operator. If such characters were letters, they would become parts of names, and unknown names would be reported
+ * instead. */
 #include "engine/text/lexer.h"
 
 #include <assert.h>
@@ -158,8 +158,8 @@ static token read_number(lexer *l) {
     return t;
 }
 
-/* Returns the length in bytes of the name character at the current byte; 0 for another character. An invalid sequence
- * ends the name, and the next token reports it. */
+/* Returns the length in bytes of the name character at the current byte, or 0 if it is not a name character. An invalid
+ * sequence ends the name, and the next token reports it. */
 static size_t name_character(const lexer *l) {
     int c = peek(l, 0);
     if (is_ascii_letter(c) || is_digit(c)) return 1;
@@ -214,7 +214,7 @@ static token read_symbol(lexer *l) {
     case '&': return make_error(l, "conditions are joined with 'and'", 1);
     case '|': return make_error(l, "conditions are joined with 'or'; a magnitude is written abs(x)", 1);
     case '%': return make_error(l, "the remainder is written mod(x, y)", 1);
-    case '"': return make_error(l, "a quotation mark; x'' is written with two single ones", 1);
+    case '"': return make_error(l, "a quotation mark; x'' is written with two apostrophes", 1);
     default: return make_error(l, "a character that has no meaning in an expression", 1);
     }
 }

@@ -1,8 +1,8 @@
-/* lexer.h — expression text to tokens, one at a time, without copying.
+/* lexer.h — splits expression text into tokens, one at a time, without copying.
  *
  * A name consists of letters, digits and '_', and does not start with a digit. Letters are ASCII letters and all
  * non-ASCII code points except spaces, invisible characters and typographic operators. In arguments such as
- * lambda(B.norm), names may contain dots after the first letter; lexer_next_dotted reads them. Columns count code
+ * lambda(B.norm), names may contain dots after the first letter; lexer_next_dotted reads such names. Columns count code
  * points from 1. Invalid UTF-8 and control characters are errors with their column. */
 #pragma once
 
@@ -40,8 +40,8 @@ typedef struct lexer {
 
 void lexer_init(lexer *l, const char *text, size_t length);
 token lexer_next(lexer *l);        /* returns TOKEN_END again at the end */
-token lexer_next_dotted(lexer *l); /* the same, but names may contain dots */
+token lexer_next_dotted(lexer *l); /* like lexer_next, but names may contain dots */
 
-/* Reads the rest of a dotted name whose index has just been read: "1" of J[2].1. Returns a name of length 0 if there is
- * no rest. */
+/* Reads the rest of a dotted name whose index has just been read: "1" of J[2].1. If there is no rest, returns a name of
+ * length 0. */
 token lexer_next_suffix(lexer *l);

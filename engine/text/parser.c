@@ -7,7 +7,7 @@
  *
  * Each item of the code corresponds to a different token, so the number of tokens bounds the size of the code. The two
  * items of a sum correspond to its name and its parenthesis. The code is built in a scratch arena and copied to the
- * caller's arena. Functions return false after adding an error, whose status is then in `status`. */
+ * caller's arena. Functions that fail add an error, store its status in p->status, and return false. */
 #include "engine/text/parser_int.h"
 
 #include <assert.h>
@@ -200,7 +200,7 @@ static bool finish_call(parser *p) {
     return parser_emit(p, item, (size_t)f.count, false);
 }
 
-/* Starts an argument of the quantity on top of the stack. The current token is the '(' or ',' before it. */
+/* Starts an argument of the quantity on top of the stack. The current token is the '(' or ',' before the argument. */
 static bool begin_quantity_argument(parser *p) {
     const frame *f = parser_top(p);
     bool is_name = quantity_signature((syntax_quantity)f->operation)[f->count] == 'n';
@@ -219,7 +219,7 @@ static bool begin_quantity_argument(parser *p) {
     return parse_indexed(p, &name, true);
 }
 
-/* Reads "i," of sum(i, so that the variable is not parsed as a value. */
+/* Reads the variable of a sum and the comma after it, so that the variable is not parsed as a value. */
 static bool begin_sum(parser *p, frame f) {
     if (++p->sums > SYNTAX_SUMS_MAX)
         return parser_fail(p, f.column, "sums nested deeper than %d levels", SYNTAX_SUMS_MAX);
@@ -260,7 +260,7 @@ static bool parse_call(parser *p, const token *name, function_name function) {
     return p->token.kind == TOKEN_END ? fail_open(p, &f) : fail_arity(p, &f, p->token.column, -1);
 }
 
-/* Checks and counts the argument that has just ended, which belongs to the bracket on top of the stack. */
+/* Checks and counts the argument of frame `f` that has just ended. */
 static bool finish_argument(parser *p, frame *f) {
     f->count++;
     if (f->kind == FRAME_CALL && f->operation == GRAPH_IF && f->count == 1)
@@ -381,7 +381,7 @@ static bool parse_end(parser *p) {
     return true;
 }
 
-/* Adds an error for an unexpected token after a value; most often the sign of a product is missing. */
+/* Adds an error for an unexpected token after a value; most often a multiplication sign is missing. */
 static bool fail_no_operator(parser *p) {
     const token *t = &p->token;
     if (t->kind == TOKEN_PRIME) {

@@ -22,7 +22,7 @@ typedef enum syntax_kind {
     SYNTAX_OPERATOR, /* pop the operands of `op`, an operator or a function of numbers; push the result */
     SYNTAX_QUANTITY, /* pop `count` arguments; push `quantity` (der, energy(), lambda(c), table(), ...) */
     SYNTAX_SUM,      /* pop upper and lower bound of `name`; body: the next `count` items, before SYNTAX_SUM_END */
-    SYNTAX_SUM_END   /* the item `count` places before this one is its SYNTAX_SUM (`count` is the body's length + 1) */
+    SYNTAX_SUM_END   /* the matching SYNTAX_SUM is `count` items before this item; `count` is the body's length + 1 */
 } syntax_kind;
 
 /* Functions that do not map numbers to numbers. Signature: n is a name, e an expression, k an expression that must be
@@ -67,7 +67,7 @@ typedef struct syntax_item {
     int32_t count;                  /* see syntax_kind */
     int32_t column;                 /* column of the item, for messages */
     uint32_t length;                /* length of `name` */
-    uint32_t suffix, suffix_length; /* SYNTAX_ARGUMENT: offset from `name` and length of the suffix 1 of J[i].1; or 0 */
+    uint32_t suffix, suffix_length; /* SYNTAX_ARGUMENT: offset from `name` and length of a suffix such as 1 in J[i].1 */
     union {
         double number;
         const char *name; /* into the source text */
@@ -84,8 +84,8 @@ typedef struct syntax {
 
 enum {
     SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text; longer texts fail with HAMEL_LIMIT */
-    SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls; chosen */
-    SYNTAX_SUMS_MAX = 16,       /* nested sums, whose costs multiply; chosen */
+    SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls (chosen, not measured) */
+    SYNTAX_SUMS_MAX = 16,       /* nested sums, whose costs multiply (chosen, not measured) */
     SYNTAX_INDICES_MAX = 4
 };
 

@@ -29,12 +29,12 @@ void quantity_arguments(syntax_quantity quantity, char *text, size_t size);
 
 /* --- hints.c: suggestions for expressions in the notation of other languages ------------------------------------- */
 
-/* Return a suggestion for a condition where a number is expected, and for "=" where it is not allowed. */
+/* Return a suggestion for a condition where a number is expected, and for an "=" that is not allowed. */
 const char *hint_for_condition(syntax_goal goal);
 const char *hint_for_equal_sign(syntax_goal goal);
 
-/* Add a suggestion for an unknown function, and for a missing operator between `last` and `next`, to the last error.
- * `range` is true in a range. */
+/* Add a suggestion to the last error: hint_for_function for an unknown function, hint_before for a missing operator
+ * between `last` and `next`. Set `range` if the text is the range of a family, such as i = 1..N. */
 void hint_for_function(hamel_error *error, const char *text, size_t length);
 void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range);
 
@@ -115,7 +115,7 @@ static inline bool frame_is_operator(const frame *f) {
     return f->kind < FRAME_GROUP;
 }
 
-/* Writes an item that takes `pops` values and leaves one. */
+/* Writes an item that pops `pops` values and pushes one value. */
 bool parser_emit(parser *p, syntax_item item, size_t pops, bool condition);
 value parser_last_value(const parser *p);
 bool parser_check_number(parser *p, value v);
