@@ -3,8 +3,8 @@
  *     hamel_model_create(&description, ...)   parse, check, derive, compile: once per system
  *     hamel_run(model, ...)                   integrate: any number of times, on any number of threads
  *
- * A model is immutable and may be shared by threads. A run owns all its state. JSON, HTTP, files and threads belong to other
- * layers; results are passed to the callbacks of a sink.
+ * A model is immutable and may be shared by threads. A run owns all its state. JSON, HTTP, files and threads belong to
+ * other layers; results are passed to the callbacks of a sink.
  *
  * Quantities have the units of the description. n is the number of coordinates, m the number of constraints. A function
  * that fails adds errors to `error`. Every function that returns a status may return HAMEL_NO_MEMORY. */
@@ -62,8 +62,8 @@ typedef struct hamel_shape {
     const char *name;    /* name of the element that the shape shows, or "" */
     const char **points; /* point_count positions in inertial components, `dimension` columns each */
     size_t point_count;
-    /* Body axes in inertial components, `dimension` columns each: one axis in the plane, three in space. If axis_count is
-     * 0, the shape is parallel to the inertial axes. */
+    /* Body axes in inertial components, `dimension` columns each: one axis in the plane, three in space. If axis_count
+     * is 0, the shape is parallel to the inertial axes. */
     const char **axes;
     size_t axis_count;
     const char **sizes; /* radius, or lengths of the edges of a box */
@@ -289,8 +289,8 @@ typedef enum hamel_verdict {
 } hamel_verdict;
 const char *hamel_verdict_name(hamel_verdict verdict);
 
-/* Σ factor_c f_c = d integral/dt, where f_c = 0 are the constraints. The integral is a constant of every motion. Factors and
- * integral are expressions in the language of descriptions. */
+/* Σ factor_c f_c = d integral/dt, where f_c = 0 are the constraints. The integral is a constant of every motion.
+ * Factors and integral are expressions in the language of descriptions. */
 typedef struct hamel_integral_term {
     const char *constraint, *factor;
 } hamel_integral_term;
@@ -332,8 +332,8 @@ typedef struct hamel_report {
     size_t index;                            /* index of the differential-algebraic equations, 0 to 3 */
     size_t blocks;                           /* number of independent groups of coordinates */
     size_t mass_entries, constraint_entries; /* structural nonzeros of M and of A */
-    /* Properties of the linear velocity constraints combined with the holonomic ones. If the verdict is undetermined,
-     * integrable and accessible_dimension are 0. */
+    /* Properties of the linear velocity constraints combined with the holonomic constraints. If the verdict is
+     * undetermined, integrable and accessible_dimension are 0. */
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
     hamel_start_verdict at_start;
@@ -365,7 +365,7 @@ typedef struct hamel_report {
     hamel_names unfinished; /* "exactness", "integrals", "transitivity": skipped because of the work budget */
 } hamel_report;
 
-/* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default ones),
+/* Classifies the constraints of `d` and finds which of them can be integrated. `limits` (NULL: the default limits),
  * `poll` and `error` are as for hamel_model_create. On success the caller owns *out and frees it with
  * hamel_report_free. Returns HAMEL_INCOMPATIBLE if no state near the initial values satisfies the constraints. */
 hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
@@ -419,10 +419,10 @@ enum { HAMEL_VERIFY_STATES = 100 };
  * constraint c determines q''_i from larger accelerations, another lower bound of S_i is
  *     M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|².
  * The relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i. If M_ii = 0, the second one is
- * |Δq''_i| / max |q''_j|. Relative differences are at most 1. All formulations use the same derived expressions. Lagrange's equations
- * are therefore also compared with finite differences of the description at some of the states. `limits` apply to each
- * model. On success the caller owns *out and frees it with hamel_verification_free. Returns HAMEL_INCOMPATIBLE or
- * HAMEL_SINGULAR if there is no state at which the formulations can be compared. */
+ * |Δq''_i| / max |q''_j|. Relative differences are at most 1. All formulations use the same derived expressions.
+ * Lagrange's equations are therefore also compared with finite differences of the description at some of the states.
+ * `limits` apply to each model. On success the caller owns *out and frees it with hamel_verification_free. Returns
+ * HAMEL_INCOMPATIBLE or HAMEL_SINGULAR if there is no state at which the formulations can be compared. */
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
                           hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_verification_free(hamel_verification *verification);
@@ -566,8 +566,8 @@ size_t hamel_model_bytes(const hamel_model *model);
 size_t hamel_model_warning_count(const hamel_model *model);
 const char *hamel_model_warning(const hamel_model *model, size_t index); /* a warning about the description */
 
-/* Frees the memory that libraries cache for the calling thread between calls. Call it when the thread becomes idle. Results
- * remain valid. */
+/* Frees the memory that libraries cache for the calling thread between calls. Call it when the thread becomes idle.
+ * Results remain valid. */
 void hamel_release_thread(void);
 
 /* Return the name and the one-line description of a formulation, or NULL if the index is too large. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* FACTOR_TERMS: polynomials with more terms are not factored. SMALL_DENOMINATOR: coefficients with larger denominators
- * are written as decimals. Both are chosen, not measured. */
+ * are written as decimals. The two limits are chosen, not measured. */
 enum { FACTOR_TERMS = 200, SMALL_DENOMINATOR = 12 };
 
 /* A sum or a product under construction. */
@@ -256,8 +256,9 @@ static graph_node product_of(ring *r, const fmpq_mpoly_factor_t factors) {
     return product_in_row(g, product_in_row(g, front, monomial(r, gathered, 0, r->atom_count)), behind);
 }
 
-/* Returns the product of the factors of p without the constant, or GRAPH_NONE if that product is 1. `outside` is the sign
- * of the rest of the term, or 0 if p is a divisor. If constant · outside is negative, the sign of one sum is changed. */
+/* Returns the product of the factors of p without the constant, or GRAPH_NONE if that product is 1. `outside` is the
+ * sign of the rest of the term, or 0 if p is a divisor. If constant · outside is negative, the sign of one sum is
+ * changed. */
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside) {
     fmpq_mpoly_factor_t factors;
     fmpq_mpoly_factor_init(factors, r->context);

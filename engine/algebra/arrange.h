@@ -13,6 +13,7 @@ graph_node arrange(graph *g, graph_node expression, arena *memory);
 /* Like arrange, within a work budget (NULL: no bound). Returns the expression itself if the budget does not suffice. */
 graph_node arrange_within(graph *g, graph_node expression, work_budget *e, arena *memory);
 
-/* Like arrange_within, but assumes that zero[0] to zero[count − 1] are 0. The result is valid only where they are 0. */
+/* Like arrange_within, but assumes that zero[0] to zero[count − 1] are 0. The result is valid only where these
+ * expressions are 0. */
 graph_node arrange_where(graph *g, graph_node expression, const graph_node *zero, size_t count, work_budget *e,
                          arena *memory);

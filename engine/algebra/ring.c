@@ -71,7 +71,7 @@ static bool is_angular(const ring *r, graph_node node) {
 }
 
 /* Returns the rank of an atom in the order of significance. Accelerations, multipliers and velocities have the first
- * ranks, so that terms with the same product of these are consecutive. */
+ * ranks. Terms with the same product of such factors are therefore consecutive. */
 static int rank_of(const ring *r, graph_node node) {
     const graph_cell *cell = graph_at(r->graph, node);
     if (cell->op != GRAPH_IS_SYMBOL) return cell->op == GRAPH_COS ? 7 : cell->op == GRAPH_SIN ? 8 : 9;

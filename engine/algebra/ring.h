@@ -88,8 +88,8 @@ bool ring_too_long(ring *r, slong x, slong y);
 
 /* --- angles.c ------------------------------------------------------------------------------------------------------ */
 
-/* Finds or adds the angle for an argument of sine or cosine. Returns its index, or −1 if there are too many. *sign is −1
- * if the argument is the negative of the angle. */
+/* Finds or adds the angle for an argument of sine or cosine. Returns its index, or −1 if there are too many. *sign is
+ * −1 if the argument is the negative of the angle. */
 int ring_angle_of(ring *r, graph_node argument, int *sign);
 
 /* Adds an angle for each term of the angles in the expressions. Then lists the pairs of angles whose sum or difference

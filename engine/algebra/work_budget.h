@@ -1,8 +1,8 @@
 /* work_budget.h — a bound on the work of simplification.
  *
  * Work is counted, not timed, so that results are the same on each machine. One unit is the cost of reading or writing
- * one variable of a term. All simplification for one purpose shares a work budget. Once the budget is spent, expressions
- * remain unchanged. */
+ * one variable of a term. All simplification for one purpose shares a work budget. Once the budget is spent,
+ * expressions remain unchanged. */
 #pragma once
 
 #include <stdbool.h>

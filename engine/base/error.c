@@ -4,7 +4,7 @@
  * list is full or memory has run out, the list is closed. Later errors are then only counted, so hamel_suggest and
  * hamel_quote never attach their text to an older error. After memory has run out, only HAMEL_NO_MEMORY is reported,
  * because later errors may be consequences. Texts are truncated to a fixed length at a code point boundary, because
- * they contain names from users of any length. */
+ * users can choose names of any length. */
 #include "engine/base/error.h"
 
 #include <assert.h>

@@ -21,8 +21,8 @@ static const double INITIAL_MISS = 1e-6;
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
-/* Sine of the angle below which a row counts as dependent on others at a state whose residuals are rounding errors. At
- * such states the sine of dependent rows is about 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
+/* Sine of the angle below which a row counts as dependent on other rows at a state whose residuals are rounding errors.
+ * At such states the sine of dependent rows is about 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
  * Computations, 4th ed., 5.5.7). At larger angles at least six digits of a solution are correct. */
 static const double RANK_TOLERANCE = 1e-10;
 /* RANK_TOLERANCE for the random states of an analysis, whose residuals are below 1e-10 (analyze/samples.c). */
@@ -42,9 +42,10 @@ static const double JUMP_CONTRADICTION = 1e-6;
  * With 1e-6 the errors grow to 1e-10, which is too small to be mistaken for a later pivot. */
 static const double MASS_PIVOT_KEPT = 1e-6;
 /* Smallest pivot of M, relative to the largest pivot, that is accepted if constraints act. Near the quaternion e = (1,
- * 0, 0, 0) the row of e0 in M vanishes, but the force on e0 does not, because the norm constraint balances it. The
- * pivot equals its diagonal entry. The acceleration is the difference of two numbers that are larger by the inverse of
- * the pivot, so ten correct digits remain. A diagonal M needs no such bound, because forces vanish with masses. */
+ * 0, 0, 0) the row of e0 in M vanishes. The force on e0 does not vanish, because the norm constraint balances this
+ * force. The pivot equals its diagonal entry. The acceleration is the difference of two numbers that are larger by the
+ * inverse of the pivot, so ten correct digits remain. A diagonal M needs no such bound, because its pivots are masses,
+ * and forces usually vanish with masses. */
 static const double MASS_PIVOT_LEAST = 1e-6;
 /* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest pivot. If M is diagonal
  * or no constraints act, this is the rounding error of a pivot. */

@@ -72,8 +72,8 @@ typedef enum asm_vector {
 #undef OP
 } asm_vector;
 
-/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST ignore `first` (0). STORE_SD and WIDE_STORE store
- * register `to` in `second`. `byte` is the immediate byte, if any. */
+/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST ignore `first` (0). STORE_SD and WIDE_STORE
+ * store register `to` in `second`. `byte` is the immediate byte, if any. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte);
 
 /* Opcodes of 64-bit operations on general registers. */

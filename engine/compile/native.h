@@ -1,10 +1,10 @@
 /* native.h — translates programs to machine code for x86-64 with AVX2.
  *
  * Machine code executes the same operations and gives the same bits as the interpreter; only the payload of a NaN may
- * differ. Only valid programs are translated: each operand must be a slot of the workspace that has been written before.
- * The code contains no constants of the program; these stay in the workspace, which is not executable. A description
- * determines only three kinds of numbers in the code: distances between slots, exponents up to 17 (as products), and
- * numbers and orders of table lookups. */
+ * differ. Only valid programs are translated: each operand must be a slot of the workspace that has been written
+ * before. The code contains no constants of the program; these stay in the workspace, which is not executable. A
+ * description determines only three kinds of numbers in the code: distances between slots, exponents up to 17 (as
+ * products), and numbers and orders of table lookups. */
 #pragma once
 
 #include "engine/compile/program.h"
@@ -29,8 +29,8 @@ typedef struct native_task {
     int kind;         /* NATIVE_VALUES, or a graph_symbol_kind other than SYMBOL_PARAMETER */
 } native_task;
 
-/* Translates the tasks. Until native_free, these functions of the programs run the machine code. No other thread may use
- * the programs during the call. On failure the programs do not change. Cost: linear. */
+/* Translates the tasks. Until native_free, these functions of the programs run the machine code. No other thread may
+ * use the programs during the call. On failure the programs do not change. Cost: linear. */
 native_status native_translate(native_code *code, const native_task *tasks, size_t count);
 
 /* Frees the code; the programs must not be evaluated afterwards. Does nothing for an all-zero `code`. */

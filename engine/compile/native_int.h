@@ -70,8 +70,8 @@ void native_call(native_translation *t, int base, size_t offset); /* base + offs
 
 /* --- native_tangent.c -------------------------------------------------------------------------------------------- */
 
-/* Compute the tangent lanes of an instruction's results from those of its operands. SINCOS is processed after its values
- * are computed; other operations are processed before, while their operands are valid. */
+/* Compute the tangent lanes of an instruction's results from those of its operands. SINCOS is processed after its
+ * values are computed; other operations are processed before, while their operands are valid. */
 void native_lanes_before(native_translation *t, const native_reading *r);
 void native_lanes_after(native_translation *t, const native_reading *r);
 

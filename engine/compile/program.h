@@ -1,9 +1,9 @@
 /* program.h — graph expressions compiled to straight-line code over doubles.
  *
- * A program has inputs (one slot for each symbol it reads, by kind and index), constants, and outputs. A program has two
- * parts: operations that depend on parameters only are evaluated once per run (program_prepare), the others at each call.
- * Equal expressions are evaluated once, because they are one node of the graph. A slot is reused after the last use of
- * its value.
+ * A program has inputs (one slot for each symbol it reads, by kind and index), constants, and outputs. A program has
+ * two parts. program_prepare evaluates the operations that depend on parameters only, once per run. program_evaluate
+ * evaluates all other operations, at each call. Equal expressions are evaluated once, because they are one node of the
+ * graph. A slot is reused after the last use of its value.
  *
  * A program is immutable and may be shared by threads. A workspace belongs to one thread at a time, contains all
  * values, and has a fixed size. Evaluation allocates no memory, and writes only the workspace and the outputs. */
@@ -41,17 +41,17 @@ void program_prepare(const program *p, const program_inputs *inputs, double *wor
  * NaN: see program_first_fault. */
 void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs);
 
-/* Evaluates both parts of the program and finds the cause of the first output that is not finite: an operation whose
- * operands are finite, but whose result is not. Branches that IF does not take are ignored. Returns the graph node of
- * the operation, or GRAPH_NONE if all outputs are finite or an input is not. Parameters may be NULL if the workspace is
- * prepared. This function is slow and allocates memory; use it for error messages only. */
+/* Evaluates both parts of the program and finds the cause of the first output that is not finite. The cause is an
+ * operation with finite operands and a result that is not finite. Branches that IF does not take are ignored. Returns
+ * the graph node of the operation, or GRAPH_NONE if all outputs are finite or an input is not. Parameters may be NULL
+ * if the workspace is prepared. This function is slow and allocates memory; use it for error messages only. */
 graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace);
 
 /* --- program_vec8.c: eight members of a sweep at once ------------------------------------------------------------- */
 
 /* Like program_prepare and program_evaluate, but inputs->values[kind], the workspace and outputs[count] are arrays of
- * vec8. The results of a member do not depend on other members. They differ from those of program_evaluate only in the
- * rounding of sines and cosines. */
+ * vec8. The results of a member do not depend on other members. The results differ from the results of program_evaluate
+ * only in the rounding of sines and cosines. */
 void program_prepare_vec8(const program *p, const program_inputs *inputs, vec8 *workspace);
 void program_evaluate_vec8(const program *p, const program_inputs *inputs, vec8 *workspace, vec8 *outputs);
 

@@ -34,7 +34,8 @@
 #define PROGRAM_OF_GRAPH(name, text, arity, kind, value, dx, dy) OP(name, arity, value, dx, dy, N_(0))
 #define PROGRAM_OPERATION_LIST GRAPH_OPERATOR_LIST(PROGRAM_OF_GRAPH) PROGRAM_EXTRA_LIST(OP)
 
-/* The operations of a tape: those of the graph with the same numbers, then the extra ones. SINCOS has two results. */
+/* The operations of a tape: first the operations of the graph, with the same numbers, then PROGRAM_EXTRA_LIST and
+ * SINCOS. SINCOS has two results. */
 enum {
 #define OP(name, ...) PROGRAM_##name,
     GRAPH_OPERATOR_LIST(OP) PROGRAM_TABLE,
@@ -85,7 +86,7 @@ struct program {
     const program_instruction *instructions;
     const graph_node *nodes; /* graph node of each instruction, for program_first_fault */
     const program_run *runs;
-    size_t instruction_count, prepared_count; /* the prepared ones come first */
+    size_t instruction_count, prepared_count; /* prepared instructions come first */
     size_t run_count, prepared_runs;
     const graph_table *const *tables; /* tables of the graph, by number */
     const double *constants;          /* values of slots 0 to constant_count − 1 */
@@ -133,8 +134,8 @@ void program_load(const program *p, const program_inputs *inputs, int from, int 
 
 /* --- reachable.c ------------------------------------------------------------------------------------------------- */
 
-/* The reachable subgraph of some nodes, operands before results. Later stages refer to a node by its index in this list;
- * this index is called a value. */
+/* The reachable subgraph of some nodes, operands before results. Later stages refer to a node by its index in this
+ * list; this index is called a value. */
 typedef struct program_reachable {
     arena memory;
     graph_node *nodes;
@@ -170,6 +171,6 @@ hamel_status program_select(program_operation *operations, const program_reachab
 
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
-/* Orders the operations. order[*order_count] lists their values, prepared ones first; `order` has `count` entries. */
+/* Orders the operations. order[*order_count] lists their values, prepared values first; `order` has `count` entries. */
 hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count);

@@ -18,8 +18,8 @@ vec8 *vec8_alloc(size_t count) {
     return x;
 }
 
-/* Upper bound of |x| for the reduction: multiples n of π/2 then have at most 20 bits, so their products with the parts of
- * π/2 are exact. */
+/* Upper bound of |x| for the reduction. Up to this bound, multiples n of π/2 have at most 20 bits, so products of n and
+ * the parts of π/2 are exact. */
 static const double REDUCIBLE = 0x1p19;
 
 /* Computes high + low = x − n π/2; the last two bits of *multiple are n modulo 4. */

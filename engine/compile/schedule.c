@@ -1,4 +1,4 @@
-/* schedule.c — orders the operations so that equal ones form runs.
+/* schedule.c — orders the operations so that operations of one kind form runs.
  *
  * List scheduling: an operation is ready if its operands are computed. The scheduler repeatedly chooses the kind with
  * the most ready operations and emits all operations of that kind. This includes operations that become ready
@@ -97,7 +97,7 @@ static void schedule_window(scheduler *s, const uint32_t *window, size_t count) 
 }
 
 /* Orders the operations of one part, window by window. A SINCOS is listed at the position of the earlier of its two
- * values, so that it comes before the users of both. */
+ * values, so that it comes before the users of both values. */
 static void schedule_part(scheduler *s, size_t count, bool prepared, uint32_t *window) {
     size_t filled = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -5,8 +5,8 @@
  *        a - b. A negation without other users is then not computed.
  *     2. A product used once is fused into the sum or difference that uses it.
  *     3. The sine and the cosine of one angle become one operation.
- * A value that depends on parameters only is not fused into an operation that depends on other symbols, because the
- * value would then be evaluated at each call. */
+ * A value that depends on parameters only is not fused into an operation that depends on other symbols. Otherwise the
+ * value would be evaluated at each call. */
 #include "engine/compile/program_int.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
  *
  * Each slot has tangent lanes and a flag that is set if any of them may be nonzero. Only flagged operands are
  * processed. If the tangent of an operand is zero, the partial derivative with respect to that operand is not computed.
- * This saves work and avoids NaN from 0 · ∞: such a derivative may be infinite or undefined (sqrt at 0, the exponent of
- * x^n at x <= 0). Likewise, if a partial derivative is not finite, zero lanes remain zero.
+ * This rule saves work and avoids NaN from 0 · ∞: the partial derivative may be infinite or undefined (sqrt at 0, the
+ * exponent of x^n at x <= 0). Likewise, if a partial derivative is not finite, zero lanes remain zero.
  *
  * The partial derivatives are the columns of operators.h and of PROGRAM_EXTRA_LIST, expanded here as arithmetic. */
 #include "engine/base/finite.h"
@@ -61,8 +61,8 @@ const program_partial program_partials[PROGRAM_OP_COUNT][3] = {
 #undef OP
 };
 
-/* The lanes of one tangent, in vector registers (a GNU extension that gcc and clang support on any machine). They are not
- * an array, because the compiler would store an array on the stack between the two terms of a product rule. */
+/* The lanes of one tangent, in vector registers (a GNU extension that gcc and clang support on any machine). They are
+ * not an array, because the compiler would store an array on the stack between the two terms of a product rule. */
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 typedef struct lanes {
     pair p[LANES / 2];
@@ -84,8 +84,8 @@ static inline lanes lanes_add(lanes x, lanes y) {
     return (lanes){{x.p[0] + y.p[0], x.p[1] + y.p[1], x.p[2] + y.p[2], x.p[3] + y.p[3]}};
 }
 
-/* Returns partial · t for a partial derivative that is not finite; zero lanes remain zero. Not inlined, so that the loops
- * are short. */
+/* Returns partial · t for a partial derivative that is not finite; zero lanes remain zero. Not inlined, so that the
+ * loops are short. */
 __attribute__((noinline, cold)) static lanes scale_guarded(double partial, const double *t) {
     double r[LANES];
     for (int k = 0; k < LANES; k++) r[k] = t[k] != 0 ? partial * t[k] : 0;
@@ -106,8 +106,8 @@ static bool any_nonzero(const double *t) {
     return any;
 }
 
-/* Returns true for operations such as min, which have several pieces. If such a partial derivative is 0 because another
- * piece applies, 0 · ∞ counts as 0. */
+/* Returns true for operations such as min, which have several pieces. If a partial derivative of such an operation is 0
+ * because another piece applies, 0 · ∞ counts as 0. */
 static inline bool is_piecewise(uint32_t op) {
     return op == GRAPH_MIN || op == GRAPH_MAX || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_CEIL ||
            (op >= GRAPH_LT && op <= GRAPH_NOT);
@@ -129,8 +129,8 @@ static inline void store(tangent t, uint32_t slot, double value, lanes r, bool m
     if (moves) memcpy(t.dot + (size_t)slot * LANES, &r, sizeof r);
 }
 
-/* Processes a run of one operation with `arity` operands. The destination is written last, because it may be the slot of
- * an operand. */
+/* Processes a run of one operation with `arity` operands. The destination is written last, because it may be the slot
+ * of an operand. */
 #define RUN(op, name, arity)                                                                         \
     for (; i < stop; i++) {                                                                          \
         uint32_t a = program_a(*i), b = program_b(*i), c = program_c(*i);                            \

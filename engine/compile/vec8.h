@@ -2,7 +2,7 @@
  *
  * Operations act on each lane separately and round as scalar operations do, without fused products. The result of a
  * member therefore depends neither on other members nor on the width of the registers. Arrays of vec8 values must be
- * aligned, as those of vec8_alloc are. */
+ * aligned; vec8_alloc allocates aligned arrays. */
 #pragma once
 
 #include <stdbool.h>

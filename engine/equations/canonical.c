@@ -117,8 +117,8 @@ static bool routh_motion(written *w, const legendre *l) {
     return written_velocities(w, l->velocity);
 }
 
-/* Fills the form for machines: w contains the velocities of the coordinates without a momentum symbol, then the momenta.
- * `constant`: the rates of the momenta are 0. */
+/* Fills the form for machines: w contains the velocities of the coordinates without a momentum symbol, then the
+ * momenta. `constant`: the rates of the momenta are 0. */
 static bool canonical_program(written *w, const legendre *l, bool constant) {
     graph *g = w->system->graph;
     size_t at = 0;

@@ -51,7 +51,8 @@ static bool fill_constraints(written *w, const freedoms *f, const bool *used, gr
     return true;
 }
 
-/* Lists the quasi-velocities of the description. If it has none, lists those along the directions of its constraints. */
+/* Lists the quasi-velocities of the description. If the description has no quasi-velocities, lists quasi-velocities
+ * along the directions of its constraints. */
 static bool list_quasi(written *w, freedoms *f, bool *used) {
     const hamel_system *s = w->system;
     written_directions d = {.quasi = f->quasi, .velocity = f->velocity, .used = used};
@@ -133,7 +134,7 @@ static void close_velocities(written *w, freedoms *f) {
                 written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count));
 }
 
-/* Lists the velocities that remain free: first those along directions, then those of coordinates. */
+/* Lists the velocities that remain free: first velocities along directions, then velocities of coordinates. */
 static void list_free(written *w, freedoms *f) {
     graph *g = w->system->graph;
     for (size_t k = w->n; k < all_velocities(w, f); k++)
@@ -273,7 +274,8 @@ static graph_node contract_time(written *w, const freedoms *f, graph_node form, 
     return sum;
 }
 
-/* Writes γ^j_rs with x_k = Φ_ks, and γ^j_r with x_k = Φ_kt and the derivatives with respect to time (Greenwood 4.383). */
+/* Writes γ^j_rs with x_k = Φ_ks, and γ^j_r with x_k = Φ_kt and the derivatives with respect to time (Greenwood
+ * 4.383). */
 static bool coefficients_of(written *w, const freedoms *f, const char *name, graph_node form) {
     graph *g = w->system->graph;
     size_t most = w->n + w->extra_count;

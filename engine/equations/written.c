@@ -39,9 +39,9 @@ bool written_eliminate(written *w, graph_node *table, size_t rows, size_t column
                           WRITTEN_BY_LAGRANGE);
 }
 
-/* Arranges a node unless that makes it far longer: a collected form shares fewer subexpressions. A text of LONG symbols
- * and operations has some pages. If the arranged form is longer, its length may be at most TIMES the number of nodes.
- * LONG and TIMES are chosen, not measured. */
+/* Arranges a node unless the arranged form is far longer. An arranged form shares fewer subexpressions. A text of LONG
+ * symbols and operations has some pages. If the arranged form is longer, its length may be at most TIMES the number of
+ * nodes. LONG and TIMES are chosen, not measured. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 };
     graph *g = w->system->graph;
@@ -157,7 +157,7 @@ static bool add_nonideal(written *w) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Writes the generalized forces, grouped by origin, without those of constraints that do not act. */
+/* Writes the generalized forces, grouped by origin. Omits forces of constraints that do not act. */
 static bool generalized_forces(written *w) {
     generalized_force *all;
     size_t count;

@@ -59,7 +59,7 @@ typedef struct written {
     graph_node *w;       /* the symbols of the velocity variables */
     graph_node *w_given; /* w in terms of (t, q, q') */
     size_t w_count;
-    graph_node *unknowns;  /* the symbols of w', then those of λ if multipliers are unknowns */
+    graph_node *unknowns;  /* the symbols of w', then the symbols of λ if multipliers are unknowns */
     graph_node *residuals; /* residuals[unknown_count], linear in the unknowns */
     size_t unknown_count;
     bool with_multipliers;

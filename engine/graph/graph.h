@@ -5,8 +5,9 @@
  * fold constants (unless the result is not finite), remove neutral elements, and combine like terms and integer powers.
  * They never expand products.
  *
- * Errors are sticky. Once memory or the node budget is exhausted, every constructor returns GRAPH_NONE, and graph_status
- * returns the reason. Constructors accept operands that are GRAPH_NONE, so callers check the status once, at the end. */
+ * Errors are sticky. Once memory or the node budget is exhausted, every constructor returns GRAPH_NONE, and
+ * graph_status returns the reason. Constructors accept operands that are GRAPH_NONE, so callers check the status once,
+ * at the end. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -53,13 +54,14 @@ typedef struct graph_cell {
 
 typedef struct graph graph;
 
-/* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive the graph). `scratch` contains
- * the data that only the construction of nodes needs; it may be the same arena. Returns NULL if out of memory. */
+/* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive the graph). `scratch`
+ * contains the data that only the construction of nodes needs; it may be the same arena. Returns NULL if out of
+ * memory. */
 graph *graph_create(arena *memory, arena *scratch, size_t max_nodes);
 
-/* Moves the nodes to the graph's memory; the caller may then free `scratch`. A closed graph is immutable: it can be read,
- * evaluated, printed and compiled, but functions that may make a node must not be called. The ids of nodes do not change.
- * Returns false if out of memory; the graph is then unchanged. */
+/* Moves the nodes to the graph's memory; the caller may then free `scratch`. A closed graph is immutable: it can be
+ * read, evaluated, printed and compiled, but functions that may make a node must not be called. The ids of nodes do not
+ * change. Returns false if out of memory; the graph is then unchanged. */
 bool graph_close(graph *g) HAMEL_CHECKED;
 
 /* Installs a callback: `refuses(context)` is called after about every thousand operations on nodes. When it returns
@@ -124,17 +126,17 @@ graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 graph_node graph_rate(graph *g, graph_node node);
 graph_node graph_rate_bias(graph *g, graph_node node);
 
-/* Returns the derivative of an operation with respect to operand k (0 or 1), in terms of the operands and the operation.
- * The derivative of x^y is y·node/x, so that repeated derivatives introduce no new powers x^(y - 1), ... */
+/* Returns the derivative of an operation with respect to operand k (0 or 1), in terms of the operands and the
+ * operation. The derivative of x^y is y·node/x, so that repeated derivatives introduce no new powers x^(y - 1), ... */
 graph_node graph_slope(graph *g, graph_node node, int k);
 
-/* Sets slopes[i] to Σ ∂root/∂symbols[i], summed over the roots. One pass computes all slopes: the cost and the number of
- * new nodes are linear in the reachable subgraph. Returns false if the graph fails. */
+/* Sets slopes[i] to Σ ∂root/∂symbols[i], summed over the roots. One pass computes all slopes: the cost and the number
+ * of new nodes are linear in the reachable subgraph. Returns false if the graph fails. */
 bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const graph_node *symbols, size_t count,
                     graph_node *slopes);
 
-/* Lists the indices of the symbols of `kind` that `node` contains, increasing. Returns the number of indices. *indices is
- * in the graph's memory and valid until the next call. If out of memory, returns 0 and sets the sticky status. Cost:
+/* Lists the indices of the symbols of `kind` that `node` contains, increasing. Returns the number of indices. *indices
+ * is in the graph's memory and valid until the next call. If out of memory, returns 0 and sets the sticky status. Cost:
  * linear in the reachable subgraph. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
@@ -157,12 +159,14 @@ static inline size_t graph_position(const graph_node *nodes, size_t count, graph
 
 /* --- substitute.c ------------------------------------------------------------------------------------------------ */
 
-/* Replaces every symbol of `kind` in `node` by replacement[index]; GRAPH_NONE keeps the symbol. Returns the new node. */
+/* Replaces every symbol of `kind` in `node` by replacement[index]; GRAPH_NONE keeps the symbol. Returns the new
+ * node. */
 graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count);
 
-/* Splits a sum into terms: node = Σ signs[i] * terms[i]; both arrays are in `memory`. Splits at +, - and unary minus, and
- * distributes factors that are parameters or numbers over sums. Returns the number of terms, or 0 if out of memory. */
+/* Splits a sum into terms: node = Σ signs[i] * terms[i]; both arrays are in `memory`. Splits at +, - and unary minus,
+ * and distributes factors that are parameters or numbers over sums. Returns the number of terms, or 0 if out of
+ * memory. */
 size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms, signed char **signs);
 
 /* --- angle_sums.c ------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* operators.c — names and arities of the operators as data, and their evaluation.
  *
- * Both are expanded from GRAPH_OPERATOR_LIST, so a new operator needs only a line in that list. */
+ * The data and the evaluation are expanded from GRAPH_OPERATOR_LIST, so a new operator needs only a line in that
+ * list. */
 #include "engine/graph/operators.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
  *
  * A stack of pending pieces replaces recursion. A piece is a text, or a node with the precedence required at its
  * position. The pieces of an operation are pushed in reverse order. The text of a shared node is repeated at each use,
- * so the output can be far longer than the graph. The maximum size of the buffer bounds the output: the loop ends if the
- * buffer fails. */
+ * so the output can be far longer than the graph. The maximum size of the buffer bounds the output: the loop ends if
+ * the buffer fails. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -15,9 +15,9 @@
 enum { VERBATIM = 0, ESCAPED };
 enum { LOOSE = 0, CONDITION_OR, CONDITION_AND, CONDITION_NOT, COMPARISON, SUM, PRODUCT, SIGNED, POWER, ATOM };
 
-/* The texts of an operator in each notation. The LaTeX of a function is printed before its operands; operands are
- * separated by ", " and followed by "\right)", unless `between` and `after` are different. A function without an entry
- * has the name of operators.h; in LaTeX, that name is printed upright. */
+/* The texts of an operator in each notation. The LaTeX of a function is printed before its operands. Unless `between`
+ * and `after` are given, operands are separated by ", " and followed by "\right)". A function without an entry has the
+ * name of operators.h; in LaTeX, that name is printed upright. */
 typedef struct operator_style {
     int precedence; /* 0: a function */
     const char *text, *latex, *c, *between, *after;

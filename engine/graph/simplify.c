@@ -31,8 +31,8 @@ static bool is_value(const graph *g, graph_node node, double value) {
     return graph_is_number(g, node, &number) && number == value;
 }
 
-/* Splits the node into *factor · rest and returns the rest. The factor contains the numbers in products and the signs of
- * quotients and negations. */
+/* Splits the node into *factor · rest and returns the rest. The factor contains the numbers in products and the signs
+ * of quotients and negations. */
 static graph_node split_factor(const graph *g, graph_node node, double *factor) {
     *factor = 1;
     if (is_op(g, node, GRAPH_NEG)) {

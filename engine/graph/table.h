@@ -9,15 +9,15 @@ typedef struct graph_table {
     const char *name;
     size_t count;               /* number of points, at least 2 */
     int degree;                 /* degree of the polynomials: 1 or 3 */
-    bool hold;                  /* the value outside the points is that of the nearest point; false: NaN */
+    bool hold;                  /* true: outside the points, the value of the nearest point; false: NaN */
     const double *x;            /* x[count], increasing */
     const double *coefficients; /* degree + 1 per segment: coefficients of powers of x − x_i, lowest first */
 } graph_table;
 
 /* Copies the points into `memory` and computes the coefficients; the caller has set name, degree and hold. A cubic has
- * a continuous third derivative at the second and the second-to-last point. Three points define a parabola, two points a
- * line (de Boor, A Practical Guide to Splines, chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or HAMEL_NOT_FINITE
- * if points are so close that a coefficient overflows. Cost: linear. */
+ * a continuous third derivative at the second and the second-to-last point. Three points define a parabola, two points
+ * a line (de Boor, A Practical Guide to Splines, chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or
+ * HAMEL_NOT_FINITE if points are so close that a coefficient overflows. Cost: linear. */
 hamel_status table_make(graph_table *table, arena *memory, const double *x, const double *y,
                         size_t count) HAMEL_CHECKED;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* In the weight of a row of A in the augmented matrix, a mass counts as at least this fraction of the row's largest
- * mass. Masses may differ by a factor of 1/LIGHTEST² before the lighter ones lose digits. A coordinate with M_ii = 0
+ * mass. Masses may differ by a factor of 1/LIGHTEST² before the lighter masses lose digits. A coordinate with M_ii = 0
  * has no other scale. */
 static const double LIGHTEST = 1e-3;
 

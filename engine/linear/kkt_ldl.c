@@ -1,6 +1,6 @@
-/* kkt_ldl.c — see the header. Unknowns are numbered in elimination order. The array `value` contains the pivots and then
- * the entries of L below the diagonal, which `start` and `row` list by columns. The elimination subtracts products from
- * these values; `target` lists their indices in elimination order. */
+/* kkt_ldl.c — see the header. Unknowns are numbered in elimination order. The array `value` contains the pivots and
+ * then the entries of L below the diagonal, which `start` and `row` list by columns. The elimination subtracts products
+ * from these values; `target` lists their indices in elimination order. */
 #include "engine/linear/kkt_ldl.h"
 
 #include "engine/base/tolerances.h"
@@ -79,8 +79,8 @@ static void list_neighbors(builder *b) {
     }
 }
 
-/* Chooses the elimination order. Small systems keep the caller's order. Their rank margin then equals that of the dense
- * solver. Returns false if out of memory. */
+/* Chooses the elimination order. Small systems keep the caller's order, so that their rank margin equals the rank
+ * margin of the dense solver. Returns false if out of memory. */
 static bool take_order(builder *b) {
     kkt_ldl *s = b->s;
     for (size_t i = 0; i < s->all; i++) s->order[i] = b->rank[i] = (int)i;

@@ -1,11 +1,11 @@
 /* redundancy.h — redundant constraints, their dependent sets, and the constraints whose multipliers are unique.
  *
- * Rows of A are eliminated in the order of the constraints. Among dependent constraints, the later ones are therefore
- * redundant. rank_qr.h cannot be used, because it chooses the rows by their size. Each redundant row is a unique
- * combination of independent rows. The redundant row and these rows form a minimal dependent set (a circuit), in which
- * Σ w_i A_i = 0. The multiplier λ_c is unique if and only if no minimal dependent set contains row c. If N is a basis
- * of the null space of Aᵀ, λ + N y gives the same reaction for any y (Wojtyra, Multibody System Dynamics 14 (2005) 251;
- * Frączek & Wojtyra, Mechanism and Machine Theory 46 (2011) 1). */
+ * Rows of A are eliminated in the order of the constraints. Among dependent constraints, the later constraints are
+ * therefore redundant. rank_qr.h cannot be used, because it chooses the rows by their size. Each redundant row is a
+ * unique combination of independent rows. The redundant row and these rows form a minimal dependent set (a circuit), in
+ * which Σ w_i A_i = 0. The multiplier λ_c is unique if and only if no minimal dependent set contains row c. If N is a
+ * basis of the null space of Aᵀ, λ + N y gives the same reaction for any y (Wojtyra, Multibody System Dynamics 14
+ * (2005) 251; Frączek & Wojtyra, Mechanism and Machine Theory 46 (2011) 1). */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -13,7 +13,7 @@
 
 typedef struct redundancy {
     arena memory;
-    size_t rank, count; /* numbers of independent and of dependent rows among the selected ones */
+    size_t rank, count; /* numbers of independent and of dependent rows among the selected rows */
     size_t *dependent;  /* count: indices of the dependent constraints, increasing */
     size_t *first;      /* count + 1: set k is items[first[k]] to items[first[k+1] − 1], increasing */
     size_t *items;      /* constraints of the sets */

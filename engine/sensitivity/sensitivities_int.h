@@ -25,7 +25,7 @@ struct sensitivities {
     double *g, *r, *x, *mu;                          /* n, m, n, m: right-hand sides and solutions */
     double *given, *given_rates;                     /* n: original velocities; n per input: their derivatives */
     double *mass, *mass_rates;                       /* M at the original state; its derivatives for each input */
-    double *step;                                    /* n: step from the original values to the consistent ones */
+    double *step;                                    /* n: step from the original values to the consistent values */
     double *at_rest;                                 /* n: zeros */
     double *quasi_work, *quasi_tangents; /* workspace of model->quasi.program; tangents of its outputs × lanes */
     struct sensitivities_jump *jump;     /* NULL: no events (sensitivities_jump.c) */

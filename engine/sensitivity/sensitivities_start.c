@@ -71,7 +71,8 @@ static hamel_status start_once(sensitivities *w, size_t batch, bool position, co
     return HAMEL_OK;
 }
 
-/* Sets w->step to the step from the original values to the consistent ones, and w->mu to its multipliers. */
+/* Sets w->step to the step from the original values to the consistent values, and w->mu to the multipliers of this
+ * step. */
 static hamel_status start_step(sensitivities *w, bool position, const double *now, const double *given) {
     dynamics *k = w->dynamics;
     const hamel_model *model = w->model;

@@ -1,8 +1,8 @@
 /* parser.h — translates expression text to postfix code (the syntax tree in the order of evaluation).
  *
- * The parser climbs precedences with explicit stacks in the arena instead of recursion, so a text of a million nested
- * parentheses needs no deep C stack. Later passes run postfix code in one loop over an array with a value stack.
- * Operators bind in this order, the weakest first:
+ * The parser climbs precedences with explicit stacks in the arena instead of recursion, so nested parentheses need no
+ * deep C stack. Later passes run postfix code in one loop over an array with a value stack. Operators bind in this
+ * order, the weakest first:
  *
  *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right operand may have a sign)
  *
