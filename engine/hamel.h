@@ -263,7 +263,7 @@ hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_opt
 
 /* Properties of a constraint. A report owns its strings and lists. */
 typedef struct hamel_constraint_facts {
-    const char *name, *kind; /* "holonomic", "velocity" or "acceleration", by the highest derivative in the equation */
+    const char *name, *kind; /* level of the highest derivative: "holonomic", "velocity" or "acceleration" */
     bool linear;             /* linear in that derivative; holonomic constraints are linear in their velocity form */
     bool time_dependent;     /* t occurs in the equation */
     bool rheonomic;          /* t occurs, or a linear velocity constraint is acatastatic (Papastavridis 2.2) */
@@ -450,7 +450,7 @@ typedef struct hamel_linearization {
     size_t mode_count;
     bool at_rest; /* whether the state is an equilibrium: every velocity and acceleration is 0 */
     bool steady;  /* whether A and B are constant along the motion: only cyclic coordinates change, at constant rates */
-    bool stable;  /* steady, and no eigenvalue has a positive real part beyond rounding */
+    bool stable;  /* steady, and no eigenvalue has a positive real part beyond rounding errors */
 } hamel_linearization;
 
 /* A configuration in which the system can be at rest, or in which only cyclic coordinates change, at constant rates. */

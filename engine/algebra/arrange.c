@@ -134,7 +134,7 @@ static bool is_unit(const fmpq_t c) {
 static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int outside);
 
 /* Adds the terms of p. Terms with the same powers of all variables before `first` are collected. If the first
- * term is negative, all positive terms are added before the negative ones. */
+ * term is negative, all positive terms are added before the negative terms. */
 static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     ring *r = w->r;
     ulong exponents[RING_ATOMS];
@@ -153,7 +153,7 @@ static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
             if (turned && negative != (pass == 1)) continue;
             graph_node varying = monomial(r, exponents, 0, first);
             if (varying < 0 && is_written_sum(r->graph, body) && is_unit(c))
-                add_terms(w, run, r->atom_count); /* each term separately */
+                add_terms(w, run, r->atom_count); /* adds each term separately */
             else
                 append_term(w, scaled(r, c, product_in_row(r->graph, body, varying)), negative);
         }
@@ -187,8 +187,8 @@ static slong negative_terms(const ring *r, const fmpq_mpoly_t p) {
     return negative;
 }
 
-/* Makes the coefficients integers without a common factor, the first positive, and multiplies `constant` by the factor
- * removed. */
+/* Makes the coefficients integers without a common factor and the first coefficient positive. Multiplies `constant` by
+ * the factor removed. */
 static void make_primitive(ring *r, fmpq_mpoly_t p, const fmpz_t exponent, fmpq_t constant) {
     fmpq_t content;
     fmpq_init(content);

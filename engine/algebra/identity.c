@@ -105,7 +105,7 @@ typedef struct angle {
 
 typedef struct point {
     const graph *graph;
-    residue *value; /* value[node] at this point */
+    residue *value; /* value[node]: value of the node at this point */
     uint64_t seed;
 } point;
 

@@ -161,7 +161,7 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p) {
     }
 }
 
-/* Forms of p. GIVEN: as passed. COSINES: without squares of sines. EXPANDED: with expanded angle sums and without
+/* Forms of p. GIVEN: p unchanged. COSINES: without squares of sines. EXPANDED: with expanded angle sums and without
  * squares of sines. REST: the remainder modulo the conditions. */
 enum { GIVEN, COSINES, EXPANDED, REST, FORMS };
 

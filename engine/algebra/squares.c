@@ -155,7 +155,7 @@ static void exchange(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong x, s
     fmpq_mpoly_sort_terms(out, r->context);
 }
 
-/* Sets odd_cosines and odd_sines. Returns false if a power of the cosine exceeds 2 · SQUARES_MOST. */
+/* Sets g->odd_cosines and g->odd_sines. Returns false if a power of the cosine exceeds 2 · SQUARES_MOST. */
 static bool survey_parities(group *g, const fmpq_mpoly_t p) {
     ulong exponents[RING_ATOMS];
     bool cosines[2] = {false, false}, sines[2] = {false, false};

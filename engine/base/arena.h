@@ -15,8 +15,8 @@ typedef struct arena {
     arena_chunk *head;
     size_t used;                /* total size of all chunks in bytes */
     size_t limit;               /* upper bound on `used`; 0: no limit */
-    bool starved;               /* malloc has failed; reaching the limit does not set this */
-    bool failed;                /* an allocation has returned NULL; callers may check this once after several */
+    bool starved;               /* malloc has failed; `starved` remains false if the limit is reached */
+    bool failed;                /* an allocation has returned NULL; one check after several allocations suffices */
     const struct arena *beside; /* another arena whose size counts against the limit, or NULL */
 } arena;
 

@@ -85,6 +85,6 @@ typedef enum asm_general {
 void asm_general_op(assembler *a, asm_general op, int reg, asm_operand operand);
 void asm_constant(assembler *a, int to, uint64_t value);
 
-void asm_enter(assembler *a);  /* saves RBX, RBP and R14, after which the stack is aligned for calls */
+void asm_enter(assembler *a);  /* saves RBX, RBP and R14; the stack is then aligned for calls */
 void asm_leave(assembler *a);  /* restores RBX, RBP and R14, and returns */
 void asm_narrow(assembler *a); /* clears the upper halves of vector registers; later SSE code would otherwise be slow */

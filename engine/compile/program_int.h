@@ -147,7 +147,7 @@ typedef struct program_reachable {
 
 /* Collects the subgraph. Returns HAMEL_OK or HAMEL_NO_MEMORY. Call program_reachable_free in both cases. */
 hamel_status program_reachable_collect(program_reachable *r, const graph *g, const graph_node *nodes, size_t count);
-uint32_t program_reachable_find(const program_reachable *r, graph_node node); /* value of a node in the list */
+uint32_t program_reachable_find(const program_reachable *r, graph_node node); /* returns the value of a node */
 void program_reachable_free(program_reachable *r);
 
 /* --- select.c ---------------------------------------------------------------------------------------------------- */

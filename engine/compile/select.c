@@ -26,7 +26,7 @@ static bool is_prepared(const graph_cell *cell) {
     return !(cell->depends & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
 }
 
-/* Returns true if the value is −operand. */
+/* If the value is a negation, sets *operand to the negated value and returns true. */
 static bool is_negated(const selection *s, uint32_t value, uint32_t *operand) {
     const graph_cell *cell = cell_of(s, value);
     if (cell->op != GRAPH_NEG) return false;

@@ -19,7 +19,7 @@ vec8 *vec8_alloc(size_t count);
 /* Functions of vec8 values must be inlined, because the calling convention depends on the width of the registers. */
 #define VEC8_INLINE static inline __attribute__((always_inline))
 
-/* Returns true if a register of this processor can hold a vec8. */
+/* Returns true if the processor has 512-bit registers. */
 static inline bool vec8_fits_register(void) {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512f");

@@ -25,7 +25,8 @@ typedef struct freedoms {
     size_t count;             /* number of free velocities */
 } freedoms;
 
-/* Returns the number of velocities in the constraints. Quasi-velocities of the description are solved for later. */
+/* Returns the number of velocities in the constraints. Quasi-velocities of the description do not count, because they
+ * are solved for later. */
 static size_t all_velocities(const written *w, const freedoms *f) {
     return w->n + (w->system->quasi_count > 0 ? 0 : f->quasi_count);
 }

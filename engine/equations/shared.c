@@ -17,7 +17,7 @@ typedef struct sharing {
     double *size; /* length of each node's text; a named subexpression counts as one symbol */
     size_t *uses;
     graph_node *to; /* replacement of each node */
-    bool sums;      /* only sums get names */
+    bool sums;      /* true if only sums get names */
 } sharing;
 
 static size_t position(const sharing *s, graph_node node) {

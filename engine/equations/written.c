@@ -101,7 +101,7 @@ int32_t written_symbol(written *w, const char *name) {
     return (int32_t)(w->n + w->extra_count++);
 }
 
-/* Replaces the multipliers of constraints that do not act by 0. */
+/* Sets the multipliers of constraints that do not act to 0. */
 static graph_node without_resting(written *w, graph_node node) {
     if (w->acting == w->m) return node;
     return graph_substitute(w->system->graph, node, SYMBOL_MULTIPLIER, w->resting, w->m);
@@ -303,7 +303,7 @@ static bool share_lines(written *w) {
     return true;
 }
 
-/* Removes the multipliers of constraints that do not act. */
+/* Finds the constraints that act, and removes the multipliers of all other constraints. */
 static bool omit_resting(written *w) {
     graph *g = w->system->graph;
     graph_node *to = w->resting = arena_alloc(w->memory, w->m, sizeof *to);

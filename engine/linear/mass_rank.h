@@ -1,8 +1,9 @@
 /* mass_rank.h — tests whether a mass matrix is singular.
  *
- * The mass matrix of a quaternion has rank three, and coordinates without inertia have zero rows; constraints
- * compensate for the missing rank. The last pivot of an elimination without pivoting is then a rounding error. Near
- * states at which an earlier pivot is small, this rounding error is large enough to be mistaken for a regular pivot. */
+ * The mass matrix of the four coordinates of a quaternion has rank three, and coordinates without inertia have zero
+ * rows. Constraints compensate for the missing rank. The last pivot of an elimination without pivoting is then a
+ * rounding error. Near states at which an earlier pivot is small, this rounding error is large enough to be mistaken
+ * for a regular pivot. */
 #pragma once
 
 #include "engine/base/error.h"

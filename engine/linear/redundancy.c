@@ -25,7 +25,7 @@ typedef struct pivot {
 } pivot;
 
 typedef struct elimination {
-    arena *memory; /* memory of the result */
+    arena *memory; /* arena of the result */
     const sparse_block *A;
     const double *entry, *usual; /* entries of A; usual lengths of its rows */
     size_t *row_start;           /* entries of A by row: m + 1 */

@@ -22,7 +22,7 @@ struct sensitivities {
     double *residual_work, *tangent_work;            /* workspaces of the residual program and of all tangents */
     double *a, *lambda;                              /* n, m: accelerations and multipliers of the state */
     double *free_a, *free_lambda;                    /* n, m: solution for ideal constraints alone, if needs_ideal */
-    double *g, *r, *x, *mu;                          /* n, m, n, m: right-hand sides and solutions */
+    double *g, *r, *x, *mu;                          /* g, x: n; r, mu: m; right-hand sides and solutions */
     double *given, *given_rates;                     /* n: original velocities; n per input: their derivatives */
     double *mass, *mass_rates;                       /* M at the original state; its derivatives for each input */
     double *step;                                    /* n: step from the original values to the consistent values */

@@ -70,13 +70,14 @@ static int peek(const lexer *l, size_t offset) {
     return (size_t)(l->end - l->at) > offset ? (unsigned char)l->at[offset] : -1;
 }
 
-static void skip(lexer *l, size_t bytes) { /* ASCII only: a byte is a column */
+static void skip(lexer *l, size_t bytes) { /* the bytes must be ASCII, so each byte is a column */
     assert((size_t)(l->end - l->at) >= bytes);
     l->at += bytes;
     l->column += (int32_t)bytes;
 }
 
-/* Decodes the UTF-8 sequence at the current byte; returns its length, or 0 if it is invalid (RFC 3629). */
+/* Decodes the UTF-8 sequence at the current byte to *code. Returns the length of the sequence, or 0 if it is invalid
+ * (RFC 3629). */
 static size_t decode(const lexer *l, uint32_t *code) {
     static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};
     int first = peek(l, 0);

@@ -194,7 +194,7 @@ static bool finish_call(parser *p) {
         head->count = (int32_t)p->count - f.item - 1;
         item = (syntax_item){.kind = SYNTAX_SUM_END, .count = head->count + 1, .column = f.column};
         p->sums--;
-        return parser_emit(p, item, 2, false); /* the term and the total */
+        return parser_emit(p, item, 2, false); /* pops the term and the total */
     }
     item.kind = f.kind == FRAME_CALL ? SYNTAX_OPERATOR : SYNTAX_QUANTITY;
     return parser_emit(p, item, (size_t)f.count, false);
@@ -303,7 +303,7 @@ static bool parse_close(parser *p, bool index) {
     const token t = p->token;
     if (!finish_operators(p, OR_LEVEL)) return false;
     frame *f = parser_top(p);
-    if (f == NULL) return parser_fail(p, t.column, "this \"%.*s\" closes nothing", SHOWN(&t));
+    if (f == NULL) return parser_fail(p, t.column, "this \"%.*s\" has no matching opening bracket", SHOWN(&t));
     if ((f->kind == FRAME_INDEX) != index)
         return parser_fail(p, t.column, "expected \"%s\" to close the \"%s\" in column %d, found \"%.*s\"",
                            index ? ")" : "]", index ? "(" : "[", f->open, SHOWN(&t));

@@ -110,8 +110,8 @@ static void unbalanced_brackets_name_their_column(void **state) {
     ASSERT_FAULT("energy(", 7, "never closed");
     ASSERT_FAULT("x[1", 2, "\"[\" is never closed");
     ASSERT_FAULT("lambda(c", 7, "never closed");
-    ASSERT_FAULT("a + b)", 6, "closes nothing");
-    ASSERT_FAULT("a]", 2, "closes nothing");
+    ASSERT_FAULT("a + b)", 6, "has no matching opening bracket");
+    ASSERT_FAULT("a]", 2, "has no matching opening bracket");
     ASSERT_FAULT("(a]", 3, "the \"(\" in column 1");
     ASSERT_FAULT("x[(1])", 5, "the \"(\" in column 3");
     ASSERT_FAULT("x[1)", 4, "the \"[\" in column 2");
