@@ -71,7 +71,7 @@ typedef struct analysis {
 /* --- analyze.c ---------------------------------------------------------------------------------------------------- */
 
 /* Fills a zeroed result. Arrays and texts of the result are allocated in a->memory; the caller frees a->model. On
- * failure *result must own nothing outside that arena. */
+ * failure, *result must own nothing outside a->memory. */
 typedef hamel_status analysis_body(analysis *a, void *result, void *context);
 
 /* Runs `body` on a new result of `size` bytes. `out` is the address of a pointer. On success the pointer is set to the
@@ -83,8 +83,8 @@ void analysis_result_free(void *result); /* NULL is ignored */
 /* Creates a->model with the formulation of the description; equations and groups remain empty. */
 hamel_status analysis_create_model(analysis *a, const hamel_description *d) HAMEL_CHECKED;
 
-/* Checks the description and fills model, system, equations, groups, n and m. Requires request, memory and error. The
- * equations are Lagrange's for every formulation of the description. The caller frees the model, also on failure. */
+/* Checks the description and fills model, system, equations, groups, n and m. Requires request, memory and error. Uses
+ * Lagrange's equations, whichever formulation the description selects. The caller frees the model, also on failure. */
 hamel_status analysis_open(analysis *a) HAMEL_CHECKED;
 
 /* Returns copies of the names of all coordinates in a->memory, or NULL if out of memory. */
@@ -95,10 +95,11 @@ const char *const *analysis_coordinate_names(analysis *a);
 enum { ANALYSIS_TEXT_MOST = 1 << 16 };
 const char *analysis_text(analysis *a, graph_node node, size_t most);
 
-/* Adds HAMEL_NO_MEMORY to the error if it has no entry yet; returns its status. */
+/* If the error has no entry yet, adds HAMEL_NO_MEMORY. Returns the status of the error. */
 hamel_status analysis_no_memory(analysis *a);
 
-/* Adds the error that made the graph fail, or HAMEL_NO_MEMORY if the graph has not failed; returns its status. */
+/* If the graph has failed, adds the error that made it fail; otherwise adds HAMEL_NO_MEMORY. Returns the status of the
+ * error. */
 hamel_status analysis_stopped(analysis *a);
 
 /* Starts a new work budget for the algebra of one part of the analysis. */
@@ -122,11 +123,12 @@ void sampler_free(sampler *p);
 bool sample_allocate(const analysis *a, sample *s);
 void sample_copy(const analysis *a, sample *to, const sample *from);
 
-/* Projects a state onto the constraints. Returns false if that fails or a value is not finite there. */
+/* Projects a state onto the constraints. Returns false if the projection fails or a value is not finite at
+ * the result. */
 bool sampler_settle(sampler *p, sample *s);
 
-/* Draws the next state. Returns false if no state was found or the analysis was canceled; samples_none then adds the
- * error and returns its status. */
+/* Draws the next state. Returns false if no state was found or the analysis was canceled. In that case call
+ * samples_none, which adds the error and returns its status. */
 bool sampler_draw(sampler *p, sample *s);
 hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 
@@ -135,13 +137,13 @@ hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 /* Fills a->others with states on other branches of the nonsmooth operators. */
 hamel_status regions_draw(analysis *a) HAMEL_CHECKED;
 
-/* Sets `names` to the conditions of the initial branches that the regions in `beyond` leave, each condition once.
+/* Sets *names to the conditions of the initial branches that the regions in `beyond` leave, each condition once.
  * Returns false if out of memory. */
 bool regions_name(analysis *a, uint64_t beyond, hamel_names *names);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a test. If the node is a number, its result is set at once. Returns false if the node is invalid or memory runs
+/* Adds a test. If `node` is a number, sets the result at once. Returns false if the node is invalid or memory runs
  * out. */
 bool zero_test_add(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond);
 
@@ -176,6 +178,6 @@ hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integr
 hamel_status transitivity_derive(analysis *a) HAMEL_CHECKED;
 
 /* differences.c: compares the equations with finite differences at states[count], which must satisfy the constraints,
- * and fills *out. In large systems only some coordinates are compared. On failure an error has been added. */
+ * and fills *out. In large systems only some coordinates are compared. On failure, adds an error. */
 hamel_status differences_compare(analysis *a, const sample *const *states, size_t count,
                                  hamel_difference_check *out) HAMEL_CHECKED;

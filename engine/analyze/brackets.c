@@ -26,8 +26,8 @@ static const double *direction(const brackets *b, size_t i) {
     return b->all.Q + (b->k + i) * b->all.width;
 }
 
-/* Appends random vectors to the forms until the rows span R^width. The parts orthogonal to the forms are a basis of
- * D. */
+/* Appends random vectors to the forms until the rows span R^width. The parts of these vectors orthogonal to the forms
+ * are a basis of D. */
 static void complete(brackets *b) {
     uint64_t seed = 0x5851f42d4c957f2du;
     size_t width = b->all.width;
@@ -42,7 +42,7 @@ static void complete(brackets *b) {
     }
 }
 
-/* Fills b->slopes. `position` is scratch for the position of each row among the chosen rows; k if not chosen. */
+/* Fills b->slopes. `position` is scratch for the position of each row among the chosen rows; b->k marks other rows. */
 static bool differentiate_forms(brackets *b, const double *x, size_t *position) {
     forms *f = b->f;
     size_t width = b->all.width;

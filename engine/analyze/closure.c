@@ -9,9 +9,9 @@
  *     V_j = [X_u, X_j] = P_j − Σ_q P_p(q) b_qj − b_j'
  *     [X_u, V]^r = V^r' + Σ_q P^r_p(q) V^q
  * At a point of a generic curve, D and all these brackets span the closure (Sussmann, Trans. AMS 180 (1973) 171;
- * Sontag, J. Differential Equations 78 (1989) 105). A curve with random u(s) is generic. If one more bracket adds
- * nothing at a random point of the curve, no further bracket does. So the rank of the forms bounds the length of the
- * series. */
+ * Sontag, J. Differential Equations 78 (1989) 105). A curve with random u(s) is generic. If one more bracket adds no
+ * direction at a random point of the curve, further brackets add no direction either. So the rank of the forms bounds
+ * the length of the series. */
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
@@ -20,7 +20,7 @@
 
 enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
 /* Steps that lead away from a singular initial state. The length of a step is WAY times the estimated radius of
- * convergence. WAY_NOISE is an upper bound of its truncation error, about WAY^(WAY_ORDER + 1) = 1e-22. */
+ * convergence. WAY_NOISE is an upper bound of the truncation error of a step, about WAY^(WAY_ORDER + 1) = 1e-22. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
 static const double WORK_MOST = 3e7; /* upper bound of multiplications of long numbers for one order: a few seconds */
 static const size_t NUMBERS_MOST = 1000000; /* upper bound of the long numbers for one copy of the system: 80 MB */
@@ -237,7 +237,7 @@ static bool is_affordable(const long_forms *c) {
     return (double)c->plan.count * each + solved + levels <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;
 }
 
-/* Counts the directions of first and of all brackets with series of order c->order. */
+/* Counts the directions of the first brackets and of all brackets with series of order c->order. */
 static hamel_status measure_closure(long_forms *c, uint64_t seed, size_t most, size_t *first, size_t *all,
                                     bool *closed) {
     copy copies[COPIES] = {{.x = NULL}};
@@ -278,9 +278,9 @@ static void advance_start(long_forms *c, size_t n, copy *y) {
     }
 }
 
-/* Moves each copy WAY_STEPS steps along curves away from its initial point. The initial points differ by as much as the
- * coefficients, so a singular leaf is recognized to double precision. Sets *good to false if a value is not finite or
- * the work is too large. */
+/* Moves each copy WAY_STEPS steps along curves away from its initial point. The initial points of the copies differ by
+ * as much as their coefficients, so a singular leaf is recognized to double precision. Sets *good to false if a value
+ * is not finite or the work is too large. */
 static hamel_status leave_start(long_forms *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
     *good = is_affordable(c);

@@ -24,7 +24,7 @@ typedef struct fields_of_group {
     graph_point near;
     work_budget *work;
     arena *memory;
-    size_t width, rank;    /* number of columns; of forms */
+    size_t width, rank;    /* number of columns; number of forms */
     size_t *pivot, *other; /* columns p (rank) and j (width − rank) */
     graph_node *b;         /* rank × (width − rank) */
     graph_node *vertical;  /* count × rank, row by row; space for rank + 1 rows */

@@ -10,7 +10,8 @@
  *
  * The second or first derivative of each constraint along the path with these accelerations is compared with
  * A q'' − b. S is the Gibbs–Appell function of the description. A force F of the description acts along a position or
- * distance x, or along a velocity u. The rate of the momentum is a mixed second derivative, computed from two pure ones:
+ * distance x, or along a velocity u. The rate of the momentum is a mixed second derivative. It is computed from two
+ * pure second derivatives:
  *     D²L[a, b] = (D²L[a + b, a + b] − D²L[a − b, a − b])/4
  *
  * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).
@@ -218,7 +219,7 @@ static void add_works(comparison *w, balance *b, graph_symbol_kind kind) {
 }
 
 /* Adds μ |g| |λ| s_t·∂s/∂q'_i / √(|s_t|² + ε²), where s_t is the part of the slip s tangential to the surface (Udwadia
- * 2000, eq. 36-39). Each friction element has seven outputs: s, g, μ. */
+ * 2000, eq. 36-39). Each friction element has seven outputs: s (3), g (3) and μ. */
 static void subtract_friction(comparison *w, balance *b) {
     const hamel_system *s = w->a->system;
     for (size_t k = 0; k < s->friction_count; k++) {

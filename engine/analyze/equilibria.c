@@ -1,8 +1,8 @@
 /* equilibria.c — search for equilibria and steady motions.
  *
  * The equations of statics.h are solved from several starts: the initial values, the configuration at which the
- * released system settles, and random configurations. Two solutions are the same if they are close together. Two
- * families are the same if a path along one family leads to the other. stability.c decides the stability of each. */
+ * released system settles, and random configurations. Solutions that are close together count as one solution. Two
+ * families count as one if a path along one family leads to the other. stability.c decides the stability of each. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/analyze/stability.h"
 #include "engine/base/random.h"

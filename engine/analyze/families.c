@@ -14,8 +14,9 @@ static const double SHRINK = 5;      /* ratio of successive distances */
 static const double APART = 0.05;    /* directions of a family are independent if their singular values exceed this */
 /* Largest step along a family, and distance at which the target is reached, relative to max(1, |value|). */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
-static const double FREELY = 1e3;   /* multipliers may change by this factor more than coordinates */
-static const double BESIDE = 5e-2;  /* distance from a solution at which an iteration starts to measure the accuracy */
+static const double FREELY = 1e3; /* multipliers may change by this factor more than coordinates */
+/* Distance from a solution to the start of the iteration that measures the accuracy of the solution. */
+static const double BESIDE = 5e-2;
 static const double BEARABLE = 10;  /* factor by which multipliers may grow along a family */
 static const double ALIGNED = 0.98; /* cosine of the largest angle between a curved family and its tangent */
 /* Numbers of random combinations of directions, of distances at which equilibria are searched for, and of steps along a

@@ -12,7 +12,7 @@ typedef struct family {
     bool inexact;       /* true if F is flat but above its rounding error, so z may only be near an equilibrium */
     bool meet;          /* true if several families meet at this point, so there is no tangent space */
     double *directions; /* array of the caller, width × width: orthonormal tangent vectors directions[k][width] */
-    double *member;     /* array of the caller, unknowns: the member found with the smallest null space of J */
+    double *member;     /* array of the caller, s->unknowns: the member found with the smallest null space of J */
 } family;
 
 /* Examines the equilibrium z and fills *f. */

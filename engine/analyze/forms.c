@@ -102,7 +102,7 @@ void forms_configuration(const forms *f, const sample *s, double *x) {
     if (f->timed) x[f->coordinate_count] = s->t;
 }
 
-/* Returns the program's inputs at x; they point to *t. */
+/* Returns the program's inputs at x. Sets *t, to which the inputs point. */
 static program_inputs inputs_at(forms *f, const double *x, double *t) {
     *t = f->timed ? x[f->coordinate_count] : 0;
     for (size_t i = 0; i < f->coordinate_count; i++) f->q[f->coordinates[i]] = x[i];

@@ -5,7 +5,7 @@
 
 enum { DERIVED_FLAG_STEPS = 24 };
 
-/* Dimensions of D_1, D_2, ...; the last one is that of the closure. */
+/* Dimensions of D_1, D_2, ...; the last dimension is that of the closure. */
 typedef struct flag_dimensions {
     size_t steps, dimension[DERIVED_FLAG_STEPS];
 } flag_dimensions;
@@ -36,7 +36,7 @@ typedef struct group_rank {
 } group_rank;
 
 typedef struct group_flags {
-    flag_dimensions growth_vector, derived_flag; /* both as dimensions of distributions, not of forms */
+    flag_dimensions growth_vector, derived_flag; /* sequences of dimensions of distributions, not of forms */
     bool known, exact, timed;
 } group_flags;
 

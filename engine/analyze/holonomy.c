@@ -10,7 +10,7 @@
  * Each group of constraints that share coordinates is decided independently. Time occurs in several groups but does not
  * couple them, because no form is a multiple of dt. closure.c finds the dimensions at several random configurations. If
  * a group is too wide for closure.c, it is decided only if one step of brackets adds no direction or all directions. In
- * the first case all combinations are integrable, in the second case none.
+ * the first case all combinations are integrable. In the second case no combination is integrable.
  *
  * Constraints that are nonlinear in the velocities and acceleration constraints have no such forms and are omitted. */
 #include "engine/analyze/growth_vector.h"
@@ -82,8 +82,7 @@ static hamel_status ranks_alone(forms *f, const sample *at, bool reached, double
     return HAMEL_OK;
 }
 
-/* Returns true if z is the argument, as nonsmooth.c writes it, whose sign or interval selects the branch of this
- * operation. */
+/* Returns true if the sign or interval of z selects the branch of this operation. nonsmooth.c defines the form of z. */
 static bool branches_by(graph *g, const graph_cell *cell, graph_node z) {
     graph_node x = cell->as.operand[0], y = cell->as.operand[1];
     graph_op op = (graph_op)cell->op;
@@ -106,8 +105,8 @@ static bool has_nonsmooth(forms *f, size_t k) {
     return false;
 }
 
-/* Reduces the count to the combinations that are integrable on all branches with the same ranks. If any are integrable
- * on the initial branches, marks the other branches, because their integrals differ. */
+/* Reduces the count to the combinations that are integrable on all branches with the same ranks. If any combinations
+ * are integrable on the initial branches, marks the other branches, because their integrals differ. */
 static hamel_status ranks_in_regions(forms *f, double *x, group_result *best) {
     const analysis *a = f->a;
     for (size_t k = 0; k < a->other_count; k++) {
@@ -143,8 +142,8 @@ static hamel_status ranks_at_start(forms *f, double *x, group_result *best) {
     return HAMEL_OK;
 }
 
-/* Finds the ranks of a group at the samples and keeps those of the most generic sample. There, ranks are largest and
- * the fewest combinations are integrable. */
+/* Finds the ranks of a group at the samples and keeps those of the most generic sample. At this sample, ranks are
+ * largest and the fewest combinations are integrable. */
 static hamel_status ranks_of_group(forms *f, group_result *best) {
     *best = (group_result){.undetermined = true};
     if (f->width > WIDTH_MAX) return HAMEL_OK;

@@ -71,8 +71,8 @@ static graph_node variable(const finder *f, size_t j) {
     return j < f->columns ? graph_symbol(g, SYMBOL_COORDINATE, f->coordinates[j]) : graph_symbol(g, SYMBOL_TIME, 0);
 }
 
-/* Lists the variables in the coefficients and differentials of the current form. Returns false if there are none or too
- * many. */
+/* Lists the variables in the coefficients and differentials of the current form. Returns false if the form has no
+ * variables or too many. */
 static bool gather_variables(const finder *f, graph_node *coefficients, graph_node *variables, one_form *form) {
     graph *g = f->a->system->graph;
     graph_node *below;
@@ -155,7 +155,7 @@ static bool try_form(finder *f) {
     return keep_candidate(f, factor, F);
 }
 
-/* Sets `factor` to those of constraint r alone. */
+/* Sets the factor of constraint r to 1 and all other factors to 0. */
 static void set_unit(const finder *f, graph_node *factor, size_t r) {
     for (size_t k = 0; k < f->rows; k++) factor[k] = graph_number(f->a->system->graph, k == r);
 }

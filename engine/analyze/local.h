@@ -50,16 +50,16 @@ typedef struct local_matrix {
 void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]);
 
 /* Creates the equations. `inputs` are names of parameters; parameters that depend on them change with them. Returns
- * HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way without a derivative here.
- * Examples are friction and prescribed work that contains reactions. Returns HAMEL_LIMIT if n + m exceeds LOCAL_MOST.
- * Call local_free also on failure. */
+ * HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way that this module cannot
+ * differentiate. Examples are friction and prescribed work that contains reactions. Returns HAMEL_LIMIT if n + m
+ * exceeds LOCAL_MOST. Call local_free also on failure. */
 hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
                           hamel_error *error) HAMEL_CHECKED;
 void local_free(local_equations *l);
 
 /* Fills the matrices. Returns HAMEL_NOT_FINITE with an error if a value or a derivative is not finite. First calls the
- * poll of the model's system. If the poll does not return HAMEL_OK, its status is returned without an error, so that
- * loops over this function end. `error` may be NULL. */
+ * poll of the model's system. If the poll does not return HAMEL_OK, returns the status of the poll without an error.
+ * Loops over this function therefore end. `error` may be NULL. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
 
 /* Creates arrays for the derivatives of the first `outputs` outputs of p with respect to at most `symbols` symbols of a

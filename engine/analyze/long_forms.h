@@ -63,8 +63,8 @@ typedef struct directions {
     mpfr_t *next[COPIES]; /* rank: row to be tested; set by the caller */
 } directions;
 
-/* Fills `l`, whose f, width, rank, others and memory must be set; if `slopes`, also the derivatives of entries. Returns
- * false if memory or the graph failed. */
+/* Fills *l. The caller sets l->f, width, rank, others and memory. If `slopes`, also lists the derivatives of entries.
+ * Returns false if memory or the graph failed. */
 bool long_forms_plan(long_forms *l, bool slopes);
 
 /* Chooses the columns to solve for, from the values of the forms evaluated last. Returns false at a singular point. */
@@ -100,6 +100,6 @@ static inline mpfr_ptr term(mpfr_t *series, size_t which, size_t order, size_t k
  * arena or the pool is out of memory. */
 bool directions_create(directions *d, long_forms *l, number_pool *pool);
 
-/* Adds the row in `next` if it is independent of the previous rows, with the scales of the copies. Returns whether it
- * was added. */
+/* If the row in d->next is independent of the previous rows, adds the row and returns true. Uses the scales of the
+ * copies. */
 bool directions_add(directions *d, copy *copies);

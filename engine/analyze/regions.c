@@ -35,7 +35,8 @@ static hamel_status evaluate_argument(search *s, const sample *at) {
     return zero_values(s->a, at, false, s->nodes + s->of * each, each, s->values);
 }
 
-/* Makes the shortest step that brings z to `target` to first order. Changes time only if z depends on nothing else. */
+/* Makes the shortest step that brings z to `target` to first order. Changes time only if z does not depend on positions
+ * or velocities. */
 static void step_to_target(const search *s, sample *at, double target) {
     size_t n = s->a->n;
     const double *slope = s->values + 1;

@@ -1,9 +1,9 @@
 /* samples.c — creation of random states that satisfy the constraints.
  *
  * Positions are drawn around the initial values and projected onto the holonomic constraints. Velocities are drawn and
- * projected onto the velocity-level constraints. Both use Gauss–Newton steps of least norm. The random numbers are
- * unrelated to the system. An expression that vanishes at the samples is therefore zero everywhere, unless all samples
- * lie in a set of measure zero. */
+ * projected onto the velocity-level constraints. Both projections use Gauss–Newton steps of least norm. The random
+ * numbers are unrelated to the system. An expression that vanishes at the samples is therefore zero everywhere, unless
+ * all samples lie in a set of measure zero. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/base/finite.h"

@@ -135,8 +135,8 @@ static void set_decision(hamel_equilibrium *e, bool stable, const char *by) {
     e->decided_by = by;
 }
 
-/* Returns the dimension of the manifold of steady motions near z, in the velocities of cyclic coordinates and the other
- * coordinates. */
+/* Returns the dimension of the manifold of steady motions near z. A point of this manifold is given by the velocities
+ * of the cyclic coordinates and the values of the other coordinates. */
 static size_t steady_dimension(statics *s, const double *z) {
     size_t most = s->n + s->spinning_count, unknowns = statics_most(s);
     double *own = calloc(2 * unknowns + most * most + 1, sizeof *own);
@@ -177,7 +177,7 @@ static potential_verdict ask_potential(statics *s, const double *z, const family
     return potential_decide(s, z, f, facts->integrable, kinked);
 }
 
-/* Returns the reason for which neither eigenvalues nor the potential decide, or NULL if out of memory. */
+/* Returns the reason why neither eigenvalues nor the potential decide the stability, or NULL if out of memory. */
 static const char *reason_of(const potential_verdict *p, bool linear_decides, bool kinked, bool autonomous,
                              arena *memory) {
     const char *linear = linear_decides ? "linear theory does not decide"

@@ -75,8 +75,8 @@ bool statics_evaluate(statics *s, const double *z);
 /* Returns the largest |F_i| / scale_i at the point evaluated last. */
 double statics_residual(const statics *s);
 
-/* Sets step to −J⁺F, the solution of least norm, at the point evaluated last; rows have weight 1/scale. Returns false
- * on failure. */
+/* Sets step[unknowns] to −J⁺F, the solution of least norm, at the point evaluated last; rows have weight 1/scale.
+ * Returns false on failure. */
 bool statics_newton_step(statics *s, double *step);
 
 /* Replaces b (max(rows, columns) numbers) by A⁺b, the solution of least norm. A (rows × columns, row-major) is
@@ -136,7 +136,7 @@ void statics_congruence(size_t n, size_t columns, const double *A, const double 
 
 /* --- moving.c ----------------------------------------------------------------------------------------------------- */
 
-/* For use if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random
+/* Call if no equilibrium was found. Adds an error for each constraint whose Φ_t or B does not vanish at random
  * configurations (Papastavridis, example 3.2.5). Also adds an error for each force that changes with time at these
- * configurations. Returns HAMEL_INVALID if there is such an error, else HAMEL_OK. */
+ * configurations. Returns HAMEL_INVALID if an error was added, otherwise HAMEL_OK. */
 hamel_status moving_refuse(statics *s, hamel_error *error) HAMEL_CHECKED;

@@ -255,7 +255,7 @@ hamel_status structure_coupling(analysis *a) {
     for (size_t i = 0; i < a->n; i++) r->blocks += groups_root(parent, i) == i; /* blocks that contain coordinates */
     for (size_t c = 0; c < a->m; c++) {
         if (!a->model->active[c]) continue;
-        size_t index = 3 - (size_t)a->model->order[c]; /* 3 if holonomic, 2 if velocity, 1 if acceleration */
+        size_t index = 3 - (size_t)a->model->order[c]; /* holonomic: 3, velocity: 2, acceleration: 1 */
         if (index > r->index) r->index = index;
         r->blocks += groups_root(parent, a->n + c) == a->n + c; /* blocks that are a single multiplier */
     }

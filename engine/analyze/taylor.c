@@ -156,7 +156,7 @@ static mpfr_ptr of(const taylor *t, int32_t place, size_t k) {
     return taylor_coefficient(t, (size_t)place, k);
 }
 
-/* Returns the factor of coefficient i in coefficient k of a derivative; i for series in one variable. */
+/* Returns the factor of coefficient i in coefficient k of a derivative. For series in one variable, the factor is i. */
 static size_t weight(const taylor *t, size_t k, size_t i) {
     assert(i <= k);
     if (!t->multilinear) return i;

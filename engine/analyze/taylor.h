@@ -48,7 +48,7 @@ typedef struct taylor_plan {
 /* Creates the plan; its arrays are in `memory`. Returns false if memory or the graph failed. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory);
 
-/* Returns the position of a node; p->count if the plan does not contain it. */
+/* Returns the position of a node, or p->count if the plan does not contain the node. */
 size_t taylor_place(const taylor_plan *p, graph_node node);
 
 typedef struct taylor {

@@ -191,7 +191,7 @@ static bool stops_comparisons(hamel_status status) {
 }
 
 /* Evaluates the model at every state. The results of the first model are the reference, with which the others are
- * compared. Fails if an error stops all comparisons, or with the first error if no state could be evaluated. */
+ * compared. Fails if an error stops all comparisons. If no state could be evaluated, fails with the first error. */
 static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, hamel_formulation_difference *d,
                                          hamel_error *error) {
     assert(model->n == v->a->n && model->m <= v->a->model->m);

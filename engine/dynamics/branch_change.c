@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ITERATIONS bounds the Newton steps, and CHANGES the branch changes that are checked before a run. That check samples
- * LOOKS times and PLACES configurations. The numbers are chosen, not measured. */
+/* ITERATIONS bounds the number of Newton steps. CHANGES bounds the number of branch changes that are checked before a
+ * run. That check samples LOOKS times and PLACES configurations. All bounds are chosen, not measured. */
 enum { ITERATIONS = 40, CHANGES = 1000, LOOKS = 1000, PLACES = 3 };
 /* A value jumps if it changes by more than its motion within this fraction of the time span. Events are located to a
- * few ulps of time, which is far less. */
+ * few ulps of time, a far smaller interval. */
 static const double MOMENT = 1e-9;
 /* Bound on the relative rounding of a value and of the terms of a momentum: ε times some tens of thousands of terms. */
 static const double JUMP_ROUNDING = 1e-11;
@@ -66,7 +66,7 @@ static hamel_status evaluate_continuity(branch_change *c, double t, const double
     return HAMEL_OK;
 }
 
-/* Sets out to the values on the current branches, and adds to `moved_on` their changes within MOMENT. */
+/* Writes the values on the current branches to `out`, and adds their changes within MOMENT to c->moved_on. */
 static hamel_status evaluate_motion(branch_change *c, double t, const double *q, const double *v, double *out,
                                     hamel_error *error) {
     const model_settings *s = &c->model->settings;
@@ -90,7 +90,7 @@ static bool is_position(const branch_change *c, size_t i) {
     return of < 0 || c->k->discrete_state.active[of];
 }
 
-/* Returns the index of the first function that jumps although it must be continuous, or their count. */
+/* Returns the index of the first function that jumps although it must be continuous, or c->model->continuity.count. */
 static size_t first_jump(const branch_change *c) {
     size_t i = 0, count = c->model->continuity.count;
     while (i < count && !(is_position(c, i) && jumps(c, c->model->n + 1 + i, 0))) i++;
@@ -288,7 +288,7 @@ hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, h
 /* --- before a run ------------------------------------------------------------------------------------------------- */
 
 /* Sets c->t to the time between `low` and `high` at which branch i changes, found by bisection. Sets c->branches to the
- * branches before the change, and the current branches to those after. */
+ * branches before the change, and the current branches to those after it. */
 static void locate_change(branch_change *c, size_t i, double from, const double *q, const double *v, double low,
                           double high) {
     discrete_state *state = &c->k->discrete_state;

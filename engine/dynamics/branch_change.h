@@ -8,13 +8,13 @@
  *
  * where − and + denote the branches before and after, and Λ are the multipliers integrated over the instant. For
  * constraints that are imposed suddenly and persist, this is Δ ∂T/∂q' = Aᵀ Λ (Papastavridis, Analytical Mechanics,
- * ch. 4). If a prescribed position has a kink in time, T contains its velocity and jumps, so p⁻ becomes p⁺. A
- * prescribed velocity that jumps changes ψ. These equations hold for all formulations, because p are the momenta of the
- * Lagrangian.
+ * ch. 4). If a prescribed position has a kink in time, its velocity jumps. T contains this velocity, so p⁻ becomes p⁺.
+ * A prescribed velocity that jumps changes ψ. These equations hold for all formulations, because p are the momenta of
+ * the Lagrangian.
  *
  * Three kinds of jumps are reported as errors. Functions that are differentiated along the motion must not jump,
- * because their rate would be infinite. Momenta and energy must not jump at a branch that coordinates or velocities
- * decide, because ∂L/∂q is infinite there. Velocities must not jump if forces contain the multipliers, as friction
+ * because their rate would be infinite. If coordinates or velocities cause the branch change, momenta and energy must
+ * not jump, because ∂L/∂q is infinite there. Velocities must not jump if forces contain the multipliers, as friction
  * does. */
 #pragma once
 

@@ -21,8 +21,8 @@ enum { FORCE_ITERATIONS = 60 };
  * state takes some hundred evaluations. */
 enum { REST = 100 };
 enum { MASS_STATES = 3 }; /* number of states tested: M counts as always singular if it is singular at all of them */
-/* Largest distance of these states from the initial values in a coordinate, relative to 1 + |q|. It avoids special
- * values near the initial ones (chosen, not measured). */
+/* Largest distance of these states from the initial values in a coordinate, relative to 1 + |q|. The distance is large
+ * enough to leave special initial values; chosen, not measured. */
 static const double BESIDE = 0.5;
 
 kkt *dynamics_create_system(const hamel_model *model, int highest) {
@@ -97,8 +97,8 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory) {
     kkt_recall(k->velocities, memory->velocities);
 }
 
-/* Sets k->singular_mass if M is singular at the initial values, which may be special, and at states near them. An M
- * that is not finite counts as regular. Returns false if out of memory. */
+/* Sets k->singular_mass to true if M is singular at the initial values and at states near them. The initial values
+ * alone may be special. An M that is not finite counts as regular. Returns false if out of memory. */
 static bool find_mass_rank(dynamics *k) {
     const hamel_model *model = k->model;
     double *q = k->project_step;
@@ -239,7 +239,7 @@ bool dynamics_needs_multipliers(const dynamics *k) {
     return k->model->dynamics.W.count > 0 || k->model->dynamics.nonideal || k->friction;
 }
 
-/* Solves the factored system for the forces g; includes Coulomb friction if `whole`. */
+/* Solves the factored system for the forces g. If `whole`, includes Coulomb friction. */
 static hamel_status solve_factored(dynamics *k, const double *g, bool whole, double *a, double *lambda,
                                    hamel_error *error) {
     hamel_status status = motion_solve(&k->motion, g, k->b, CONTRADICTION, a, lambda);
@@ -251,7 +251,7 @@ static hamel_status solve_factored(dynamics *k, const double *g, bool whole, dou
  * to the left-hand side, so that g = Q(λ) − W λ. C (may be NULL) is added to Q. */
 static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
-    double *g = k->values + model->dynamics.at_Q; /* overwritten; each iteration evaluates it again */
+    double *g = k->values + model->dynamics.at_Q; /* Q, overwritten by g; each iteration evaluates Q again */
     double change = 0;
     for (int iteration = 0; iteration < FORCE_ITERATIONS; iteration++) {
         hamel_status status = iteration || C ? dynamics_evaluate_again(k, error) : HAMEL_OK;
@@ -278,7 +278,7 @@ static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, d
     return HAMEL_SINGULAR;
 }
 
-/* Sets out to Aᵀλ for the first `count` constraints. */
+/* Sets out[n] to Aᵀλ for the first `count` constraints. */
 static void reaction(const dynamics *k, const double *lambda, size_t count, double *out) {
     const hamel_model *model = k->model;
     memset(out, 0, model->n * sizeof *out);

@@ -58,9 +58,9 @@ dynamics *dynamics_create(const hamel_model *model);
 kkt *dynamics_create_system(const hamel_model *model, int highest);
 void dynamics_free(dynamics *k);
 
-/* Limits the time of evaluations and solutions. Once `poll` requests cancellation or CLOCK_MONOTONIC has passed the
- * deadline (seconds; 0: none), they return HAMEL_CANCELED without an error. Loops that check the status therefore
- * end. */
+/* Limits the time of evaluations and solutions. Evaluations and solutions return HAMEL_CANCELED without an error once
+ * `poll` requests cancellation or CLOCK_MONOTONIC has passed `deadline` (in seconds; 0: no deadline). Loops that check
+ * the status therefore end. */
 void dynamics_limit(dynamics *k, hamel_poll *poll, double deadline);
 
 /* Makes exactly these constraints (m) active from the next evaluation on. `active` may be the array of the discrete
@@ -80,8 +80,8 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory);
  * HAMEL_NOT_FINITE; `error` (may be NULL) then names the expression that is not finite. */
 hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const double *v, hamel_error *error);
 
-/* Residuals at the state evaluated last: Φ, and dΦ/dt or the f of a velocity constraint. Each has m entries, which are
- * 0 if the constraint has no such level or is inactive. */
+/* Residuals at the state evaluated last: Φ, and dΦ/dt or the f of a velocity constraint. Each array has m entries. If a
+ * constraint has no such level or is inactive, its entry is 0. */
 static inline const double *dynamics_position(const dynamics *k) {
     return k->values + k->model->dynamics.at_position;
 }
@@ -106,10 +106,10 @@ bool dynamics_has_level(const dynamics *k, bool position);
 
 /* Computes a[n] and lambda[m] at the state evaluated last, with A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods
  * Appl. Mech. Eng. 1 (1972) 1). With α = β = 0, the constraints are not stabilized. lambda may be NULL unless
- * dynamics_needs_multipliers. If forces contain multipliers, Newton's method solves for both. If constraints are not
- * ideal, the function computes the ideal reaction, the nonideal force C, then the motion for Q + C (Udwadia, J. Math.
- * Anal. Appl. 251 (2000) 341, eq. 28), including Coulomb friction (friction.h). Returns HAMEL_OK, HAMEL_SINGULAR,
- * HAMEL_INCOMPATIBLE or HAMEL_NOT_FINITE. */
+ * dynamics_needs_multipliers returns true. If forces contain multipliers, Newton's method solves for accelerations and
+ * multipliers together. If constraints are not ideal, the function computes the ideal reaction, the nonideal force C,
+ * then the motion for Q + C (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eq. 28), including Coulomb friction
+ * (friction.h). Returns HAMEL_OK, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE or HAMEL_NOT_FINITE. */
 hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, double *a, double *lambda,
                                     hamel_error *error);
 
@@ -146,11 +146,11 @@ hamel_status dynamics_project_direction(dynamics *k, double *dq, double *dv);
  * A s = Φ in the metric of M. Violations of the constraints then decay as exp(−rate·t). */
 hamel_status dynamics_approach_positions(dynamics *k, double rate, double *dq) HAMEL_CHECKED;
 
-/* Computes the largest scaled residual of each level at the state evaluated last. A position residual |Φ_c| is relative
- * to Σ |A_ci| max(1, |q_i|); for velocities, |q'_i| replaces |q_i|. */
+/* Sets *position and *velocity to the largest scaled residual of each level at the state evaluated last. A position
+ * residual |Φ_c| is relative to Σ |A_ci| max(1, |q_i|); for velocities, |q'_i| replaces |q_i|. */
 void dynamics_residuals(dynamics *k, double *position, double *velocity);
 
-/* Returns the scaled residual of one constraint at the state evaluated last, after dynamics_residuals. */
+/* Returns the scaled residual of one constraint at the state evaluated last. Call dynamics_residuals first. */
 double dynamics_scaled(const dynamics *k, size_t c, bool position);
 
 /* Computes the n free accelerations M⁻¹Q at the state evaluated last. */
@@ -159,15 +159,15 @@ hamel_status dynamics_free_accelerations(dynamics *k, double *out);
 /* Returns dh/dt at (t, q, v) with multipliers lambda, or 0 if it vanishes identically. */
 double dynamics_energy_rate(dynamics *k, double t, const double *q, const double *v, const double *lambda);
 
-/* Adds an error that names the expression if dh/dt is not finite. */
+/* If dh/dt is not finite, adds an error that names the expression. */
 hamel_status dynamics_check_energy_rate(dynamics *k, double t, const double *q, const double *v, const double *lambda,
                                         hamel_error *error) HAMEL_CHECKED;
 
-/* A dependent set of constraints whose right-hand sides disagree; the set is a single constraint if its row
+/* A dependent set of constraints whose right-hand sides disagree. A single constraint is such a set if its row
  * vanishes. */
 typedef struct dynamics_contradiction {
     char names[400];
-    size_t count, last; /* number of constraints in the set; index of the last one */
+    size_t count, last; /* number of constraints in the set; index of the last constraint */
     double off;         /* difference of the right-hand sides */
 } dynamics_contradiction;
 
@@ -177,14 +177,14 @@ typedef struct dynamics_contradiction {
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,
                                          dynamics_contradiction *out) HAMEL_CHECKED;
 
-/* Returns the rank margin (kkt_margin) of all active rows at the state evaluated last, for every formulation; 1 if
- * unknown. */
+/* Returns the rank margin (kkt_margin) of all active rows at the state evaluated last, or 1 if the margin is unknown.
+ * The function supports every formulation. */
 double dynamics_margin(dynamics *k);
 
 /* Writes the names of the constraints that become redundant at the state evaluated last, whose rank margin is `margin`.
  * Returns false if no constraint becomes redundant or if out of memory. */
 bool dynamics_dependent_names(const dynamics *k, double margin, char *names, size_t size);
 
-/* Adds an error that explains a failure at the state evaluated last, except for HAMEL_CANCELED. Returns the status of
- * the error. */
+/* Adds an error that explains a failure at the state evaluated last. For HAMEL_CANCELED, adds no error. Returns the
+ * status of the error. */
 hamel_status dynamics_explain(dynamics *k, hamel_status status, hamel_error *error);

@@ -27,8 +27,8 @@ void dynamics_vec8_free(dynamics_vec8 *k);
 /* Evaluates the expressions that depend on parameters only. */
 void dynamics_vec8_prepare(dynamics_vec8 *k);
 
-/* Computes a[n] at (*t, q[n], v[n]). If a value in a lane is not finite, neither is a. If M is not positive definite in
- * a lane, k->margin ≤ 0 there. */
+/* Computes a[n] at (*t, q[n], v[n]). If a value in a lane is not finite, some accelerations in this lane are not finite
+ * either. If M is not positive definite in a lane, k->margin ≤ 0 there. */
 void dynamics_vec8_accelerations(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
 
 /* Writes outputs, invariants, checks and energy at these states to k->observed. */

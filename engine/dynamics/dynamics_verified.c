@@ -56,8 +56,8 @@ static bool open_other_way(dynamics *k) {
     return k->other_a && k->other_lambda && (k->motion.null_space || k->other_null_space);
 }
 
-/* Replaces the solution by that of the second solver if its residual is smaller. Failure of that solver is not an
- * error. Returns HAMEL_OK, HAMEL_CANCELED or HAMEL_NO_MEMORY. */
+/* If the second solver finds a solution with a smaller residual, replaces the solution by it. Failure of that solver is
+ * not an error. Returns HAMEL_OK, HAMEL_CANCELED or HAMEL_NO_MEMORY. */
 static hamel_status try_other_way(dynamics *k, double *a, double *lambda, equation_residual *missed) {
     assert(a != k->other_a && k->motion.kkt == k->all);
     motion_solver kept = k->motion;

@@ -16,16 +16,16 @@ typedef struct friction friction;
 /* The model must have friction. Returns NULL if out of memory. */
 friction *friction_create(const hamel_model *model, arena *memory);
 
-/* On entry, `motion` is factored and x and lambda solve the system without friction; on return, they include it.
- * `values` are the outputs of the dynamics program; t is used in messages only. Returns HAMEL_SINGULAR, with an error
- * that names the constraints, if no solution or more than one is found; otherwise the status of motion_solve. `error`
- * may be NULL. */
+/* On entry, `motion` is factored, and x and lambda solve the system without friction. On return, x and lambda include
+ * friction. `values` are the outputs of the dynamics program; t is used in messages only. If no solution or more than
+ * one is found, adds an error that names the constraints and returns HAMEL_SINGULAR. Otherwise returns the status of
+ * motion_solve. `error` may be NULL. */
 hamel_status friction_solve(friction *f, motion_solver *motion, const double *values, const double *g, const double *r,
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
 /* Solves the equations linearized at the last solution, whose multipliers are `lambda`, for changes g and r of the
- * right-hand sides, with constant signs of lambda. On entry, x and mu solve the system without friction; on return,
- * they include it. */
+ * right-hand sides, with constant signs of lambda. On entry, x and mu solve the system without friction. On return, x
+ * and mu include friction. */
 hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
                                   const double *r, const double *lambda, double *x, double *mu) HAMEL_CHECKED;
 

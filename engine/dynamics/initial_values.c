@@ -39,8 +39,8 @@ static bool nearest_create(nearest *w, dynamics *k, double t) {
                          {&w->off[1], m}, {&w->scaled[0], m}, {&w->scaled[1], m});
 }
 
-/* Adds an error for each violated constraint whose coefficients are all 0, such as the norm of a zero quaternion,
- * because nearest values do not exist. Returns false if there is no such constraint. */
+/* Adds an error for each violated constraint whose coefficients are all 0, because nearest values do not exist for it.
+ * An example is the norm of a zero quaternion. Returns false if there is no such constraint. */
 static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
     const hamel_model *model = k->model;
     bool any = false;
@@ -139,7 +139,8 @@ static hamel_status solve_level(nearest *w, double *q, double *v, bool position,
     return rounding ? HAMEL_OK : HAMEL_INCOMPATIBLE;
 }
 
-/* Adds an error that names contradictory redundant constraints, otherwise the constraint with the largest residual. */
+/* If redundant constraints contradict each other, adds an error that names them. Otherwise the error names the
+ * constraint with the largest residual. */
 static hamel_status no_consistent_values(nearest *w, bool position, hamel_error *error) {
     dynamics *k = w->k;
     const hamel_model *model = k->model;

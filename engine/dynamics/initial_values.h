@@ -15,9 +15,8 @@ hamel_status initial_values_make_consistent(dynamics *k, double t, double *q, do
                                             double *residual, hamel_error *error) HAMEL_CHECKED;
 
 /* Replaces v by the smallest velocities that satisfy the initial values of quasi-velocities, the constraints and the
- * velocities of coordinates specified by the user. Returns HAMEL_INCONSISTENT if these contradict each other by
- * more than INITIAL_MISS.
- * Does nothing for a model without such initial values. */
+ * velocities of coordinates specified by the user. Returns HAMEL_INCONSISTENT if these conditions contradict each other
+ * by more than INITIAL_MISS. If no quasi-velocity has an initial value, does nothing. */
 hamel_status initial_velocities_from_quasi(dynamics *k, double t, const double *q, double *v,
                                            hamel_error *error) HAMEL_CHECKED;
 
@@ -29,8 +28,8 @@ typedef struct initial_directions {
     const double *dynamics, *quasi, *u0, *v0;
 } initial_directions;
 
-/* Sets dv[lane] to the tangents of the velocities v computed by initial_velocities_from_quasi. First evaluate `k` at
- * the original coordinates and zero velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Sets dv[lane] to the tangents of the velocities v that initial_velocities_from_quasi computed. Before the call,
+ * evaluate `k` at the original coordinates and zero velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status initial_velocities_along(dynamics *k, const double *v, const initial_directions *d,
                                       double *const *dv) HAMEL_CHECKED;
 

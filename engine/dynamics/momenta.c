@@ -71,7 +71,7 @@ static hamel_status momenta_rates(variables *x, const double *a, const double *l
     return all_finite(dw, x->n) ? HAMEL_OK : HAMEL_NOT_FINITE;
 }
 
-/* Computes the differential dv of q' for dt, dq and dw at the state in x. */
+/* Sets dv[n] to the differential of q' for dt, dq and dw at the state in x. */
 static hamel_status momenta_velocity_change(variables *x, double dt, const double *dq, const double *dw, double *dv) {
     momenta *o = x->own;
     hamel_status status = momentum_map_differentiate(&o->map, x->t, x->q, x->v, dt, dq, NULL);

@@ -126,7 +126,8 @@ hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, c
     assert(search->start != v && map->step != v);
     inversion w = {.map = map, .search = search, .t = t, .v = v, .q = q};
     size_t n = map->model->n;
-    /* Newton may not converge from a guess near the speed of light in the wrong direction: restart from search->start */
+    /* Newton's method may diverge from a guess near the speed of light in the wrong direction: restart from
+     * search->start */
     if (!map->model->momenta.linear && iterate_velocities(&w, NULL) == HAMEL_OK) return HAMEL_OK;
     memcpy(v, search->start, n * sizeof *v);
     hamel_status status = map->model->momenta.linear ? take_linear_step(&w, error) : iterate_velocities(&w, error);

@@ -47,7 +47,7 @@ typedef struct momentum_search {
 } momentum_search;
 
 /* Computes the velocities v[n]. On entry, v is a guess, used only if momenta are not linear in the velocities. Returns
- * HAMEL_OK, or HAMEL_SINGULAR or HAMEL_NOT_FINITE with an error unless `error` is NULL. */
+ * HAMEL_OK, HAMEL_SINGULAR or HAMEL_NOT_FINITE. A failure adds an error unless `error` is NULL. */
 hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, const momentum_search *search, double *v,
                                  hamel_error *error) HAMEL_CHECKED;
 

@@ -113,7 +113,7 @@ static bool color_columns(newton_matrix *w) {
     arena scratch = {0};
     size_t *start = arena_alloc(&scratch, n + 2, sizeof *start), *list = arena_alloc(&scratch, p->count, sizeof *list),
            *row_start = arena_alloc(&scratch, w->all + 2, sizeof *row_start);
-    int *taken = arena_ints(&scratch, n); /* per color: 1 + the last column that cannot have it */
+    int *taken = arena_ints(&scratch, n); /* per color: 1 + the last column that cannot have the color */
     if (scratch.failed) {
         arena_free(&scratch);
         return false;

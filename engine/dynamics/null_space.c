@@ -211,8 +211,8 @@ static void bias_accelerations(null_space *s, const double *b) {
     velocity_basis_solve(basis, s->phi);
 }
 
-/* Computes q'' for the forces g; with b NULL, the response to g. Returns the contradiction of the acceleration
- * constraints. */
+/* Computes q'' for the forces g. If b is NULL, computes the response to g. Returns the contradiction of the
+ * acceleration constraints. */
 static double accelerations(null_space *s, const double *g, const double *b, double *x) {
     size_t n = s->n, p = s->freedom;
     if (!b) memset(s->right, 0, s->m * sizeof *s->right);

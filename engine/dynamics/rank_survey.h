@@ -1,11 +1,11 @@
 /* rank_survey.h — rank of A along a motion and usual length of each of its rows.
  *
- * At a single state, rounding and the drift of the integration would decide the rank. For example, of the rows cos(a)
- * b' = 0 and sin(a) b' = 0 one vanishes at each quarter turn, and the direction of its rounding is arbitrary. The rank
- * of analytic rows is the same at almost all states of a connected set and lower at the others. It is therefore
- * computed once, at random states on the constraints near the initial state (random evaluation, as in Schwartz, J. ACM
- * 27 (1980) 701), and used as an upper bound. Row lengths are compared with those at these states. The survey is not
- * updated later, so results do not depend on which states have been evaluated. */
+ * At a single state, rounding and the drift of the integration would decide the rank. For example, one of the rows
+ * cos(a) b' = 0 and sin(a) b' = 0 vanishes at each quarter turn. The direction of its rounding error is arbitrary. The
+ * rank of analytic rows is the same at almost all states of a connected set and lower at the others. The rank is
+ * therefore computed once, at random states on the constraints near the initial state, and used as an upper bound
+ * (random evaluation, as in Schwartz, J. ACM 27 (1980) 701). Row lengths are compared with those at these states. The
+ * survey is not updated later, so results do not depend on which states have been evaluated. */
 #pragma once
 
 #include "engine/base/error.h"

@@ -107,7 +107,7 @@ static double length(const stick_slip *w, size_t j, const double *x) {
     return parts_of(w, j) == 1 ? fabs(x[0]) : sqrt(slip_product(w, j, x, x));
 }
 
-/* Sets the direction of a slip to `turn` times that of `x`; turn is 1, −1, or 0 for no direction. */
+/* Sets the direction of slip j to `turn` times the direction of x. `turn` is 1, −1, or 0 for no direction. */
 static void set_direction(stick_slip *w, size_t j, const double *x, double turn) {
     assert(turn == 1 || turn == 0 || turn == -1);
     const model_slip *slip = &w->model->friction.slips[j];
@@ -346,7 +346,8 @@ static bool release_overloaded(stick_slip *w) {
     return true;
 }
 
-/* Makes one slip stick that would slip backwards. Returns false if no slip would. */
+/* Makes one slip stick that was released at rest and accelerates against its direction. Returns false if there is no
+ * such slip. */
 static bool stick_reversed(stick_slip *w) {
     accelerate(w);
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {

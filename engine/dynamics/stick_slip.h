@@ -7,8 +7,8 @@
  *     idle     All its constraints are inactive.
  *
  * The states of slips at rest are decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics with
- * Unilateral Contacts, 1996, ch. 5). At first all of them stick. Then the slip that exceeds its limit most is released
- * and slips against its friction force. A slip that would slip backwards sticks again. */
+ * Unilateral Contacts, 1996, ch. 5). At first all slips at rest stick. Then the slip that exceeds its limit most is
+ * released and slips against its friction force. A slip that would slip backwards sticks again. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -26,8 +26,8 @@ void stick_slip_mark(stick_slip *w, size_t j);
 hamel_status stick_slip_release(stick_slip *w) HAMEL_CHECKED;
 
 /* Decides which slips stick at (t, q, v) and sets the discrete state of the dynamics. Slips whose speed is within the
- * tolerances of 0 are at rest. Returns HAMEL_SINGULAR, with an error, if no state is consistent; otherwise a status of
- * dynamics_accelerations. */
+ * tolerances of 0 are at rest. If no state is consistent, adds an error and returns HAMEL_SINGULAR. Otherwise returns a
+ * status of dynamics_accelerations. */
 hamel_status stick_slip_decide(stick_slip *w, double t, const double *q, const double *v,
                                hamel_error *error) HAMEL_CHECKED;
 

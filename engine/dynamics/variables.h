@@ -21,7 +21,7 @@ typedef struct variables_table {
     hamel_status (*velocities)(variables *x, const double *w, hamel_error *error);
     hamel_status (*from_velocities)(variables *x, double *w);
     hamel_status (*rates)(variables *x, const double *a, const double *lambda, double *dw);
-    /* Sets dv to the differential of q'(t, q, w) for dt, dq and dw. */
+    /* Sets dv[n] to the differential of q'(t, q, w) for dt, dq and dw. */
     hamel_status (*velocity_change)(variables *x, double dt, const double *dq, const double *dw, double *dv);
     hamel_status (*change)(variables *x, const double *dq, const double *dv, double *dw);
     void (*tolerances)(const variables *x, const double *atol, double *out);
@@ -74,7 +74,7 @@ static inline bool variables_need_multipliers(const variables *x) {
     return x->table->need_multipliers;
 }
 
-/* Sets v to q'(t, q, w). On entry, v[n] is a guess, used only if w is not linear in q'. `error` may be NULL. Returns
+/* Sets v[n] to q'(t, q, w). On entry, v is a guess, used only if w is not linear in q'. `error` may be NULL. Returns
  * HAMEL_OK, HAMEL_SINGULAR or HAMEL_NOT_FINITE. */
 hamel_status variables_velocities(variables *x, double t, const double *q, const double *w, double *v,
                                   hamel_error *error) HAMEL_CHECKED;
@@ -83,16 +83,15 @@ hamel_status variables_velocities(variables *x, double t, const double *q, const
 hamel_status variables_from_velocities(variables *x, double t, const double *q, const double *v,
                                        double *w) HAMEL_CHECKED;
 
-/* Sets dw to w' at the state that x->dynamics evaluated last, for its accelerations a[n] and, if needed, multipliers
- * lambda[m]. */
+/* Sets dw[count] to w' at the state that x->dynamics evaluated last. a[n] are the accelerations and lambda[m] the
+ * multipliers at that state; lambda is read only if variables_need_multipliers returns true. */
 static inline hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
     assert(x->count <= x->n && dw != a);
     return x->table->rates(x, a, lambda, dw);
 }
 
-/* Replaces the accelerations a[n] of x->dynamics, from which dw was computed, by d/dt q'(t, q, w) for the rates dw.
- * These are the accelerations of the integrated motion. Uses the state of the last call of variables_velocities or
- * variables_from_velocities. */
+/* Replaces the accelerations a[n], from which dw was computed, by those of the integrated motion: d/dt q'(t, q, w) for
+ * the rates dw. Uses the state of the last call of variables_velocities or variables_from_velocities. */
 static inline hamel_status variables_accelerations(variables *x, const double *dw, double *a) {
     return variables_are_velocities(x) ? HAMEL_OK : x->table->velocity_change(x, 1, x->v, dw, a);
 }

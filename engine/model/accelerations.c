@@ -20,13 +20,14 @@
 #include "engine/mechanics/extended_system.h"
 #include "engine/model/model.h"
 
-/* Upper bound on the products of the factorization: a constant plus a number for each unknown. Beyond it, for a full
- * matrix of 24 rows, numerical column factorization is as fast. DIVISION: cost of a division in products. */
+/* Upper bound on the products of the factorization: a constant plus a number for each unknown. For a full matrix of 24
+ * rows, which exceeds this bound, numerical column factorization is as fast. DIVISION: cost of a division in
+ * products. */
 enum { PRODUCTS_MOST = 1000, PRODUCTS_OF_UNKNOWN = 8, DIVISION = 4 };
 
-/* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. It is used if it needs
- * at most (entries of M) · n / EXTENDED_GAIN products. If M is full, with n²/2 entries, this is 3/8 of the n³/6
- * products of its factorization. Both numbers are chosen, not measured. */
+/* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. The system is used if
+ * its factorization needs at most (entries of M) · n / EXTENDED_GAIN products. If M is full, with n²/2 entries, this is
+ * 3/8 of the n³/6 products of its factorization. EXTENDED_ENTRIES and EXTENDED_GAIN are chosen, not measured. */
 enum { EXTENDED_ENTRIES = 8, EXTENDED_GAIN = 8 };
 
 /* Priority queue of the unknowns that can be eliminated next, cheapest first. */
@@ -176,7 +177,7 @@ static bool solve_extended(elimination *x, const hamel_model *model, const hamel
     return !x->failed;
 }
 
-/* Returns the number of products up to which the extended system is used; 0 if it is not tried. */
+/* Returns the number of products up to which the extended system is used, or 0 if the system is not tried. */
 static size_t extended_products(const hamel_model *model) {
     size_t entries = model->dynamics.M.count;
     if (model->formulation->derive != lagrange_derive || entries < EXTENDED_ENTRIES * model->n) return 0;

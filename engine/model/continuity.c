@@ -10,7 +10,8 @@
 /* Appends a function to compare. Returns false if out of memory. */
 static bool note(hamel_model *model, graph_node *nodes, graph_node node, model_continuous what) {
     if (node < 0) return true;
-    what.pointer = arena_text(&model->memory, what.pointer, strlen(what.pointer)); /* its owner may free it */
+    /* a copy, because the owner may free the text */
+    what.pointer = arena_text(&model->memory, what.pointer, strlen(what.pointer));
     nodes[model->continuity.count] = node;
     model->continuity.functions[model->continuity.count++] = what;
     return what.pointer != NULL;

@@ -19,7 +19,8 @@ static int32_t find_quasi_velocity(const hamel_system *s, const char *name, size
     return -1;
 }
 
-/* Returns the length of NAME in "NAME.initial" or "NAME.velocity" and sets *kind; 0 and INPUT_NONE for others. */
+/* Returns the length of NAME in "NAME.initial" or "NAME.velocity" and sets *kind. For other texts, returns 0 and sets
+ * *kind to INPUT_NONE. */
 static size_t base_length(const char *name, input_kind *kind) {
     const char *dot = strrchr(name, '.');
     *kind = !dot                            ? INPUT_NONE

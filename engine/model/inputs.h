@@ -16,11 +16,12 @@ typedef struct model_input {
 model_input inputs_find(const hamel_system *s, const char *name);
 
 /* Copies NAME of "NAME.initial" or "NAME.velocity" to the system's memory and sets *kind. Returns NULL if out of
- * memory; for other names returns NULL and sets *kind to INPUT_NONE. */
+ * memory. For other names, returns NULL and sets *kind to INPUT_NONE. */
 const char *inputs_base_name(hamel_system *s, const char *name, input_kind *kind);
 
 /* Sets rates[j] to the node dp_j/dp_input for all parameters j. Returns false if the graph has failed (graph_status). */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates);
 
-/* Returns the node d node/dp_input, given the rates dp_j/dp_input of all parameters; 0 for GRAPH_NONE. */
+/* Returns the derivative of `node` with respect to p_input, given the rates dp_j/dp_input of all parameters. If `node`
+ * is GRAPH_NONE, returns the number 0. */
 graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rates);

@@ -108,7 +108,8 @@ static graph_node *list_dynamics(hamel_model *model, const hamel_equations *e) {
     return nodes;
 }
 
-/* Returns true if no entry in rows with this constraint order, or in any row if it is NULL, depends on velocities. */
+/* Returns true if no entry in the rows of constraints of order *order depends on velocities. If `order` is NULL, checks
+ * all rows. */
 static bool is_free_of_velocities(const hamel_model *model, const matrix_pattern *p, const constraint_order *order) {
     for (size_t k = 0; k < p->count; k++)
         if ((!order || model->order[p->entries[k].row] == *order) &&
@@ -117,7 +118,8 @@ static bool is_free_of_velocities(const hamel_model *model, const matrix_pattern
     return true;
 }
 
-/* Lists M, A, p, ψ of formulations in momenta. *list does not change for other formulations. Returns false if out of memory. */
+/* Lists M, A, p, ψ of formulations in momenta. For other formulations, *list does not change. Returns false if out of
+ * memory. */
 static bool list_momenta(hamel_model *model, const hamel_equations *e, graph_node **list) {
     graph_node zero = graph_number(model->system->graph, 0);
     if (!e->momentum_rate && !e->cyclic) return true;

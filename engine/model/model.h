@@ -2,8 +2,8 @@
  *
  * A model contains the programs, patterns, initial values, settings and names that a run needs. Its graph is closed:
  * nodes cannot be added. A run uses the nodes to print expressions that are not finite and to bound the rounding of
- * residuals. A sweep compiles values that depend on its parameters from them. The tables for creating nodes take five
- * times as much memory and are freed. */
+ * residuals. From these nodes, a sweep compiles the values that depend on its parameters. The tables for creating nodes
+ * take five times as much memory and are freed. */
 #pragma once
 
 #include "engine/compile/native.h"
@@ -66,7 +66,7 @@ typedef struct model_sensitivities {
     double *u0;          /* count × quasi.count: derivatives of the initial values of quasi-velocities */
     size_t output_count; /* number of differentiated outputs: all outputs except those of the scene */
     size_t column_count; /* columns for each input: n for q, n for q', then outputs */
-    bool unique_only;    /* whether multipliers occur; their derivatives exist only without redundant constraints */
+    bool unique_only;    /* true if multipliers occur: their derivatives exist only without redundant constraints */
     bool needs_ideal;    /* whether ideal reactions must be separated from all others */
 } model_sensitivities;
 
@@ -81,8 +81,8 @@ typedef struct model_event {
     const char *name, *pointer;
     hamel_direction direction;
     bool terminate;
-    bool has_rate; /* whether the rate of the root function is known, as the function depends on (t, q, q') only */
-    bool has_bend; /* whether the second rate is known, as the rate contains no accelerations */
+    bool has_rate; /* true if the rate of the root function is known: the function depends on (t, q, q') only */
+    bool has_bend; /* true if the second rate is known: the rate contains no accelerations */
     bool contact;  /* whether impulses or assignments of the event change the rate of its root function */
     size_t set_count;
     const int32_t *targets;        /* set_count targets: i for q_i, n + i for q'_i */
@@ -99,7 +99,8 @@ static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
-/* A slip along a surface: one speed in the plane, several components in space. Its frictions stick while it is 0. */
+/* A slip along a surface: one speed in the plane, several components in space. Its frictions stick while the slip is
+ * 0. */
 typedef struct model_slip {
     size_t row, parts; /* first row and number of the constraints that hold the slip at 0; only independent rows act */
     size_t nonsmooth[3]; /* nonsmooth operators whose branches represent the slip direction */
@@ -110,7 +111,8 @@ typedef struct model_slip {
 /* The programs of the equations of motion, with the offsets of their outputs. */
 typedef struct model_dynamics {
     /* One program of (t, q, q') computes M, A, W, F, Q, b, ψ (velocity level) and Φ (position level). The fields are
-     * the offsets of these outputs. ψ is 0 for acceleration constraints, Φ for all but holonomic ones. */
+     * the offsets of these outputs. ψ is 0 for acceleration constraints. Φ is 0 for all constraints except holonomic
+     * ones. */
     struct program *program;
     sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
     size_t at_Q, at_b, at_velocity, at_position, count;
@@ -169,9 +171,9 @@ typedef struct model_momenta {
     bool *cyclic; /* n: which coordinates are cyclic; NULL except in Routh's equations */
 } model_momenta;
 
-/* Functions of (t, q, q') that are compared on both branches at a change of branch. They are p = ∂L/∂q' (n values), h,
- * and functions that must be continuous along the motion. The program is NULL if neither these functions nor ψ and A
- * depend on a branch. */
+/* Functions of (t, q, q') that are compared before and after a change of branch. They are p = ∂L/∂q' (n values), h, and
+ * functions that must be continuous along the motion. The program is NULL if neither these functions nor ψ and A depend
+ * on a branch. */
 typedef struct model_continuity {
     struct program *program;
     size_t count;
@@ -189,7 +191,8 @@ typedef struct model_observation {
     model_check *checks;
 } model_observation;
 
-/* `roots` and `jumps` have the same inputs as the observation, `nonsmooth` has (t, q, q'). Empty programs are NULL.
+/* The inputs of `roots` and `jumps` are those of the observation. The inputs of `nonsmooth` are (t, q, q'). Empty
+ * programs are NULL.
  *   roots       root functions of the events, then arguments of the nonsmooth operators
  *   jumps       rates of the root functions (0 if unknown), then values and restitutions of events
  *   nonsmooth   arguments of the nonsmooth operators whose branches are held, before branch symbols are substituted;

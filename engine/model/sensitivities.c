@@ -237,8 +237,8 @@ static hamel_status look_at_events(const hamel_model *model) {
     return refuse_jump(model);
 }
 
-/* Rejects models whose forces contain multipliers if ideal reactions are needed: the derivatives of both cannot be
- * solved from one linear system. */
+/* If ideal reactions are needed, rejects models whose forces contain multipliers: one linear system does not determine
+ * the derivatives of reactions and multipliers. */
 static hamel_status look_at_reactions(const hamel_model *model) {
     const unsigned parts = GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
     bool asked = depends(model->observation.program, parts) || depends(model->events.roots, parts) ||

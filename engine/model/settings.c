@@ -27,7 +27,7 @@ static bool time_of(hamel_system *s, const hamel_expression *e, double *value) {
     return true;
 }
 
-/* Adds an error with this message unless the value meets the condition. */
+/* If `condition` is false, adds an error with this message. */
 static void require(hamel_system *s, bool condition, const hamel_expression *e, const char *message) {
     if (!condition) (void)hamel_fail(s->error, HAMEL_INVALID, e->pointer, 0, "%s", message);
 }
