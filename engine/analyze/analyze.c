@@ -137,7 +137,7 @@ hamel_status analysis_create_model(analysis *a, const hamel_description *d) {
     if (status != HAMEL_OK) return status;
     a->system = a->model->system;
     a->n = a->model->n;
-    a->m = a->system->standing_count; /* constraints that act initially; the others follow them */
+    a->m = a->system->standing_count; /* constraints that act initially, listed first */
     a->system->error = a->error;
     a->system->poll = r->poll;
     return HAMEL_OK;

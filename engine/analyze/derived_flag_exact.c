@@ -40,8 +40,8 @@ static bool is_short(const fields_of_group *f, const graph_node *nodes, size_t c
     return found > 0 && found <= most;
 }
 
-/* Adds a row to the vertical fields if it is independent of them; all rows are then fully eliminated. Returns false if
- * a limit is exceeded. */
+/* If a row is independent of the vertical fields, adds the row and eliminates all rows fully. Returns false if a limit
+ * is exceeded. */
 static bool keep_if_independent(fields_of_group *f, const graph_node *row) {
     assert(f->count <= f->rank);
     size_t rank = f->rank, rows = f->count + 1, pivots = 0;
@@ -94,7 +94,8 @@ static bool add_slope(const fields_of_group *f, graph_node *sum, int sign, field
     return *sum >= 0;
 }
 
-/* Adds the bracket [a, b] to the vertical fields if it is independent of them. Returns false if a limit is exceeded. */
+/* If the bracket [a, b] is independent of the vertical fields, adds it to them. Returns false if a limit is
+ * exceeded. */
 static bool offer_bracket(fields_of_group *f, graph_node *row, field a, field b) {
     for (size_t r = 0; r < f->rank; r++) {
         row[r] = graph_number(f->g, 0);

@@ -1,4 +1,4 @@
-/* derived_flag_tree.c — steps of a derived flag at one configuration, computed in long numbers.
+/* derived_flag_tree.c — steps of a derived flag at one configuration, computed in 256-bit numbers.
  *
  * The fields X_j and their brackets are binary trees. A tree is evaluated at points x + Σ e_i y_i + ... with variables
  * e_i for which e_i² = 0 (taylor.h). With one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x). So values of A and B
@@ -17,12 +17,12 @@
 #include <assert.h>
 
 enum { DEPTH_MOST = 9 };             /* limit of nested brackets; a number then has 512 coefficients */
-static const double WORK_MOST = 1e8; /* upper bound of long multiplications per derived flag: a few seconds */
+static const double WORK_MOST = 1e8; /* upper bound of 256-bit multiplications per derived flag: a few seconds */
 
 /* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
 typedef struct tree {
     size_t left, right, depth;
-    double work; /* products of long numbers per evaluation */
+    double work; /* products of 256-bit numbers per evaluation */
 } tree;
 
 /* Scratch for the evaluation of a bracket: values of its fields, without and with one more variable. Brackets of the
@@ -124,7 +124,8 @@ static bool offer_tree(trees *t, size_t left, size_t right) {
     return true;
 }
 
-/* Adds the brackets of fields [before, t->count) with the X_j; if `derived`, with all fields before them as well. */
+/* Adds the brackets of fields [before, t->count) with the X_j. If `derived`, also adds the brackets of these fields
+ * with all earlier fields. */
 static bool add_tree_brackets(trees *t, size_t before, bool derived, size_t most) {
     size_t others = t->l.others, count = t->count;
     for (size_t k = before; k < count; k++)

@@ -67,7 +67,7 @@ typedef struct line {
     double t;
     const double *q, *v, *acc;
     double curve;   /* q also changes by h² · curve · q'' */
-    size_t single;  /* index of a coordinate with additional rates; n if there is none */
+    size_t single;  /* index of a coordinate with additional rates, or n */
     double rate[3]; /* rates of q, q' and q'' of that coordinate */
 } line;
 

@@ -17,7 +17,7 @@
  * method at simple roots. */
 static const double SAME_SOLUTION = 1e-6;
 /* Steps of the relaxation, relative to max(1, |value|): first step, largest step, and the step below which the
- * relaxation ends. They are chosen, not measured. */
+ * relaxation ends. All three values are chosen, not measured. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
 /* Upper bound of the work of a search in multiplications, about a second. Work is counted rather than timed, so that
  * results are reproducible. */
@@ -245,8 +245,8 @@ static bool is_linear(search *s, double *z) {
     return s->model->system->nonsmooth_count == 0;
 }
 
-/* Searches from a random configuration. If `initial`, searches from the initial configuration and from the one that
- * relaxation reaches from there. */
+/* If `initial`, searches from the initial configuration, then from the configuration that relaxation reaches from
+ * there. Otherwise searches from a random configuration. */
 static hamel_status try_start(search *s, double *z, bool initial, bool *solved) {
     statics *p = &s->statics;
     hamel_status status = HAMEL_OK;

@@ -54,8 +54,8 @@ static void choose_direction(exploration *e, const double *z, size_t trial, uint
     for (size_t j = 0; j < e->width && largest > 0; j++) e->direction[j] /= largest;
 }
 
-/* Searches for an equilibrium at each distance from z, beginning along the direction. If all are found, adds the unit
- * vector from z to the nearest one to e->moves and returns true. */
+/* Searches for an equilibrium at each distance from z, beginning along the direction. If all are found, returns true
+ * and adds the unit vector from z to the nearest of these equilibria to e->moves. */
 static bool explore(exploration *e, const double *z) {
     statics *s = e->s;
     double distance = FARTHEST, *kernel = e->kernel + e->flat * e->width;

@@ -92,7 +92,8 @@ static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int
 
 /* --- forces ------------------------------------------------------------------------------------------------------- */
 
-/* Returns the friction force. It has no expression, because it depends on whether the contact sticks. */
+/* Returns the friction force. The friction force has no expression, because it depends on whether the contact
+ * sticks. */
 static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
     assert(f->friction >= 0 && (size_t)f->friction < a->system->friction_count);
     const sparse_block *F = &a->model->dynamics.F, *A = &a->model->dynamics.A;

@@ -13,7 +13,7 @@
 
 enum { STATES = 2 }; /* states at which steps are computed; two, because one may happen to be singular */
 
-/* Fills the first step and the last. Returns true if they determine the steps between them. */
+/* Fills *flag with the first step and the last step. Returns true if these steps determine the steps between them. */
 static bool only_way(const group_rank *g, flag_dimensions *flag) {
     assert(g->integrable <= g->velocity && g->holonomic + g->velocity <= g->width);
     size_t start = g->width - g->holonomic - g->velocity, end = start + g->velocity - g->integrable;
@@ -30,7 +30,8 @@ static bool is_greater(const flag_dimensions *x, const flag_dimensions *y) {
 }
 
 /* Finds the dimensions at samples and keeps the fastest-growing sequence, which belongs to generic configurations. On
- * entry `flag` has the first step and the last. Sets *known to true if the sequence found agrees with both. */
+ * entry, *flag contains the first step and the last step. Sets *known to true if the sequence found agrees with these
+ * steps. */
 static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_dimensions *flag, bool *known) {
     assert(flag->steps > 0);
     flag_dimensions best = {0}, here;
@@ -53,7 +54,7 @@ static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_d
 }
 
 /* Sets *exact to true if expressions give the same dimensions. Dimensions found at a configuration are never too large,
- * and those from expressions never too small, so equal dimensions are exact. */
+ * and dimensions from expressions are never too small, so equal dimensions are exact. */
 static hamel_status confirm(forms *f, const group_rank *g, bool derived, const flag_dimensions *flag, bool *exact) {
     flag_dimensions other = {0};
     hamel_status status = derived_flag_by_expressions(f, g->at, derived, g->velocity, &other, exact);

@@ -2,11 +2,11 @@
  *
  * The combinations tried are single constraints and the rows of their elimination, Σ μ_c f_c, which contain few
  * velocities. Other combinations tried contain only velocities with constant coefficients, such as the difference of
- * the rates of a cart's wheels. If its rules suffice, engine/algebra finds F and a factor μ with μ Σ μ_c f_c = dF/dt. A
- * known integral or holonomic constraint F = C is solved for a coordinate, which is substituted in the remaining forms.
- * An integral G(q, C) of these forms is the integral G(q, F) of the system. Each candidate F is checked by
- * differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the combination at all samples. F must also be
- * independent of the holonomic constraints and the other integrals. */
+ * the rates of a cart's wheels. If the rules of engine/algebra suffice, they give F and a factor μ with μ Σ μ_c f_c =
+ * dF/dt. A known integral or holonomic constraint F = C is solved for a coordinate, which is substituted in the
+ * remaining forms. An integral G(q, C) of these forms is the integral G(q, F) of the system. Each candidate F is
+ * checked by differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the combination at all samples. F must
+ * also be independent of the holonomic constraints and the other integrals. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/algebra/integrate.h"

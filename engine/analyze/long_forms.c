@@ -1,4 +1,4 @@
-/* long_forms.c — evaluation of forms in long numbers, and rank decisions; see long_forms.h. */
+/* long_forms.c — evaluation of forms in 256-bit numbers, and rank decisions; see long_forms.h. */
 #include "engine/analyze/long_forms.h"
 
 #include <assert.h>

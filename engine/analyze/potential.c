@@ -423,7 +423,7 @@ static potential_verdict decide_by_rays(decision *j) {
 
 /* --- the verdict -------------------------------------------------------------------------------------------------- */
 
-/* Fills K and W = M K from the flat eigenvectors, beginning with number `first`, and C with the directions of K
+/* Fills K and W = M K from the j->flat eigenvectors that begin at index `first`. Fills C with the directions of K
  * orthogonal to the family. */
 static bool make_rays(decision *j, size_t first, const family *f) {
     size_t n = j->n, tangent = j->tangent, k = j->flat;

@@ -173,8 +173,8 @@ bool regions_name(analysis *a, uint64_t beyond, hamel_names *names) {
     return true;
 }
 
-/* Searches for states on the other branches of one operator. If none is found, reports its initial branch as
- * assumed. */
+/* Searches for states on the other branches of one operator. If no such state is found, reports the initial branch of
+ * the operator as assumed. */
 static hamel_status search_one(search *s, size_t which, sample *at) {
     analysis *a = s->a;
     const system_nonsmooth *w = &a->system->nonsmooth[which];

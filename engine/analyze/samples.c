@@ -152,8 +152,8 @@ bool sampler_settle(sampler *p, sample *s) {
 
 /* Draws states until one satisfies the constraints and has an unambiguous rank. Each failed projection halves the
  * radius, because the system may be defined near the initial values only. Half of the tries use a radius at which
- * projections succeed, because regular states may be rare among those that satisfy the constraints. The last try starts
- * from the initial positions and accepts an ambiguous rank. */
+ * projections succeed, because regular states may be rare among the states that satisfy the constraints. The last try
+ * starts from the initial positions and accepts an ambiguous rank. */
 bool sampler_draw(sampler *p, sample *s) {
     p->radius = p->radius > 0 ? fmin(RADIUS, 2 * p->radius) : RADIUS;
     for (int i = 0; i < TRIES; i++) {

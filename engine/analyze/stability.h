@@ -28,7 +28,7 @@ typedef enum potential_kind { POTENTIAL_UNDECIDED, POTENTIAL_LEAST, POTENTIAL_NO
 
 typedef struct potential_verdict {
     potential_kind kind;
-    int order;          /* order of the terms that decide; 0 if it is not an integer */
+    int order;          /* order of the terms that decide, or 0 if the order is not an integer */
     bool gyroscopic;    /* true if gyroscopic forces act, which may stabilize an equilibrium without a minimum */
     const char *reason; /* why the verdict is undecided; a string literal */
 } potential_verdict;

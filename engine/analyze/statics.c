@@ -55,9 +55,9 @@ static void summarize(local_equations *l, double sum[2]) {
         }
 }
 
-/* Returns true if the equations are the same at all times although t occurs in them, as in a frame that rotates
- * uniformly about the vertical. Compares them at random states and at several times. `state` is scratch for 3n + m
- * numbers. */
+/* Returns true if t occurs in the equations, but the equations are the same at all times. An example is a frame that
+ * rotates uniformly about the vertical. Compares them at random states and at several times. `state` is scratch for 3n
+ * + m numbers. */
 static bool is_autonomous(statics *s, double *state) {
     size_t n = s->n, total = 3 * n + s->m;
     for (int trial = 0; trial < AUTONOMOUS_TRIALS; trial++) {

@@ -53,8 +53,8 @@ typedef struct statics {
     bool starved;    /* true if an allocation failed, so that some result is missing */
 } statics;
 
-/* Creates the equations. `cyclic` lists the cyclic coordinates, which have the velocities v[n]; NULL lists none. Fails
- * under the same conditions as local_create. */
+/* Creates the equations. `cyclic` lists the cyclic coordinates, or is NULL. Their velocities are the entries of v[n].
+ * Fails under the same conditions as local_create. */
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
                             hamel_error *error) HAMEL_CHECKED;
 void statics_free(statics *s);

@@ -60,8 +60,8 @@ typedef struct taylor {
 } taylor;
 
 /* Creates the series of all nodes. Numbers and parameters get their values, other nodes zeros. A number that is not a
- * short binary fraction may be rounded, so it is changed randomly (`seed`) by at most `change`, relative to its size.
- * Rounding errors of canceled decimals (0.1 + 0.2 - 0.3) are changed by up to their own size. If out of memory,
+ * short binary fraction may be rounded. Such a number is changed randomly (`seed`) by at most `change`, relative to its
+ * size. Rounding errors of canceled decimals (0.1 + 0.2 - 0.3) are changed by up to their own size. If out of memory,
  * pool->failed is true. */
 void taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
                  uint64_t seed, number_pool *pool);

@@ -49,8 +49,8 @@ static void sum_force_terms(const dynamics *k, const double *a, const double *la
         force[model->dynamics.A.column[e]] += fabs(A[e] * lambda[model->dynamics.A.row[e]]);
 }
 
-/* Raises the scales of accelerations that constraints determine from larger accelerations. Their absolute error is that
- * of the larger ones, because terms of A q'' cancel. */
+/* Raises the scales of accelerations that constraints determine from larger accelerations. The absolute error of the
+ * smaller accelerations is that of the larger accelerations, because terms of A q'' cancel. */
 static void widen_by_constraints(const dynamics *k, const double *a, verify_scale *scale) {
     const hamel_model *model = k->model;
     const double *A = k->values + model->dynamics.A.at;
@@ -181,7 +181,7 @@ static hamel_status motion_at(verifier *v, dynamics *k, const sample *at, verify
     return HAMEL_OK;
 }
 
-/* Returns the message of the error if it has this status, else the meaning of the status. */
+/* If the error has this status, returns its message; otherwise returns the meaning of the status. */
 static const char *text_of(const hamel_error *error, hamel_status status) {
     return error->count && error->status == status ? error->faults[0].message : hamel_status_meaning(status);
 }

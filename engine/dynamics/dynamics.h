@@ -133,9 +133,9 @@ hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double
 /* Returns true if the accelerations depend on the multipliers. */
 bool dynamics_needs_multipliers(const dynamics *k);
 
-/* Moves q onto the holonomic constraints and v onto all velocity-level ones, each by the smallest step in the metric of
- * M. Evaluates the result and sets *worst to its largest scaled residual. Returns a status of dynamics_evaluate or
- * kkt_solve. */
+/* Moves q onto the holonomic constraints and v onto all velocity-level constraints. Each move is the smallest one in
+ * the metric of M. Evaluates the result and sets *worst to its largest scaled residual. Returns a status of
+ * dynamics_evaluate or kkt_solve. */
 hamel_status dynamics_project(dynamics *k, double t, double *q, double *v, double *worst, hamel_error *error);
 
 /* Removes from the increments dq and dv the parts that violate the linearized constraints at the state evaluated

@@ -61,7 +61,7 @@ static hamel_status explain_contradiction(dynamics *k, hamel_error *error) {
                          : "at t = %.9g the constraints %s contradict each other: their accelerations are %.3g apart",
                      k->t, found.names, found.off);
     hamel_suggest(error, one ? "change the initial values or rewrite the constraint, because its gradient vanishes here"
-                             : "remove one of them, or make them agree");
+                             : "remove one of these constraints, or make them agree");
     return HAMEL_INCOMPATIBLE;
 }
 
@@ -74,7 +74,7 @@ static double reach_of(const double *values, const sparse_block *p, size_t coord
 }
 
 /* Writes the names of coordinates that have neither inertia nor a constraint. Returns false if every coordinate has
- * one of them. */
+ * inertia or a constraint. */
 static bool name_massless(const dynamics *k, text_buffer *text) {
     enum { SHOWN = 8 };
     const hamel_model *model = k->model;
@@ -105,8 +105,8 @@ static void suggest_inertia(const dynamics *k, hamel_error *error) {
 }
 
 /* Adds an error for the angle triple that is nearest to its singularity (gimbal lock). At a singularity, two of the
- * angles rotate about the same axis and do not determine the motion, although the inertia of the body is regular.
- * Returns false if no triple is near its singularity or if out of memory. */
+ * angles rotate about the same axis. The angles then do not determine the motion, although the inertia of the body is
+ * regular. Returns false if no triple is near its singularity or if out of memory. */
 static bool explain_singular_angles(const dynamics *k, hamel_error *error) {
     const hamel_system *s = k->model->system;
     const system_angles *found = NULL;

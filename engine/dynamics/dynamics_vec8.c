@@ -10,7 +10,7 @@
  * 4.4 with 2 links, 3 with 32, 1.6 with 64. Eight dense mass matrices of 64 rows no longer fit the second-level
  * cache. */
 enum { COORDINATES_MOST = 64 };
-/* Smallest pivot accepted, relative to the largest one; below it fewer than four digits are left (kkt_dense.c). */
+/* Smallest pivot accepted, relative to the largest pivot. Smaller pivots leave fewer than four digits (kkt_dense.c). */
 static const double PIVOT_LEAST = 1e-12;
 
 bool dynamics_vec8_serves(const hamel_model *model) {

@@ -103,7 +103,7 @@ static bool newton(friction *f) {
     return false;
 }
 
-/* Iterates p := p⁰ + T|p| until the signs of p are those of a solution. Returns false if they are not found. */
+/* Iterates p := p⁰ + T|p| until the signs of p are those of a solution. Returns false if no such signs are found. */
 static bool contract(friction *f) {
     size_t k = f->k;
     memcpy(f->other, f->p0, k * sizeof *f->other);

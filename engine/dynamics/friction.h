@@ -23,9 +23,9 @@ friction *friction_create(const hamel_model *model, arena *memory);
 hamel_status friction_solve(friction *f, motion_solver *motion, const double *values, const double *g, const double *r,
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
-/* Solves the equations linearized at the last solution, whose multipliers are `lambda`, for changes g and r of the
- * right-hand sides, with constant signs of lambda. On entry, x and mu solve the system without friction. On return, x
- * and mu include friction. */
+/* Linearizes the equations at the last solution, whose multipliers are `lambda`, and solves for changes g and r of the
+ * right-hand sides. The signs of lambda are constant. On entry, x and mu solve the system without friction. On return,
+ * x and mu include friction. */
 hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
                                   const double *r, const double *lambda, double *x, double *mu) HAMEL_CHECKED;
 

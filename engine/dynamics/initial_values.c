@@ -64,8 +64,8 @@ static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
 
 /* Sets *rounding to true if each residual of a level is at most `scaled` (dynamics_scaled) or within its rounding. A
  * residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). The terms of a constraint may be much larger and cancel,
- * as positions in millimetres of two points of one body do. Their rounding then exceeds any fixed fraction of that
- * scale, so the residual is compared with a bound on the rounding of its expression. */
+ * as positions in millimetres of two points of one body do. The rounding of these terms then exceeds any fixed fraction
+ * of that scale. The residual is therefore compared with a bound on the rounding of its expression. */
 static hamel_status find_rounding(nearest *w, bool position, double scaled, bool *rounding) {
     const hamel_model *model = w->k->model;
     const dynamics *k = w->k;

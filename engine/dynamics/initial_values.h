@@ -1,4 +1,4 @@
-/* initial_values.h — the state nearest to a specified one that satisfies all constraints. */
+/* initial_values.h — the consistent state that is nearest to a specified state. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -21,8 +21,9 @@ hamel_status initial_velocities_from_quasi(dynamics *k, double t, const double *
                                            hamel_error *error) HAMEL_CHECKED;
 
 /* Up to PROGRAM_LANES tangents of the initial values:
- *   dynamics, quasi   of the two programs at the original coordinates and zero velocities (outputs × lanes)
- *   u0, v0            of the initial quasi-velocities and velocities (one row per lane) */
+ *   dynamics, quasi   tangents of the outputs of the two programs at the original coordinates and zero velocities
+ *                     (outputs × lanes)
+ *   u0, v0            tangents of the initial quasi-velocities and velocities (one row per lane) */
 typedef struct initial_directions {
     size_t count;
     const double *dynamics, *quasi, *u0, *v0;

@@ -1,8 +1,8 @@
 /* noncyclic.c — velocities of the noncyclic coordinates as velocity variables w (engine/mechanics/routh.c).
  *
  * The momenta β of the cyclic coordinates are computed at the start of the run and after each event, and are constant
- * between events. The cyclic velocities solve p_c(t, q, q') = β_c for given w; if L is quadratic, M_cc q'_c = β − M_cn
- * w − ... */
+ * between events. The cyclic velocities solve p_c(t, q, q') = β_c for given w. If L is quadratic, this equation is M_cc
+ * q'_c = β_c − M_cn w − ... */
 #include "engine/dynamics/momentum_map.h"
 #include "engine/dynamics/variables.h"
 #include "engine/linear/dense.h"
@@ -13,7 +13,7 @@
 typedef struct noncyclic {
     momentum_map map;
     size_t cyclic_count;
-    size_t *cyclic, *other;           /* indices of cyclic coordinates (cyclic_count) and of the others */
+    size_t *cyclic, *other;           /* indices of cyclic coordinates (cyclic_count) and of noncyclic coordinates */
     size_t *place;                    /* n: index of a coordinate in `cyclic` or `other` */
     double *beta, *start, *direction; /* n each: momenta (only cyclic entries are used); scratch */
     double *matrix, *scale, *right;   /* M_cc and its factors; right: cyclic_count */

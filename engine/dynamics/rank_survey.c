@@ -20,7 +20,7 @@ static const double DISTANCE = 0.05, NEARER = 0.1;
 static const double PRECISE = 1e-14;
 static const uint64_t SEED = 1; /* seed of the random states; constant, so that runs are reproducible */
 
-/* The sets of rows whose ranks are found: all, and those of each level. */
+/* The sets of rows whose ranks are found: all rows, and the rows of each level. */
 typedef enum survey_level { ALL, POSITIONS, VELOCITIES, LEVELS } survey_level;
 
 typedef struct survey_ranks {

@@ -228,7 +228,8 @@ static double row_product(const stick_slip *w, size_t a, size_t b) {
     return sum;
 }
 
-/* Chooses at most two independent rows of a slip: the largest, and the one with the largest part orthogonal to it. */
+/* Chooses at most two independent rows of a slip: the largest row, and the row with the largest part orthogonal to
+ * it. */
 static void choose_rows(stick_slip *w, size_t j) {
     const model_slip *slip = &w->model->friction.slips[j];
     slip_state *s = &w->slips[j];
@@ -300,7 +301,7 @@ static void accelerate(stick_slip *w) {
     }
 }
 
-/* Computes the driving accelerations of slips at rest, which are those without friction. */
+/* Computes the driving accelerations of slips at rest: their accelerations without friction. */
 static hamel_status release_all(stick_slip *w, double t, const double *q, const double *v, hamel_error *error) {
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {
         slip_state *s = &w->slips[j];
@@ -369,7 +370,7 @@ static hamel_status fail_to_decide(const stick_slip *w, double t, hamel_error *e
         &model->system
              ->constraints[model->friction.constraint[model->friction.slip_frictions[model->friction.slips[j].first]]];
     (void)hamel_fail(error, HAMEL_SINGULAR, c->pointer, 0,
-                     "at t = %.9g no consistent stick or slip state found for the friction on `%s`", t, c->name);
+                     "at t = %.9g no consistent stick or slip state was found for the friction on `%s`", t, c->name);
     hamel_suggest(
         error,
         "if `static` is less than `coefficient`, raise it; otherwise lower both coefficients (Painlevé's paradox)");

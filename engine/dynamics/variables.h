@@ -12,7 +12,8 @@
 
 typedef struct variables variables;
 
-/* The functions of a kind; each implements the function of the same name below at the state x->t, x->q, x->v. */
+/* The functions of a kind of variables. Each implements the function with the same name below at the state (x->t, x->q,
+ * x->v). */
 typedef struct variables_table {
     bool meet_constraints, need_multipliers;
     /* Sets x->count and x->own for the consistent state in x; allocates from x->memory. */

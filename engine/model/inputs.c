@@ -1,4 +1,4 @@
-/* inputs.c — inputs by name, and derivatives with respect to them by the chain rule through dependent parameters. */
+/* inputs.c — inputs by name, and derivatives with respect to inputs by the chain rule through dependent parameters. */
 #include "engine/model/inputs.h"
 
 #include "engine/mechanics/equations.h"

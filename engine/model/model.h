@@ -28,7 +28,7 @@ typedef struct model_settings {
     bool certify;
 } model_settings;
 
-/* Returns the i-th output time, i < row_count. Without `times` the last one is exactly `stop`. */
+/* Returns the i-th output time, i < row_count. If `times` is NULL, the last output time is exactly `stop`. */
 double settings_time(const model_settings *settings, size_t i);
 
 /* A program of (t, q, q') that computes the derivatives in transitivity_nodes, with the offsets of its outputs. */
@@ -67,7 +67,7 @@ typedef struct model_sensitivities {
     size_t output_count; /* number of differentiated outputs: all outputs except those of the scene */
     size_t column_count; /* columns for each input: n for q, n for q', then outputs */
     bool unique_only;    /* true if multipliers occur: their derivatives exist only without redundant constraints */
-    bool needs_ideal;    /* whether ideal reactions must be separated from all others */
+    bool needs_ideal;    /* true if ideal reactions must be separated from all other reactions */
 } model_sensitivities;
 
 /* A function that must be continuous because it is differentiated along the motion. */
@@ -233,7 +233,7 @@ struct hamel_model {
     model_sensitivities *sensitivities; /* NULL if not requested */
     model_columns columns;
     native_code native;         /* machine code of the programs; all zero if they are interpreted */
-    const char *not_translated; /* why a requested translation failed; else NULL */
+    const char *not_translated; /* why a requested translation failed, or NULL */
     hamel_header header;
     const char *hash;
     double derive_seconds;
@@ -252,8 +252,8 @@ hamel_status model_compile(hamel_model *model, program **out, const graph_node *
 graph_node *model_append_pattern(graph_node *at, const matrix_pattern *p);
 graph_node *model_append_nodes(graph_node *at, const graph_node *nodes, size_t count, graph_node zero);
 
-/* observation.c: the first function validates invariants and checks before equations are derived. The second one names
- * all columns and selects those of `record`. The third one compiles the observation program. */
+/* observation.c: the first function validates invariants and checks before equations are derived. The second function
+ * names all columns and selects the columns in `record`. The third function compiles the observation program. */
 hamel_status model_resolve_observed(hamel_model *model, const hamel_description *d);
 hamel_status model_make_header(hamel_model *model, const hamel_description *d, const hamel_observed *o) HAMEL_CHECKED;
 hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e,
@@ -265,7 +265,7 @@ hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
 /* sensitivities.c. Finds the inputs and, unless there are other errors, differentiates the parameters and initial
  * values that depend on them. */
 hamel_status model_find_sensitivities(hamel_model *model, const hamel_simulation *in);
-/* Returns HAMEL_OK if the compiled equations are differentiable; otherwise adds an error with the reason. */
+/* If the compiled equations are differentiable, returns HAMEL_OK. Otherwise adds an error with the reason. */
 hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_observed *o) HAMEL_CHECKED;
 /* Writes the names and units of the columns of derivatives, from columns.state_count on. Returns false if out of
  * memory. */
@@ -274,8 +274,8 @@ bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const
 /* events.c: compiles the system's events into the model. The events must be bound. */
 hamel_status events_compile(hamel_model *model);
 /* slips.c: the first function lists, for frictions that can stick, the sign of the slip or, in space, its components.
- * It returns NULL if out of memory. The second one compiles the slips from this list after branch symbols have replaced
- * its nodes. */
+ * It returns NULL if out of memory. The second function compiles the slips from this list after branch symbols have
+ * replaced its nodes. */
 graph_node *model_slip_directions(hamel_model *model);
 hamel_status model_compile_slips(hamel_model *model, const graph_node *directions) HAMEL_CHECKED;
 /* accelerations.c: solves the equations of the dynamics program as expressions, if the result is small enough. */
@@ -283,8 +283,8 @@ enum { ACCELERATIONS_BESIDE = 2 };
 hamel_status model_compile_accelerations(hamel_model *model, const hamel_equations *e,
                                          const graph_node *dynamics) HAMEL_CHECKED;
 /* continuity.c: the first function lists p, h and the functions that must be continuous along the motion. Call it
- * before nonsmooth operators are replaced. The second one compiles these functions if they or the velocity constraints
- * in `dynamics` depend on a branch. */
+ * before nonsmooth operators are replaced. The second function compiles these functions if they or the velocity
+ * constraints in `dynamics` depend on a branch. */
 bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list);
 hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics) HAMEL_CHECKED;
 

@@ -1,4 +1,5 @@
-/* sensitivities.c — the inputs of sensitivities, and the derivatives of parameters and initial values with respect to them.
+/* sensitivities.c — the inputs of sensitivities, and derivatives of parameters and initial values with respect to
+ * inputs.
  *
  * Derivatives are taken at fixed start, stop and output times and at fixed tolerances. */
 #include "engine/model/inputs.h"
@@ -271,7 +272,7 @@ hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_obs
                                     "use auto, adams or bdf");
     if (model->formulation->variables != VARIABLES_VELOCITIES)
         return refuse_sensitivities(model, "/simulation/formulation",
-                                    "this formulation integrates other variables than velocities",
+                                    "this formulation integrates variables other than velocities",
                                     "use a formulation other than hamilton or routh");
     hamel_status status = look_at_reactions(model);
     if (status == HAMEL_OK) status = look_at_events(model);

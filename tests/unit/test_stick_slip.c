@@ -329,7 +329,7 @@ static void states_without_a_consistent_decision_are_reported(void **state) {
         "`coordinates`: [`x`, `y`], `gravity`: [0, -10], `generalized_forces`: {`x`: 5.5},"
         "`particles`: [{`name`: `block`, `mass`: 1, `position`: [`x`, `y`]}], `constraints`: [{`name`: `floor`,"
         "`equation`: `y = 0`, `friction`: {`coefficient`: `0.6 - x'^2`, `static`: 0.5}}]",
-        "`floor`", "no consistent stick or slip state found for the friction on `floor`");
+        "`floor`", "no consistent stick or slip state was found for the friction on `floor`");
 }
 
 int main(void) {
