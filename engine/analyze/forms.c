@@ -139,7 +139,7 @@ void forms_row(const forms *f, size_t r, double *row) {
 }
 
 /* Chooses rows whose velocity coefficients are independent. If the coefficient of dt makes another row independent of
- * them, the constraints contradict each other. */
+ * the chosen rows, the constraints contradict each other. */
 static hamel_status choose_independent_rows(forms *f, rank_rows *spatial, rank_rows *whole) {
     f->rank = f->holonomic_rank = 0;
     for (size_t r = 0; r < f->row_count; r++) {

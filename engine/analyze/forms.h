@@ -31,7 +31,7 @@ typedef struct forms {
     size_t rank, holonomic_rank;
 } forms;
 
-/* Creates the forms of group k of `g`, which must outlive them. Call forms_free also on failure. */
+/* Creates the forms of group k of `g`, which must outlive the forms. Call forms_free also on failure. */
 hamel_status forms_create(forms *f, analysis *a, const groups *g, size_t k) HAMEL_CHECKED;
 void forms_free(forms *f);
 
@@ -60,8 +60,9 @@ hamel_status forms_choose(forms *f, const double *x) HAMEL_CHECKED;
 /* Finds the dimension of D + [D, D] at x from the exterior derivatives of the chosen forms. */
 hamel_status brackets_dimension(forms *f, const double *x, size_t *dimension) HAMEL_CHECKED;
 
-/* Finds the dimensions of D + [D, D] and of the closure of D under brackets at x, from the chosen forms. Internally x
- * is projected onto their holonomic constraints. Sets *clear to false if the work is too large. If `reached`, the
- * dimensions are those at configurations that motions from x reach; they are smaller if x lies on a singular leaf. */
+/* Finds the dimensions of D + [D, D] and of the closure of D under brackets at x, from the chosen forms. Projects a
+ * copy of x onto the holonomic constraints of the group first. Sets *clear to false if the work is too large. If
+ * `reached`, the dimensions are those at configurations that motions from x reach; they are smaller if x lies on a
+ * singular leaf. */
 hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool reached, size_t *first, size_t *dimension,
                                bool *clear) HAMEL_CHECKED;

@@ -109,8 +109,8 @@ static bool keep_candidate(finder *f, graph_node factor, graph_node integral) {
     return true;
 }
 
-/* Adds a test of x − y = 0. The difference is not simplified, so that its error bound includes the rounding errors of
- * both terms. */
+/* Adds a test of x − y = 0. The difference is not simplified, so that its error bound includes the rounding errors of x
+ * and y. */
 static bool test_equal(analysis *a, graph_node x, graph_node y, bool *wrong) {
     static const double ROUNDING = 1e-13;
     graph *g = a->system->graph;
@@ -178,7 +178,7 @@ static bool fill_forms(const finder *f, graph_node *forms) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Chooses the velocities to eliminate: all, or if `varying` those with a coefficient that varies. */
+/* Chooses the velocities to eliminate. If `varying`, chooses only velocities with a coefficient that varies. */
 static size_t choose_eliminated(const finder *f, const graph_node *forms, bool varying, size_t *columns) {
     const unsigned constant = GRAPH_DEPENDS(SYMBOL_PARAMETER);
     size_t count = 0;
@@ -425,7 +425,8 @@ static void select_group(finder *f, size_t group) {
     f->coordinates = f->g->coordinates + f->g->first_coordinate[group];
 }
 
-/* Adds the values of a form at the first sample to the basis. Sets *new to true if they are independent of it. */
+/* Adds the values of a form at the first sample to the basis. Sets *new to true if the values are independent of the
+ * basis. */
 static hamel_status add_gradient(const finder *f, rank_rows *basis, const graph_node *form, bool *new) {
     double row[GROUP_MOST + 1];
     hamel_status status = zero_values(f->a, &f->a->samples[0], false, form, f->columns + 1, row);

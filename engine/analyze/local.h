@@ -49,8 +49,8 @@ typedef struct local_matrix {
 } local_matrix;
 void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]);
 
-/* Creates the equations. `inputs` are names of parameters; parameters that depend on them change with them. Returns
- * HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way that this module cannot
+/* Creates the equations. `inputs` are names of parameters. Parameters that depend on these inputs change with them.
+ * Returns HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way that this module cannot
  * differentiate. Examples are friction and prescribed work that contains reactions. Returns HAMEL_LIMIT if n + m
  * exceeds LOCAL_MOST. Call local_free also on failure. */
 hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,

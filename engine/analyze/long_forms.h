@@ -30,7 +30,7 @@ typedef struct long_forms {
     size_t *place;         /* place[entry]: position of the entry's node in the plan */
     size_t *variable;      /* variable[column]: position of the column's symbol in the plan; plan.count if unused */
     size_t *residual;      /* residual[row]: position of Φ in the plan; plan.count if not holonomic */
-    size_t *pivot, *other; /* columns solved for (rank), and the others (width − rank) */
+    size_t *pivot, *other; /* columns solved for (rank), and other columns (width − rank) */
     size_t *solved;        /* solved[column]: position in pivot; rank if not solved for */
     slope *slopes;
     size_t slope_count;
@@ -85,7 +85,7 @@ void copy_set(const long_forms *l, copy *y, size_t column, size_t k, mpfr_srcptr
 void copy_solve(const long_forms *l, copy *y, mpfr_t *S, size_t first, size_t stride, size_t k);
 void copy_clear_right(const long_forms *l, copy *y);
 
-/* Raises `scale` to |value| if it is smaller. */
+/* Sets `scale` to the larger of `scale` and |value|. */
 void enlarge(mpfr_ptr scale, mpfr_srcptr value);
 
 /* Adds sign · x y to `to`. */

@@ -24,12 +24,13 @@
 #include <string.h>
 
 /* Upper bound of second derivatives treated as zero, relative to the largest nearby. The bound may be large, because
- * terms of higher order decide along directions below it. */
+ * terms of higher order decide along directions below the bound. */
 static const double FLAT = 1e-6;
 /* Largest radius, and distance at which second derivatives are compared, relative to max(1, |value|); chosen. */
 static const double LARGEST_RADIUS = 0.1;
 static const double SHRINK = 3; /* ratio of successive radii */
-/* Upper bound of derivatives along a ray treated as zero, relative to the largest. Rounding errors can reach it. */
+/* Upper bound of derivatives along a ray treated as zero, relative to the largest. Rounding errors can reach this
+ * bound. */
 static const double VANISHES = 1e-9;
 /* Safety factor on the remaining force at the equilibrium, which is an error of the forces along rays; chosen. */
 static const double UNSOLVED = 4;
@@ -72,8 +73,8 @@ static bool allocate_decision(decision *j) {
 
 /* --- admissible directions ---------------------------------------------------------------------------------------- */
 
-/* Sets T to the null space of Φ_q. If `velocities`, intersects it with the null space of ψ_q'. Unless `spinning`,
- * cyclic coordinates are fixed. */
+/* Sets T to the null space of Φ_q. If `velocities`, intersects T with the null space of ψ_q'. Unless `spinning`, cyclic
+ * coordinates are fixed. */
 static bool find_tangent(decision *j, bool velocities, bool spinning) {
     const local_equations *l = &j->s->local;
     size_t n = j->n, rows = 0;
@@ -223,7 +224,7 @@ static bool is_dissipative(decision *j) {
 
 /* --- the reduced potential ---------------------------------------------------------------------------------------- */
 
-/* Makes one Newton step for the bordered equations at j->z, j->mu. Returns its size, or NAN on failure. */
+/* Makes one Newton step for the bordered equations at j->z, j->mu. Returns the size of the step, or NAN on failure. */
 static double bordered_step(decision *j, const double *target) {
     assert(j->s->instants == 1);
     statics *s = j->s;
@@ -260,7 +261,7 @@ static double bordered_step(decision *j, const double *target) {
     return size;
 }
 
-/* Returns u·dU/ds at s = ρ C u, or NAN on failure. If `noise`, sets j->noise to its rounding error. */
+/* Returns u·dU/ds at s = ρ C u, or NAN on failure. If `noise`, sets j->noise to the rounding error of the result. */
 static double along_ray(decision *j, const double *u, double radius, bool noise) {
     assert(radius > 0 && j->count <= j->flat);
     statics *s = j->s;
@@ -332,8 +333,8 @@ static void refine_in_plane(decision *j, extremes *e, const double *base, const 
     }
 }
 
-/* Chooses ray k of `rays`, a unit vector. In one dimension the rays are ±1, in two they have equal angles, otherwise
- * they are the ± axes and then random vectors. */
+/* Chooses ray k of `rays`, a unit vector. In one dimension the rays are ±1. In two dimensions they have equal angles.
+ * In more dimensions they are the ± axes, then random vectors. */
 static void choose_ray(const decision *j, size_t k, size_t rays, uint64_t *seed, double *u) {
     size_t count = j->count;
     double length = 0, turn = 2 * M_PI * (double)k / (double)rays;
@@ -358,7 +359,7 @@ static void refine_ray(decision *j, extremes *e, size_t k, double reach, double 
     refine_in_plane(j, e, base, w, reach, radius, j->u);
 }
 
-/* Finds the least derivative over all rays at one radius and refines it plane by plane. */
+/* Finds the ray with the least derivative at one radius and refines this ray plane by plane. */
 static extremes look_around(decision *j, double radius, uint64_t *seed) {
     size_t count = j->count, rays = count == 1 ? 2 : count == 2 ? ANGLES : 12 * count, passes = count > 2 ? 2 : 1;
     extremes e = {.least = INFINITY, .good = true, .at = j->u + 3 * count};
@@ -382,7 +383,7 @@ static double largest_radius(const decision *j) {
 }
 
 /* Finds the exponent of the radius in successive derivatives. Returns true if the last exponents agree. Sets *order to
- * the order of U, or to 0 if it is not an integer. */
+ * the order of U, or to 0 if the order of U is not an integer. */
 static bool shows_order(const double *values, size_t count, int *order) {
     assert(count <= RADII);
     double power = 0; /* exponent of the radius in the derivatives, then in U */
@@ -472,7 +473,7 @@ static bool is_gyroscopic(decision *j) {
 }
 
 /* Decides by the curvatures of U along T at z0: POTENTIAL_LEAST if all are positive, POTENTIAL_NOT_LEAST if one is
- * negative. Otherwise sets j->flat to the dimension of K and *first to the index of its first eigenvector. */
+ * negative. Otherwise sets j->flat to the dimension of K and *first to the index of the first eigenvector in K. */
 static potential_verdict decide_by_curvatures(decision *j, size_t *first) {
     double largest = 0, skew = 0, own = 0, here;
     bool conserved = !j->s->model->dynamics.energy_rate;

@@ -1,10 +1,10 @@
 /* regions.c — states on other branches of nonsmooth operators.
  *
  * A description with abs, sign, min, max, if, floor, mod or linear tables is a different system on each branch of these
- * operators. An expression that vanishes on the initial branches may not vanish on others. For each operator, Newton's
- * method on the argument and projection onto the constraints search for a state on each neighbouring branch. From the
- * states found, the search continues to further combinations of branches. Results are tested at all these states. If no
- * state is found on another branch of an operator, the report names the assumed branch. */
+ * operators. An expression that vanishes on the initial branches can be nonzero on other branches. For each operator,
+ * Newton's method on the argument and projection onto the constraints search for a state on each neighbouring branch.
+ * From the states found, the search continues to further combinations of branches. Results are tested at all these
+ * states. If no state is found on another branch of an operator, the report names the assumed branch. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/nonsmooth.h"
@@ -15,7 +15,7 @@
 
 enum { STEPS = 8, SEGMENTS_MOST = 8, NONSMOOTH_MOST = 200 };
 /* Upper bound of the searches for combinations. If more searches are possible, the report has a warning. Six operators
- * with two branches each have 63 combinations other than the initial one, with six searches from each. */
+ * with two branches each have 63 combinations other than the initial one, with six searches from each combination. */
 enum { COMBINING_MOST = 400 };
 
 typedef struct search {
@@ -100,8 +100,8 @@ static hamel_status find_branches(search *s, const sample *at, double *branches)
     return status;
 }
 
-/* Adds the state if its combination of branches is new and the list is not full. The region is named by an operator
- * that has left its initial branch: the one changed last if possible. */
+/* Adds the state if its combination of branches is new and the list is not full. An operator that has left its initial
+ * branch names the region, if possible the operator changed last. */
 static hamel_status add_region(search *s, const sample *at) {
     assert(s->of < s->count);
     analysis *a = s->a;

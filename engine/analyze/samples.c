@@ -14,13 +14,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bounds: iterations of a projection, iterations until its residual must be below 1e-2, tries per state. They are
- * chosen, not measured. */
+/* Upper bounds of the iterations of a projection, of the iterations until the residual must be below 1e-2, and of the
+ * tries per state. They are chosen, not measured. */
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
 static const double RADIUS = 0.6; /* largest distance from the initial values, relative to max(1, |value|); chosen */
 /* Scaled residuals: the iteration stops below the first, and a state is accepted below the second. */
 static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
-/* The rank of a state is ambiguous if it differs between this tolerance and SAMPLED_RANK_TOLERANCE. */
+/* The rank of a state is ambiguous if this tolerance and SAMPLED_RANK_TOLERANCE give different ranks. */
 static const double NEARLY_DEPENDENT = 1e-2;
 /* If a projection reduces a row of A below this fraction of its size, the state approaches a zero of the gradient. An
  * example is the apex of a cone in the velocities. The motion is undefined at such a state. The smallest of 100 uniform

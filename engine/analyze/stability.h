@@ -1,10 +1,10 @@
 /* stability.h — stability of equilibria and steady motions.
  *
- * A family is stable if motion that begins near it stays near it. Drift along the family and drift of cyclic
+ * A family is stable if motion that begins near the family stays near it. Drift along the family and drift of cyclic
  * coordinates are ignored. If an eigenvalue has a positive real part, the equilibrium is unstable. Otherwise the
- * potential decides if it can (potential.c). If the potential does not decide, two conditions together prove stability
- * (Lyapunov; Malkin 1952). All nonzero eigenvalues have negative real parts, and the zero eigenvalues are as many as
- * the dimensions of the manifold of nearby steady motions. In all other cases, stability is undecided. */
+ * potential decides if possible (potential.c). If the potential does not decide, two conditions together prove
+ * stability (Lyapunov; Malkin 1952). All nonzero eigenvalues have negative real parts, and the zero eigenvalues are as
+ * many as the dimensions of the manifold of nearby steady motions. In all other cases, stability is undecided. */
 #pragma once
 
 #include "engine/analyze/families.h"

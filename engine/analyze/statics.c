@@ -18,10 +18,10 @@ static const double NEAR_ROOT = 1e-4; /* largest residual from which a second it
 static const double LONGEST = 1;      /* largest Newton step without line search, relative to max(1, |value|) */
 /* Distance at which the sizes of rows are sampled, relative to max(1, |value|); chosen, not measured. */
 static const double ROW_SIZE_RADIUS = 0.1;
-/* Lower bound of the row sizes at a solution, relative to those at the first point; roots up to order 50 stay above
- * it. */
+/* Lower bound of the row sizes at a solution, relative to the sizes at the first point. Roots up to order 50 stay above
+ * this bound. */
 static const double UNDERFLOW = 1e-100;
-/* Upper bound of reactions relative to forces. If reactions reach it, five digits of the forces cancel. */
+/* Upper bound of reactions relative to forces. If reactions reach this bound, five digits of the forces cancel. */
 static const double BOUNDED = 1e5;
 /* Largest difference of equal sums, relative to all terms: some thousand rounding units. */
 static const double SAME_SUM = 1e-12;
@@ -56,8 +56,8 @@ static void summarize(local_equations *l, double sum[2]) {
 }
 
 /* Returns true if t occurs in the equations, but the equations are the same at all times. An example is a frame that
- * rotates uniformly about the vertical. Compares them at random states and at several times. `state` is scratch for 3n
- * + m numbers. */
+ * rotates uniformly about the vertical. Compares the equations at random states and at several times. `state` is
+ * scratch for 3n + m numbers. */
 static bool is_autonomous(statics *s, double *state) {
     size_t n = s->n, total = 3 * n + s->m;
     for (int trial = 0; trial < AUTONOMOUS_TRIALS; trial++) {
@@ -94,7 +94,7 @@ static void mark_cyclic(statics *s, const hamel_names *names, const double *v) {
     }
 }
 
-/* Compiles the momenta of the cyclic coordinates if each of these coordinates has one. */
+/* If each cyclic coordinate has a momentum, compiles these momenta. */
 static hamel_status compile_momenta(statics *s, hamel_error *error) {
     hamel_system *system = s->model->system;
     hamel_equations e = {.system = system, .n = s->n, .m = s->m};
@@ -364,7 +364,7 @@ static double step_size(const statics *s, const double *step, const double *z) {
     return sum;
 }
 
-/* Makes one step from the point evaluated last: `stretch` times Newton's step if that divides the residual by 4.
+/* Makes one step from the point evaluated last: `stretch` times Newton's step if this step divides the residual by 4.
  * Otherwise makes Newton's step with a bounded length, or if `descending` the largest part of Newton's step that
  * reduces the residual. */
 static bool advance_newton(statics *s, double *z, double stretch, double size, bool descending) {
@@ -467,7 +467,8 @@ static bool is_no_underflow(statics *s, const double *z, double before) {
     return statics_row_sizes(s, z) && largest_of(s->weight, s->rows) >= UNDERFLOW * before;
 }
 
-/* Descent may end at a fold, where J is singular and F is not 0. Newton's method without line search can pass it. */
+/* Descent may end at a fold, where J is singular and F is not 0. Newton's method without line search can pass the
+ * fold. */
 bool statics_converge(statics *s, double *z) {
     if (s->unknowns == 0) return true;
     if (!statics_evaluate(s, z)) return false;

@@ -167,7 +167,7 @@ static hamel_status convert_velocities(verifier *v, dynamics *k, variables *x, c
 }
 
 /* Computes accelerations and reactions at a state. Returns HAMEL_SINGULAR, HAMEL_INCOMPATIBLE or HAMEL_NOT_FINITE if
- * they are not unique. */
+ * the results are not unique or not finite. */
 static hamel_status motion_at(verifier *v, dynamics *k, const sample *at, verify_motion *motion, hamel_error *error) {
     const hamel_model *model = k->model;
     hamel_error own = {0};
@@ -190,8 +190,8 @@ static bool stops_comparisons(hamel_status status) {
     return status == HAMEL_NO_MEMORY || status == HAMEL_CANCELED || status == HAMEL_LIMIT;
 }
 
-/* Evaluates the model at every state. The results of the first model are the reference, with which the others are
- * compared. Fails if an error stops all comparisons. If no state could be evaluated, fails with the first error. */
+/* Evaluates the model at every state. The results of the first model are the reference for the results of the other
+ * models. Fails if an error stops all comparisons. If no state could be evaluated, fails with the first error. */
 static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, hamel_formulation_difference *d,
                                          hamel_error *error) {
     assert(model->n == v->a->n && model->m <= v->a->model->m);

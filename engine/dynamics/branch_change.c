@@ -107,8 +107,8 @@ static unsigned branch_depends(const branch_change *c, size_t i) {
     return graph_depends(c->model->system->graph, c->model->system->nonsmooth[i].written);
 }
 
-/* Returns true if a changed branch depends on coordinates or velocities. Sets *which to the first such branch,
- * otherwise to the first changed one. */
+/* Returns true if a changed branch depends on coordinates or velocities. Sets *which to the first branch of this kind,
+ * or else to the first changed branch. */
 static bool state_decides(const branch_change *c, size_t *which) {
     size_t first = c->model->system->nonsmooth_count;
     for (size_t i = first; i-- > 0;) {
@@ -306,8 +306,8 @@ static void swap_branches(branch_change *c) {
     dense_exchange(c->model->system->nonsmooth_count, 1, c->branches, c->k->discrete_state.branches);
 }
 
-/* Adds an error for a function that jumps by the same amount at q and at other configurations, from c->branches to the
- * current branches. */
+/* Compares c->branches with the current branches. If a function jumps by the same amount at q and at other
+ * configurations, adds an error. */
 static hamel_status compare_places(branch_change *c, const double *q, const double *v, size_t branch,
                                    hamel_error *error) {
     size_t n = c->model->n, found = 0;

@@ -13,12 +13,12 @@ enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip (chosen, not m
 /* Fraction of the frictionless acceleration below which a backward acceleration counts as rounding. */
 static const double BACKWARDS = 1e-9;
 static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero */
-/* Factor on the slack of a marked slip in space, because its vector seldom passes exactly through 0 (chosen, not
- * measured). */
+/* Factor on the slack of a marked slip in space, because the vector of such a slip seldom passes exactly through 0
+ * (chosen, not measured). */
 static const double NEAR_REST = 10;
 /* Lower bound on the length of a stored direction, so that it is not 0 (mechanics/friction.c). */
 static const double DIRECTION_SIZE = 1e-40;
-/* Squared sine of the angle between two rows below which both rows count as one condition. */
+/* Squared sine of the angle between two rows. Below this bound, the rows count as one condition. */
 static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };
@@ -48,7 +48,7 @@ struct stick_slip {
     double *work;
 };
 
-/* Lists the rows of A that belong to slips, which are its last rows. */
+/* Lists the rows of A that belong to slips. They are the last rows of A. */
 static void index_rows(stick_slip *w) {
     const hamel_model *model = w->model;
     size_t rows = model->m - model->ideal_count, e = model->dynamics.A.count;
@@ -331,8 +331,8 @@ static bool release_driven(stick_slip *w) {
     return true;
 }
 
-/* Releases the slip that exceeds its limit most, in the direction opposite to its friction force. Returns false if no
- * slip exceeds its limit. */
+/* Releases the slip that exceeds its limit most. Its direction becomes opposite to its friction force. Returns false if
+ * no slip exceeds its limit. */
 static bool release_overloaded(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 1;
@@ -347,8 +347,8 @@ static bool release_overloaded(stick_slip *w) {
     return true;
 }
 
-/* Makes one slip stick that was released at rest and accelerates against its direction. Returns false if there is no
- * such slip. */
+/* Finds a slip that was released at rest and accelerates against its direction, and makes it stick. Returns false if
+ * there is no such slip. */
 static bool stick_reversed(stick_slip *w) {
     accelerate(w);
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {

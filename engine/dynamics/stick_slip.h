@@ -1,4 +1,4 @@
-/* stick_slip.h — decides which friction contacts stick and in which direction the others slip.
+/* stick_slip.h — decides which friction contacts stick and in which direction the other contacts slip.
  *
  * Each slip w along a surface (model.h: a speed, or a vector in space) has one of these states between two events:
  *     slips    w ≠ 0, or w = 0 and |w| increases. Its frictions are −μ|N| w/|w|. Their direction is fixed and does not
@@ -39,8 +39,9 @@ bool stick_slip_any_sticks(const stick_slip *w);
 void stick_slip_evaluate(stick_slip *w, const program_inputs *state);
 void stick_slip_set_speed(stick_slip *w, size_t j, size_t part, double speed);
 
-/* Returns the root function of slip j for the limits and components set last. While j slips, it is the speed in the
- * direction of the slip. While j sticks, it is the limit minus the force. If j is idle, it is 1. */
+/* Returns the root function of slip j for the limits and components set last. While j slips, the function is the speed
+ * in the direction of the slip. While j sticks, the function is the limit minus the force. If j is idle, the function
+ * is 1. */
 double stick_slip_distance(const stick_slip *w, size_t j);
 
 /* stick_slip_turns returns true if any slip in space has a direction that may turn. stick_slip_follow sets these

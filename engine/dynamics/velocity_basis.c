@@ -14,7 +14,7 @@ static const double INDEPENDENT = 1e-3;
  * digit is therefore lost. */
 static const double WORN = 0.1;
 /* Smallest pivot accepted in the QR that selects coordinates. The rows of the matrix are orthonormal, so a smaller
- * pivot means that their rank is deficient. */
+ * pivot means that the rows are rank-deficient. */
 static const double FULL_RANK = 1e-8;
 /* Largest part of a redundant row outside the span of the other rows, relative to the length of the row. Between
  * projections, constraints hold only to the tolerance of the integration. */
@@ -56,7 +56,7 @@ void velocity_basis_free(velocity_basis *b) {
 
 /* --- choice ------------------------------------------------------------------------------------------------------- */
 
-/* Copies the velocity-level constraint rows to `work` (n × their number) and lists their indices in `row`. */
+/* Copies the velocity-level constraint rows to `work` (n × number of rows) and lists their indices in `row`. */
 static size_t list_rows(velocity_basis *b, const double *A) {
     const hamel_model *model = b->model;
     size_t count = 0;
@@ -70,8 +70,8 @@ static size_t list_rows(velocity_basis *b, const double *A) {
     return count;
 }
 
-/* Writes Q₁ of the velocity-level rows of A to `constraint_rows`. Returns false if they are not finite, or if `exact`
- * and their rank is below `limit`. */
+/* Writes Q₁ of the velocity-level rows of A to `constraint_rows`. Returns false if the rows are not finite, or if
+ * `exact` and the rank of the rows is below `limit`. */
 static bool find_basis(velocity_basis *b, const double *A, size_t limit, bool exact) {
     b->listed = list_rows(b, A);
     for (size_t r = 0; r < b->listed; r++) b->usual_here[r] = b->usual ? b->usual[b->row[r]] : 0;
@@ -96,8 +96,8 @@ static double row_norm(size_t n, const double *x) {
     return sqrt(sum);
 }
 
-/* Adds a row to the `count` orthonormal rows if it is independent of them. Two passes of Gram–Schmidt suffice (Parlett,
- * The Symmetric Eigenvalue Problem, 6.9). */
+/* If a row is independent of the `count` orthonormal rows, adds it to them. Two passes of Gram–Schmidt suffice
+ * (Parlett, The Symmetric Eigenvalue Problem, 6.9). */
 static bool take_quasi_row(velocity_basis *b, double *row, size_t count) {
     size_t n = b->n;
     double before = row_norm(n, row);

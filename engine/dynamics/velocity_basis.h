@@ -70,8 +70,8 @@ void velocity_basis_solve(const velocity_basis *b, double *x); /* x[n] := Ψ⁻�
 void velocity_basis_solve_transposed(const velocity_basis *b, double *x); /* x[n] := Ψ⁻ᵀ x */
 const double *velocity_basis_directions(velocity_basis *b);               /* Φ: n × freedom */
 
-/* Converts values of the constraints, all[m], to values out[row_count] of the rows A_s; by least squares if
- * the constraints are redundant. */
+/* Converts values of the constraints, all[m], to values out[row_count] of the rows A_s. If the constraints are
+ * redundant, uses least squares. */
 void velocity_basis_gather(velocity_basis *b, const double *all, double *out);
 
 /* Converts multipliers z[row_count] of A_s to the multipliers all[m] of least norm with the same reaction. */

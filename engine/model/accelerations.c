@@ -26,8 +26,9 @@
 enum { PRODUCTS_MOST = 1000, PRODUCTS_OF_UNKNOWN = 8, DIVISION = 4 };
 
 /* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. The system is used if
- * its factorization needs at most (entries of M) · n / EXTENDED_GAIN products. If M is full, with n²/2 entries, this is
- * 3/8 of the n³/6 products of its factorization. EXTENDED_ENTRIES and EXTENDED_GAIN are chosen, not measured. */
+ * its factorization needs at most (entries of M) · n / EXTENDED_GAIN products. If M is full, with n²/2 entries, this
+ * bound is 3/8 of the n³/6 products that factoring M takes. EXTENDED_ENTRIES and EXTENDED_GAIN are chosen, not
+ * measured. */
 enum { EXTENDED_ENTRIES = 8, EXTENDED_GAIN = 8 };
 
 /* Priority queue of the unknowns that can be eliminated next, cheapest first. */
@@ -139,7 +140,7 @@ static void solve_by_matrices(elimination *x, const hamel_model *model, const gr
 
 /* --- the program ------------------------------------------------------------------------------------------------------ */
 
-/* Returns whether a closed-form solution may be used: it is valid for one set of active constraints only. */
+/* Returns true if a closed-form solution can be used: the solution is valid for one set of active constraints only. */
 static bool all_active(const hamel_model *model) {
     for (size_t c = 0; c < model->m; c++)
         if (!model->active[c]) return false;

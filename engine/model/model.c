@@ -222,7 +222,8 @@ static hamel_status compile_quasi(hamel_model *model) {
     return model_compile(model, &model->quasi.program, nodes, count * (model->n + 1));
 }
 
-/* Lists of nodes that a run evaluates in addition to those of `e`; NULL if the formulation does not need them. */
+/* Lists of nodes that a run evaluates in addition to the nodes of `e`. A list is NULL if the formulation does not need
+ * it. */
 typedef struct motion_nodes {
     graph_node *dynamics, *directions, *transitivity, *momenta, *continuity;
 } motion_nodes;

@@ -273,9 +273,9 @@ bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const
 
 /* events.c: compiles the system's events into the model. The events must be bound. */
 hamel_status events_compile(hamel_model *model);
-/* slips.c: the first function lists, for frictions that can stick, the sign of the slip or, in space, its components.
- * It returns NULL if out of memory. The second function compiles the slips from this list after branch symbols have
- * replaced its nodes. */
+/* slips.c: for frictions that can stick, the first function lists the sign of the slip or, in space, the components of
+ * the slip. It returns NULL if out of memory. The second function compiles the slips from this list after branch
+ * symbols have replaced its nodes. */
 graph_node *model_slip_directions(hamel_model *model);
 hamel_status model_compile_slips(hamel_model *model, const graph_node *directions) HAMEL_CHECKED;
 /* accelerations.c: solves the equations of the dynamics program as expressions, if the result is small enough. */

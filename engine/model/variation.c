@@ -1,5 +1,5 @@
-/* variation.c — values of the members of a sweep. Each value that depends on varied parameters has its own program,
- * which runs after the programs whose results it reads. */
+/* variation.c — values of the members of a sweep. Each value that depends on varied parameters has its own program. A
+ * program runs after the programs whose results it reads. */
 #include "engine/model/variation.h"
 
 #include "engine/model/inputs.h"
@@ -16,7 +16,8 @@ typedef enum variation_kind {
     VARY_SIGN
 } variation_kind;
 
-/* A step sets value `index` of its kind to the output of its program or, without a program, to that of a target. */
+/* A step sets value `index` of its kind to the output of its program. Without a program, the step sets it to the value
+ * of a target. */
 typedef struct variation_step {
     variation_kind kind;
     size_t index;
@@ -76,7 +77,7 @@ static hamel_status compile(hamel_variation *v, graph_node node, program **out, 
     return program_compile(out, &v->memory, v->model->system->graph, &node, 1, error);
 }
 
-/* Adds the step if its program reads a parameter that varies. */
+/* If the program of the step reads a parameter that varies, adds the step. */
 static hamel_status add_step(hamel_variation *v, variation_step step, bool *added, hamel_error *error) {
     assert(program_output_count(step.program) == 1);
     const uint32_t *list;
