@@ -74,8 +74,8 @@ typedef struct analysis {
  * failure, *result must own nothing outside a->memory. */
 typedef hamel_status analysis_body(analysis *a, void *result, void *context);
 
-/* Runs `body` on a new result of `size` bytes. `out` is the address of a pointer. On success the pointer is set to the
- * result; free it with analysis_result_free. Otherwise the pointer is set to NULL, and the error has an entry. */
+/* Runs `body` on a new result of `size` bytes. `out` is the address of a pointer. On success, sets the pointer to the
+ * result; free the result with analysis_result_free. Otherwise sets the pointer to NULL, and the error has an entry. */
 hamel_status analysis_perform(const analysis_request *request, size_t size, analysis_body *body, void *context,
                               void *out) HAMEL_CHECKED;
 void analysis_result_free(void *result); /* NULL is ignored */

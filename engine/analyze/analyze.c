@@ -1,4 +1,4 @@
-/* analyze.c — hamel_analyze calls the analyses in sequence; memory of all results of engine/analyze. */
+/* analyze.c — sequence of the analyses in hamel_analyze, and memory of all results of engine/analyze. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/formulation.h"
@@ -149,7 +149,7 @@ hamel_status analysis_open(analysis *a) {
         taken.simulation.formulation = formulation_lagrange.name;
     hamel_status status = analysis_create_model(a, &taken);
     if (status != HAMEL_OK) return status;
-    /* Derive the model's equations again, which costs little: every node is already in its graph. */
+    /* The equations of the model are derived again. This costs little, because every node is already in the graph. */
     a->equations = (hamel_equations){.system = a->system, .n = a->n, .m = a->m};
     status = lagrange_derive(&a->equations);
     return status == HAMEL_OK ? make_groups(a) : status;

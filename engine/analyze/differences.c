@@ -35,7 +35,8 @@ static const double TRUST = 10, OPEN = 1e-3;
  * correct digits of first and eight of second derivatives (test_differences.c). An error in the equations usually
  * changes a term by a large fraction. */
 static const double TOLERANCE = 1e-6;
-/* Upper bound of program instructions per state, about a third of a second; coordinates are skipped to stay below. */
+/* Upper bound of program instructions per state, about a third of a second; coordinates are skipped to stay below this
+ * bound. */
 static const double STATE_WORK = 3e8;
 
 /* First index of each kind of output of the program. */

@@ -330,8 +330,8 @@ static bool allocate_search(search *s) {
     return !memory->failed;
 }
 
-/* Returns the consistent initial velocities, or those of the description if they cannot be made consistent. Velocities
- * within rounding errors are set to 0. */
+/* Returns the consistent initial velocities. If no consistent velocities are found, returns those of the description.
+ * Velocities within rounding errors are set to 0. */
 static double *initial_velocities(search *s) {
     size_t n = s->n, m = s->model->m;
     double *q = arena_doubles(s->a->memory, 3 * n + m), *v = q + n, largest = 0;

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { STATES = 2 }; /* states at which steps are computed; two, because one may happen to be singular */
+enum { STATES = 2 }; /* states at which steps are computed: two, because one state may be singular */
 
 /* Fills *flag with the first step and the last step. Returns true if these steps determine the steps between them. */
 static bool only_way(const group_rank *g, flag_dimensions *flag) {

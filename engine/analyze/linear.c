@@ -1,7 +1,8 @@
 /* linear.c — linearized motion on the constraint manifold, about the initial state or an equilibrium.
  *
- * Small changes satisfy Φ_q δq + Φ_p δp = 0 and ψ_q δq + ψ_v δv + ψ_p δp = 0. Solved for some of the changes, these
- * equations define a chart of the manifold. In the chart, the motion x' = f(x, p) is linearized exactly at any state:
+ * Small changes satisfy Φ_q δq + Φ_p δp = 0 and ψ_q δq + ψ_v δv + ψ_p δp = 0. If these equations are solved for some of
+ * the changes, they define a chart of the manifold. In the chart, the motion x' = f(x, p) is linearized exactly at any
+ * state:
  *     δq = T_q z_q + S_q δp,     δv = T_v z_v + U_v z_q + S_v δp,
  *     z_q' = δv, z_v' = δa (rows of the independent entries).
  * By the implicit function theorem, δa is the solution of

@@ -79,8 +79,8 @@ static void measure_eigenvalues(spectrum *found, double *B, size_t size, double 
         if (fabs(unit * re[k]) <= MOVES * found->largest) found->imaginary = true;
 }
 
-/* Removes the null space repeatedly, because rounding spreads a p-fold zero eigenvalue to ε^(1/p), and then computes
- * the other eigenvalues. `unit` is the largest eigenvalue at this state or nearby. */
+/* Removes the null space repeatedly, because rounding spreads a p-fold zero eigenvalue to ε^(1/p). Then computes the
+ * other eigenvalues. `unit` is the largest eigenvalue at this state or nearby. */
 static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool *starved) {
     size_t size = l->state_count, positions = 0, left = size;
     spectrum found = {.right = -INFINITY};

@@ -3,8 +3,9 @@
  * A family is stable if motion that begins near the family stays near it. Drift along the family and drift of cyclic
  * coordinates are ignored. If an eigenvalue has a positive real part, the equilibrium is unstable. Otherwise the
  * potential decides if possible (potential.c). If the potential does not decide, two conditions together prove
- * stability (Lyapunov; Malkin 1952). All nonzero eigenvalues have negative real parts, and the zero eigenvalues are as
- * many as the dimensions of the manifold of nearby steady motions. In all other cases, stability is undecided. */
+ * stability (Lyapunov; Malkin 1952). First, all nonzero eigenvalues have negative real parts. Second, the number of
+ * zero eigenvalues equals the dimension of the manifold of nearby steady motions. In all other cases, stability is
+ * undecided. */
 #pragma once
 
 #include "engine/analyze/families.h"

@@ -364,9 +364,9 @@ static double step_size(const statics *s, const double *step, const double *z) {
     return sum;
 }
 
-/* Makes one step from the point evaluated last: `stretch` times Newton's step if this step divides the residual by 4.
- * Otherwise makes Newton's step with a bounded length, or if `descending` the largest part of Newton's step that
- * reduces the residual. */
+/* Makes one step from the point evaluated last. If `stretch` times Newton's step divides the residual by 4, makes this
+ * step. Otherwise, if `descending`, makes the largest part of Newton's step that reduces the residual. If not
+ * `descending`, makes Newton's step with a bounded length. */
 static bool advance_newton(statics *s, double *z, double stretch, double size, bool descending) {
     double before, factor = 1;
     for (size_t i = 0; i < s->rows; i++) s->weight[i] = s->scale[i] > 0 ? 1 / s->scale[i] : 1;
@@ -460,8 +460,8 @@ static double largest_of(const double *x, size_t count) {
     return largest;
 }
 
-/* Returns false if forces vanish by underflow, like exp(−x) at large x. At a root, forces vanish at z but not nearby.
- * `before` is the largest size of a row before the iteration. */
+/* Returns false if forces vanish by underflow, such as exp(−x) at large x. At a root, forces vanish at z but not
+ * nearby. `before` is the largest size of a row before the iteration. */
 static bool is_no_underflow(statics *s, const double *z, double before) {
     if (largest_of(s->scale, s->rows) >= UNDERFLOW * before) return true;
     return statics_row_sizes(s, z) && largest_of(s->weight, s->rows) >= UNDERFLOW * before;

@@ -141,7 +141,7 @@ static void keep_derivatives(const statics *s, double *kept) {
 }
 
 bool statics_has_kink(statics *s, const double *z) {
-    double *kept = s->work, worst = 0; /* uses n (2n + 1) numbers of at least (2n)² */
+    double *kept = s->work, worst = 0; /* uses n (2n + 1) of the (2n)² or more numbers */
     uint64_t seed = 29;
     if (s->model->system->nonsmooth_count == 0 || s->n == 0 || !statics_row_sizes(s, z)) return false;
     keep_derivatives(s, kept);

@@ -24,7 +24,8 @@ static bool is_operation(const graph_cell *cell) {
     return cell->op != GRAPH_IS_NUMBER && cell->op != GRAPH_IS_SYMBOL;
 }
 
-/* Creates the derivatives of the listed nodes with respect to their first two operands; GRAPH_NONE if not needed. */
+/* Creates the derivatives of the listed nodes with respect to their first two operands. If a derivative is not needed,
+ * it is GRAPH_NONE. */
 static bool make_slopes(taylor_plan *p, graph_node *slopes) {
     for (size_t i = 0; i < p->count; i++) {
         graph_cell cell = *graph_at(p->g, p->nodes[i]);

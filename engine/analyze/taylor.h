@@ -28,7 +28,7 @@ enum { TAYLOR_BITS = 256 };
 typedef struct number_block number_block;
 typedef struct number_pool {
     number_block *last;
-    bool failed; /* true if a request has returned NULL; callers can test once */
+    bool failed; /* true if any request has returned NULL, so that callers can test once */
 } number_pool;
 
 /* Returns `count` numbers, initially 0, or NULL if out of memory. MPFR aborts the process if it cannot allocate their
@@ -59,10 +59,10 @@ typedef struct taylor {
     mpfr_t *scratch;
 } taylor;
 
-/* Creates the series of all nodes. Numbers and parameters get their values, other nodes zeros. A number that is not a
- * short binary fraction may be rounded. Such a number is changed randomly (`seed`) by at most `change`, relative to its
- * size. Rounding errors of canceled decimals (0.1 + 0.2 - 0.3) are changed by up to their own size. If out of memory,
- * pool->failed is true. */
+/* Creates the series of all nodes. Numbers and parameters get their values, and all other nodes get zeros. A number
+ * that is not a short binary fraction may be rounded. Such a number is changed randomly (`seed`) by at most `change`,
+ * relative to its size. Rounding errors of canceled decimals (0.1 + 0.2 - 0.3) are changed by up to their own size. If
+ * out of memory, pool->failed is true. */
 void taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
                  uint64_t seed, number_pool *pool);
 
@@ -79,6 +79,6 @@ static inline bool taylor_next(const taylor *t, size_t k, size_t *i) {
     return true;
 }
 
-/* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time, and the earlier
- * steps. */
+/* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time. Call the function for
+ * all smaller k first. */
 void taylor_step(taylor *t, size_t k);

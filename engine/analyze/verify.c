@@ -16,7 +16,7 @@
 static const double TOLERANCE = 1e-9;
 /* Lower bound of a coordinate's force scale, relative to the largest force. Canceling terms of other coordinates leave
  * rounding errors on a coordinate without forces. These errors reach 1e-13 of the largest force if products of momenta
- * and rates cancel (Hamel's coefficients), and 1e-13 / TOLERANCE = 1e-4. */
+ * and rates cancel (Hamel's coefficients), so the bound is 1e-13 / TOLERANCE = 1e-4. */
 static const double SCALE_LEAST = 1e-4;
 enum { STATES_LEAST = 4 };
 /* Upper bound of states · (coordinates + constraints)³: 100 states up to a size of 158. */
@@ -82,7 +82,7 @@ void verify_scale_of(const dynamics *k, const double *a, const double *lambda, v
     widen_by_constraints(k, a, scale);
 }
 
-/* Returns a difference relative to a scale; at most 1, also if the scale is 0. */
+/* Returns a difference relative to a scale. The result is at most 1, also if the scale is 0. */
 static double relative(double difference, double scale) {
     double size = fabs(difference);
     return size > 0 ? size / (scale + size) : 0;
@@ -152,8 +152,8 @@ static hamel_status draw_states(verifier *v) {
     return status;
 }
 
-/* Computes accelerations as an integration does: converts q' to velocity variables and back, and their rates to
- * accelerations. */
+/* Computes accelerations as an integration does: converts q' to velocity variables and back, and the rates of these
+ * variables to accelerations. */
 static hamel_status convert_velocities(verifier *v, dynamics *k, variables *x, const sample *at, verify_motion *motion,
                                        hamel_error *error) {
     double *velocity = v->velocity, *w = v->w, *rates = w + v->a->n;

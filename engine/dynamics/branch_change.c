@@ -167,9 +167,8 @@ static hamel_status fail_energy(const branch_change *c, size_t branch, hamel_err
     (void)fail_at_branch(c, HAMEL_INTEGRATION, "", branch, error,
                          "the momenta or the energy jump (the energy by %.6g) and leave the velocities undetermined",
                          c->after[n] - c->before[n]);
-    hamel_suggest(error,
-                  "smooth the mass, curve or potential there: a cubic table instead of a linear one, tanh(x/eps) "
-                  "instead of sign(x)");
+    hamel_suggest(error, "smooth the mass, curve or potential there: use a cubic table instead of a linear table, or "
+                         "tanh(x/eps) instead of sign(x)");
     return HAMEL_INTEGRATION;
 }
 

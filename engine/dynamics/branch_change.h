@@ -43,6 +43,6 @@ hamel_status branch_change_foresee(branch_change *c, const double *q, const doub
 hamel_status branch_change_begin(branch_change *c, double t, const double *q, const double *v,
                                  hamel_error *error) HAMEL_CHECKED;
 
-/* Call after branch_change_begin, when nothing but the branches has changed: replaces v⁻ by v⁺. Returns HAMEL_OK,
- * HAMEL_INTEGRATION with an error, HAMEL_NOT_FINITE or HAMEL_SINGULAR. */
+/* Replaces v⁻ by v⁺. Call this function after branch_change_begin, when only the branches have changed. Returns
+ * HAMEL_OK, HAMEL_INTEGRATION with an error, HAMEL_NOT_FINITE or HAMEL_SINGULAR. */
 hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, hamel_error *error) HAMEL_CHECKED;

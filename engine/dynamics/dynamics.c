@@ -247,8 +247,8 @@ static hamel_status solve_factored(dynamics *k, const double *g, bool whole, dou
     return friction_solve(k->friction, &k->motion, k->values, g, k->b, CONTRADICTION, k->t, a, lambda, error);
 }
 
-/* Solves for forces that contain multipliers, by Newton's method from k->lambda. W λ, the linear part of Q(λ), is moved
- * to the left-hand side, so that g = Q(λ) − W λ. C (may be NULL) is added to Q. */
+/* Finds a and lambda by Newton's method from k->lambda, because forces contain multipliers. W λ, the linear part of
+ * Q(λ), is moved to the left-hand side, so that g = Q(λ) − W λ. C (may be NULL) is added to Q. */
 static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->dynamics.at_Q; /* Q, overwritten by g; each iteration evaluates Q again */
@@ -300,7 +300,7 @@ static hamel_status prescribed_forces(dynamics *k, const double *lambda, hamel_e
                  : HAMEL_NOT_FINITE;
 }
 
-/* Adds nonideal forces by Udwadia 2000, eq. 28. On entry, a and lambda hold the ideal solution and the system is
+/* Adds nonideal forces by Udwadia 2000, eq. 28. On entry, a and lambda contain the ideal solution, and the system is
  * factored. The prescribed force C is added to Q, and the constraints react ideally to the sum. The total reaction is
  * Aᵀλ + C + F|λ|, where the last term is friction. The force on a sticking point is friction as well, although it is a
  * multiplier. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Upper bound on coordinates; larger models integrate members singly. Measured speed-up for pendulum chains in angles:
- * 4.4 with 2 links, 3 with 32, 1.6 with 64. Eight dense mass matrices of 64 rows no longer fit the second-level
+ * 4.4 with 2 links, 3 with 32, 1.6 with 64. Eight dense mass matrices of 64 rows no longer fit into the second-level
  * cache. */
 enum { COORDINATES_MOST = 64 };
 /* Smallest pivot accepted, relative to the largest pivot. Smaller pivots leave fewer than four digits (kkt_dense.c). */

@@ -52,7 +52,7 @@ void friction_add_forces(const hamel_model *model, const double *values, const d
         out[F->row[e]] += values[model->dynamics.F.at + e] * fabs(lambda[model->friction.constraint[F->column[e]]]);
 }
 
-/* Computes T column by column: the response of the multipliers to each single friction force. */
+/* Computes T column by column: the response of the multipliers to each friction force. */
 static hamel_status find_responses(friction *f, motion_solver *motion, const double *values) {
     const hamel_model *model = f->model;
     for (size_t k = 0; k < f->k; k++) {

@@ -48,8 +48,8 @@ static inline size_t motion_rank(const motion_solver *s) {
     return s->null_space ? null_space_rank(s->null_space) : kkt_rank(s->kkt);
 }
 
-/* Returns the rank margin. The least-constraint solver measures angles between rows in the Euclidean metric, kkt_margin
- * in the metric of M⁻¹. */
+/* Returns the rank margin. The least-constraint solver measures angles between rows in the Euclidean metric; kkt_margin
+ * measures them in the metric of M⁻¹. */
 static inline double motion_margin(const motion_solver *s) {
     return s->null_space ? null_space_margin(s->null_space) : kkt_margin(s->kkt);
 }

@@ -5,9 +5,9 @@
  *   transitivity       boltzmann-hamel: the same unknowns, with Hamel's coefficients
  *
  * The three formulations with projection differ in the derivation of M and g. Acceleration constraints restrict u' in
- * the projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. They have
- * least norm if the constraints are redundant. With W, the forces are g + W λ, as in kkt.h. Matrices are dense. Nothing
- * is allocated after creation. */
+ * the projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. If the
+ * constraints are redundant, the multipliers have least norm. With W, the forces are g + W λ, as in kkt.h. Matrices are
+ * dense. Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -16,8 +16,7 @@
 
 typedef struct null_space null_space;
 
-/* Borrows `state` and `basis`; without a basis (NULL), the method is least constraint. Returns NULL if out of
- * memory. */
+/* Borrows `state` and `basis`. If `basis` is NULL, the method is least constraint. Returns NULL if out of memory. */
 null_space *null_space_create(const hamel_model *model, const discrete_state *state, velocity_basis *basis,
                               arena *memory);
 void null_space_free(null_space *s);

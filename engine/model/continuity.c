@@ -1,7 +1,7 @@
 /* continuity.c — functions that are compared when a nonsmooth operator changes its branch.
  *
- * At a change of branch, the momenta p = ∂L/∂q' must not change. Functions that are differentiated along the motion
- * must have the same value on both branches (engine/dynamics/branch_change.h). */
+ * At a change of branch, only impulses of constraints change the momenta p = ∂L/∂q'. Functions that are differentiated
+ * along the motion must have the same value on both branches (engine/dynamics/branch_change.h). */
 #include "engine/model/model.h"
 
 #include <assert.h>

@@ -59,7 +59,8 @@ graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rate
     return sum;
 }
 
-/* Repeats passes until no rate changes: at most as many as parameters, because definitions are not circular. */
+/* Repeats passes until no rate changes. There are at most as many passes as parameters, because definitions are not
+ * circular. */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates) {
     graph *g = s->graph;
     bool changed = true;

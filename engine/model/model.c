@@ -345,7 +345,7 @@ static hamel_status copy_state(hamel_model *model) {
     return HAMEL_OK;
 }
 
-/* Sensitivities, analyses and most formulations need the entries of M, so M is then not left factored. */
+/* M may be kept in factored form unless sensitivities, analyses or the formulation need its entries. */
 static hamel_status derive_and_compile(hamel_model *model, const hamel_description *d, bool for_runs) {
     hamel_system *s = model->system;
     hamel_equations e = {.system = s, .n = s->coordinate_count, .m = s->constraint_count, .held = true};
