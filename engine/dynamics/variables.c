@@ -69,7 +69,7 @@ static void keep_state(variables *x, double t, const double *q, const double *v)
     memcpy(x->v, v, x->n * sizeof *v);
 }
 
-/* Creates the workspace of a kind at the state, after freeing that of the previous kind. */
+/* Frees the workspace of the previous kind and creates the workspace of the new kind at the state. */
 static hamel_status open_kind(variables *x, const variables_table *table, double t, const double *q, const double *v,
                               hamel_error *error) {
     arena_free(&x->memory);

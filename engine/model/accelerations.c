@@ -10,7 +10,7 @@
  *
  * The program also returns two numbers that decide whether the solution is accurate (model.h).
  *
- * Time of a right-hand side in machine code in nanoseconds, minimum of 300 rounds. "With matrices" is kkt_ldl.c, or a
+ * Time of a right-hand side in machine code in nanoseconds, minimum of 300 rounds. "With matrices" means kkt_ldl.c or a
  * column Cholesky factorization.
  *
  *                         | pendulum | in x, y | double | disk | sleigh | top | chain of 16, 1024 in x, y | of 8, 16 in angles
