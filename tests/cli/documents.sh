@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the commands in documents and in --help, and compares their output. Each command is one test. TAP.
 #
-# A command is a line of a code block that begins with "$ ". The following lines are its expected output, where "..."
-# matches anything and decimals beyond the sixth are ignored; without such lines the command must only succeed. A block
-# of JSON after a line that ends with `NAME`: is the file NAME.
+# In a code block, a line that begins with "$ " is a command. The following lines are its expected output, where "..."
+# matches anything, and decimals beyond the sixth are ignored. If no output follows, the command must only succeed. If a
+# line ends with `NAME`: and a block of JSON follows, the block is stored as the file NAME.
 # The test runs a daemon at 127.0.0.1:8080 for the commands.
 . "$(dirname "$0")/../daemon.sh"
 
@@ -52,7 +52,7 @@ for name in README.md server/README.md api/examples/ANALYSIS.md; do
     follow "$name" <"$root/$name"
 done
 
-# Files for the examples of --help. Examples of one command use the jobs that examples of others have submitted.
+# Files for the examples of --help. Examples of a command use jobs that the examples of other commands have submitted.
 export HAMEL_SERVER=$url
 cd files || exit 2
 "$hamel" examples simple_pendulum >pendulum.json

@@ -20,9 +20,9 @@ J
 broken=$?
 
 call submit system.json; code_is 2 && grep -q 'submit needs a server: give --server URL or set HAMEL_SERVER' err
-report $? "without a server the message names the option"
+report $? "without a server, submit names the missing option"
 call status; code_is 2 && grep -q 'status: JOB is missing' err
-report $? "a job is required"
+report $? "status without a job is rejected"
 start_daemon
 export HAMEL_SERVER=$url
 call status ../examples; code_is 2 && grep -q 'is not a job id' err
@@ -36,7 +36,7 @@ job=$(cat out)
 curl -s "$HAMEL_SERVER/v1/jobs/$job/system" | cmp -s - system.json
 report $? "the file is stored byte for byte"
 call wait "$job"; code_is 0 && grep -qx "$job completed" out && [ ! -s err ]
-report $? "wait ends with the job"
+report $? "wait returns when the job has ended"
 call results "$job"; code_is 0 && cmp -s out rows.csv
 report $? "the rows of a job are the same bytes as those of a local run"
 call results "$job" --output rows.npy --format npy --summary summary.json; code_is 0 && [ ! -s out ] &&
@@ -55,10 +55,10 @@ report $? "a wrong format lists the formats"
 
 call submit system.json --set l=2 --set x.initial=2 --set y.initial=0 --samples 2; other=$(cat out)
 call wait "$other" && call results "$other"; code_is 0 && sed -n 2p out | grep -q '^0,2,0,' && [ "$(wc -l <out)" = 3 ]
-report $? "settings are applied before sending"
+report $? "options that change the description are applied before submission"
 call submit system.json invalid.json system.json; code_is 3 && [ "$(wc -l <out)" = 2 ]; first=$?; cp err remote.err
 HAMEL_SERVER='' call run invalid.json; [ $first = 0 ] && cmp -s err remote.err
-report $? "errors read as in a local run, and the other files are still submitted"
+report $? "submit reports errors like a local run and still submits the other files"
 echo '{"hamel": 1,' >cut.json
 call submit cut.json; code_is 3 && grep -q '^hamel: cut.json:2:1: ' err
 report $? "malformed JSON is reported with line and column"
@@ -66,9 +66,9 @@ call submit system.json --key k1; cp out once
 call submit system.json --key k1; code_is 0 && cmp -s out once
 report $? "the same key gives the same job"
 call submit system.json --key k1 --stop 3; code_is 5 && grep -q '409' err
-report $? "a key belongs to one description"
+report $? "a key cannot be used for a second description"
 call submit system.json system.json --key k2; code_is 2 && [ ! -s out ]
-report $? "a key works with one file only"
+report $? "submit accepts --key with one file only"
 
 call submit system.json --set simulation.max_steps=20; short=$(cat out)
 call wait "$short"; code_is 4 && grep -qx "$short incomplete" out && grep -q "^hamel: $short: incomplete: " err
@@ -81,28 +81,28 @@ call results "$bad"; code_is $broken && cmp -s out broken.csv
 report $? "the rows of a failed job can be read"
 
 call status "$job"; code_is 0 && grep -q '^  status *completed$' out && grep -q '^  progress *100 %$' out && grep -q '^  rows *201$' out
-report $? "status shows a job"
+report $? "status shows state, progress and rows of a job"
 call status "$job" "$short" --format json; code_is 0 && [ "$(wc -l <out)" = 2 ] && head -1 out | grep -q "^{\"id\":\"$job\".*\"status\":\"completed\""
-report $? "status as JSON is the server's document, one per line"
+report $? "status --format json prints the server's document of each job on one line"
 call status "$job" --format xml; code_is 2 && grep -q 'text or json' err
 report $? "a wrong format of a status lists the formats"
 call status nobody "$job"; code_is 5 && grep -q "^$job\$" out
-report $? "an unknown job does not hide the others"
+report $? "an unknown job does not suppress the status of other jobs"
 
 call submit long.json; long=$(cat out)
 "$hamel" results "$long" --follow >followed 2>followed.err & follower=$!
 "$hamel" wait "$long" >waited 2>waited.err & waiter=$!
 for _ in $(seq 1200); do [ -s followed ] && break; sleep 0.1; done
 call results "$long" --to 2; code_is 0 && [ "$(wc -l <out)" = 22 ]
-report $? "a running job gives the rows so far"
+report $? "results of a running job contain the rows so far"
 call jobs --status running --format json; code_is 0 && [ "$(wc -l <out)" = 1 ] && grep -q "^{\"id\":\"$long\"" out
-report $? "jobs are found by status"
+report $? "jobs can be selected by status"
 call cancel "$long"; code_is 0 && grep -q "^$long " out; first=$?
 wait $waiter; waited=$?; wait $follower; followed=$?
 [ $first = 0 ] && [ $waited = 4 ] && grep -qx "$long canceled" waited
 report $? "cancel ends a job, and wait gives exit code 4"
 [ $followed = 4 ] && [ "$(wc -l <followed)" -gt 2 ] && grep -q "^hamel: $long: the run was canceled" followed.err
-report $? "followed results end with their job"
+report $? "results --follow ends when the job ends"
 call cancel "$long" "$job"; code_is 0 && grep -qx "$job completed" out
 report $? "a job that has ended cannot be canceled"
 
@@ -111,9 +111,9 @@ report $? "jobs are listed, newest first"
 call jobs --limit 3; code_is 0 && [ "$(wc -l <out)" = 3 ]
 report $? "at most --limit jobs are listed"
 call jobs --name 'a long one'; code_is 0 && [ "$(wc -l <out)" = 1 ]
-report $? "jobs are found by name"
+report $? "jobs can be selected by name"
 call jobs --limit few; code_is 2 && grep -q 'a whole number from 1' err
-report $? "a limit is a number"
+report $? "a limit that is not a number is rejected"
 call jobs --status done; code_is 5 && grep -q 'queued, running' err
 report $? "the server reports an unknown status"
 call cancel --forget "$long"; code_is 0 && [ ! -s out ]; first=$?

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hamel plot: drawings in files and in characters. The expected positions of lines are computed from a known motion.
+# hamel plot: drawings in SVG and PNG files and as text. The expected positions of lines are computed from a known motion.
 # TAP.
 . "$(dirname "$0")/common.sh"
 
@@ -22,7 +22,7 @@ for e in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}polyline"):
     if e.get("stroke") == sys.argv[2]: print(e.get("points").replace(",", " "))
 P
 # Counts the pixels of a PNG with a colour (RRGGBB) between two columns of pixels, and their largest distance from the
-# line y = b - a x. PNG 1.2, chapter 6: rows are filtered.
+# line y = b - a x. Reverses the filters of the rows (PNG 1.2, chapter 6).
 cat >pixels.py <<'P'
 import struct, sys, zlib
 data, colour, x0, x1, a, b = open(sys.argv[1], "rb").read(), bytes.fromhex(sys.argv[2]), *map(float, sys.argv[3:7])
@@ -62,7 +62,7 @@ a <b> & "c"
    0.0         0.5         1.0
              t in s
 T
-report $? "without colours several columns are drawn in letters"
+report $? "without colours, several columns are drawn with different characters"
 LC_ALL=C.UTF-8 call plot line.json --columns x --size 30x12; code_is 0 && cmp -s out - <<'T'
 a <b> & "c"
 ⠒⠒ x
@@ -77,7 +77,7 @@ a <b> & "c"
    0.0         0.5         1.0
              t in s
 T
-report $? "one column is drawn in braille dots if the locale supports them"
+report $? "one column is drawn with braille dots if the locale supports these characters"
 
 call plot line.json --output line.svg; code_is 0 && [ ! -s out ] && [ ! -s err ] &&
     [ "$(python3 -c 'import xml.etree.ElementTree as t; print(t.parse("line.svg").getroot()[0].text)')" = 'a <b> & "c"' ]
@@ -98,21 +98,21 @@ call plot line.json --size 400x300 --output line.png; code_is 0 && read -r left 
     python3 pixels.py line.png 2f5bd0 "$(awk "BEGIN {print 2*$left + 10}")" "$(awk "BEGIN {print 2*$right - 10}")" "$slope" \
         "$(awk "BEGIN {print 2*($bottom - ($bottom - $top)/22 + $slope*$left)}")" >out &&
     awk '{exit !($1 == 800 && $2 == 600 && $3 > 500 && $4 < 3)}' out
-report $? "an image has the same line in the same position, with two pixels per unit"
+report $? "a PNG has the same line as the SVG, with two pixels per unit"
 call plot line.json --columns y --over x --size 300x200 --output small.svg; code_is 0 && grep -q 'width="300" height="200"' small.svg &&
     grep -q '>x</text>' small.svg && [ "$(python3 lines.py small.svg '#d1600a' | wc -l)" = 0 ]
-report $? "columns are plotted against each other, in any size"
+report $? "one column is plotted over another, in the requested size"
 call plot line.json --sensitivities l --columns 'd(x)/d(l), y' --output s.svg; code_is 0 && grep -q '>d(x)/d(l)</text>' s.svg
-report $? "derivatives are columns, too"
+report $? "sensitivities can be plotted"
 "$hamel" plot - --output piped.svg <line.json >out 2>err; code=$?; code_is 0 && cmp -s piped.svg line.svg
-report $? "a system comes from standard input"
+report $? "a system is read from standard input"
 
 call plot line.json --columns x,yy; code_is 2 && grep -q 'no column `yy`; did you mean `y`?' err && [ ! -s out ]
-report $? "an unknown column is reported with the nearest one"
+report $? "an unknown column is reported, and the nearest one is suggested"
 call plot line.json --over z; code_is 2 && grep -q 'no column `z`' err
 report $? "an unknown column of --over is reported"
 call plot line.json --columns x,x,x,x,x,x,x,x,x; code_is 2 && grep -q 'at most 8 columns' err
-report $? "at most eight columns are drawn"
+report $? "more than eight columns are rejected"
 call plot line.json --set simulation.record=t; code_is 2 && grep -q 'no column to draw over `t`' err
 report $? "a result whose only column is time is rejected"
 call plot line.json --output line.pdf; code_is 2 && grep -q 'must end with .svg or .png' err
@@ -132,9 +132,9 @@ report $? "a full disk is an I/O failure"
 call plot broken.json --size 40x12; code_is 4 && grep -q '^\* x$' out && grep -q 'the integration cannot continue' err
 report $? "the rows of a failed run are drawn"
 call plot line.json --set simulation.max_steps=1 --size 40x12; code_is 4 && [ -s out ] && grep -q 'incomplete' err
-report $? "an incomplete run gives its exit code"
+report $? "an incomplete run gives exit code 4"
 call plot line.json --samples 200000 --rtol 1e-3 --output many.svg; code_is 0 && [ "$(wc -c <many.svg)" -lt 200000 ]
-report $? "a drawing of very many rows is small"
+report $? "a drawing of 200,000 rows is a small file"
 
 start_daemon
 call plot line.json --server "$url" --output there.svg; code_is 0 && cmp -s there.svg line.svg

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line: exit codes and outputs. A server must send the same bytes as a local run. TAP.
+# Exit codes and outputs of the command line. Results from a server must have the same bytes as those of a local run. TAP.
 . "$(dirname "$0")/common.sh"
 
 "$hamel" new >system.json
@@ -9,7 +9,7 @@ cat >bad_check.json <<'J'
             {"name": "near", "expression": "x", "equals": 1, "tolerance": 1e-3}],
  "simulation": {"stop": 1, "samples": 3}}
 J
-# The difference of two momenta preserves only three digits of the velocity x' - y' of the light mass.
+# The velocity x' - y' follows from the difference of two momenta, which preserves only three digits.
 cat >disagreeing.json <<'J'
 {"hamel": 1, "coordinates": ["x", "y"], "dissipation": "(x'^2 + y'^2)/2",
  "kinetic_energy": "(x' + y')^2/2 + 1e-13*(x' - y')^2", "simulation": {"stop": 1}}
@@ -17,7 +17,7 @@ J
 echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2/2 + z", "simulation": {"stop": 1}}' >invalid.json
 
 call; code_is 2 && grep -q 'usage: hamel' err
-report $? "without a command the usage is printed"
+report $? "without a command, the usage is printed"
 call --help; code_is 0 && grep -q 'check ' out
 report $? "help goes to standard output"
 for command in run check analyze equations plot sweep merge submit status wait results cancel jobs examples new worker; do
@@ -47,17 +47,17 @@ report $? "an output that cannot be opened is an I/O failure"
 "$hamel" run system.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
 report $? "a full disk is an I/O failure, reported once"
 call run invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
-report $? "an error message names file, pointer and column"
+report $? "an error message contains file, pointer and column"
 
 call run system.json; code_is 0 && [ ! -s err ] && [ "$(wc -l <out)" = 202 ] && head -1 out | grep -qx "t,x,y,x',y',angle,tension"
-report $? "rows are CSV on standard output"
+report $? "run writes rows as CSV to standard output"
 cp out rows.csv
 "$hamel" run - <system.json >out 2>err; code=$?; code_is 0 && cmp -s out rows.csv
-report $? "a system comes from standard input"
+report $? "a system is read from standard input"
 call run --samples=3 --stop 2 system.json; code_is 0 && [ "$(tail -1 out | cut -d, -f1)" = 2 ] && [ "$(wc -l <out)" = 4 ]
 report $? "options may come before or after the file"
 call run system.json --set l=2 --set x.initial=2 --set y.initial=0 --samples 2; code_is 0 && sed -n 2p out | grep -q '^0,2,0,'
-report $? "parameters and initial values are set"
+report $? "--set changes parameters and initial values"
 call run system.json --set q=1; code_is 3 && grep -q '`q`' err
 report $? "an unknown parameter is rejected"
 call run system.json --sensitivities 'l, x.initial' --set 'simulation.record=x,d(x)/d(l)' --samples 2
@@ -113,9 +113,9 @@ report $? "--junit - writes to standard output"
 call check bad_check.json system.json --junit report.xml; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ] && [ "$(grep -c '^ok ' out)" = 3 ]
 report $? "a failed check gives exit code 1"
 grep -q 'tests="4" failures="1" errors="0"' report.xml && grep -q 'name="check x &lt; 2 &amp; &quot;far&quot;"' report.xml
-report $? "the JUnit report counts and escapes"
+report $? "the JUnit report counts the checks and escapes their names"
 call check system.json invalid.json --junit report.xml; code_is 3 && grep -q 'errors="1"' report.xml && grep -q '^ok ' out
-report $? "an invalid file among others is reported separately"
+report $? "an invalid file is an error in the report, and the other files are still checked"
 
 call analyze system.json; code_is 0 && [ ! -s err ] && grep -q '^degrees of freedom  *1$' out && grep -q '^  rod  *holonomic, scleronomic' out
 report $? "analyze prints the properties of a system"
@@ -127,11 +127,11 @@ report $? "a wrong format of an analysis lists the formats"
 call analyze system.json --verify; code_is 0 && grep -q '^  states compared  *100$' out && grep -q '^  verdict  *they agree$' out
 report $? "all formulations are compared"
 call analyze system.json --verify --format json; code_is 0 && grep -q '"verification":{"formulations":\["lagrange",.*"states":100,' out
-report $? "the comparison is in the JSON, too"
+report $? "the JSON output contains the comparison of formulations"
 cp out verification.json
 echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2", "generalized_forces": {"x": "sqrt(-1-x^2)"}}' >nowhere.json
 call analyze nowhere.json; code_is 3 && grep -q '^hamel: nowhere.json: no state near .* at which the equations are finite' err
-report $? "a system without regular states is reported without naming constraints"
+report $? "if the equations are finite at no state, analyze reports this"
 call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY DISAGREE$' out
 report $? "formulations that disagree give exit code 1"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && grep -q '^  stability  *stable' out && grep -q '^  eigenvalues  *0 + [0-9.]*i, ' out && grep -q '^  inputs p  *g$' out && cp out linear.txt
@@ -146,20 +146,20 @@ call analyze system.json --linearize --inputs gg; code_is 3 && grep -q 'input `g
 report $? "an unknown input is reported"
 printf '{"hamel":1,"coordinates":["x"],"kinetic_energy":"x'"'"'^2/2","potential_energy":"x^2/2"}' >timeless.json
 call analyze timeless.json --verify --equilibrium --linearize --forces; code_is 0 && grep -q '^degrees of freedom  *1$' out
-report $? "analyses need no simulation"
+report $? "analyses do not need the key simulation"
 call equations timeless.json --format c --set simulation.formulation=kane; code_is 0 && grep -q '^int rates(' out
-report $? "equations need no simulation"
+report $? "equations do not need the key simulation"
 call check timeless.json; code_is 3 && grep -q 'a system needs the key `simulation`' err
-report $? "a check needs a simulation"
+report $? "check requires the key simulation"
 call equations system.json; code_is 0 && grep -q "^rod: " out && cp out equations.txt
-report $? "equations are written out"
+report $? "equations are written as text"
 call equations system.json --format latex; code_is 0 && grep -q '^.begin{align}' out
 report $? "equations are written as LaTeX"
 call equations system.json --format c; code_is 0 && grep -q '^int rates(' out
 report $? "equations are written as C"
 "$hamel" examples redundant_parallelogram >redundant.json
 call equations redundant.json --formulation kane; code_is 3 && grep -q 'some constraints are redundant' err
-report $? "redundant constraints are rejected by kane"
+report $? "the formulation kane rejects redundant constraints"
 call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
 report $? "a wrong format of equations lists the formats"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
@@ -172,7 +172,7 @@ report $? "an example is printed byte for byte"
 call examples simple_pendlum; code_is 2 && grep -q 'did you mean `simple_pendulum`' err
 report $? "the nearest example is suggested for an unknown one"
 
-# The error in the first system of the README, whose commands documents.sh runs.
+# The README describes an error in its first system; documents.sh runs the commands of the README.
 awk '/^```json/ {on = 1; next} /^```/ && on {exit} on' "$root/README.md" >pendulum.json
 sed 's/x^2 + y^2 = 1/x^2 + z^2 = 1/' pendulum.json >wrong.json && mv wrong.json pendulum.json
 call run pendulum.json
@@ -185,30 +185,30 @@ report $? "a server that does not answer gives exit code 5"
 start_daemon
 export HAMEL_SERVER=$url
 call run system.json; code_is 0 && cmp -s out rows.csv
-report $? "a server's rows are the same bytes"
+report $? "rows from a server have the same bytes"
 call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
-report $? "a server's analysis is the same bytes"
+report $? "an analysis from a server has the same bytes"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && cmp -s out linear.txt
-report $? "a server's linearization is the same bytes"
+report $? "a linearization from a server has the same bytes"
 call analyze system.json --forces --relax rod; code_is 0 && cmp -s out forces.txt
-report $? "a server's forces and reaction are the same bytes"
+report $? "forces and a reaction from a server have the same bytes"
 call equations system.json; code_is 0 && cmp -s out equations.txt
-report $? "a server's equations are the same bytes"
+report $? "equations from a server have the same bytes"
 call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json
-report $? "a server's comparison of formulations is the same bytes"
+report $? "a comparison of formulations from a server has the same bytes"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err
-report $? "errors of an analysis on a server read the same"
+report $? "errors of an analysis on a server have the same messages"
 call run system.json --server "$url/" --format npy; cp out remote.npy
 HAMEL_SERVER='' "$hamel" run system.json --format npy >out 2>err; code=$?; code_is 0 && cmp -s out remote.npy
-report $? "a server's rows are the same in another format"
+report $? "rows from a server have the same bytes in another format"
 call run invalid.json; code_is 3; first=$?; cp err remote.err
 HAMEL_SERVER='' "$hamel" run invalid.json >out 2>err; [ $first = 0 ] && cmp -s err remote.err
-report $? "errors of a run on a server read the same"
+report $? "errors of a run on a server have the same messages"
 call run system.json --set x.initial=5; code_is 3 && grep -q 'miss the constraint' err
-report $? "overrides are applied before sending"
+report $? "--set is applied before the description is sent to a server"
 call check bad_check.json; code_is 1 && [ "$(grep -c '^FAILED' out)" = 1 ]
-report $? "check evaluates runs on a server"
+report $? "check can run systems on a server"
 call run system.json --server "$url/nowhere"; code_is 5 && grep -q '404' err
-report $? "an address without the API gives exit code 5"
+report $? "a URL without the API gives exit code 5"
 
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sweeps on the command line: the table is the same with any number of threads and shards, after an interruption, and
-# with a model for each member. Also tests problems of members and rejected options. TAP.
+# Sweeps on the command line. The table must not depend on the number of threads and shards, on interruptions, or on
+# whether members share a model. Failing members and rejected options are tested, too. TAP.
 . "$(dirname "$0")/common.sh"
 
 cat >study.json <<'J'
@@ -31,7 +31,7 @@ call sweep study.json --jobs 2 --output two.csv; code_is 0 && cmp -s two.csv tab
 report $? "a table is written to a file, and no other file is left"
 call sweep study.json --format ndjson; code_is 0 && [ "$(wc -l <out)" = 102 ] && head -1 out | grep -q '^{"header":{"columns":\["member","l"' &&
     sed -n 2p out | grep -q '^{"row":\[0,' && tail -1 out | grep -qx '{"summary":{"counts":{"completed":100,"terminated":0,"incomplete":0,"failed":0}}}'
-report $? "a table in NDJSON has a header and counts"
+report $? "a table in NDJSON begins with a header and ends with the counts of members"
 
 sed 's/"coordinates"/"dissipation": "-a'"'"'^2", "coordinates"/' study.json >driven.json
 call sweep driven.json; code_is 0 && [ "$(wc -l <err)" = 1 ] && grep -q 'driven.json: warning: /dissipation: the dissipation is negative' err
@@ -43,41 +43,41 @@ IFS=, read -r _ l a v _ <<<"$(member 41)"
 call run study.json --set "l=$l" --set "a.initial=$a" --set "b.velocity=$v"; code_is 0 &&
     paste -d, <(tail -1 out) <(member 41 | cut -d, -f6-10) |
     awk -F, '{for (i = 1; i <= 5; i++) {d = $i - $(i + 5); if (d < 0) d = -d; if (d > 1e-5) exit 1}}'
-report $? "a member is the run with its values set"
+report $? "a member gives the same values as a run with its parameters"
 
 for k in 1 2 3; do call sweep study.json --shard $k/3 --out parts; done; code_is 0 && [ ! -s out ]
-report $? "shards are written as parts"
+report $? "shards are written as files of parts"
 call merge parts; code_is 0 && cmp -s out table.csv
-report $? "joined parts have the same bytes"
+report $? "joined parts have the bytes of the complete table"
 call merge parts --output joined.csv; code_is 0 && cmp -s joined.csv table.csv
 report $? "parts can be joined into a file"
 cp -r parts some; rm "$(ls -d some/* | sed -n 3p)"
 call merge some; code_is 3 && [ ! -s out ] && grep -q 'members 16 to 23 of 100 are missing' err
-report $? "missing members are reported"
+report $? "merge reports missing members"
 call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
 report $? "an interrupted shard is resumed"
 truncate -s -9 "$(ls -d some/* | sed -n 2p)"; call merge some; code_is 3 && [ ! -s out ] && grep -q 'damaged' err
 report $? "a damaged part is rejected"
 call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
-report $? "a damaged part is replaced by its shard"
+report $? "resuming its shard replaces a damaged part"
 call sweep study.json --shard 1/2 --out parts; call merge parts; code_is 3 && [ ! -s out ] && grep -q 'occur twice: in parts/.* and parts/' err
-report $? "duplicate members are reported"
+report $? "merge reports duplicate members"
 call sweep study.json --set g=10 --shard 1/3 --out some; call merge some; code_is 3 && grep -q 'different sweeps' err
-report $? "parts of different sweeps do not join"
+report $? "merge rejects parts of different sweeps"
 mkdir empty; call merge empty; code_is 3 && grep -q 'no parts' err
 report $? "a directory without parts is rejected"
 call merge nowhere; code_is 6 && grep -q 'nowhere: No such file' err
 report $? "a missing directory is an I/O failure"
 
-# Kill hamel during the sweep. It must keep the completed members and not run them again. A small maximum step makes
-# each member slow enough.
+# Kill hamel during a sweep, then start a sweep with another stop time and the same output. It must not change the parts
+# of the first sweep. A small maximum step makes each member slow enough to kill the first sweep.
 sed 's/"stop": 1,/"stop": 40, "max_step": 0.0005,/' study.json >slow.json
 "$hamel" sweep slow.json --jobs 1 --output slow.csv 2>/dev/null & child=$!
 for _ in $(seq 2400); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done
 { kill -9 $child && wait $child; } 2>/dev/null
 kept=$(ls slow.csv.parts/*.part | head -1)
 before=$(stat -c %y "$kept"); call sweep slow.json --stop 1 --output slow.csv --resume; code_is 0 && [ "$(stat -c %y "$kept")" = "$before" ]
-report $? "parts of another sweep are left alone"
+report $? "--resume does not change the parts of another sweep"
 rm -rf slow.csv.parts
 call sweep study.json --resume; code_is 2 && grep -q -- '--resume needs' err
 report $? "--resume needs --out or --output"
@@ -95,32 +95,32 @@ call sweep partly.json; code_is 4 && [ "$(wc -l <out)" = 4 ] && grep -q '^1,2,fa
 report $? "a failed member is reported, and the others continue"
 cp out partly.csv
 call sweep partly.json --out partly; code_is 4; call merge partly; code_is 4 && cmp -s out partly.csv
-report $? "joining gives the same exit code"
+report $? "merge gives the exit code of the sweep"
 call sweep partly.json --set simulation.max_steps=2; code_is 4 && grep -q '^0,1,incomplete,.*max_steps' out
-report $? "an incomplete member has a reason"
+report $? "the table contains the reason why a member is incomplete"
 
 # Each member has its own model if a parameter changes the equations or a value is an expression.
 sed 's/"l": {[^}]*}, "a.initial": [^]]*\]/"l": ["g\/19.62", "sqrt(g\/4.905)"]/; s/latin_hypercube/random/; s/"count": 100/"count": 6/' study.json >own.json
 call sweep own.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "g/19.62 l sqrt(g/4.905) " ] && cp out own.csv
-report $? "values may be expressions"
+report $? "values of a sweep may be expressions"
 sed 's/"g\/19.62", "sqrt(g\/4.905)"/"1\/2", "sqrt(2)"/' own.json >same.json
 call sweep same.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "0.5 1.4142135623730951 l " ]
-report $? "constant expressions are numbers in the table"
+report $? "constant expressions appear as numbers in the table"
 code_is 0 && paste -d, own.csv out | awk -F, 'NR > 1 {for (i = 5; i <= 10; i++) {d = $i - $(i + 11); if (d < 0) d = -d; if (d > 1e-5) exit 1}}'
-report $? "a model for each member gives the same motions"
+report $? "members with their own models have the same final values as members that share a model"
 cat >family.json <<'J'
 {"hamel": 1, "parameters": {"N": 2}, "coordinates": [{"name": "x[i]", "for": "i = 1..N", "velocity": "i"}],
  "kinetic_energy": "sum(i, 1, N, x[i]'^2)", "simulation": {"stop": 1, "samples": 2}, "sweep": {"over": {"N": [1, 2, 3]}}}
 J
 call sweep family.json; code_is 0 && sed -n 2p out | grep -q '^0,1,completed,1,[^,]*,,1,,$' && sed -n 4p out | grep -q '^2,3,completed,1,[^,]*,[^,]*,1,2,$'
-report $? "members with different columns fill the columns that they have"
+report $? "a member leaves the columns empty that it does not have"
 
 call sweep system.json; code_is 6
 report $? "a missing file is an I/O failure"
 sed 's/"sweep"/"name"/; s/"name": "study"/"source": "none"/' study.json >none.json; call sweep none.json; code_is 3
-report $? "a description needs a sweep"
+report $? "a description without a sweep is rejected"
 sed 's/"l": {/"L": {/' study.json >wrong.json; call sweep wrong.json; code_is 3 && [ ! -s out ] && grep -q '/sweep/over/L: the system has no parameter `L`' err
-report $? "an unknown target is rejected before the run"
+report $? "an unknown parameter to vary is rejected before the sweep"
 sed 's/sqrt(g/sqrt(G/' own.json >wrong.json
 for command in sweep run check; do
     call $command wrong.json; grep -q '/sweep/over/l/1:6: unknown name `G`' err && grep -q 'did you mean `g`' err || break
@@ -128,7 +128,7 @@ for command in sweep run check; do
 done; [ $command = check ] && ! code_is 0
 report $? "a value with an unknown name is rejected by every command"
 sed 's/abs(a)/abs(z)/' study.json >wrong.json; call sweep wrong.json; code_is 3 && grep -q '/sweep/collect/1/expression:5: unknown name `z`' err
-report $? "an error in a collected expression has its pointer in the sweep"
+report $? "an error in a collected expression has a pointer into the sweep"
 "$hamel" sweep study.json >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
 report $? "a full disk is an I/O failure, reported once"
 
@@ -151,27 +151,27 @@ report $? "a sweep on a server gives the table of a local sweep"
 for file in own partly family; do
     call sweep $file.json --server "$url"; code_is $([ $file = partly ] && echo 4 || echo 0) && cmp -s out $file.csv || break
 done; [ $file = family ] && cmp -s out $file.csv
-report $? "members with their own models give the same bytes on a server: expressions, failures, families of different size"
+report $? "members with their own models give the same bytes on a server"
 for wrong in "" --set\ simulation.max_steps=2; do
     "$hamel" sweep partly.json $wrong --jobs 1 >here 2>here.err; here=$?
     call sweep partly.json $wrong --server "$url" --output there; code_is $here && cmp -s here there && cmp -s here.err err && [ ! -s out ] || break
 done; code_is $here && cmp -s here there && grep -q incomplete there && [ ! -e there.draft ]
-report $? "problems of members read the same, and the table is written to a file"
+report $? "on a server, failing members have the same messages, and the table is written to a file"
 "$hamel" examples shot | sed '2i "sweep": {"over": {"x.velocity": ["4*2", 12], "y.velocity": [10]}},' >shot.json
 "$hamel" sweep shot.json >here; call sweep shot.json --server "$url"; code_is 0 && grep -q '^1,12,10,terminated,' out && cmp -s out here
-report $? "terminated members are reported in the same way"
+report $? "on a server, terminated members have the same rows"
 "$hamel" sweep own.json --format ndjson --set g=10 >here; call sweep own.json --format ndjson --set g=10 --server "$url"; code_is 0 && cmp -s out here
-report $? "NDJSON has the same rows and inputs"
+report $? "on a server, the table in NDJSON has the same bytes"
 for wrong in "$(sed 's/"l": {/"L": {/' study.json)" "$(sed 's/sqrt(g/sqrt(G/' own.json)" "$(sed 's/abs(a)/abs(z)/' study.json)" '{"hamel": 1}' '{"hamel": 1,'; do
     echo "$wrong" >wrong.json; "$hamel" sweep wrong.json 2>here.err
     call sweep wrong.json --server "$url"; code_is 3 && [ ! -s out ] && cmp -s err here.err || break
 done; code_is 3 && [ "$wrong" = '{"hamel": 1,' ] && cmp -s err here.err
-report $? "errors of the description read the same"
+report $? "on a server, errors of the description have the same messages"
 call sweep study.json --set 'simulation.stop=2' --server "$url" --shard 1/2; code_is 2 && grep -q -- '--shard is for local sweeps' err
-report $? "options of local sweeps are rejected"
+report $? "options for local sweeps are rejected with --server"
 sed 's/"count": 100/"count": 101/' study.json >many.json
 call sweep many.json --server "$url"; code_is 3 && grep -q 'many.json: /sweep: the sweep has 101 members; the limit is 100' err
-report $? "more members than the limit of the server are rejected"
+report $? "a sweep with more members than the server's limit is rejected"
 "$hamel" sweep own.json --server "$url" >/dev/full 2>err; code=$?; code_is 6 && [ "$(wc -l <err)" = 1 ]
 report $? "a full disk is an I/O failure, also with a server"
 call sweep own.json --server "$url" --output nowhere/table.csv; code_is 6 && grep -q 'nowhere/table.csv: No such file' err

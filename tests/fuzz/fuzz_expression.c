@@ -35,26 +35,29 @@ static void check_code(const syntax *code) {
     size_t values = 0, deepest = 0;
     for (size_t i = 0; i < code->count; i++) {
         const syntax_item *item = &code->items[i];
-        require(item->column >= 1 && (size_t)item->column <= code->length + 1, "a column lies inside the text");
-        require(taken(item) <= values, "an item takes values that are there");
+        require(item->column >= 1 && (size_t)item->column <= code->length + 1, "a column is inside the text");
+        require(taken(item) <= values, "an item pops no more values than the stack contains");
         values += 1 - taken(item);
         if (values > deepest) deepest = values;
         if (item->kind != SYNTAX_SUM) continue;
         size_t end = i + 1 + (size_t)item->count;
-        require(item->count > 0 && end < code->count && code->items[end].kind == SYNTAX_SUM_END, "a sum has its end");
-        require((size_t)code->items[end].count == end - i, "a sum's end points back to it");
+        require(item->count > 0 && end < code->count && code->items[end].kind == SYNTAX_SUM_END,
+                "each sum has an end item");
+        require((size_t)code->items[end].count == end - i, "the end item of a sum has the distance to its start");
     }
-    require(values == 1, "one value is left");
-    require(deepest == code->depth, "the depth is what the code needs");
+    require(values == 1, "the code leaves one value");
+    require(deepest == code->depth, "`depth` is the largest number of values on the stack");
 }
 
 static void check_failure(const hamel_error *error, hamel_status status, size_t size) {
-    require(status == HAMEL_INVALID || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY, "the status is a known one");
-    require(error->count == 1 && error->faults[0].status == status, "there is one fault");
+    require(status == HAMEL_INVALID || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY,
+            "a failure has an expected status");
+    require(error->count == 1 && error->faults[0].status == status, "a failure adds one error");
     const hamel_fault *fault = &error->faults[0];
-    require(fault->message[0] != '\0' && strcmp(fault->pointer, "/e") == 0, "the fault has its text and pointer");
+    require(fault->message[0] != '\0' && strcmp(fault->pointer, "/e") == 0,
+            "the error has a message and the pointer /e");
     require(status != HAMEL_INVALID || (fault->column >= 1 && (size_t)fault->column <= size + 1),
-            "the fault has a column inside the text");
+            "the error has a column inside the text");
 }
 
 static void try_expression(const char *text, size_t size, syntax_goal goal) {
@@ -65,7 +68,7 @@ static void try_expression(const char *text, size_t size, syntax_goal goal) {
     hamel_status status = syntax_parse(&code, &memory, text, size, goal, "/e", &error);
     if (status == HAMEL_OK) {
         check_code(&code);
-        require(error.count == 0, "success adds no fault");
+        require(error.count == 0, "success adds no error");
     } else {
         check_failure(&error, status, size);
     }
@@ -82,7 +85,7 @@ static void try_range(const char *text, size_t size) {
     if (status == HAMEL_OK) {
         check_code(&range.first);
         check_code(&range.last);
-        require(syntax_is_name(range.variable, range.variable_length), "the variable is a name");
+        require(syntax_is_name(range.variable, range.variable_length), "the variable of a range is a name");
     } else {
         check_failure(&error, status, size);
     }

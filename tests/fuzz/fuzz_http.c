@@ -1,8 +1,8 @@
 /* fuzz_http.c — sends arbitrary bytes to the HTTP server, which runs in this process with a store in memory.
  *
- * Detects what the sanitizers report in the server, the routes, the job workers and the writers. Also checks that
- * the daemon answers or closes, that answers are valid HTTP and never 500 (an internal error), and that it continues
- * to answer. */
+ * The sanitizers check the server, the routes, the job workers and the writers. The target also checks three
+ * conditions: the daemon responds or closes the connection, a response is valid HTTP and not 500 (an internal error),
+ * and the daemon responds to later requests. */
 #include "server/http/http.h"
 #include "server/jobs/workers.h"
 #include "server/upkeep.h"
@@ -69,16 +69,16 @@ static int connect_to(unsigned port) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int peer = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     require(peer >= 0, "a socket");
-    const struct linger at_once = {.l_onoff = 1}; /* no TIME_WAIT, because there are more inputs than ports */
+    const struct linger at_once = {.l_onoff = 1}; /* avoids TIME_WAIT, because there are more inputs than ports */
     setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     if (connect(peer, (const struct sockaddr *)&address, sizeof address) != 0) {
         struct pollfd writable = {.fd = peer, .events = POLLOUT};
-        require(errno == EINPROGRESS && poll(&writable, 1, PATIENCE_MS) == 1, "the daemon takes a connection");
+        require(errno == EINPROGRESS && poll(&writable, 1, PATIENCE_MS) == 1, "the daemon accepts a connection");
     }
     return peer;
 }
 
-/* Sends as much as the daemon accepts. Returns the number of bytes sent, or `length` if the daemon has closed. */
+/* Sends as much as the daemon accepts. Returns the number of bytes sent, or `size` if the daemon has closed the connection. */
 static size_t send_some(int peer, const uint8_t *data, size_t size) {
     ssize_t sent = send(peer, data, size, MSG_NOSIGNAL);
     if (sent < 0) return errno == EAGAIN ? 0 : size;
@@ -87,8 +87,8 @@ static size_t send_some(int peer, const uint8_t *data, size_t size) {
 }
 
 /* Sends `data` and reads until the daemon closes the connection or sends nothing for `quiet_ms` after the last byte of
- * `data`. The limit is needed because the daemon may wait for the rest of an incomplete request. Returns the number of
- * bytes at the start of the response. */
+ * `data`. The limit is needed because the daemon may wait for the rest of an incomplete request. Stores the
+ * first bytes of the response in head[HEAD] and returns their number. */
 static size_t talk(unsigned port, const uint8_t *data, size_t size, int quiet_ms, char head[HEAD]) {
     char rest[4096];
     size_t length = 0, sent = 0;
@@ -96,7 +96,7 @@ static size_t talk(unsigned port, const uint8_t *data, size_t size, int quiet_ms
     for (;;) {
         struct pollfd ready = {.fd = peer, .events = (short)(POLLIN | (sent < size ? POLLOUT : 0))};
         int found = poll(&ready, 1, sent < size ? PATIENCE_MS : quiet_ms);
-        require(found == 1 || sent == size, "the daemon takes what it is sent, or closes");
+        require(found == 1 || sent == size, "the daemon receives all bytes or closes the connection");
         if (found != 1) break;
         if (ready.revents & POLLOUT) sent += send_some(peer, data + sent, size - sent);
         if (!(ready.revents & (POLLIN | POLLHUP | POLLERR))) continue;
@@ -113,7 +113,7 @@ static void check_alive(unsigned port) {
     static const char request[] = "GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     char head[HEAD];
     size_t length = talk(port, (const uint8_t *)request, sizeof request - 1, PATIENCE_MS, head);
-    require(length == HEAD && memcmp(head, "HTTP/1.1 200", 12) == 0, "the daemon still answers");
+    require(length == HEAD && memcmp(head, "HTTP/1.1 200", 12) == 0, "the daemon responds to GET /healthz");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -124,8 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     size_t length = talk(port, data, size, QUIET_MS, head);
     if (length >= 12) {
-        require(memcmp(head, "HTTP/1.", 7) == 0, "an answer is HTTP");
-        require(memcmp(head + 9, "500", 3) != 0, "no answer is 500");
+        require(memcmp(head, "HTTP/1.", 7) == 0, "a response begins with HTTP/1.");
+        require(memcmp(head + 9, "500", 3) != 0, "no response has status 500");
     }
     if (++inputs % ALIVE_EVERY == 0) check_alive(port);
     return 0;

@@ -1,5 +1,6 @@
-/* fuzz_json.c — passes arbitrary bytes to the JSON reader. If the scan accepts a document, cJSON must parse it, and the
- * canonical form of its canonical form must be the same. A rejection must have a reason and a position. */
+/* fuzz_json.c — passes arbitrary bytes to the JSON reader. If the reader accepts a document, it must also accept the
+ * canonical form, and canonicalizing this form again must not change it. A rejection must have a reason and a
+ * position. */
 #include "api/json/strict_json.h"
 
 #include <stdint.h>

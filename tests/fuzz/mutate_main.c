@@ -4,8 +4,8 @@
  *
  * Passes every file of the corpus to LLVMFuzzerTestOneInput, then COUNT mutations. A mutation changes, removes, repeats
  * or inserts bytes, or inserts pieces of other files of the corpus. Equal corpus, count and seed give equal inputs on
- * every machine. With SAVE, each input is first written to that file, which after a crash contains the input that
- * caused it. Each input is in an allocated block of exactly its size, so that sanitizers detect reads beyond its
+ * every machine. If SAVE is given, each input is first written to that file. After a crash,
+ * the file contains the input that caused the crash. Each input is in an allocated block of exactly its size, so that sanitizers detect reads beyond its
  * end. */
 #include <dirent.h>
 #include <stdbool.h>
@@ -75,7 +75,7 @@ static bool read_corpus(const char *folder, corpus *c) {
 
 /* --- mutations --------------------------------------------------------------------------------------------------- */
 
-/* Inserts `count` bytes at `at`; bytes beyond INPUT_MAX are dropped. */
+/* Inserts `count` bytes at `at`. If the input would exceed INPUT_MAX, inserts nothing. */
 static void insert(input *in, size_t at, const uint8_t *bytes, size_t count) {
     if (count > INPUT_MAX - in->size) return;
     memmove(in->bytes + at + count, in->bytes + at, in->size - at);

@@ -15,7 +15,7 @@ numbers() {
          END { print requests + 0, errors + 0, rate + 0, p99 + 0 }' "$1"
 }
 
-# holds CONDITION NAME=VALUE...: evaluates a condition on numbers with awk. An empty value makes it false.
+# holds CONDITION NAME=VALUE...: evaluates a condition on numbers with awk. If a value is empty, the condition is false.
 holds() {
     local condition=$1 word words=()
     shift

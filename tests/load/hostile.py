@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""One token attacks while another computes. Two subcommands, so that attackers do not slow the measuring process down:
+"""One token attacks while another token sends small runs. Attackers and measurement are separate processes, so that
+attackers do not slow the measurement down:
 
-    hostile.py attack URL TOKEN SECONDS KIND...    until the time is over; 0 in any case
+    hostile.py attack URL TOKEN SECONDS KIND...    attacks until the time is over; always exits with 0
     hostile.py measure URL TOKEN SECONDS           prints: requests errors p50 p99 (ms)
-    hostile.py dummy                               prints its port, then accepts and never answers, until it is killed
+    hostile.py dummy                               prints its port; accepts connections and never responds
 
-URL is http:// or https:// (certificates are not checked). Kinds of attack, each from a finding of an outside examination:
+URL is http:// or https:// (certificates are not checked). The kinds of attack, each found by an external review, are:
 hello (TLS handshakes with a share of a large finite field), equilibrium (analyses with 10,000 starts), batch (thousands of
-costly descriptions), derive (one costly description after another), list (pages with large summaries that nobody reads),
+costly descriptions), derive (one costly description after another), list (unread pages with large summaries),
 follow (idle followers of a job), store (jobs with many rows)."""
 import http.client
 import json
@@ -38,7 +39,7 @@ WELLS = {
 
 
 def costly(number):
-    """A chain in angles, different every time, so that no cached model serves it: a tenth of a second to derive."""
+    """Returns a chain in angles that takes a tenth of a second to derive. Chains of different numbers share no cached model."""
     angles = [{"name": f"a{i}", "initial": 0.1 * i} for i in range(24)]
     x = [" + ".join(f"{1 + number * 1e-9}*sin(a{i})" for i in range(k + 1)) for k in range(24)]
     y = [" + ".join(f"cos(a{i})" for i in range(k + 1)) for k in range(24)]
@@ -71,7 +72,7 @@ class Target:
 
 
 def forever(action, end):
-    """Calls action() until the end, whatever happens to a call."""
+    """Calls action() repeatedly until the time `end`, even if calls fail."""
     while time.monotonic() < end:
         try:
             action()
@@ -83,7 +84,7 @@ def forever(action, end):
 
 
 def client_hello():
-    """TLS 1.3 with one key share: random bytes for ffdhe8192."""
+    """Returns a TLS 1.3 ClientHello whose only key share consists of random bytes for the group ffdhe8192."""
     def block(kind, data):
         return struct.pack(">HH", kind, len(data)) + data
     share = os.urandom(1024)
@@ -174,7 +175,7 @@ def attack(url, token, seconds, kinds):
 
 
 def measure(url, token, seconds):
-    target, times, errors, kinds = Target(url, token, "127.0.0.2"), [], 0, {}  # a separate address, because limits by address are not tested here
+    target, times, errors, kinds = Target(url, token, "127.0.0.2"), [], 0, {}  # a separate address, because this test is not about limits per address
     connection, end, count = target.connect(), time.monotonic() + seconds, 0
     while time.monotonic() < end:
         count += 1
@@ -189,7 +190,7 @@ def measure(url, token, seconds):
         if not good:
             errors += 1
             kinds[kind] = kinds.get(kind, 0) + 1
-        if not good or count % 50 == 0:  # a new connection with a new handshake from time to time
+        if not good or count % 50 == 0:  # sometimes, open a new connection with a new handshake
             connection.close()
             connection = target.connect()
         time.sleep(0.02)

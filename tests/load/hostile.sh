@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# One token owner uses everything that a token allows; another one sends small runs. TAP; part of `make test`, and with
-# HAMEL_TEST_LONG for a minute, with limits on times.
+# One token owner uses all resources that a token allows while another owner sends small runs. TAP; part of `make test`.
+# With HAMEL_TEST_LONG, the test takes minutes and also checks times.
 #
 #   1. analyses, batches and runs that would take minutes end at --time-limit or --derive-limit, and store nothing
 #   2. each small run of the other owner is answered
-#   3. (long) the p99 of small runs is at most 3 times that while the same attackers are rejected for an unknown token,
-#      plus the time for which a run may keep a CPU slot
+#   3. (long) the p99 of small runs is at most 3 times a reference value plus 4 ms, for which a run may keep a CPU slot.
+#      The reference value is the p99 while the same attackers are rejected because their token is unknown.
 . "$(dirname "$0")/common.sh"
 long=${HAMEL_TEST_LONG:+yes}
 seconds=${HAMEL_LOAD_SECONDS:-${long:+60}}
@@ -22,7 +22,7 @@ echo hamel_unknown >unknown.token
 printf '{"tokens": [%s]}' "$(paste -sd, tokens)" >tokens.json
 start_daemon --tokens tokens.json --workers 2 --time-limit $limit --derive-limit 1
 
-# An analysis of 4 kB: the search for equilibria of 22 pursuers from 10,000 starts.
+# A request of 4 kB that takes minutes: the search for equilibria of 22 pursuers from 10,000 starts.
 pursuers() {
     local k coordinates="" energy=0 potential=0 constraints=""
     for k in $(seq 22); do
@@ -99,16 +99,16 @@ end_attack
 for route in analyses batches; do
     unexpected=$(awk '$1 !~ /^(422|429|503)$/' hostile.$route)
     verdict "$route end at their budget" "$unexpected"
-    echo "# $(wc -l <hostile.$route) answers, the last after $(sort -n -k2 hostile.$route | tail -n 1 | cut -d' ' -f2) s"
+    echo "# $(wc -l <hostile.$route) responses, the slowest after $(sort -n -k2 hostile.$route | tail -n 1 | cut -d' ' -f2) s"
 done
-verdict "runs end at their budget" "$(awk '$1 !~ /^(200|429|503)$/' hostile.simulations)"
+verdict "simulations end at their budget" "$(awk '$1 !~ /^(200|429|503)$/' hostile.simulations)"
 curl -fsS -H "Authorization: Bearer $(cat hostile.token)" "$url/v1/jobs" | grep -q '"items":\[\]'
-outcome $? "nothing of a rejected batch is stored"
-verdict "each small run of the other owner is answered" "$(awk '$1 != 200' against)"
+outcome $? "no job of a rejected batch is stored"
+verdict "each small run of the other owner gets status 200" "$(awk '$1 != 200' against)"
 before=$(p99 beside) now=$(p99 against)
-echo "# $(wc -l <against) small runs, p99 $now ms; $before ms beside refused attackers"
+echo "# $(wc -l <against) small runs, p99 $now ms; $before ms next to rejected attackers"
 if [ -n "$long" ]; then
     holds "n <= 3 * b + 4" n="$now" b="$before"
-    outcome $? "p99 of small runs against a hostile token"
+    outcome $? "the p99 of small runs is within its limit despite a hostile token"
 fi
 finish

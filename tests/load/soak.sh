@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks for leaks during long use of a daemon. TAP; part of `make load` with HAMEL_TEST_LONG. Takes minutes to an hour.
+# Checks for leaks during long use of a daemon. TAP; part of `make test-long`. Takes up to an hour.
 #
 #   1. a million runs of a small pendulum, 64 connections: no error, constant memory
 #   2. half an hour of runs and stored jobs, which retention deletes: no error, constant memory and descriptors
@@ -11,21 +11,21 @@ seconds=${HAMEL_SOAK_SECONDS:-1800}
 start_daemon --keep-bytes 2e7
 
 resident() { awk '/VmRSS/ { print $2 }' "/proc/$daemon/status"; }
-# `ask` PATH CONNECTIONS SECONDS: adds to `all` and `errors`
+# `ask` PATH CONNECTIONS SECONDS: sends requests with wrk; adds their number to $all and that of errors to $errors.
 ask() {
     wrk -t1 -c"$2" -d"$3s" --timeout 20s -s post.lua "$url$1" >out 2>&1
     read -r n e _ < <(numbers out)
     all=$((all + n)) errors=$((errors + e))
 }
 
-# 1: the first tenth is warm-up
+# 1: the first tenth of the requests is warm-up
 all=0 errors=0
 while [ "$all" -lt $((requests / 10)) ]; do ask /v1/simulations 64 5; done
 before=$(resident)
 while [ "$all" -lt "$requests" ]; do ask /v1/simulations 64 10; done
 after=$(resident)
 [ "$errors" = 0 ] && [ $((after - before)) -le 8192 ]
-outcome $? "memory over many requests"
+outcome $? "memory is constant over many requests"
 echo "# $all requests, $errors errors, resident $before kB, then $after kB"
 
 # 2: slope of the least-squares line of the resident set over the last two thirds
@@ -39,6 +39,6 @@ done
 read -r slope spread < <(awk '{ n++; x += $1; y += $2; xx += $1 * $1; xy += $1 * $2; if (n == 1 || $3 < low) low = $3; if ($3 > high) high = $3 }
     END { print 600 * (n * xy - x * y) / (n * xx - x * x), high - low }' samples)
 holds "s <= 1024 && f <= 40 && e == 0" s="$slope" f="$spread" e="$errors"
-outcome $? "runs and jobs for $seconds s"
+outcome $? "memory and descriptors are constant during $seconds s of runs and jobs"
 echo "# $all requests, $errors errors, resident set grows by $slope kB in ten minutes, descriptors vary by $spread"
 finish

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the scripts of the page are valid, that the daemon serves all its files, and that it loads nothing from
+# Checks three properties of the page: its scripts are valid, the daemon serves all its files, and nothing is loaded from
 # other hosts. TAP.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
@@ -14,7 +14,7 @@ verdict "no text is interpreted as markup or code" "$(grep -nE 'innerHTML|outerH
 verdict "every imported file exists and is served" "$(
     grep -ohE 'from "\./[a-z]+\.mjs"|"/page/[a-z.]+"' $page/*.mjs $page/index.html | grep -oE '[a-z]+\.(mjs|css)' | sort -u |
         while read -r f; do [ -f "$page/$f" ] && grep -q "{\"/page/$f\"," server/http/routes_service.c || echo "$f"; done)"
-verdict "every part is used" "$(for f in $page/*.mjs; do grep -qE "[/\"]$(basename "$f")\"" $page/*.mjs $page/index.html || echo "$f"; done)"
+verdict "every script of the page is imported" "$(for f in $page/*.mjs; do grep -qE "[/\"]$(basename "$f")\"" $page/*.mjs $page/index.html || echo "$f"; done)"
 verdict "the page has the elements that its scripts use" "$(
     grep -ohE '\bids\.[a-z]+' $page/page.mjs $page/motion.mjs | sort -u | sed 's/ids\.//' |
         while read -r id; do grep -q "id=\"$id\"" $page/index.html || echo "$id"; done)"

@@ -1,4 +1,4 @@
-// TAP for the tests of the page: call test(name, function) for each test, then finish().
+// TAP output for the tests of the page. Call test(name, body) for each test, then finish().
 let count = 0;
 let failed = 0;
 

@@ -16,7 +16,7 @@ function close(a, b) {
   a.forEach((value, k) => assert.ok(Math.abs(value - b[k]) < 1e-12, `${a} is not ${b}`));
 }
 
-test("rows are kept while the table grows, with their ranges", () => {
+test("a growing table keeps its rows and the range of each column", () => {
   const rows = new Rows(["t", "x"]);
   for (let k = 0; k < 5000; k++) rows.add([k, -2 * k]);
   assert.equal(rows.count, 5000);
@@ -24,7 +24,7 @@ test("rows are kept while the table grows, with their ranges", () => {
   assert.deepEqual(rows.ranges.map(([low, high]) => [low + 0, high + 0]), [[0, 4999], [-9998, 0]]);
 });
 
-test("a table that is full takes no more", () => {
+test("a full table accepts no more rows", () => {
   const rows = new Rows(Array.from({ length: 2 ** 13 }, (_, k) => `c${k}`));
   const row = new Float64Array(rows.width);
   let kept = 0;
@@ -33,18 +33,18 @@ test("a table that is full takes no more", () => {
   assert.equal(rows.count, kept);
 });
 
-test("values between rows lie on the line, outside at the ends, at an event behind it", () => {
+test("values between rows are interpolated, values outside the table are those of its ends, and at an event the later row counts", () => {
   const rows = table(["t", "x"], [0, 0], [1, 10], [1, 20], [2, 40]);
   for (const [t, x] of [[-1, 0], [0, 0], [0.25, 2.5], [1, 20], [1.5, 30], [2, 40], [9, 40]]) assert.equal(rows.valueAt(t, 1), x);
 });
 
-test("CSV quotes names and keeps every digit and sign", () => {
+test("CSV quotes column names and preserves every digit and sign", () => {
   const rows = table(["t", 'a,"b"', "c"], [0, 0.1 + 0.2, 7], [1e-300, -0, 8]);
   assert.equal(rows.csv([0, 1]), 't,"a,""b"""\n0,0.30000000000000004\n1e-300,-0\n');
   for (const value of [Math.PI, 1e21, -5e-324, 123456789]) assert.equal(Number(digits(value)), value);
 });
 
-test("ticks are round, inside, and about as many as asked for", () => {
+test("ticks are inside the range, and their number is about that requested", () => {
   for (const [low, high] of [[0, 1], [-3.7, 12.2], [1e-9, 3e-9], [1e8, 1e8 + 7], [-0.3, 0.1]]) {
     const marks = ticks(low, high, 6);
     const slack = 1e-6 * (high - low);
@@ -55,7 +55,7 @@ test("ticks are round, inside, and about as many as asked for", () => {
   assert.deepEqual(ticks(2, 2, 5), [2]);
 });
 
-test("a range of one value has room around it", () => {
+test("a range of one value is enlarged on both sides", () => {
   for (const value of [0, 5, -1e9, 1e-20]) {
     const [low, high] = padded([value, value]);
     assert.ok(low < value && value < high);
@@ -63,7 +63,7 @@ test("a range of one value has room around it", () => {
   assert.deepEqual(padded([0, 100]), [-5, 105]);
 });
 
-test("no peak is lost in an outline, and it is short", () => {
+test("an outline of many rows is short and contains every peak", () => {
   const rows = new Rows(["t", "x"]);
   for (let k = 0; k < 100000; k++) rows.add([k, k === 54321 ? 9 : k === 77777 ? -9 : Math.sin(k)]);
   const points = outline(rows, 0, 1, 500);
@@ -76,7 +76,7 @@ test("no peak is lost in an outline, and it is short", () => {
   assert.equal(outline(table(["t", "x"], [0, 1], [1, 2]), 0, 1, 500).length, 2);
 });
 
-test("shapes find their columns, and bounds hold them with their sizes", () => {
+test("shapes refer to columns by index, and bounds enclose the shapes in all rows", () => {
   const scene = { dimension: 2, shapes: [
     { shape: "point", name: "a", points: [["ax", "ay"]], axes: [], sizes: [] },
     { shape: "circle", name: "", points: [["ax", "ay"]], axes: [], sizes: ["r"] }] };
@@ -87,7 +87,7 @@ test("shapes find their columns, and bounds hold them with their sizes", () => {
   assert.deepEqual(bounds(shapes, 2, rows.ranges), [[8, 22], [-1, 5]]);
 });
 
-test("a projection keeps lengths across the sight and loses those along it", () => {
+test("a projection preserves lengths orthogonal to the view direction and removes lengths along it", () => {
   const [azimuth, elevation] = [0.7, 0.3];
   const project = projection(3, azimuth, elevation);
   const sight = [Math.cos(azimuth) * Math.cos(elevation), Math.sin(azimuth) * Math.cos(elevation), Math.sin(elevation)];
@@ -97,7 +97,7 @@ test("a projection keeps lengths across the sight and loses those along it", () 
   close(projection(2, 1, 1)([5, 2]), [5, 2]);
 });
 
-test("springs end at their ends, rims keep the radius, boxes have their edges", () => {
+test("a spring is drawn between its ends, a rim has its radius, and a box has all its edges", () => {
   const points = coil([1, 2], [11, 2], 3);
   close(points[0], [1, 2]);
   close(points.at(-1), [11, 2]);

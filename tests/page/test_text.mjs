@@ -7,7 +7,7 @@ import { finish, test } from "./tap.mjs";
 const whole = (text) => ({ text, at: 0, added: 0 });
 const marked = (text, fault) => text.slice(...rangeOf(text, fault));
 
-test("tokens have no gaps, also in what is no JSON", () => {
+test("tokens cover the text without gaps, even if it is invalid JSON", () => {
   for (const text of ['{"a": [1, -2.5e3, true], "b": "x\\"y"}', '{"open: \n nonsense ~ 1', "", '"\\', "\u{1F600}{"]) {
     let at = 0;
     for (const { from, to } of tokens(text)) {
@@ -19,7 +19,7 @@ test("tokens have no gaps, also in what is no JSON", () => {
   }
 });
 
-test("every pointer of a document leads to the text of its value", () => {
+test("every pointer of a document refers to the text of its value", () => {
   const document = { a: [1, { "b/c~d": "x", e: [] }, [[2], "y"]], "": null, f: { g: false } };
   for (const indent of [0, 2]) {
     const text = JSON.stringify(document, null, indent);
@@ -33,22 +33,22 @@ test("every pointer of a document leads to the text of its value", () => {
   }
 });
 
-test("a column of an expression marks the word there", () => {
+test("a column in an expression marks the word at this column", () => {
   assert.equal(marked('{"kinetic_energy": "x\'^2/2 + zeta"}', { pointer: "/kinetic_energy", column: 10 }), "zeta");
 });
 
-test("columns count code points, of what the escapes stand for", () => {
+test("columns count code points, and an escape sequence counts as its character", () => {
   assert.equal(marked('{"e": "\u{1F600}θ + z"}', { pointer: "/e", column: 6 }), "z");
   assert.equal(marked('{"e": "\\ud83d\\ude00\\u03b8\\t+ z"}', { pointer: "/e", column: 6 }), "z");
 });
 
-test("a column behind the end of an expression marks its end", () => {
+test("a column beyond the end of an expression marks the end", () => {
   const text = '{"e": "1 +"}';
   assert.deepEqual(rangeOf(text, { pointer: "/e", column: 4 }), [10, 11]);
   assert.deepEqual(rangeOf(text, { pointer: "/e", column: 99 }), [11, 11]);
 });
 
-test("without a column key and value are marked, of objects the key", () => {
+test("an error without a column marks key and value, but only the key of an object", () => {
   const text = '{"a": {"b": 1}, "c": [5, [6]]}';
   assert.equal(marked(text, { pointer: "/a/b" }), '"b": 1');
   assert.equal(marked(text, { pointer: "/a" }), '"a"');
@@ -56,14 +56,14 @@ test("without a column key and value are marked, of objects the key", () => {
   assert.equal(marked(text, { pointer: "/c/1" }), "[");
 });
 
-test("what is missing is marked at what it is missing from", () => {
+test("an error at a missing value marks the enclosing value", () => {
   const text = '{"a": {"b": 1}}';
   assert.equal(marked(text, { pointer: "/a/x/y", column: 3 }), '"a"');
   assert.equal(marked(text, { pointer: "" }), "{");
   assert.deepEqual(rangeOf("", { pointer: "/a" }), [0, 0]);
 });
 
-test("offsets, and lines with columns in code points, are each other's inverse", () => {
+test("lineAndColumn and offsetOf are inverse functions, with columns in code points", () => {
   const text = "ab\n\u{1F600}c\n\nθ";
   for (const [offset, line, column] of [[0, 1, 1], [2, 1, 3], [3, 2, 1], [5, 2, 2], [7, 3, 1], [8, 4, 1], [9, 4, 2]]) {
     assert.deepEqual(lineAndColumn(text, offset), { line, column });
@@ -72,7 +72,7 @@ test("offsets, and lines with columns in code points, are each other's inverse",
   assert.equal(offsetOf(text, 9, 1), text.length);
 });
 
-test("the scene is asked for where nothing is said of it, and nothing else changes", () => {
+test("withScene requests the scene unless the description already contains simulation.scene, and changes nothing else", () => {
   for (const text of ['{"simulation": {"stop": 1}}', '{"simulation": { }, "a": 1.10}']) {
     const sent = withScene(text);
     assert.equal(JSON.parse(sent.text).simulation.scene, true);
@@ -81,7 +81,7 @@ test("the scene is asked for where nothing is said of it, and nothing else chang
   for (const text of ['{"simulation": {"scene": false}}', "{}", '{"simulation": 3}', "no JSON {"]) assert.equal(withScene(text).text, text);
 });
 
-test("faults of the syntax stand where they are in the text, not in what was sent", () => {
+test("syntax errors have positions in the user's text, not in the request", () => {
   const text = '{"simulation": {"stop": 1}, x}';
   for (const sent of [whole(text), withScene(text), analysisRequest(text, ["structure"], {})]) {
     const [fault] = faultsOf({ line: 1, column: sent.text.indexOf("x}") + 1, detail: "line 1, column 1: a key" }, text, sent);
@@ -92,7 +92,7 @@ test("faults of the syntax stand where they are in the text, not in what was sen
   assert.deepEqual([end.from, end.to], [1, 1]);
 });
 
-test("faults of a system are found below the prefix, in the order of the text", () => {
+test("errors of a description lose the prefix of their pointers and have the order of the text", () => {
   const text = '{"a": "p + q", "b": 2}';
   const errors = [{ pointer: "/system/b", message: "two" }, { pointer: "/system/a", message: "one", column: 5, suggestion: "s" }];
   const faults = faultsOf({ errors }, text, whole(text), "/system");
@@ -101,7 +101,7 @@ test("faults of a system are found below the prefix, in the order of the text", 
   assert.deepEqual(faultsOf({ detail: "busy" }, text, whole(text)), []);
 });
 
-test("lines are whole, however they come", () => {
+test("lines are complete even if the text arrives in pieces", () => {
   const text = '{"header":{}}\n{"row":[1]}\r\n\nrest';
   for (let size = 1; size <= text.length; size++) {
     const lines = new Lines();
@@ -112,7 +112,7 @@ test("lines are whole, however they come", () => {
   }
 });
 
-test("server-sent events are read as the standard says", () => {
+test("server-sent events are parsed according to the standard", () => {
   const parser = new EventLines();
   const lines = [": beat", "", "event: status", "id: 4", 'data: {"a":', "data:1}", "", "data: x", ""];
   const got = lines.map((line) => parser.push(line)).filter(Boolean);
