@@ -89,7 +89,7 @@ static bool grow(const char *title, const size_t *lengths, size_t count, baselin
         good = good && f.error < 1e4 * RTOL * x[i];
         chain_free(c);
     }
-    printf("grows with the exponent: a step %.2f, by hand %.2f; memory %.2f\n", exponent(x, step[0], count),
+    printf("exponents of growth: time of a step %.2f, by hand %.2f; memory %.2f\n", exponent(x, step[0], count),
            exponent(x, step[1], count), exponent(x, bytes, count));
     return good;
 }

@@ -1,8 +1,8 @@
-/* bench_methods.c — the cost of each integration method at equal error.
+/* bench_methods.c — the CPU time of each integration method for a given error.
  *
  * Runs each description with every method at tolerances that decrease by half decades. The errors are relative to a run
- * at the tightest tolerance. When an error is small enough, prints the shortest of several times of that run, without
- * derivation and output. The constants by which `auto` selects a method come from these figures.
+ * at the tightest tolerance. For the loosest sufficient tolerance, repeats the run and prints the shortest time,
+ * without derivation and output. The constants by which `auto` selects a method come from these times.
  *
  * bench_methods [FILE...] default: the systems of baselines.h */
 #include "api/simulate.h"
@@ -84,7 +84,7 @@ static double error_of(const record *one, const record *other, size_t n) {
     return worst;
 }
 
-/* Measures the shortest time of a sufficiently accurate run, with its statistics. */
+/* Prints time and statistics of the run with the loosest tolerance whose error is at most `target`. */
 static void measure(const char *text, const char *method, double target, const record *reference, record *scratch) {
     for (double rtol = LOOSEST; rtol > TIGHTEST; rtol *= 0.31622776601683794) {
         hamel_summary s = {0};

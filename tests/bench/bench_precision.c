@@ -70,7 +70,8 @@ int main(int argc, char **argv) {
     const char *const *methods = argc > 1 ? (const char *const *)argv + 1 : usual;
     int count = argc > 1 ? argc - 1 : (int)(sizeof usual / sizeof *usual);
     cJSON *cases = precision_cases();
-    require(cases != NULL && cJSON_GetArraySize(cases) <= MOST, "no tests/reference/precision.json");
+    require(cases != NULL && cJSON_GetArraySize(cases) <= MOST,
+            "cannot read tests/reference/precision.json, or it has too many cases");
     for (int m = 0; m < count; m++) {
         curve curves[MOST];
         size_t n = 0;

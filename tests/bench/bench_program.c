@@ -1,14 +1,14 @@
 /* bench_program.c — nanoseconds per operation: values and tangents of compiled programs.
  *
- * There are two kinds of tape:
+ * Two kinds of operation sequences (tapes) are compiled:
  * - "random": 35 % sums, 47 % products, 6 % sines and cosines, otherwise differences and quotients. Operands are chosen
  *   from the last 64 values, all of moderate size.
- * - "chain": mass matrix and generalized forces of a planar chain of n links in angles, derived from its energies. This
- *   is typical input of the engine.
+ * - "chain": mass matrix and generalized forces of a planar chain of n links in angles, derived from its energies.
+ *   Such programs are typical of the engine.
  *
  * An operation is a node of the graph, so fusing operations shortens the time per operation. Each figure is the minimum
  * of several rounds, to exclude other load. "to code" is the time to compile a program to machine code. "repaid" is the
- * number of evaluations after which compilation has saved time.
+ * number of evaluations that save as much time as the compilation takes.
  *
  * bench_program [rounds] */
 #include "engine/compile/native.h"

@@ -3,7 +3,7 @@
  *
  * bench_rows [rounds]
  *
- * 256 oscillators give 1,001 rows of 513 columns, which the sink discards. "written" is the time of a run minus that of
+ * 256 oscillators give 1,001 rows of 513 columns. The output is discarded. "written" is the time of a run minus that of
  * a run without a writer, per number. The goals (chosen) are twice the time of std::to_chars for text formats, and 0.3
  * times this time for npy. Each figure is the minimum of all rounds. */
 #include "api/simulate.h"

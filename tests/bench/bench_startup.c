@@ -3,7 +3,7 @@
  * bench_startup [rounds]
  *
  * The program is $HAMEL, or build/hamel. Prints the minimum and the median of the rounds in milliseconds. The goal for
- * `run` is 5 ms. In a loop over small systems, the time in which the shell creates processes dominates below 5 ms. */
+ * `run` is 5 ms. If `run` takes less, the time for creating processes dominates in a shell loop over small systems. */
 #include "tests/bench/baselines.h"
 
 #include <fcntl.h>

@@ -7,14 +7,14 @@
  *
  * Time to solution: both sides use the same method and compute 101 rows. A run includes creating and freeing the
  * integrator. The hand-written programs are measured with SUNDIALS' serial vectors as packaged, and with hamel's vector
- * operations, the best practical case. Equal tolerances do not mean equal errors, and the error is not a smooth
+ * operations, the fastest practical choice. Equal tolerances do not mean equal errors, and the error is not a smooth
  * function of the tolerance. So the benchmark measures a curve of time over error for each side, with a series of
  * tolerances. `equal` is hamel's time divided by the time of the hand-written program at the same error, as the median
  * over hamel's points. Errors are maxima over all rows and compared columns, relative to the hand-written program at
  * tight tolerances, so that fast but wrong results are detected.
  *
- * Runs of all kinds alternate in rounds. A figure is the median of the rounds. Exits with 1 if an error is out of
- * proportion to its tolerance.
+ * Runs of all kinds alternate in rounds. A figure is the median of the rounds. Exits with 1 if an error exceeds 1e4
+ * times its tolerance.
  *
  * bench_systems [rounds [part of a system's name]] */
 #include "engine/dynamics/dynamics.h"
@@ -66,7 +66,7 @@ typedef struct gathered {
 
 static bool gather(void *context, const double *values, size_t count) {
     gathered *g = context;
-    require(count > 2 * g->n, "velocities are no columns");
+    require(count > 2 * g->n, "the rows contain no velocities");
     if (g->count < STATES) memcpy(g->states + 2 * g->n * g->count++, values + 1, 2 * g->n * sizeof *values);
     return true;
 }
@@ -156,8 +156,8 @@ static figures measure(const baseline *b, double rtol, int rounds, const table *
     return f;
 }
 
-/* Returns the time of the hand-written program at an error, interpolated between the first two points whose errors
- * enclose it, or 0 if there are none. */
+/* Returns the time of the hand-written program at `error`, interpolated between the first two adjacent points whose
+ * errors enclose `error`. If there are no such points, returns 0. */
 static double time_at_error(const figures *sweep, double error) {
     for (int i = 0; i + 1 < SWEEP; i++) {
         double high = log(sweep[i].error[BY_HAND]), low = log(sweep[i + 1].error[BY_HAND]), here = log(error);
@@ -168,7 +168,7 @@ static double time_at_error(const figures *sweep, double error) {
     return 0;
 }
 
-/* Returns 0 if the ranges of errors do not overlap. */
+/* Returns the median over the points of `kind`, or 0 if the errors of both programs do not overlap. */
 static double ratio_at_equal_error(const figures *sweep, int kind) {
     double ratios[SWEEP];
     size_t count = 0;
@@ -203,9 +203,9 @@ static bool contest(const baseline *b, int rounds) {
                f->seconds[HAMEL] / f->seconds[BY_HAND]);
         if (i == 0)
             printf(" %6.2f %6.2f%s\n", ratio_at_equal_error(sweep, HAMEL), ratio_at_equal_error(sweep, DEFAULT),
-                   fine ? "" : "  the error is too large");
+                   fine ? "" : "  the error exceeds 1e4 times the tolerance");
         else
-            printf("%s\n", fine ? "" : "  the error is too large");
+            printf("%s\n", fine ? "" : "  the error exceeds 1e4 times the tolerance");
     }
     table_free(&reference);
     table_free(&scratch);
@@ -222,8 +222,9 @@ int main(int count, char **arguments) {
     int rounds = asked < 1 || asked > ROUNDS_MAX ? ROUNDS : (int)asked;
     const char *part = count > 2 ? arguments[2] : "";
     bool good = true;
-    printf("accelerations from a state, nanoseconds; derivation and compilation, microseconds; medians of %d\n\n",
-           rounds);
+    printf(
+        "accelerations at one state, nanoseconds; derivation and compilation, microseconds; medians of %d rounds\n\n",
+        rounds);
     printf("%-21s |%9s %9s %6s |%9s\n", "system", "hamel", "by hand", "ratio", "derive");
     for (size_t k = 0; baseline_at(k); k++)
         if (strstr(baseline_at(k)->name, part)) measure_rates(baseline_at(k), rounds);
@@ -233,8 +234,10 @@ int main(int count, char **arguments) {
     for (size_t k = 0; baseline_at(k); k++)
         if (strstr(baseline_at(k)->name, part)) good = contest(baseline_at(k), rounds) && good;
     printf(
-        "\nratio: hamel against the program by hand with its vector operations at the same tolerance; equal: at the\n"
-        "same error, median of tolerances from 1e-4 to 1e-10; auto: likewise, hamel with the method it chooses.\n"
-        "same: the system of that name, by hand in hamel's coordinates with multipliers.\n");
+        "\nratio: time of hamel divided by the time of the hand-written program with hamel's vector operations, at "
+        "the\n"
+        "same tolerance. equal: this ratio at the same error, as median of tolerances from 1e-4 to 1e-10. auto: like\n"
+        "equal, for the method that auto selects. A system named \"same\" is hand-written in hamel's coordinates with\n"
+        "multipliers.\n");
     return good ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-/* chains.h — chains of unit masses and links of any length, hand-written and as descriptions, for contests
- * (contest.h).
+/* chains.h — chains of unit masses and links of any length, hand-written and as descriptions, for comparisons by
+ * contest.h.
  *
  * In x and y: p_i'' = g − T_i d_i + T_{i+1} d_{i+1} with the link vectors d_i and multipliers T_i. The second
  * derivatives of the lengths give a tridiagonal system for T, so the cost is O(N). Baumgarte stabilization has the rate
@@ -13,9 +13,9 @@ typedef struct chain chain;
 chain *chain_create(size_t links);
 void chain_free(chain *c);
 
-/* The returned baselines refer to c by `data`. */
+/* `data` of the returned baseline is c, which must outlive the baseline. */
 baseline chain_in_coordinates(chain *c, double stop);
 baseline chain_in_angles(chain *c, double stop);
 
-/* A column on springs k and dampers k/100 under its weight: the stiffer it is, the sooner it comes to rest. */
+/* Describes a column of masses on springs k and dampers k/100, loaded by its weight. It settles faster for larger k. */
 extern const char stiff_column[];

@@ -1,5 +1,5 @@
-/* contest.h — a trajectory computed twice: by hamel from a description, and by hand-written C with CVODE for
- * equations that a person has derived. Both give ROWS rows of the same columns.
+/* contest.h — a trajectory computed twice: by hamel from a description, and by hand-written C, which solves manually
+ * derived equations with CVODE. Both programs give ROWS rows of the same columns.
  *
  * Times are CPU times of this thread, so other load does not matter. */
 #pragma once
@@ -33,18 +33,19 @@ typedef struct table {
 } table;
 
 double processor_time(void);
-void require(bool good, const char *what); /* prints `what` and exits if `good` is false */
+void require(bool good, const char *what); /* if `good` is false, prints `what` and exits */
 double median(double *values, size_t count);
 /* Returns the slope of the least-squares line through the points (log x, log y). */
 double exponent(const double *x, const double *y, size_t count);
 
 table table_create(const baseline *b);
 void table_free(table *t);
-double table_error(const table *one, const table *other); /* largest difference between their values */
+double table_error(const table *one, const table *other); /* largest difference between the tables */
 
-/* Returns the model of the description, changed by one `assignment` as by --set of hamel. */
+/* Returns the model of the description, changed by one `assignment` like that of the option --set. */
 hamel_model *prepare(const baseline *b, double rtol, const char *assignment);
 void run_hamel(const baseline *b, const hamel_model *model, table *out);
 
-/* Integrates with hamel's vector operations, or else with the serial vectors of the packaged SUNDIALS. */
+/* Integrates the hand-written equations. If `own_operations` is set, CVODE uses hamel's vector operations, otherwise
+ * the serial vectors of the packaged SUNDIALS. */
 void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out);

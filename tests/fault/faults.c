@@ -47,7 +47,7 @@ faults *faults_here(int argc, char **argv) {
     return NULL;
 #endif
     if (publish()) execv("/proc/self/exe", argv);
-    fprintf(stderr, "# %s cannot be loaded\n", preload());
+    fprintf(stderr, "# cannot load %s; build it with make build/preload.so\n", preload());
     return NULL;
 }
 

@@ -1,8 +1,8 @@
 /* faults.h — injected faults of the machine, in this process or in a daemon.
  *
- * LD_PRELOAD loads preload/preload.c, which wraps functions of the C library. The wrappers count calls that can fail
- * and make those fail that a test has selected. They also shift the clock, and keep copies of files at each
- * synchronization. The wrappers and the test map the same file of one page, which HAMEL_FAULTS names. This works in
+ * LD_PRELOAD loads preload/preload.c, which wraps functions of the C library. The wrappers count calls, and the calls
+ * that a test has selected fail. The wrappers also shift the clock, and copy files at each synchronization.
+ * HAMEL_FAULTS is the path of a file of one page, which the wrappers and the test map. Faults can be injected in
  * release builds only, because sanitizers replace the allocator. */
 #pragma once
 
@@ -23,30 +23,30 @@ typedef enum fault_kind {
 
 typedef struct fault_site {
     atomic_long calls;           /* number of calls so far */
-    atomic_long from, to, every; /* calls from, from + every, ... up to `to` fail; 0: every call succeeds */
+    atomic_long from, to, every; /* calls from, from + every, ... up to `to` fail; if from is 0, none fail */
     atomic_int error;            /* errno of the fault; 0 if reads and writes transfer half of the bytes */
 } fault_site;
 
 typedef struct faults {
     fault_site sites[FAULT_KINDS];
     atomic_long live;        /* number of allocated blocks */
-    atomic_long free_bytes;  /* reported free disk space in bytes; 0: report the real space */
+    atomic_long free_bytes;  /* free disk space to report, in bytes; if 0, report the actual free space */
     atomic_long clock_shift; /* in seconds, added to CLOCK_REALTIME */
     atomic_bool copying;     /* copy files of the store when they are synchronized */
     atomic_long copies;      /* number of copies so far; copy k of a file is FILE.k */
 } faults;
 
-/* Call first in main. Restarts the program with the faults loaded, unless they are loaded. If this is impossible,
- * prints a message and returns NULL; the tests are then skipped. */
+/* Call first in main. If the wrappers are not loaded, restarts the program with them. If the restart fails, prints a
+ * message and returns NULL. The caller must then skip its tests. */
 faults *faults_here(int argc, char **argv);
 
-/* Daemons started between these two calls have the faults loaded. */
+/* Daemons that are started between these two calls load the wrappers. */
 faults *faults_begin(void);
 void faults_end(void);
 
-/* Makes call number `nth` (from 1) fail, or this call and all later ones. */
+/* Makes call number `nth` (from 1) fail. If `lasting` is set, all later calls fail too. */
 void fault_order(faults *f, fault_kind kind, long nth, bool lasting, int error);
 void fault_order_every(faults *f, fault_kind kind, long every, int error);
 
-/* Stops faults of this kind; returns the number of calls since they were started. */
+/* Stops faults of this kind. Returns the number of calls since the faults were started. */
 long fault_cancel(faults *f, fault_kind kind);

@@ -17,7 +17,8 @@ extern char queue_database[16], queue_url[POSTGRES_URL_BYTES], lease[16];
 extern test_daemon nodes[NODES];
 extern size_t node_count;
 
-/* Fixtures: of a group, the database server; of a test, an empty queue without nodes. */
+/* The fixture of a group starts and stops the database server. The fixture of a test is an empty queue without
+ * nodes. */
 int start_queue_server(void **state);
 int stop_queue_server(void **state);
 int new_queue(void **state);
@@ -25,9 +26,9 @@ int end_nodes(void **state);
 #define WITH_QUEUE(test) cmocka_unit_test_setup_teardown(test, new_queue, end_nodes)
 
 double lease_seconds(void);
-void start_node(size_t k, bool again); /* with the same data if `again` */
+void start_node(size_t k, bool again); /* if `again`, keeps the data of node k */
 void start_nodes(size_t count);
-/* Waits until a node is ready. A node that has lost the database retries after pauses of up to some seconds. */
+/* Waits until the node is ready. If the database was unreachable, the node may retry only after some seconds. */
 void wait_until_ready(const test_daemon *d);
 
 int64_t in_database(const char *sql);
@@ -42,7 +43,7 @@ typedef struct submitted {
 
 submitted new_jobs(size_t wanted);
 const char *system_of(size_t i, char *out); /* the description of job i, of SYSTEM_BYTES */
-/* Submits jobs to any node that answers, and records each accepted job. `context` is a `submitted`. */
+/* Submits each job to a node that responds, and records the accepted jobs. `context` is a `submitted`. */
 void *submit_jobs(void *context);
 /* Submits a batch of jobs of the first kind. Returns its id, which the caller frees. */
 char *submit_batch(submitted *s);

@@ -1,5 +1,5 @@
-/* test_adversaries.c — costly request bodies of at most one mebibyte: each is answered in bounded time and memory,
- * and the next request is served. */
+/* test_adversaries.c — costly request bodies of at most one mebibyte. The daemon must respond to each body in bounded
+ * time and memory, and serve the next request. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static const struct {
      ",\"p%\":1", 1, "", NULL, "}}"},
     {"many coordinates", "{\"hamel\":1,\"kinetic_energy\":\"0\",\"simulation\":{\"stop\":1},\"coordinates\":[\"x\"",
      ",\"x%\"", 1, "", NULL, "]}"},
-    {"many definitions, each of the one before",
+    {"many definitions, each using the previous one",
      "{\"hamel\":1,\"coordinates\":[\"x\"],\"kinetic_energy\":\"x'^2\",\"simulation\":{\"stop\":1},\"definitions\":{"
      "\"d\":\"x\"",
      ",\"d%\":\"d*d+x\"", 1, "", NULL, "}}"},
@@ -88,7 +88,7 @@ static void costly_bodies_are_answered_within_bounds(void **state) {
         double more = (double)daemon_resident_bytes(&d) - (double)before;
         print_message("%s: %ld, %.2f s of CPU, %.0f MiB more; %.90s\n", bodies[k].name, a.status, cpu, more / 1048576,
                       a.status == 200 ? "" : a.body);
-        /* on a busy machine, the wall-time limit may expire before the CPU-time limit: 503 */
+        /* 503 if the machine is busy and the wall-time limit expires before the CPU-time limit */
         assert_true(a.status == 200 || a.status == 400 || a.status == 413 || a.status == 422 || a.status == 503);
         answer_clear(&a);
         assert_true(cpu < SECONDS_MOST * slowness());
@@ -146,7 +146,7 @@ static void lists_of_jobs_with_large_summaries_are_small(void **state) {
     }
     sleep_seconds(1);
     double more = (double)daemon_resident_bytes(&d) - (double)before;
-    print_message("%d of them unread: %.1f MiB more\n", LISTS, more / 1048576);
+    print_message("%d lists whose readers do not read: %.1f MiB more\n", LISTS, more / 1048576);
     if (slowness() <= 1) assert_true(more < 16e6);
     for (int k = 0; k < LISTS; k++) close(sockets[k]);
     cJSON_Delete(made);

@@ -1,4 +1,4 @@
-/* test_damage.c — a damaged store, with values that no release has written and bytes changed at random. The daemon must
+/* test_damage.c — a store with values that no release has written, or with bytes changed at random. The daemon must
  * read the store, run its jobs, report errors, and continue.
  *
  * test_damage [ROUNDS [SEED]] 3 rounds by default; 100 with HAMEL_TEST_LONG
@@ -228,7 +228,7 @@ static void look_at(const char *path, const char *accept) {
     char line[80];
     snprintf(line, sizeof line, "Accept: %s", accept);
     answer a = ask(&d, "GET", path, (const char *const[]){line, NULL}, NULL);
-    answer_clear(&a); /* any response is accepted, even one that ends at the damage */
+    answer_clear(&a); /* any response is accepted, even one that is cut off at the damaged part */
 }
 
 static void look_at_everything(void) {

@@ -2,7 +2,7 @@
  * permanently, and power fails after each synchronization. Afterwards the file must be valid and contain all accepted
  * data.
  *
- * A power failure is simulated by a copy of each file as last synchronized. */
+ * To simulate a power failure, the test opens copies of the files made at their last synchronization. */
 #include "server/jobs/store.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -37,7 +37,7 @@ static char folder[PATH_BYTES], file[PATH_BYTES + 16], url[PATH_BYTES + 32];
 static int make_folder(void **state) {
     (void)state;
     log_init(&quiet, LOG_SILENT, STDERR_FILENO);
-    bool quick = access("/dev/shm", W_OK) == 0; /* memory, because a disk would take most of the time of the test */
+    bool quick = access("/dev/shm", W_OK) == 0; /* use memory if possible, because writing to a disk is slow */
     snprintf(folder, sizeof folder, "%s/hamel-disk-XXXXXX", quick ? "/dev/shm" : P_tmpdir);
     if (!mkdtemp(folder)) return 1;
     snprintf(file, sizeof file, "%s/hamel.db", folder);
@@ -65,7 +65,7 @@ typedef struct said {
     char id[JOB_ID_BYTES];
     int64_t number, attempt;
     bool submitted, finished, canceled, forgotten;
-    bool doubtful; /* an operation that returned an error may still have taken effect */
+    bool doubtful; /* the operation returned an error but may have taken effect */
 } said;
 
 static void submit_to(store *s, const char *body, said *j) {
@@ -191,7 +191,7 @@ static bool fail_one(fault_kind kind, int error, long nth, bool lasting) {
     long calls = fault_cancel(f, kind);
     store *s = open_sound(url);
     for (int k = 0; k < JOBS; k++) check_kept(s, &jobs[k]);
-    bool finished; /* from here on, check that the store continues to work */
+    bool finished; /* the following calls succeed again */
     said more = {0};
     submit_to(s, "{}", &more);
     assert_true(more.submitted);
@@ -350,7 +350,7 @@ static void accepted_work_survives_a_loss_of_power(void **state) {
     long moments = atomic_load(&f->copies);
     size_t checked = 0;
     for (long m = 1; m <= moments; m += long_tests() ? 1 : 1 + moments / 60, checked++) check_moment(m, there);
-    print_message("%zu jobs accepted, %ld synchronizations, the power went after %zu of them\n", power.count, moments,
+    print_message("%zu jobs accepted, %ld synchronizations, power failures after %zu of them\n", power.count, moments,
                   checked);
     assert_true(power.count == CLIENTS * power.wanted && checked >= (long_tests() ? 200 : 30));
     rmdir(there);
@@ -359,7 +359,7 @@ static void accepted_work_survives_a_loss_of_power(void **state) {
 int main(int argc, char **argv) {
     f = faults_here(argc, argv);
     if (!f) {
-        puts("1..0 # SKIP no faults here");
+        puts("1..0 # SKIP faults cannot be injected");
         return 0;
     }
     const struct CMUnitTest tests[] = {

@@ -1,6 +1,6 @@
-/* test_faults.c — faults of the machine in a daemon: a full disk, a read-only directory, a missing store or one in use,
- * no descriptors, no memory, termination at any time. The daemon must report each fault, keep all accepted data, and
- * work normally after the cause is removed. */
+/* test_faults.c — faults of the machine in a daemon: a full disk, a read-only directory, a missing store, a store in
+ * use, no descriptors, no memory, termination at any time. The daemon must report each fault, keep all accepted data,
+ * and work normally after the cause is removed. */
 #include "tests/http/daemon.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static void start_with_small_files(rlim_t bytes, struct rlimit *before) {
     struct rlimit small;
     getrlimit(RLIMIT_FSIZE, before);
     small = (struct rlimit){.rlim_cur = bytes, .rlim_max = before->rlim_max};
-    signal(SIGXFSZ, SIG_IGN); /* the daemon inherits this, so the signal does not kill it and the write fails */
+    signal(SIGXFSZ, SIG_IGN); /* the daemon also ignores the signal, so its write fails instead */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     /* --min-free 0: no reserved disk space, so that only the limit acts */
     daemon_start(&d, (const char *const[]){"--workers", "1", "--min-free", "0", NULL});
@@ -60,7 +60,7 @@ static void a_full_disk_rejects_jobs_and_loses_none(void **state) {
     oscillator(system, sizeof system, "live", 1, 3);
     assert_int_equal(ask_status(&d, "POST", "/v1/simulations", system), 200); /* a live run needs no disk space */
     daemon_end(&d, SIGTERM);
-    daemon_start_again(&d, NULL); /* without the limit */
+    daemon_start_again(&d, NULL); /* without the limit on file sizes */
     snprintf(path, sizeof path, "/v1/jobs/%s", running);
     assert_int_equal(ask_status(&d, "DELETE", path, NULL), 204);
     for (size_t k = 0; k < accepted; k++) wait_for_status(&d, ids[k], "completed");
@@ -85,7 +85,7 @@ static void a_job_whose_rows_do_not_fit_is_run_again(void **state) {
     cJSON_Delete(job);
     assert_true(count_in_log(&d, "postponed") < 10);
     daemon_end(&d, SIGTERM);
-    daemon_start_again(&d, NULL); /* without the limit */
+    daemon_start_again(&d, NULL); /* without the limit on file sizes */
     wait_for_status(&d, id, "completed");
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
     daemon_remove(&d);
@@ -107,8 +107,9 @@ static void a_directory_that_cannot_be_written_is_reported_at_the_start(void **s
 
 static void a_file_that_is_not_a_store_is_reported_and_left_unchanged(void **state) {
     (void)state;
-    static const char text[] = "This is a letter, and no database; it is long enough to be taken for one by its size. "
-                               "It must be the same afterwards.";
+    static const char text[] =
+        "This letter is not a database. It has more than the 100 bytes of the header of a database. "
+        "It must be unchanged afterwards.";
     char path[PATH_BYTES], store[PATH_BYTES + 10], output[2000], again[sizeof text] = "";
     char folder[] = P_tmpdir "/hamel-fault-XXXXXX";
     assert_non_null(mkdtemp(folder));
@@ -221,12 +222,12 @@ static void more_connections_than_the_system_allows_is_reported_at_the_start(voi
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Each row has a million values, for which the daemon has not enough memory. */
+/* The system has 60,000 coordinates, for which the daemon has not enough memory. */
 static void a_run_out_of_memory_ends_with_a_problem_and_others_continue(void **state) {
     (void)state;
     struct rlimit before, small;
     char system[SYSTEM_BYTES], huge[600];
-    if (slowness() > 1) skip(); /* sanitizers reserve more address space than any limit */
+    if (slowness() > 1) skip(); /* sanitizers reserve more address space than the limit below */
     getrlimit(RLIMIT_AS, &before);
     small = (struct rlimit){.rlim_cur = (rlim_t)350 << 20, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);

@@ -8,8 +8,9 @@
  *
  * queued -> running -> completed | failed | incomplete | canceled -> deleted, and running -> queued if interrupted
  *
- * So no job leaves a final state except by deletion, and a completed job has all its rows. Every accepted job exists
- * and has ended. If a submission has no reply, the client repeats it with its idempotency key. */
+ * Therefore a job leaves a final state only by deletion, and a completed job has all its rows. At the end, every job
+ * that was accepted and not deleted must exist and have ended. If a submission has no reply, the client repeats it with
+ * its idempotency key. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
@@ -38,7 +39,7 @@ typedef enum said {
 } said;
 static const char *const names[] = {"queued", "running", "completed", "incomplete", "failed", "canceled"};
 
-/* A reply to a client about one job. The operation took effect between the two times. */
+/* A reply to a client about one job. The operation took effect between the times `from` and `to`. */
 typedef struct operation {
     double from, to;
     int job;
@@ -174,7 +175,7 @@ static void read_rows(const test_daemon *there, int job) {
     answer a = ask(there, "GET", path, (const char *const[]){"Accept: text/csv", NULL}, NULL);
     long lines = 0;
     for (const char *c = a.body; *c; c++) lines += *c == '\n';
-    /* an incomplete body would show that the reply was cut off */
+    /* ignore replies that were cut off */
     if (a.status == 200 && a.whole) note(from, job, SAID_COMPLETED, lines - 1);
     answer_clear(&a);
 }
@@ -220,15 +221,15 @@ static bool may_follow(said before, said after) {
     return after == before;                  /* final states do not change */
 }
 
-/* Checks the operations on one job, sorted by their end times. An operation is later than another one if it starts
- * after the other has ended. */
+/* Checks the operations on one job, sorted by their end times. Operation i is later than operation k if i starts after
+ * k has ended. */
 static size_t check_job(const operation *of, size_t count) {
     size_t violations = 0;
     for (size_t i = 0; i < count; i++) {
         if (of[i].rows >= 0 && of[i].rows != ROWS) violations++;
         for (size_t k = 0; k < i; k++) {
             if (of[k].to >= of[i].from || may_follow(of[k].state, of[i].state)) continue;
-            print_error("job %s: told %s at %.3f, then %s at %.3f\n", ids[of[i].job],
+            print_error("job %s: reported as %s at %.3f, then as %s at %.3f\n", ids[of[i].job],
                         of[k].state == SAID_GONE ? "gone" : names[of[k].state], of[k].to,
                         of[i].state == SAID_GONE ? "gone" : names[of[i].state], of[i].from);
             violations++;
@@ -308,8 +309,9 @@ static void replies_to_clients_are_consistent_with_one_order(void **state) {
     }
     atomic_store(&over, true);
     for (size_t k = 0; k < CLIENTS; k++) pthread_join(clients[k], NULL);
-    print_message("%zu operations on %d jobs, %d batches, %zu unanswered, disturbed %zu times\n", atomic_load(&done),
-                  atomic_load(&job_count), atomic_load(&batch_count), atomic_load(&unanswered), disturbed);
+    print_message("%zu operations on %d jobs, %d batches, %zu unanswered, %zu kills and suspensions\n",
+                  atomic_load(&done), atomic_load(&job_count), atomic_load(&batch_count), atomic_load(&unanswered),
+                  disturbed);
     assert_true(atomic_load(&batch_count) > 0);
     assert_true(disturbed > 0);
     size_t count = atomic_load(&done) < room ? atomic_load(&done) : room;

@@ -3,8 +3,9 @@
  *
  * test_kill [JOBS KILLS [SEED]] a short test by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
  *
- * One thread submits jobs and records each 201. Another thread kills the daemon and restarts it with the same data. At
- * the end all recorded jobs must complete. No other jobs may exist, except those whose 201 was lost. */
+ * One thread submits jobs and records each response 201. Another thread kills the daemon and restarts it with the same
+ * data. At the end all recorded jobs must complete. No other jobs may exist, except jobs whose response 201 was
+ * lost. */
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
 
@@ -174,8 +175,8 @@ static void a_job_that_crashes_the_daemon_fails_and_others_continue(void **state
     char *bad = submit(&d, endless(system, sizeof system));
     char *good = submit(&d, oscillator(system, sizeof system, "good", 10, 11));
     int crashes = 0;
-    /* The daemon runs the oldest job first, so each crash hits the same job. The crash is caused only after its run has
-     * started. */
+    /* The daemon runs the oldest job first, so each crash hits the same job. The test waits until the run has started
+     * before it causes a crash. */
     for (; comes_to_run(bad); crashes++) {
         assert_true(crashes < 40);
         crash_worker();

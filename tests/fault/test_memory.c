@@ -1,11 +1,12 @@
 /* test_memory.c — makes every allocation fail once while a system is parsed, derived, run in each format and analysed,
- * and while a job is stored. Each time the work must succeed or report exhausted memory, without a crash or leak. The
- * next attempt must succeed.
+ * and while a job is stored. Each time, the operation must succeed or report exhausted memory, without a crash or leak.
+ * The next attempt without faults must succeed.
  *
  * test_memory [EXAMPLE...] some of the examples by default; all of them with HAMEL_TEST_LONG
  *
- * As in SQLite's tests, allocation 1 fails, then 2, and so on until the work needs fewer allocations. In a second
- * series, all later allocations fail too. The short form skips an increasing number of the later allocations. */
+ * As in SQLite's tests, allocation 1 fails, then allocation 2, and so on until the operation needs no more allocations.
+ * In a second series, all later allocations fail too. The short form skips an increasing number of the later
+ * allocations. */
 #include "api/analyze.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
@@ -51,8 +52,8 @@ static void begin_output(void) {
     out[0] = '\0';
 }
 
-/* Performs the work while allocation `nth` fails, and all later ones if `lasting`. Returns false if the work has fewer
- * allocations. */
+/* Performs the work while allocation `nth` fails. If `lasting` is set, all later allocations fail too. If the work has
+ * fewer than `nth` allocations, returns false. */
 static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long nth, bool lasting) {
     long before = atomic_load(&f->live);
     begin_output();
@@ -226,7 +227,7 @@ int main(int argc, char **argv) {
     f = faults_here(argc, argv);
     if (argc > 1) names = (const char *const *)argv + 1;
     if (!f) {
-        puts("1..0 # SKIP no faults here");
+        puts("1..0 # SKIP faults cannot be injected");
         return 0;
     }
     const struct CMUnitTest tests[] = {

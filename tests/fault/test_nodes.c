@@ -56,8 +56,8 @@ static void jobs_of_killed_nodes_are_run_by_others(void **state) {
     double killed = now_seconds();
     pthread_join(submitter, NULL);
     check_history(&s);
-    print_message("%zu jobs, %zu unanswered, %zu kills, all done %.1f s after the last\n", s.count, s.unanswered, kills,
-                  now_seconds() - killed);
+    print_message("%zu jobs, %zu unanswered, %zu kills, all jobs completed %.1f s after the last kill\n", s.count,
+                  s.unanswered, kills, now_seconds() - killed);
     check_rows(&s);
     snprintf(path, sizeof path, "/v1/batches/%s", batch);
     cJSON *counted = ask_json(&nodes[0], "GET", path, NULL, NULL, 200);
@@ -67,8 +67,8 @@ static void jobs_of_killed_nodes_are_run_by_others(void **state) {
     free(s.ids);
 }
 
-/* This SQL statement locks a row for which the node's connection for writing waits, until the node has renewed its
- * lease twice. Twice, because the first renewal may have started before the wait. */
+/* The SQL statement below locks the rows that the node must write, until the node has renewed its lease twice. One
+ * renewal is not enough, because this renewal may have started before the node waited for the lock. */
 static void a_lease_is_renewed_while_a_change_waits(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
@@ -86,7 +86,7 @@ static void a_lease_is_renewed_while_a_change_waits(void **state) {
     free(id);
 }
 
-/* A node is suspended during its runs for three leases and then continues. */
+/* A node is suspended for three lease periods during its runs, and then continues. */
 static void writes_after_the_end_of_a_lease_are_rejected(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];
@@ -102,7 +102,7 @@ static void writes_after_the_end_of_a_lease_are_rejected(void **state) {
     start_node(node_count++, false);
     double stopped = now_seconds();
     wait_for_number("SELECT count(*) FROM jobs WHERE status<2", 0);
-    print_message("taken over and done %.1f s after the stop\n", now_seconds() - stopped);
+    print_message("the other node completed all jobs %.1f s after the suspension\n", now_seconds() - stopped);
     if (now_seconds() - stopped < 3 * lease_seconds()) sleep_seconds(3 * lease_seconds() - (now_seconds() - stopped));
     kill(nodes[0].pid, SIGCONT);
     double until = hang_time();
@@ -139,7 +139,7 @@ static void a_job_that_crashes_its_nodes_fails_and_others_continue(void **state)
         daemon_end(&nodes[0], SIGKILL);
         start_node(0, true);
     }
-    print_message("given up after %d nodes\n", kills);
+    print_message("the job failed after %d killed nodes\n", kills);
     assert_in_range(kills, 3, 4); /* four if the first run has stored a row, which resets the count */
     wait_for_status(&nodes[0], good, "completed");
     snprintf(path, sizeof path, "/v1/jobs/%s", bad);
@@ -227,7 +227,8 @@ static void many_jobs_of_one_owner_do_not_delay_the_only_job_of_another(void **s
     int64_t before = in_database("SELECT count(*) FROM jobs AS a, jobs AS b WHERE a.owner='ann' AND b.owner='bob' AND "
                                  "a.started>b.created AND a.started<b.started");
     int64_t behind = in_database("SELECT count(*) FROM jobs WHERE owner='ann' AND status=0");
-    print_message("%lld jobs went before it, %lld come after it\n", (long long)before, (long long)behind);
+    print_message("%lld jobs of ann started before the job of bob, %lld are still queued\n", (long long)before,
+                  (long long)behind);
     assert_true(before <= 256); /* maximum number of jobs reserved together (store_postgres_claim.c) */
     assert_true(behind > 0);
     unlink(file_name);

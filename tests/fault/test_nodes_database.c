@@ -1,5 +1,5 @@
-/* test_nodes_database.c — daemons with one queue in PostgreSQL, when the database is killed, unreachable, read-only, or
- * rejects commits. No accepted job may be lost, and every result must equal that of an undisturbed run.
+/* test_nodes_database.c — daemons that share a queue in PostgreSQL. The database is killed, unreachable or read-only,
+ * or it rejects commits. No accepted job may be lost, and every result must equal that of an undisturbed run.
  *
  * HAMEL_TEST_LONG adds kills, and uses the default lease. */
 #include "tests/fault/queue_nodes.h"
@@ -62,8 +62,8 @@ static void killing_the_database_loses_no_acknowledged_job(void **state) {
     pthread_join(submitter, NULL);
     double begin = now_seconds();
     check_history(&s);
-    print_message("%zu jobs accepted, %zu unanswered, %zu kills, all done %.1f s later\n", s.count, s.unanswered, kills,
-                  now_seconds() - begin);
+    print_message("%zu jobs accepted, %zu unanswered, %zu kills, all jobs completed %.1f s later\n", s.count,
+                  s.unanswered, kills, now_seconds() - begin);
     check_rows(&s);
     for (size_t k = 0; k < NODES; k++) check_log(&nodes[k]);
     free(s.ids);
@@ -130,8 +130,8 @@ static void a_node_of_a_read_only_database_is_not_ready(void **state) {
     free(id);
 }
 
-/* Five of eight transactions that start a job fail at the commit, as in a serialization conflict. A node retries fewer
- * times in succession. */
+/* Of every eight updates that start a job, five in succession fail at the commit, as in a serialization conflict. The
+ * node makes only four attempts in succession. */
 static void reservations_are_kept_when_commits_fail(void **state) {
     (void)state;
     submitted s = new_jobs(1);

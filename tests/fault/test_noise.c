@@ -1,4 +1,4 @@
-/* test_noise.c — sends requests with bytes changed, removed, duplicated and moved. The daemon must answer or close the
+/* test_noise.c — sends requests with bytes changed, removed, duplicated and moved. The daemon must respond or close the
  * connection, leak no descriptor, and serve other clients.
  *
  * test_noise [COUNT [SEED]] 3,000 by default; 200,000 with HAMEL_TEST_LONG

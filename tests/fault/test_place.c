@@ -1,5 +1,6 @@
 /* test_place.c — the files of a store and their names. A daemon serves a store only if no other daemon has it open
- * under any name. It accepts no jobs into a file that it would not find at the next start. */
+ * under any name. If its file has been moved or replaced, the daemon accepts no jobs, because it would not find the
+ * jobs at the next start. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -51,7 +52,8 @@ static void a_second_name_of_a_store_does_not_admit_a_second_daemon(void **state
     assert_int_equal(symlink(database, elsewhere), 0);
     refuses(elsewhere, "another daemon");
     assert_int_equal(unlink(elsewhere), 0);
-    /* After a crash, SQLite would not find the log with the last accepted jobs under the other name. */
+    /* SQLite finds the log of a database by name. After a crash, it would miss the last accepted jobs under another
+     * name. */
     daemon_end(&d, SIGKILL);
     assert_int_equal(link(database, elsewhere), 0);
     refuses(elsewhere, "several names");
@@ -72,7 +74,7 @@ static void check_refused(void) {
     assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* the jobs can be read and saved */
 }
 
-/* Moves the database, its log, or the directory. */
+/* Moves the database, its log, or its directory, and moves it back. */
 static void a_moved_store_accepts_no_jobs_until_it_is_back(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], log[PATH_BYTES + 8], folder[PATH_BYTES];
@@ -88,7 +90,7 @@ static void a_moved_store_accepts_no_jobs_until_it_is_back(void **state) {
         wait_for_status(&d, id, "completed");
         free(id);
     }
-    assert_int_equal(count_in_log(&d, "moved or replaced"), 3); /* one message for each of the three */
+    assert_int_equal(count_in_log(&d, "moved or replaced"), 3); /* one message for each move */
     assert_int_equal(daemon_end(&d, SIGTERM), 0);
 }
 

@@ -1,6 +1,6 @@
 /* test_requests.c — faults of the machine while a daemon is in use: failing allocations, broken sockets, a disk that is
- * full for a while, a clock shifted by an hour, no descriptors. The daemon must continue, report errors, leak nothing,
- * and recover automatically. */
+ * full for a while, a clock shifted by an hour, no descriptors. The daemon must continue, report errors, release all
+ * resources, and recover automatically. */
 #include "api/simulate.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
@@ -108,7 +108,7 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
         check_well(&questions[k]);
         wait_until_quiet();
         long before = atomic_load(&f->live), failed = starve(&questions[k]);
-        long more = LONG_MAX, bound = failed / 2 + 60; /* caches may grow, but not with each request */
+        long more = LONG_MAX, bound = failed / 2 + 60; /* caches may grow during the first requests */
         for (double until = hang_time(); more > bound && now_seconds() < until; sleep_seconds(0.1))
             more = atomic_load(&f->live) - before; /* the number decreases while connections end and jobs complete */
         print_message("%s: %ld allocations failed, %ld blocks more in use\n", questions[k].name, failed, more);
@@ -142,7 +142,7 @@ static void libraries_without_memory_end_one_analysis(void **state) {
         refused += a.status == 422;
         answer_clear(&a);
     }
-    print_message("%ld allocations failed, %ld analyses refused\n", tried, refused);
+    print_message("%ld allocations failed, %ld analyses rejected\n", tried, refused);
     assert_true(refused > 0);
     check_well(&q);
     id = submit(&d, example->json);
@@ -312,7 +312,7 @@ static void without_a_descriptor_left_the_daemon_waits(void **state) {
 
 int main(void) {
     if (slowness() > 1) {
-        puts("1..0 # SKIP sanitizers keep the allocator for themselves");
+        puts("1..0 # SKIP faults cannot be injected, because sanitizers replace the allocator");
         return 0;
     }
     const struct CMUnitTest tests[] = {

@@ -1,7 +1,7 @@
 /* test_space.c — a disk that fills up, and a store that releases disk space. The store keeps accepted data, the daemon
  * reports rejections, and jobs continue when there is space again.
  *
- * The number of free bytes is set by preload.c, or is that of a small tmpfs if one can be mounted. */
+ * Some tests set the number of free bytes in preload.c. Another test mounts a small tmpfs if possible. */
 #include "tests/fault/faults.h"
 #include "tests/fault/store_files.h"
 #include "tests/http/daemon.h"
@@ -107,7 +107,7 @@ static void below_the_bound_submissions_are_rejected_and_jobs_wait(void **state)
     free(kept);
 }
 
-/* Other programs fill the disk, so that writes fail without warning. */
+/* Other programs fill the disk, so that writes fail although the daemon had enough free space before. */
 static void a_job_whose_rows_cannot_be_written_for_a_while_completes(void **state) {
     (void)state;
     const int errors[] = {ENOSPC, EIO};
@@ -132,7 +132,7 @@ static void a_job_whose_rows_cannot_be_written_for_a_while_completes(void **stat
 
 static char disk[] = P_tmpdir "/hamel-space-XXXXXX";
 
-/* Mounts a small disk. Users without the privilege to mount may do so in a new namespace. */
+/* Mounts a small tmpfs. A user without the privilege to mount uses a new namespace. */
 static bool mount_disk(void) {
     char map[64];
     unsigned user = (unsigned)getuid();
@@ -221,8 +221,8 @@ static void a_store_shrinks_when_jobs_are_deleted(void **state) {
     }
     double until = hang_time();
     while ((size_of("") > 6 * MIB || size_of("-wal") > 4 * MIB) && now_seconds() < until) sleep_seconds(0.1);
-    print_message("%.1f MB, then %.1f MB and a log of %.1f MB\n", 1e-6 * (double)full, 1e-6 * (double)size_of(""),
-                  1e-6 * (double)size_of("-wal"));
+    print_message("%.1f MB before the deletion, then %.1f MB and a log of %.1f MB\n", 1e-6 * (double)full,
+                  1e-6 * (double)size_of(""), 1e-6 * (double)size_of("-wal"));
     assert_true(full > 20 * MIB);
     assert_true(size_of("") <= 6 * MIB);
     assert_true(size_of("-wal") <= 4 * MIB);

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Compares api/openapi.json with what the HTTP tests have asked and been answered.
+"""Compares api/openapi.json with the requests and responses of the HTTP tests.
 
     HAMEL_TEST_EXCHANGES=FILE tests/http/check_openapi.py
 
-One way: each answer's status, media type and body are those that the description gives for its operation. The other:
-each operation, and each of its successes, has been seen. TAP.
+The status, media type and body of each response must be described for the operation. Each operation must occur with
+each of its successful statuses. TAP.
 """
 import json
 import os
@@ -79,14 +79,14 @@ def check_document():
         except jsonschema.SchemaError as error:
             found.append(f"{name}: {error.message}")
     names = [operation["operationId"] for _, _, operation in operations()]
-    found += [f"operationId {n} is given twice" for n in set(names) if names.count(n) > 1]
+    found += [f"operationId {n} is used twice" for n in set(names) if names.count(n) > 1]
     for path, method, operation in operations():
         taken = [resolved(p) for p in DESCRIPTION["paths"][path].get("parameters", []) + operation.get("parameters", [])]
         in_path = {p["name"] for p in taken if p["in"] == "path"}
         if in_path != set(re.findall(r"\{([^}]*)\}", path)):
-            found.append(f"{method} {path}: parameters of the path and {sorted(in_path)} differ")
+            found.append(f"{method} {path}: the path has other parameters than {sorted(in_path)}")
         found += [f"{method} {path}: unknown tag {t}" for t in operation["tags"] if t not in tags()]
-    verdict("the description is sound by itself", found)
+    verdict("schemas, operations, path parameters and tags of the description are consistent", found)
 
 
 def tags():
@@ -109,7 +109,7 @@ def check_answer(exchange, response):
     content = response.get("content", {})
     media = exchange["type"].split(";")[0]
     if exchange["status"] in (204, 304):
-        return [] if not exchange.get("body") else ["a body where there should be none"]
+        return [] if not exchange.get("body") else ["this status must have no body"]
     if media not in content:
         return [f"media type {media or 'none'} is not described"]
     found = check_body(exchange, media, content[media].get("schema", {}))
@@ -139,16 +139,17 @@ def check_exchanges(exchanges):
         wrong += [f"{place}: {fault}" for fault in check_answer(exchange, response)]
         if 200 <= exchange["status"] < 300 and "sent" in exchange and "requestBody" in operation:
             schema = operation["requestBody"]["content"]["application/json"]["schema"]
-            bad_requests += [f"{place}: taken, but not described: {f}" for f in faults(json.loads(exchange["sent"]), schema)]
-    verdict(f"{len(exchanges)} answers are as described", wrong)
-    verdict("every body that was taken is as described", bad_requests)
+            bad_requests += [
+                f"{place}: the accepted body violates the schema: {f}" for f in faults(json.loads(exchange["sent"]), schema)]
+    verdict(f"{len(exchanges)} responses match the description", wrong)
+    verdict("every accepted request body matches its schema", bad_requests)
     unseen = [
-        f"{method.upper()} {path}: {status} was never seen"
+        f"{method.upper()} {path}: {status} does not occur in the tests"
         for path, method, operation in operations()
         for status in operation["responses"]
         if status.startswith("2") and (path, method, status) not in seen
     ]
-    verdict("every operation, and each of its successes, was seen", unseen)
+    verdict("every operation occurs with each of its successful statuses", unseen)
 
 
 def main():
@@ -158,7 +159,7 @@ def main():
     if lines:
         check_exchanges([json.loads(line) for line in lines])
     else:
-        verdict("there are answers to compare: run the HTTP tests with HAMEL_TEST_EXCHANGES set", ["none"])
+        verdict("the HTTP tests have recorded responses", ["set HAMEL_TEST_EXCHANGES and run the HTTP tests"])
     print(f"1..{len(results)}")
     for number, (name, found) in enumerate(results, 1):
         print(f"{'not ok' if found else 'ok'} {number} - {name}")

@@ -88,7 +88,7 @@ static char *read_whole(const char *path) {
     return text;
 }
 
-/* Returns the port that the daemon has logged, or 0 if it has not yet. */
+/* Returns the port that the daemon has logged, or 0 if the log contains no port. */
 static unsigned port_in_log(const test_daemon *d) {
     char *text = read_whole(d->log);
     const char *line = text ? strstr(text, "\"event\":\"listening\"") : NULL;

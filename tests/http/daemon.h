@@ -16,12 +16,13 @@ typedef struct test_daemon {
     char log[96];          /* file with the daemon's stderr */
 } test_daemon;
 
-/* `arguments` are added to --listen and --data; NULL-terminated, or NULL if none. */
+/* `arguments` is a NULL-terminated list of options in addition to --listen and --data, or NULL. */
 void daemon_start(test_daemon *d, const char *const *arguments);
 void daemon_start_again(test_daemon *d, const char *const *arguments); /* with the same data */
-/* waits; returns the exit status, or 128 + signal */
+/* Sends the signal, waits for the daemon to end, and returns its exit status. If a signal ended the daemon, returns 128
+ * + this signal. */
 int daemon_end(test_daemon *d, int signal_number);
-/* stops the daemon if it runs, and removes its data */
+/* Stops the daemon if it runs, and removes its data. */
 void daemon_remove(test_daemon *d);
 
 /* Fixtures of a group whose tests share one daemon. daemon_share stores the daemon and its arguments, which must
@@ -66,8 +67,9 @@ double json_number_of(const cJSON *object, const char *key);    /* NaN if absent
 
 extern const char *const json_type[]; /* {"Content-Type: application/json", NULL} */
 
-/* Sends the bytes and reads until the server closes, until the response contains `enough` (if not NULL), or until
- * `out` is full. Returns the number of bytes read; `closed` is true if the server closed. */
+/* Sends the bytes and reads the response. Stops if the server closes the connection, if `enough` is not NULL and the
+ * response contains it, or if `out` is full. Returns the number of bytes read. Sets *closed if the server has
+ * closed. */
 size_t exchange(const test_daemon *d, const char *bytes, size_t length, const char *enough, char *out, size_t room,
                 bool *closed);
 void wait_for_bytes(int s);           /* waits until a socket is readable or closed */
@@ -75,8 +77,8 @@ int connect_to(const test_daemon *d); /* returns a socket */
 /* connects like connect_to, but from the loopback address `address` (127.x.x.x) */
 int connect_from(const test_daemon *d, const char *address);
 
-/* Write descriptions to `out`: of a harmonic oscillator, and of a run that takes minutes and sends rows
- * continuously. */
+/* Write a description to `out` and return `out`. The first describes a harmonic oscillator, the second a run that takes
+ * minutes and sends rows continuously. */
 const char *oscillator(char *out, size_t room, const char *name, double stop, double samples);
 const char *endless(char *out, size_t room);
 
@@ -87,7 +89,8 @@ size_t count_in_log(const test_daemon *d, const char *text);
 void wait_for_log(const test_daemon *d, const char *text);
 void sleep_seconds(double seconds);
 double now_seconds(void);
-/* deadline in the time of now_seconds; an event that is still missing then counts as missing, even on a busy machine */
+/* Returns a time on the clock of now_seconds, some minutes from now. If an event has not occurred by then, the test
+ * fails. */
 double hang_time(void);
 bool long_tests(void); /* true if HAMEL_TEST_LONG is set */
 double slowness(void); /* factor for time limits, because sanitizers slow the daemon down */

@@ -6,8 +6,8 @@
 #include "server/metrics.h"
 #include "tests/http/postgres.h"
 
-/* State of the running test, owned by the fixture. sqlite_path is "" unless the store is a SQLite file; the database is
- * used only with PostgreSQL. */
+/* State of the running test, owned by the fixture. If the store is not a SQLite file, `sqlite_path` is "". `database`
+ * is used only with PostgreSQL. */
 extern store *tested;
 extern char sqlite_path[64], store_url[POSTGRES_URL_BYTES], database[16];
 
@@ -18,15 +18,15 @@ extern test_postgres server;
 /* Opens a store; an error fails the test. */
 store *open_url(const char *url);
 
-/* Set-up and tear-down of a test: an empty store of the kind named by *state. */
+/* Set-up and tear-down of a test. *state names the kind of the store, which is empty at the start. */
 int open_fresh(void **state);
 int close_tested(void **state);
 
-/* Set-up and tear-down of a group: a PostgreSQL server. */
+/* Set-up and tear-down of a group. They start and stop a PostgreSQL server. */
 int start_server(void **state);
 int stop_server(void **state);
 
-/* cmocka's initial state is a pointer without const, but nothing writes through it. */
+/* The initial state is not const, because cmocka requires this, but tests do not modify it. */
 #define ON(kind, test)                                                   \
     {                                                                    \
 #test " (" #kind ")", test, open_fresh, close_tested, (char[]) { \

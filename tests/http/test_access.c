@@ -109,8 +109,8 @@ static long status_for_host(const test_daemon *server, const char *host) {
     return status;
 }
 
-/* A web page may direct its own host name to this machine (DNS rebinding); browsers then treat its requests as
- * same-origin. If the daemon requires tokens, such a page is harmless, because it has none. */
+/* A web page may resolve its own host name to this machine (DNS rebinding). Browsers then treat requests of the page as
+ * same-origin. If the daemon requires tokens, the page is harmless, because it has no token. */
 static void without_tokens_requests_must_name_this_machine(void **state) {
     (void)state;
     static const char *const local[] = {"localhost",    "LocalHost:8080", "127.0.0.1",

@@ -24,7 +24,8 @@ static test_daemon d;
 
 static const char small[] = "{\"system\":{\"hamel\":1,\"coordinates\":[\"x\"],\"kinetic_energy\":\"x'^2/2\"}}";
 
-/* Hamilton's equations of a chain of masses on rods in space, as text: seconds of work, most of it in FLINT. */
+/* Writes a request for Hamilton's equations of a chain of masses on rods in space. The analysis takes seconds, mostly
+ * in FLINT. */
 static const char *costly(char *out, size_t room) {
     char at[3][BODY_BYTES / 4] = {"", "", ""};
     size_t n = (size_t)snprintf(out, room,
@@ -91,7 +92,7 @@ static bool is_gone(pid_t pid) {
     return state == '\0' || state == 'Z'; /* zombies are reaped by init or by the parent of this test */
 }
 
-/* Returns a process that has computed for a while. */
+/* Waits for a process that has used at least 0.1 s of CPU time, and returns its id. */
 static pid_t busy_process(void) {
     pid_t children[CHILDREN_MAX];
     for (double until = hang_time(); now_seconds() < until; sleep_seconds(0.005)) {
@@ -101,7 +102,7 @@ static pid_t busy_process(void) {
             if (!is_gone(children[k]) && daemon_cpu_seconds(&it) >= 0.1) return children[k];
         }
     }
-    fail_msg("no process computes");
+    fail_msg("no analysis process has used 0.1 s of CPU time");
     return 0;
 }
 
@@ -109,7 +110,7 @@ static void wait_until_gone(pid_t pid) {
     for (double until = hang_time(); !is_gone(pid); sleep_seconds(0.005)) assert_true(now_seconds() < until);
 }
 
-/* Checks that all processes exist and wait for work. */
+/* Checks that `expected` processes exist and wait for work. */
 static void check_complete(size_t expected) {
     pid_t children[CHILDREN_MAX];
     size_t count = 0, waiting = 0;
@@ -356,7 +357,7 @@ static void all_processes_end_when_the_daemon_is_killed(void **state) {
     daemon_remove(&d);
 }
 
-/* The spawner cannot be forked again, so the daemon exits and a service manager restarts it. */
+/* The daemon cannot replace the spawner process. It exits so that a service manager can restart it. */
 static void the_daemon_exits_if_its_spawner_is_killed(void **state) {
     (void)state;
     enum { CANNOT_SERVE = 5 };

@@ -83,7 +83,8 @@ static void a_sweep_becomes_a_table_of_its_members(void **state) {
         assert_string_equal(cJSON_GetArrayItem(row, 5)->valuestring, "completed");
         /* 100 times the tolerance of 1e-10: errors accumulate over up to four periods (factor chosen, not measured) */
         assert_true(fabs(cJSON_GetArrayItem(row, 7)->valuedouble - a * cos(w * 1.5)) < 1e-8 * a);
-        /* |x'| <= a w; the distance of the nearest row causes a relative error of w^2 (0.75e-3/2)^2/2 */
+        /* |x'| <= a w. The maximum may lie between rows 0.75e-3 apart; the relative error is at most w^2
+         * (0.75e-3/2)^2/2. */
         double top = w * 1.5 > acos(0) ? a * w : a * w * sin(w * 1.5);
         assert_true(fabs(cJSON_GetArrayItem(row, 9)->valuedouble - top) < 1e-6 * a * w);
     }
@@ -112,7 +113,7 @@ static void the_table_is_also_available_as_csv_and_ndjson(void **state) {
     free(id);
 }
 
-/* A member is an ordinary job, and the job alone gives the same result. */
+/* A member is an ordinary job. A live run of its description must give the same result. */
 static void members_are_jobs(void **state) {
     (void)state;
     char body[2000], path[PATH_BYTES];
@@ -248,7 +249,7 @@ static void a_client_may_wait_for_all_members(void **state) {
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     a = ask(&d, "DELETE", path, NULL, NULL);
     assert_int_equal(a.status, 204);
-    assert_false(answer_header(&a, "Allow", applied, sizeof applied)); /* only 405 and OPTIONS have this header */
+    assert_false(answer_header(&a, "Allow", applied, sizeof applied)); /* only for 405 and OPTIONS */
     answer_clear(&a);
     cJSON_Delete(batch);
 }

@@ -1,5 +1,5 @@
-/* test_budget.c — budgets of CPU time: for a request, for all derivations of a submission, and for an owner in a day. A
- * request yields its CPU slot in every phase.
+/* test_budget.c — budgets of CPU time for a request, for all derivations of a submission, and for an owner per day. A
+ * request must yield its CPU slot in every phase.
  *
  * Sharing is checked by the order of replies, which does not depend on the machine. */
 #include "engine/base/text_buffer.h"
@@ -55,7 +55,7 @@ static void write_tokens(bool quota) {
     token_file_write(token_file, all, TOKENS);
 }
 
-/* The search for equilibria of 22 pursuers takes minutes; the request has 4 kB. */
+/* Returns a request of 4 kB that takes minutes: a search for equilibria of 22 pursuers. */
 static char *hungry_analysis(void) {
     enum { COUNT = 22 };
     text_buffer b;
@@ -165,8 +165,8 @@ static void the_derivations_of_a_batch_have_one_budget(void **state) {
 
 /* ---- sharing ---------------------------------------------------------------------------------------------------- */
 
-/* Two requests that would take minutes occupy both CPU slots. A run and a submission of another token must be
- * answered before they end. */
+/* Two requests that would take minutes occupy both CPU slots. A run and a submission of another token must be answered
+ * before these two requests end. */
 static void check_sharing(const char *path, const char *body) {
     test_daemon d;
     char system[SYSTEM_BYTES];

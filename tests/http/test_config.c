@@ -152,7 +152,7 @@ static void the_program_reports_the_error_and_exits_with_2(void **state) {
     assert_int_equal(strncmp(output, "hameld ", 7), 0);
 }
 
-/* Opening a FIFO would block, and reading /dev/zero would not end. */
+/* Opening a FIFO blocks, and reading /dev/zero never ends. */
 static void only_regular_files_are_read(void **state) {
     (void)state;
     static const char *const options[] = {"--config", "--tokens", "--tls-cert", "--tls-key"};
@@ -184,7 +184,7 @@ static void a_configuration_can_be_checked_without_serving(void **state) {
     assert_non_null(strstr(output, "--tokens"));
 }
 
-/* A copy made during use must be a store that another daemon can serve. */
+/* Another daemon must be able to serve a copy that was made while the store was in use. */
 static void the_store_can_be_copied_during_use(void **state) {
     (void)state;
     test_daemon d;

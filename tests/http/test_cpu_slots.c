@@ -33,7 +33,7 @@ static void wait_for_waiters(cpu_slots *slots, size_t without) {
     while (atomic_load(&slots->without) < without || !cpu_slots_are_wanted(slots)) sched_yield();
 }
 
-/* The owner must yield at once: neither of its slots has been used for the four milliseconds of a regular turn. */
+/* The owner must yield a slot immediately, although it has used neither slot for the regular four milliseconds. */
 static void an_owner_with_several_slots_yields_one_immediately_to_an_owner_without(void **state) {
     (void)state;
     cpu_slots slots;
@@ -60,7 +60,7 @@ static void an_owner_with_several_slots_yields_one_immediately_to_an_owner_witho
     cpu_slots_destroy(&slots);
 }
 
-/* Both owners have one slot, so neither must yield it to a second request of the other. */
+/* Each owner has one slot, so neither owner must yield its slot to a second request of the other owner. */
 static void owners_with_one_slot_each_keep_it(void **state) {
     (void)state;
     cpu_slots slots;

@@ -51,10 +51,10 @@ static void the_stream_reports_the_changes_of_a_job_and_ends_with_it(void **stat
     }
     last_id(&a, id_text, sizeof id_text);
     answer_clear(&a);
-    a = events_of(id, id_text); /* nothing follows the last event, which the client has received */
+    a = events_of(id, id_text); /* the client has received the last event */
     assert_int_equal(a.status, 204);
     answer_clear(&a);
-    a = events_of(id, "1"); /* the client has missed the events after the first */
+    a = events_of(id, "1"); /* the client has received only the first event */
     assert_int_equal(a.status, 200);
     assert_non_null(strstr(a.body, "\"status\":\"completed\""));
     answer_clear(&a);

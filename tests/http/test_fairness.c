@@ -1,4 +1,4 @@
-/* test_fairness.c — one owner requests all resources and another owner few.
+/* test_fairness.c — one owner requests all resources while another owner requests few.
  *
  * The tests check the order of events, which does not depend on the machine. --time-limit limits the time for which a
  * job occupies a worker. */

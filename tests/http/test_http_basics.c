@@ -1,5 +1,5 @@
-/* test_http_basics.c — common properties of requests: statuses, problem documents, headers, and agreement of the
- * routes with openapi.json. */
+/* test_http_basics.c — common properties of requests: statuses, problem documents, headers, and agreement between the
+ * routes and openapi.json. */
 #include "api/documents.h"
 #include "server/http/routes.h"
 #include "tests/http/daemon.h"
@@ -268,7 +268,7 @@ static void references_in_the_description_are_valid(void **state) {
     cJSON_Delete(tree);
 }
 
-/* The page, its style and its script are served here, and the policy forbids other sources. */
+/* The daemon serves the page with its style and script, and the content security policy forbids other sources. */
 static void the_documentation_loads_nothing_from_other_hosts(void **state) {
     (void)state;
     static const char *const paths[] = {"/docs", "/docs/docs.css", "/docs/docs.js", "/schemas/system.schema.json"};

@@ -168,7 +168,7 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
                         "/problems/inconsistent-initial-values");
     cJSON_Delete(job);
     answer a = results(id, "", "text/csv");
-    assert_int_equal(a.status, 422); /* a live request of the same run has this status, too */
+    assert_int_equal(a.status, 422); /* the status of a live request for the same run */
     answer_clear(&a);
     free(id);
 }
@@ -199,7 +199,7 @@ static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
 
 /* ---- results ---- */
 
-/* A bouncing ball; the positions of events among the rows must be those of the live run. */
+/* The events of a bouncing ball must have the same positions among the rows as in the live run. */
 static void events_are_stored_among_the_rows(void **state) {
     (void)state;
     const char *ball = "{\"hamel\":1,\"coordinates\":[{\"name\":\"y\",\"initial\":1}],\"kinetic_energy\":\"y'^2/2\","
@@ -435,7 +435,7 @@ static void lists_go_from_new_to_old_page_by_page(void **state) {
     for (int i = 0; i < 8; i++) free(ids[i]);
 }
 
-/* Three jobs with names of 100,000 bytes fill a page, which ends before its limit. */
+/* Three jobs with names of 100,000 bytes fill a page, so a page contains fewer jobs than requested. */
 static void a_page_of_long_texts_ends_early_and_the_next_continues(void **state) {
     (void)state;
     enum { NAME = 100000, JOBS = 5 };

@@ -1,5 +1,5 @@
 /* test_model_cache.c — equal descriptions are derived once, both in sequence and concurrently. Also tests the memory
- * limit, and what the run summary and the metrics report about the cache. */
+ * limit, and the entries for the cache in the run summary and the metrics. */
 #include "server/model_cache.h"
 
 #include "tests/http/daemon.h"
@@ -96,7 +96,7 @@ static void memory_is_limited_and_used_models_are_kept(void **state) {
     assert_true(lease.known && lease.model == held.model);
     model_cache_release(c, &lease);
     model_cache_release(c, &held);
-    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest model is cached, an old one is not */
+    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest model is cached, an old model is not */
     assert_true(lease.known);
     model_cache_release(c, &lease);
     lease = taken(c, system_with(text, sizeof text, 2, ""));
@@ -114,7 +114,7 @@ static void memory_is_limited_and_used_models_are_kept(void **state) {
 static token_owner ann = {.name = "ann", .lock = PTHREAD_MUTEX_INITIALIZER},
                    bob = {.name = "bob", .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns the status of a rejection, or 0. */
+/* Returns the status of the response if the request is rejected, otherwise 0. */
 static int take_as(model_cache *c, token_owner *owner, bool is_job, double stiffness, model_lease *lease) {
     char text[512];
     api_failure failure = {0};

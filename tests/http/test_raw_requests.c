@@ -1,7 +1,7 @@
-/* test_raw_requests.c — raw requests that client libraries do not send. The test checks for each row of the table the
- * first status line and whether the daemon closes the connection. If two parties could disagree on the end of a
- * request, the daemon must not respond to the bytes after it (a second request, marked /smuggled). Responses without
- * X-Request-Id come from libmicrohttpd. */
+/* test_raw_requests.c — raw requests that client libraries do not send. For each row of the table, the test checks the
+ * first status and whether the daemon closes the connection. A proxy and the daemon might disagree on the end of some
+ * requests. In this case, the daemon must not respond to the bytes after the request (a second request to /smuggled).
+ * Responses without X-Request-Id come from libmicrohttpd. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #define HOST "Host: localhost\r\n"
 #define JSON "Content-Type: application/json\r\n"
-/* A second request, sent after a first one that leaves the connection open. */
+/* A second request, sent if the first request leaves the connection open. */
 static const char behind[] = "GET /healthz HTTP/1.1\r\n" HOST "X-Request-Id: behind\r\nConnection: close\r\n\r\n";
 
 #define NEXT "GET /smuggled HTTP/1.1\r\n" HOST "\r\n"
@@ -36,26 +36,26 @@ typedef struct raw_request {
 static const raw_request requests[] = {
     RAW("a plain request",                  200, false, "GET /healthz HTTP/1.1\r\n" HOST "\r\n"),
     RAW("HTTP/1.0 without Host",            200, true,  "GET /healthz HTTP/1.0\r\n\r\n"),
-    RAW("the absolute form",                200, false, "GET http://localhost/healthz HTTP/1.1\r\n" HOST "\r\n"),
-    RAW("two lengths, first longer",        400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 5\r\nContent-Length: 0\r\n\r\n{\"a\":" NEXT),
-    RAW("two lengths, first shorter",       400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 0\r\nContent-Length: 5\r\n\r\n{\"a\":" NEXT),
+    RAW("the absolute form of the URL",     200, false, "GET http://localhost/healthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("two lengths, the first longer",    400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 5\r\nContent-Length: 0\r\n\r\n{\"a\":" NEXT),
+    RAW("two lengths, the first shorter",   400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 0\r\nContent-Length: 5\r\n\r\n{\"a\":" NEXT),
     RAW("two equal lengths",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}" NEXT),
     RAW("a list of lengths",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 2, 2\r\n\r\n{}" NEXT),
     RAW("a signed length",                  400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: +2\r\n\r\n{}" NEXT),
     RAW("a negative length",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: -2\r\n\r\n{}" NEXT),
     RAW("a hexadecimal length",             400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 0x2\r\n\r\n{}" NEXT),
-    RAW("length and chunked",               400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
-    RAW("chunked and length",               400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n" NEXT),
-    RAW("the coding identity",              400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: identity\r\n\r\n{}" NEXT),
-    RAW("an unknown coding",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("a length, then chunked",           400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("chunked, then a length",           400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("the transfer coding identity",     400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: identity\r\n\r\n{}" NEXT),
+    RAW("an unknown transfer coding",       400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" NEXT),
     RAW("two codings in one header",        400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" NEXT),
-    RAW("two coding headers",               400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
-    RAW("a coding in HTTP/1.0",             400, true,  "POST /v1/jobs HTTP/1.0\r\n" JSON "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
-    RAW("a blank before the colon",         400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length : 60\r\n\r\n" NEXT),
+    RAW("two Transfer-Encodings",           400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("chunked in HTTP/1.0",              400, true,  "POST /v1/jobs HTTP/1.0\r\n" JSON "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" NEXT),
+    RAW("a space before the colon",         400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length : 60\r\n\r\n" NEXT),
     RAW("no Host",                          400, true,  "GET /healthz HTTP/1.1\r\n\r\n"),
     RAW("two Hosts",                        400, true,  "GET /healthz HTTP/1.1\r\n" HOST "Host: other\r\n\r\n"),
     RAW("an empty Host",                    400, true,  "GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"),
-    RAW("the Host of somebody else",        421, true,  "POST /v1/jobs HTTP/1.1\r\nHost: evil.example\r\n" JSON "Content-Length: 60\r\n\r\n" NEXT),
+    RAW("a foreign Host",                   421, true,  "POST /v1/jobs HTTP/1.1\r\nHost: evil.example\r\n" JSON "Content-Length: 60\r\n\r\n" NEXT),
     RAW("a Host with a path",               400, true,  "GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n"),
     RAW("two Authorizations",               400, true,  "GET /v1/jobs HTTP/1.1\r\n" HOST "Authorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n"),
     RAW("two Content-Types",                400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}" NEXT),
@@ -64,7 +64,7 @@ static const raw_request requests[] = {
     RAW("two Last-Event-IDs",               400, true,  "GET /v1/jobs HTTP/1.1\r\n" HOST "Last-Event-ID: 1\r\nLast-Event-ID: 2\r\n\r\n"),
     RAW("two Origins",                      400, true,  "GET /healthz HTTP/1.1\r\n" HOST "Origin: http://a\r\nOrigin: http://b\r\n\r\n"),
     RAW("two request ids",                  400, true,  "GET /healthz HTTP/1.1\r\n" HOST "X-Request-Id: a\r\nX-Request-Id: b\r\n\r\n"),
-    RAW("a list in two headers",            200, false, "GET /healthz HTTP/1.1\r\n" HOST "Accept: text/csv\r\nAccept: application/json\r\n\r\n"),
+    RAW("two Accept headers",               200, false, "GET /healthz HTTP/1.1\r\n" HOST "Accept: text/csv\r\nAccept: application/json\r\n\r\n"),
     RAW("NUL in a value (cut off there)",   200, false, "GET /healthz HTTP/1.1\r\n" HOST "X: a\0b\r\n\r\n"),
     RAW("a control character in a value",   400, true,  "GET /healthz HTTP/1.1\r\n" HOST "X: a\x01" "b\r\n\r\n"),
     RAW("a control character in a name",    400, true,  "GET /healthz HTTP/1.1\r\n" HOST "X\x02: a\r\n\r\n"),
@@ -77,22 +77,22 @@ static const raw_request requests[] = {
     RAW("NUL in the path",                  400, true,  "GET /healthz%00x HTTP/1.1\r\n" HOST "\r\n"),
     RAW("NUL in the query",                 400, true,  "GET /v1/jobs?name=a%00b HTTP/1.1\r\n" HOST "\r\n"),
     RAW("a line end in the path",           400, true,  "GET /a%0d%0ab HTTP/1.1\r\n" HOST "\r\n"),
-    RAW("half an escape",                   400, true,  "GET /healthz%2 HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("an incomplete escape",             400, true,  "GET /healthz%2 HTTP/1.1\r\n" HOST "\r\n"),
     RAW("bytes beyond ASCII in the path",   400, true,  "GET /\xc3\xa9 HTTP/1.1\r\n" HOST "\r\n"),
-    RAW("no path",                          400, true,  "GET healthz HTTP/1.1\r\n" HOST "\r\n"),
-    RAW("what the server knows",            204, false, "OPTIONS * HTTP/1.1\r\n" HOST "\r\n"),
-    RAW("an asterisk that nothing is at",   405, false, "GET * HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("a path without a slash",           400, true,  "GET healthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("OPTIONS for the whole server",     204, false, "OPTIONS * HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("GET with an asterisk",             405, false, "GET * HTTP/1.1\r\n" HOST "\r\n"),
     RAW("a request line of one word",       0,   true,  "GET\r\n\r\n"),
     RAW("a request line of two words",      400, true,  "GET /healthz\r\n\r\n"),
     RAW("a request line of four words",     400, true,  "GET /healthz HTTP/1.1 x\r\n" HOST "\r\n"),
-    RAW("a method in small letters",        405, false, "get /healthz HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("a method in lower case",           405, false, "get /healthz HTTP/1.1\r\n" HOST "\r\n"),
     RAW("a header without a colon",         400, true,  "GET /healthz HTTP/1.1\r\n" HOST "X y\r\n\r\n"),
     RAW("a future version",                 505, true,  "GET /healthz HTTP/2.0\r\n" HOST "\r\n"),
     RAW("a chunk size that overflows",      413, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n" NEXT),
-    RAW("a chunk size that is none",        400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n" NEXT),
+    RAW("an invalid chunk size",            400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n" NEXT),
     RAW("POST without a length",            411, false, "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "\r\n"),
     RAW("a length beyond the limit",        413, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 99999999999\r\n\r\n{}"),
-    RAW("a refused body with a go-ahead",   415, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST "Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n"),
+    RAW("Expect with a rejected body",      415, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST "Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n"),
     RAW("noise",                            0,   true,  "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
 };
 /* clang-format on */
@@ -127,8 +127,8 @@ static void a_raw_request_is_answered_as_in_the_table(void **state) {
     free(out);
 }
 
-/* libmicrohttpd answers requests that it cannot parse with its own pages, which must not contain parts of the
- * request either. */
+/* If libmicrohttpd cannot parse a request, it sends a page of its own. This page must not contain parts of the
+ * request. */
 static void responses_of_the_library_repeat_nothing_of_the_request(void **state) {
     (void)state;
     static const char *const odd[] = {

@@ -1,5 +1,5 @@
 /* test_seccomp.c — the daemon's system-call filter. Each probe runs in a separate process with the filter. All tests
- * that start a daemon also check that it needs no other calls (daemon.c). */
+ * that start a daemon also fail if the daemon makes a call that the filter rejects (daemon.c). */
 #include "tests/http/daemon.h"
 
 #include "server/seccomp.h"
@@ -141,7 +141,7 @@ static int an_internet_socket(void) {
 typedef struct probe {
     const char *name;
     int (*run)(void);
-    unsigned keeps; /* bits KEEP_x that permit the call; 0 if always permitted, or NEVER */
+    unsigned keeps; /* bits KEEP_x that permit the call; 0: always permitted; NEVER: never permitted */
 } probe;
 
 #define PROBE(name, keeps) \
@@ -172,8 +172,8 @@ static const probe probes[] = {
 };
 enum { PROBES = sizeof probes / sizeof probes[0] };
 
-/* Returns the exit status of a process that installs the filter and runs the probe, or 128 + the signal that ended
- * it. */
+/* Runs the probe in a process that installs the filter. Returns the exit status of the process, or 128 + the signal
+ * that ended the process. */
 static int run_confined(seccomp_mode how, unsigned keeps, int (*run)(void)) {
     pid_t child = fork();
     assert_true(child >= 0);

@@ -78,8 +78,8 @@ static void submit_one(void) {
     job_clear(&made);
 }
 
-/* Submits a batch with a common description or one per member. It has a few members, or more than one INSERT statement
- * can hold. */
+/* Submits a batch. The members have a common description or one description each. The batch has few members, or more
+ * members than one INSERT statement can contain. */
 static void submit_batch(void) {
     static batch_member members[SQL_GROUP + 9];
     static job found[SQL_GROUP + 9];

@@ -176,7 +176,7 @@ static void two_hundred_streams_all_progress(void **state) {
     size_t resident = daemon_resident_bytes(&d);
     for (int i = 0; i < STREAMS; i++) close(sockets[i]);
     free(bytes);
-    if (moving < STREAMS) print_error("%d of %d streams moved\n", moving, STREAMS);
+    if (moving < STREAMS) print_error("only %d of %d streams sent more than 320 KiB\n", moving, STREAMS);
     assert_int_equal(moving, STREAMS);
     if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB); /* 200 ring buffers (256 KiB) and stacks */
     wait_until_idle();
@@ -197,7 +197,7 @@ static void streams_with_paused_readers_use_no_cpu_time(void **state) {
 
 /* ---- readers ---- */
 
-/* Removes the chunk framing, reads rows and checks that times continue without a gap: row k is at t = k/20. */
+/* State of a reader that removes the chunk framing and checks the times of rows: row k has t = k/20. */
 typedef struct row_reader {
     char line[256];
     size_t length, rows, chunk_left;

@@ -279,8 +279,8 @@ static bool is_answered(int s) {
     return n == 1 && type == 22; /* handshake record */
 }
 
-/* One address sends ClientHellos while another sends regular requests, to which the daemon must respond. Before
- * ffdhe8192 was excluded, sixty ClientHellos took 16 s of CPU time, and an unfinished handshake kept a core busy. */
+/* One address sends ClientHellos while another sends regular requests, to which the daemon must respond. When the
+ * daemon still accepted the group ffdhe8192, sixty ClientHellos took 16 s of CPU time. */
 static void handshakes_cost_little_and_other_clients_are_served(void **state) {
     (void)state;
     enum { OPEN = 50 };
@@ -302,8 +302,8 @@ static void handshakes_cost_little_and_other_clients_are_served(void **state) {
     double seconds = now_seconds() - begin;
     cpu = daemon_cpu_seconds(&d) - cpu;
     for (size_t k = 0; k < OPEN; k++) close(sockets[k]);
-    print_message("%zu hellos in %.1f s: %.2f s of processor time, slowest answer %.3f s\n", count, seconds, cpu,
-                  slowest);
+    print_message("%zu ClientHellos in %.1f s: %.2f s of processor time, slowest response %.3f s\n", count, seconds,
+                  cpu, slowest);
     assert_true(cpu < (1 + 0.5 * seconds) * slowness());
     assert_true(slowest < 5 * slowness());
 }
@@ -368,8 +368,8 @@ static void replace(const char *from, const char *to) {
     assert_int_equal(rename(from, to), 0);
 }
 
-/* A connection from before the change continues. The daemon uses a new pair of certificate and key only if it is
- * valid. */
+/* A connection that was opened before the change continues. The daemon uses a new certificate and key only if they are
+ * a valid pair. */
 static void certificates_are_read_again_on_sighup(void **state) {
     (void)state;
     char first[80], shown[80], shown_key[80], fresh[80], fresh_key[80];

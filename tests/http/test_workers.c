@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define CLAIM_SECONDS 5.0 /* time after which a claim is abandoned, reached only if the test fails */
+#define CLAIM_SECONDS 5.0 /* the fake store abandons a claim after this time; reached only if the test fails */
 enum { JOB = 7 };
 
 /* The fake store's behavior and observed calls, guarded by the lock. */

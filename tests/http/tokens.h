@@ -15,7 +15,7 @@ typedef struct test_token {
 test_token token_make(const char *name, const char *scopes, const char *quotas);
 
 #define TOKEN_FILE_NAME P_tmpdir "/hamel-tokens-XXXXXX"
-/* creates an empty file; `path` is a template as above, whose letters X are replaced */
+/* Creates an empty file. `path` is initially TOKEN_FILE_NAME; its letters X are replaced as by mkstemp. */
 void token_file_make(char *path);
 void token_file_write(const char *path, const test_token *tokens, size_t count);
 

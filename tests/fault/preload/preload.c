@@ -1,5 +1,5 @@
-/* preload.c — wrappers of functions of the C library: see tests/fault/faults.h. They change nothing unless a test
- * requests it in the mapped page. */
+/* preload.c — wrappers of functions of the C library: see tests/fault/faults.h. The wrappers change nothing unless a
+ * test requests faults in the mapped page. */
 #include "tests/fault/faults.h"
 
 #include <dlfcn.h>
@@ -47,8 +47,9 @@ void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* Code of libraries that abort, or use a null pointer, if an allocation fails. Only analysis processes call FLINT, GMP
- * and MPFR. Before calls of the other libraries, hamel checks the free memory (engine/base/memory_left.h). */
+/* Code ranges of libraries that abort, or use a null pointer, if an allocation fails. Only analysis processes call
+ * FLINT, GMP and MPFR. Before calls of the other libraries, hamel checks the free memory
+ * (engine/base/memory_left.h). */
 typedef struct span {
     uintptr_t from, to;
 } span;
@@ -70,7 +71,7 @@ static int note_library(struct dl_phdr_info *library, size_t size, void *context
 }
 
 /* GnuTLS registers its own allocation functions in GMP, which abort on failure. Ignore them, so that GMP itself remains
- * the caller of each of its allocations and is recognized as unforgiving. */
+ * the caller of its allocations and is recognized as a library that aborts. */
 typedef void *take_memory(size_t size);
 typedef void *change_memory(void *block, size_t before, size_t size);
 typedef void give_memory(void *block, size_t size);
@@ -198,7 +199,7 @@ int ftruncate(int file, off_t length) {
     return ftruncate64(file, length);
 }
 
-/* Copies the synchronized files: their copies are the contents of the disk after a power failure at this time. */
+/* Copies a synchronized file. The latest copies are the contents of the disk after a power failure at this time. */
 static void keep_copy(int file) {
     char path[PATH_MAX], name[PATH_MAX + 32], bytes[65536];
     if (!path_of(file, path) || !of_store(file)) return;
