@@ -11,8 +11,8 @@ url=
 trap '[ -n "$daemon" ] && kill "$daemon" 2>/dev/null; wait; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
 
-# start_daemon OPTIONS...: starts the daemon at $url on a free port, with its data in the scratch directory. Ends the
-# script if this fails.
+# start_daemon OPTIONS...: starts the daemon at $url on a free port, with its data in the scratch directory. If the
+# daemon does not start, ends the script.
 start_daemon() {
     : >daemon.log # must exist before the daemon writes to it
     "$hameld" --listen 127.0.0.1:0 --data "$scratch/data" "$@" >/dev/null 2>>daemon.log &

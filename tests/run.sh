@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs test programs and counts their tests: tests/run.sh [PROGRAM...] [--alone PROGRAM...]
 #
-# A test program writes TAP ("ok 1 - name", "not ok 2 - name", "# remark", a plan "1..N") and exits with 0 on success: a
-# cmocka program (CMOCKA_MESSAGE_OUTPUT selects TAP) or a script. An argument may contain arguments of the program after
-# its name. Programs run in parallel; programs after --alone run one after the other. A program that runs for more than
-# HAMEL_TEST_LIMIT seconds is ended.
+# A test program is a script or a cmocka program (CMOCKA_MESSAGE_OUTPUT selects TAP). The program writes TAP
+# ("ok 1 - name", "not ok 2 - name", "# remark", a plan "1..N") and exits with 0 on success. PROGRAM may contain
+# arguments after the name. Programs run in parallel; programs after --alone run one after the other. If a program runs
+# for more than HAMEL_TEST_LIMIT seconds, run.sh ends the program.
 #
 # These count as failures:
 # - a test that fails, or planned tests without a result
@@ -17,7 +17,7 @@ limit=${HAMEL_TEST_LIMIT:-900}
 jobs=${HAMEL_TEST_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset CMOCKA_XML_FILE
-# A sanitizer's finding must end the program, so that its test cannot pass.
+# If a sanitizer reports an error, the program must end, so that the test fails.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:allocator_may_return_null=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
@@ -35,7 +35,8 @@ run() {
     awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }' >"$scratch/$1.seconds"
 }
 
-# count_results NUMBER COMMAND: reads the files of run, prints the report of the program, writes "passed failed" to NUMBER.count.
+# count_results NUMBER COMMAND: reads the files that run has written, prints the report, and writes "passed failed" to
+# NUMBER.count.
 count_results() {
     awk -v status="$(cat "$scratch/$1.status")" -v seconds="$(cat "$scratch/$1.seconds")" -v limit="$limit" \
         -v command="$2" -v counts="$scratch/$1.count" '

@@ -233,11 +233,9 @@ int main(int count, char **arguments) {
            "steps", "packaged", "by hand", "error", "steps", "ratio", "equal", "auto");
     for (size_t k = 0; baseline_at(k); k++)
         if (strstr(baseline_at(k)->name, part)) good = contest(baseline_at(k), rounds) && good;
-    printf(
-        "\nratio: time of hamel divided by the time of the hand-written program with hamel's vector operations, at "
-        "the\n"
-        "same tolerance. equal: this ratio at the same error, as median of tolerances from 1e-4 to 1e-10. auto: like\n"
-        "equal, for the method that auto selects. A system named \"same\" is hand-written in hamel's coordinates with\n"
-        "multipliers.\n");
+    printf("\nratio: time of hamel divided by the time of the hand-written program with hamel's vector operations,\n"
+           "at the same tolerance. equal: this ratio at the same error, as median of tolerances from 1e-4 to 1e-10.\n"
+           "auto: like equal, for the method that auto selects. A system named \"same\" is hand-written in hamel's\n"
+           "coordinates with multipliers.\n");
     return good ? 0 : 1;
 }

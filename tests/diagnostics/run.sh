@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Descriptions with errors, and the report of `hamel run` on each: exit status and standard error must match exactly.
+# Runs `hamel run` on descriptions with errors. Exit status and standard error must match exactly.
 #
-#   tests/diagnostics/run.sh [TOPIC...]            compares; TAP with one test per case (TOPIC: units for units.txt)
-#   tests/diagnostics/run.sh --update [TOPIC...]   writes the messages into TOPIC.txt: read the difference and commit it
+#   tests/diagnostics/run.sh [TOPIC...]            compares the messages with TOPIC.txt; TAP with one test per case
+#   tests/diagnostics/run.sh --update [TOPIC...]   writes the messages to TOPIC.txt; check the changes and commit them
 #
 # A file TOPIC.txt is a sequence of cases, with a blank line between them:
 #
@@ -11,7 +11,8 @@
 #   --- exit CODE
 #   standard error
 #
-# After `=== NAME (escaped)` a byte may be written as in printf %b, for example \xe9, so that the file stays UTF-8.
+# After `=== NAME (escaped)`, the description may contain escapes of printf %b. For example, \xe9 is the byte 0xE9, which
+# is not valid UTF-8 alone.
 . "$(dirname "$0")/../tap.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 hamel=${HAMEL:-$root/build/hamel}

@@ -11,7 +11,7 @@ typedef struct child_result {
     size_t output_length, errors_length;
 } child_result;
 
-/* Runs argv[0] (a path; NULL-terminated list) with empty stdin for at most `seconds`. Returns false with errno set
- * if the program cannot be started or observed. The caller clears *result in either case. */
+/* Runs the program argv[0], a path, with empty stdin for at most `seconds`. argv is NULL-terminated. If the program
+ * cannot be started or polled, sets errno and returns false. The caller clears *result in either case. */
 bool child_run(child_result *result, const char *const *argv, double seconds);
 void child_result_clear(child_result *result);

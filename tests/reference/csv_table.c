@@ -75,7 +75,7 @@ bool csv_table_read(csv_table *table, const char *text, size_t length, char *rea
     const char *end = text + length;
     const char *line_end = memchr(text, '\n', length);
     if (line_end == NULL || !read_header(table, text, line_end)) {
-        snprintf(reason, size, "no header row");
+        snprintf(reason, size, "the header row is missing or malformed");
         return false;
     }
     const char *first = table->columns[0];
@@ -94,7 +94,8 @@ bool csv_table_read(csv_table *table, const char *text, size_t length, char *rea
         line_end = memchr(line, '\n', (size_t)(end - line));
         if (line_end == NULL ||
             !read_row(table, line, line_end, table->values + table->row_count * table->column_count)) {
-            snprintf(reason, size, "row %zu is not one finite number a column: %.100s", table->row_count + 1, line);
+            snprintf(reason, size, "row %zu does not have one finite number for each column: %.100s",
+                     table->row_count + 1, line);
             return false;
         }
         table->row_count++;

@@ -10,8 +10,8 @@ typedef struct csv_table {
     double *values; /* in row-major order */
 } csv_table;
 
-/* Reads text[length]. Each field of a row must be a finite number, rows must be as long as the header, and column names
- * unique. On failure returns false and stores an error message in reason[size]. Clear the table in either case. */
+/* Reads text[length]. Rows must consist of finite numbers and be as long as the header. Column names must be unique. On
+ * failure, stores an error message in reason[size] and returns false. Clear the table in either case. */
 bool csv_table_read(csv_table *table, const char *text, size_t length, char *reason, size_t size);
 void csv_table_clear(csv_table *table);
 

@@ -3,5 +3,5 @@
 
 #include "api/simulate.h"
 
-/* An error fails the test. Free the model with hamel_model_free. */
+/* Returns a model, which the caller frees with hamel_model_free. An error fails the test. */
 hamel_model *example_model(const api_example *example, hamel_jit jit);

@@ -1,4 +1,4 @@
-/* random_mechanism.h — random mechanisms from a seed, as descriptions and for newton_euler.h. */
+/* random_mechanism.h — random mechanisms, generated from a seed, as descriptions and as systems of newton_euler.h. */
 #pragma once
 
 #include "tests/reference/newton_euler.h"

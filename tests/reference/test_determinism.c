@@ -1,7 +1,7 @@
 /* test_determinism.c — the bytes of a result depend only on the description.
  *
- * Each example is run by the interpreter, by machine code, as `auto` selects, and by two threads from one model. All
- * runs must have the same bits in every row and the same number of steps. */
+ * Each example is run by the interpreter, with the evaluator that `auto` selects, and by machine code in concurrent
+ * threads that share one model. All runs must have the same bits in every row and the same number of steps. */
 
 #include "tests/reference/example_model.h"
 
@@ -51,9 +51,10 @@ static void *run(void *context) {
 
 static void compare(const char *name, const char *how, const record *r, const record *expected) {
     if (r->status != HAMEL_OK) fail_msg("%s %s fails", name, how);
-    if (r->bits != expected->bits || r->rows != expected->rows) fail_msg("%s %s gives other rows", name, how);
+    if (r->bits != expected->bits || r->rows != expected->rows)
+        fail_msg("%s %s: the rows differ from those of the interpreter", name, how);
     if (r->steps != expected->steps || r->evaluations != expected->evaluations)
-        fail_msg("%s %s takes other steps", name, how);
+        fail_msg("%s %s: the steps differ from those of the interpreter", name, how);
 }
 
 static record run_by(const api_example *example, hamel_jit jit) {
@@ -73,7 +74,7 @@ static void compare_threads(const api_example *example, const record *expected) 
         assert_int_equal(pthread_create(&threads[k], NULL, run, &all[k]), 0);
     }
     for (size_t k = 0; k < THREADS; k++) assert_int_equal(pthread_join(threads[k], NULL), 0);
-    for (size_t k = 0; k < THREADS; k++) compare(example->name, "beside itself", &all[k], expected);
+    for (size_t k = 0; k < THREADS; k++) compare(example->name, "in concurrent threads", &all[k], expected);
     hamel_model_free(model);
 }
 
@@ -83,7 +84,7 @@ static void every_example_gives_the_same_bits_in_every_mode(void **state) {
     for (const api_example *e; (e = api_example_at(examples)); examples++) {
         record interpreted = run_by(e, HAMEL_JIT_OFF), chosen = run_by(e, HAMEL_JIT_AUTO);
         if (interpreted.status != HAMEL_OK) fail_msg("%s fails", e->name);
-        compare(e->name, "as auto chooses", &chosen, &interpreted);
+        compare(e->name, "with --jit auto", &chosen, &interpreted);
         compare_threads(e, &interpreted);
     }
     assert_true(examples > 0);

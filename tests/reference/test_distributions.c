@@ -1,11 +1,11 @@
-/* test_distributions.c — verdicts of integrability for systems with a known result by construction.
+/* test_distributions.c — verdicts of integrability for systems that are constructed with a known result.
  *
  * Each system consists of forms in coordinates Y: exact forms dY, contact forms, Engel's and Goursat's systems, or
  * trains of trailers. The sources are Bryant et al., Exterior Differential Systems, ch. II, and Sørdalen 1993. In some
  * systems, time is a coordinate. The coordinates x of the description follow from a random triangular change Y = Y(x,
  * t), which is one to one everywhere. The rows are combined by a random product of unit triangular matrices that depend
- * on x. Neither operation changes the integrability. There are ten starts, including zeros of coefficients, which must
- * give the same verdict.
+ * on x. Neither operation changes the integrability. Ten starts, some at zeros of coefficients, must give the same
+ * verdict.
  *
  * The seed is fixed. Each system is checked from one start, or from all ten if HAMEL_TEST_LONG is set, which takes some
  * minutes. */
@@ -244,15 +244,15 @@ static int number_of(const cJSON *object, const char *key) {
 }
 
 /* The growth vectors of all these systems increase by one per step, and the derived systems lose one dimension per step
- * until only exact forms remain. This is the definition of Goursat's systems, and trains of trailers are equivalent to
- * these (Sørdalen 1993). The dimensions do not depend on the coordinates. */
+ * until only exact forms remain. Goursat's systems are defined by this property, and trains of trailers are equivalent
+ * to Goursat's systems (Sørdalen 1993). The dimensions do not depend on the coordinates. */
 static void expect_steps_of_one(const construction *c, const cJSON *found) {
     const cJSON *growth = cJSON_GetObjectItemCaseSensitive(found, "growth");
     const cJSON *derived = cJSON_GetObjectItemCaseSensitive(found, "derived_flag");
     int steps = 1 + c->rows - c->exact, forms = c->rows + (c->given.used > 0);
     if (cJSON_GetArraySize(growth) != steps || cJSON_GetArraySize(derived) != steps)
-        fail_msg("%s: %d steps of growth and %d derived systems, not %d", c->kind, cJSON_GetArraySize(growth),
-                 cJSON_GetArraySize(derived), steps);
+        fail_msg("%s: found %d steps of growth and %d derived systems, expected %d", c->kind,
+                 cJSON_GetArraySize(growth), cJSON_GetArraySize(derived), steps);
     int first = cJSON_GetArrayItem(growth, 0)->valueint;
     for (int k = 0; k < steps; k++) {
         assert_int_equal(cJSON_GetArrayItem(growth, k)->valueint, first + k);
@@ -271,8 +271,8 @@ static void judge(const construction *c, int which, int start, const text *descr
     const cJSON *found = cJSON_GetObjectItemCaseSensitive(answer, "holonomy");
     int rows = number_of(found, "velocity_constraints"), integrable = number_of(found, "integrable");
     if (rows != c->rows || integrable != c->exact)
-        fail_msg("system %d (%s) from start %d: %d of %d can be integrated, not %d of %d\n%s", which, c->kind, start,
-                 c->exact, c->rows, integrable, rows, description->bytes);
+        fail_msg("system %d (%s) from start %d: expected %d of %d integrable constraints, found %d of %d\n%s", which,
+                 c->kind, start, c->exact, c->rows, integrable, rows, description->bytes);
     expect_steps_of_one(c, found);
     cJSON_Delete(answer);
     api_failure_clear(&failure);

@@ -2,7 +2,7 @@
  *
  * Each example is run with its own method and with BDF, which solves for the states and projects them in another way.
  * The examples embedded in the programs are run through the two functions that the daemon and the command line call.
- * Each test is named like its file; a failure prints the check and its error. */
+ * Each test has the name of its example. If a check fails, the test prints the check and its error. */
 #include "api/analyze.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* test_integrability.c — integrability of constraints without dynamics. Expected verdicts are from textbooks.
  *
  * Each case of integrability.json has coordinates, a configuration near which the check is made, and constraints.
- * `growth` is the growth vector of the distribution, with time as a coordinate if `with_time` is set. An independent
- * symbolic program computed `growth`. It starts with the degrees of freedom and ends with the dimension of the
- * reachable set. The analysis must report the same counts and the same growth vector. `integrals` are the known
- * integrals, in the notation of an analysis. The analysis must find exactly these. */
+ * `growth` is the growth vector of the distribution, computed by an independent symbolic program. If `with_time` is
+ * set, time is a coordinate. `growth` starts with the degrees of freedom and ends with the dimension of the reachable
+ * set. The analysis must report the same counts and the same growth vector. `integrals` are the known integrals, in the
+ * notation of an analysis. The analysis must find exactly these integrals. */
 #include "api/analyze.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ enum { MOST = 200 };
 
 static const cJSON *member(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    if (item == NULL) fail_msg("no %s", key);
+    if (item == NULL) fail_msg("the key %s is missing", key);
     return item;
 }
 

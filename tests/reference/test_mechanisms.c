@@ -1,7 +1,7 @@
-/* test_mechanisms.c — runs of random mechanisms against Newton's and Euler's equations in maximal coordinates
+/* test_mechanisms.c — runs of random mechanisms compared with Newton's and Euler's equations in maximal coordinates
  * (newton_euler.h).
  *
- * Both integrate with step errors below 1e-11. In the chosen spans, changes of the start grow by at most a factor of
+ * Both integrations have step errors below 1e-11. In the chosen spans, changes of the start grow by at most a factor of
  * 100. Therefore positions and velocities of all bodies must agree with a relative error of at most 1e-7, which leaves
  * a margin for errors that add up. HAMEL_TEST_LONG tests 200 mechanisms instead of 24. */
 #include "tests/reference/mechanism_compare.h"
@@ -45,7 +45,7 @@ static void compare(mechanism_kind kind, uint64_t seed) {
 
 static void mechanisms_agree_with_newton_and_euler(void **state) {
     (void)state;
-    uint64_t count = getenv("HAMEL_TEST_LONG") ? 25 : 3; /* mechanisms of each of the eight kinds */
+    uint64_t count = getenv("HAMEL_TEST_LONG") ? 25 : 3; /* number of mechanisms of each kind */
     for (uint64_t k = 0; k < count; k++)
         for (int kind = 0; kind < MECHANISM_KINDS; kind++)
             compare((mechanism_kind)kind, 1000 * (uint64_t)(kind + 1) + k);

@@ -4,7 +4,7 @@
  * The tolerance bounds the error of a step relative to the size of the variables. Along the run these errors add up to
  * at most tolerance × size × span, where `size` includes the angular rates. The step size, and therefore the error, is
  * not a continuous function of the tolerance. So over five decades of tolerance, each error must decrease by at least
- * two decades. The geometric mean of all systems must decrease by four (both chosen, not measured). */
+ * two decades. The geometric mean of all errors must decrease by four decades (both limits chosen, not measured). */
 #include "tests/reference/precision.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static double fall(const cJSON *c, const char *method) {
         last = run.error;
     }
     if (!(last <= LEAST_FALL * first))
-        fail_msg("%s by %s: the error falls from %.3g to %.3g", name, method, first, last);
+        fail_msg("%s by %s: the error decreases only from %.3g to %.3g", name, method, first, last);
     return last / first;
 }
 
@@ -49,7 +49,8 @@ static void errors_decrease_with_the_tolerance(void **state) {
         double sum = 0;
         cJSON_ArrayForEach(c, cases) sum += log(fall(c, methods[m]));
         if (!(exp(sum / cJSON_GetArraySize(cases)) <= MEAN_FALL))
-            fail_msg("by %s errors fall by %.2g only", methods[m], exp(sum / cJSON_GetArraySize(cases)));
+            fail_msg("%s: the mean error decreases only by the factor %.2g", methods[m],
+                     exp(sum / cJSON_GetArraySize(cases)));
     }
     cJSON_Delete(cases);
 }

@@ -105,7 +105,7 @@ static bool write_scratch(reference_case *c) {
         int fd = mkstemp(c->scratch);
         if (fd < 0) {
             c->scratch[0] = '\0';
-            return complain(c, "no temporary file: %s", strerror(errno));
+            return complain(c, "cannot create a temporary file: %s", strerror(errno));
         }
         close(fd);
     }
@@ -124,7 +124,8 @@ static bool run_by(reference_case *c, child_result *result, const char *formulat
     if (method != NULL) argv[used++] = "--method", argv[used++] = method;
     child_result_clear(result);
     if (!child_run(result, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
-    if (result->timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
+    if (result->timed_out)
+        return complain(c, "killed, because it ran for more than %g s or wrote too much output", run_seconds);
     if (result->exit_code != 0) return complain(c, "exit code %d: %.800s", result->exit_code, result->errors);
     const cJSON *text;
     cJSON_ArrayForEach(text, cJSON_GetObjectItemCaseSensitive(c->expected, "silent_about")) {
@@ -135,7 +136,7 @@ static bool run_by(reference_case *c, child_result *result, const char *formulat
 }
 
 static bool run_at(reference_case *c, child_result *result, const double *times, int count) {
-    if (!set_times(c->system, times, count)) return complain(c, "the system has no simulation");
+    if (!set_times(c->system, times, count)) return complain(c, "system.json has no key simulation");
     return write_scratch(c) && run_by(c, result, NULL, NULL);
 }
 
@@ -169,7 +170,7 @@ static int collect_times(const reference_case *c, double *times) {
 
 /* ---- comparison of rows ---- */
 
-/* Returns the last row at the time t (an event may cause two), or -1. */
+/* Returns the last row at the time t, or -1 if there is no row. An event may cause two rows at the same time. */
 static ptrdiff_t row_at(const csv_table *table, double t) {
     ptrdiff_t found = -1;
     for (size_t i = 0; i < table->row_count; i++) {
@@ -178,7 +179,7 @@ static ptrdiff_t row_at(const csv_table *table, double t) {
     return found;
 }
 
-/* Returns the tolerance of the column if the case specifies one, otherwise that of the case. */
+/* If the case specifies tolerances for the column, uses these tolerances, otherwise those of the case. */
 static double allowed_error(const reference_case *c, const char *column, double value) {
     const cJSON *tolerance = cJSON_GetObjectItemCaseSensitive(c->expected, "tolerance");
     const cJSON *columns = cJSON_GetObjectItemCaseSensitive(tolerance, "columns");
@@ -227,7 +228,7 @@ static bool judge_end(reference_case *c) {
     if (end == NULL) return true;
     double last = csv_table_value(&c->table, c->table.row_count - 1, 0);
     if (last <= number_of(end, "t", 0) + number_of(end, "tolerance", 1e-6)) return true;
-    return complain(c, "rows go on until t = %g although the run ends at %g", last, number_of(end, "t", 0));
+    return complain(c, "the rows end at t = %g, but the run must end at t = %g", last, number_of(end, "t", 0));
 }
 
 /* Returns true if `text` contains line[length] as a complete line. */
@@ -327,11 +328,12 @@ static bool judge_exit(reference_case *c, const cJSON *wanted) {
     snprintf(path, sizeof path, "%s/system.json", c->folder);
     const char *argv[] = {program(), "run", "--format", "csv", path, NULL};
     if (!child_run(&c->run, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
-    if (c->run.timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
+    if (c->run.timed_out)
+        return complain(c, "killed, because it ran for more than %g s or wrote too much output", run_seconds);
     if (!code_is_wanted(wanted, c->run.exit_code)) {
-        return complain(c, "exit code %d is not the expected one; stderr: %.800s", c->run.exit_code, c->run.errors);
+        return complain(c, "unexpected exit code %d; stderr: %.800s", c->run.exit_code, c->run.errors);
     }
-    if (c->run.errors_length == 0) return complain(c, "nothing on stderr");
+    if (c->run.errors_length == 0) return complain(c, "stderr is empty");
     const cJSON *mention;
     cJSON_ArrayForEach(mention, cJSON_GetObjectItemCaseSensitive(c->expected, "mentions")) {
         if (is_mentioned(mention, c->run.errors)) continue;
@@ -394,7 +396,7 @@ static bool holds(reference_case *c, const cJSON *wanted, const cJSON *found, co
     if (cJSON_IsArray(wanted)) return holds_items(c, wanted, found, path);
     if (found != NULL && cJSON_Compare(wanted, found, true)) return true;
     char *text = found != NULL ? cJSON_PrintUnformatted(found) : NULL;
-    (void)complain(c, "%s is %.200s, not as expected", path, text != NULL ? text : "missing");
+    (void)complain(c, "%s has an unexpected value: %.200s", path, text != NULL ? text : "missing");
     free(text);
     return false;
 }
@@ -406,10 +408,11 @@ static bool judge_analysis(reference_case *c, const cJSON *wanted) {
     const char *argv[] = {program(), "analyze", "--format", "json", path, cJSON_GetStringValue(option), NULL};
     child_result_clear(&c->run);
     if (!child_run(&c->run, argv, run_seconds)) return complain(c, "cannot run %s: %s", argv[0], strerror(errno));
-    if (c->run.timed_out) return complain(c, "killed: no end within %g s, or too much output", run_seconds);
+    if (c->run.timed_out)
+        return complain(c, "killed, because it ran for more than %g s or wrote too much output", run_seconds);
     if (c->run.exit_code != 0) return complain(c, "exit code %d: %.800s", c->run.exit_code, c->run.errors);
     cJSON *found = cJSON_ParseWithLength(c->run.output, c->run.output_length);
-    bool good = found != NULL ? holds(c, wanted, found, "") : complain(c, "the answer is no JSON");
+    bool good = found != NULL ? holds(c, wanted, found, "") : complain(c, "the output of analyze is not valid JSON");
     cJSON_Delete(found);
     return good;
 }
@@ -423,7 +426,7 @@ static bool judge(reference_case *c) {
     if (c->system == NULL) return complain(c, "system.json cannot be read");
     bool rows = cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(c->expected, "at"));
     const cJSON *analysis = cJSON_GetObjectItemCaseSensitive(c->expected, "analyze");
-    if (!rows && analysis == NULL) return complain(c, "expected.json holds nothing to judge");
+    if (!rows && analysis == NULL) return complain(c, "expected.json has none of the keys exit, at and analyze");
     return (!rows || judge_rows(c)) && (analysis == NULL || judge_analysis(c, analysis));
 }
 

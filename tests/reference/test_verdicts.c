@@ -2,8 +2,9 @@
  *
  * Degrees of freedom and kinds of constraints were determined by hand from these sources: Greenwood, Advanced Dynamics,
  * 4.7; Baruh, Analytical Dynamics, 4.3; Papastavridis, Analytical Mechanics, 2.2 to 2.13; Udwadia 2000; Talamucci 2015.
- * Velocity constraints are holonomic if they are integrable. By Greenwood's sufficient condition, energy is conserved
- * if all forces have a potential, all constraints are conservative, and the Lagrangian does not contain time. */
+ * Velocity constraints are holonomic if they are integrable. Greenwood gives a sufficient condition: energy is
+ * conserved if all forces have a potential, all constraints are conservative, and the Lagrangian does not contain
+ * time. */
 #include "api/analyze.h"
 
 #include <cjson/cJSON.h>
@@ -21,7 +22,7 @@ static const struct verdict {
     const char *name;
     int coordinates, freedoms;
     const char *velocity_constraints; /* "none" if there are no linear velocity constraints */
-    /* timed: a constraint contains t; acatastatic: a constraint is acatastatic; conservative: energy is conserved */
+    /* timed: a constraint contains t; acatastatic: some constraint is acatastatic; conservative: energy is conserved */
     bool timed, acatastatic, conservative;
 } verdicts[] = {
     {"greenwood_4_10_knife_edge_dumbbell",              3, 2, "nonholonomic",       false, false, true},

@@ -14,7 +14,7 @@ exposure() {
     awk -v level="${level:-10}" -v most="$exposure_most" 'BEGIN { if (level > most) print level " of 10, at most " most }'
 }
 
-# Libraries that the programs link directly; their packages depend on the other libraries.
+# Only libraries that the programs link directly are checked. Their packages depend on the other libraries.
 libraries_without_package() {
     local name path package
     for name in $(readelf -d "${programs[@]}" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | sort -u); do
@@ -28,7 +28,7 @@ libraries_without_package() {
 hardening() {
     local program
     for program in "${programs[@]}"; do
-        readelf -h "$program" | grep "Type:.*DYN" >/dev/null || echo "$program: no position independent executable"
+        readelf -h "$program" | grep "Type:.*DYN" >/dev/null || echo "$program: not a position-independent executable"
         readelf -l "$program" | grep GNU_RELRO >/dev/null || echo "$program: no RELRO"
         readelf -d "$program" | grep BIND_NOW >/dev/null || echo "$program: symbols are not bound at the start"
         readelf -l "$program" | grep -A1 GNU_STACK | grep RWE >/dev/null && echo "$program: the stack is executable"
@@ -40,8 +40,8 @@ hardening() {
 if command -v systemd-analyze >/dev/null; then
     verdict "the exposure of the unit is small" "$(exposure)"
 else
-    outcome 0 "the exposure of the unit is small # SKIP systemd-analyze is not here"
+    outcome 0 "the exposure of the unit is small # SKIP systemd-analyze is not installed"
 fi
-verdict "each library has its package in the list" "$(libraries_without_package)"
+verdict "deploy/packages.txt contains the package of each library" "$(libraries_without_package)"
 verdict "the programs are hardened" "$(hardening)"
 finish

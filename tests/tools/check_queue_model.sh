@@ -18,7 +18,7 @@ verify() {
     fi
 }
 
-verify "no result is stored twice or late" "" "-DSAFETY -DNOCLAIM" "" "errors: 0"
+verify "no result is stored twice or after its job was taken over" "" "-DSAFETY -DNOCLAIM" "" "errors: 0"
 verify "every job ends" "" "" "-a" "errors: 0"
-verify "without the fence a late result is found" "-DFENCE=true" "-DSAFETY -DNOCLAIM" "" "assertion violated"
+verify "without the check of attempts, a late result is found" "-DFENCE=true" "-DSAFETY -DNOCLAIM" "" "assertion violated"
 finish

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Rules for sources that can be checked without a compiler, one test each: layers, banned functions, sizes, absolute
-# paths, file headers.
-# Checks the files that git tracks and new files that it does not ignore.
+# Checks rules for sources that need no compiler, one test for each rule: layers, banned functions, sizes, absolute
+# paths, file headers. Checks the files that git tracks and new files that it does not ignore.
 . "$(dirname "$0")/../tap.sh"
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -30,7 +29,7 @@ upward_includes() {
         /^[ \t]*#[ \t]*include[ \t]*"/ {
             target = $0; sub(/^[^"]*"/, "", target); sub(/".*/, "", target)
             from = module_of(FILENAME); to = module_of(target)
-            if (!(to in layer)) print FILENAME ":" FNR ": \"" target "\" is not written from the root of the repository"
+            if (!(to in layer)) print FILENAME ":" FNR ": \"" target "\" must be a path from the root of the repository"
             else if (!(from in layer)) print FILENAME ": the module " from " has no layer in tests/tools/check_sources.sh"
             else if (from != to && layer[to] >= layer[from]) print FILENAME ":" FNR ": " from " includes " target
         }'

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Runs the daemon under the system calls that deploy/hamel.service leaves it, and has it serve an analysis, by a process
-of its own, and a run in machine code.
+"""Runs the daemon with the system calls that deploy/hamel.service permits. The daemon must serve an analysis, which runs
+in a separate process, and a run in machine code.
 
-What SystemCallFilter= and MemoryDenyWriteExecute= mean is installed here as systemd does, by two filters of libseccomp;
-the groups of calls are asked of systemd-analyze. TAP.
+Like systemd, the test installs SystemCallFilter= and MemoryDenyWriteExecute= as two filters of libseccomp. The groups
+of system calls come from systemd-analyze. TAP.
 """
 import ctypes
 import errno
@@ -47,7 +47,7 @@ def library():
 
 
 def groups():
-    """Names of calls by group, as systemd knows them; groups may hold groups."""
+    """Returns the groups of system calls that systemd defines. A group contains names of calls and of other groups."""
     found, group = {}, None
     text = subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True).stdout
     for line in text.splitlines():
@@ -109,7 +109,7 @@ def ask(url, body, preferences):
 
 
 def run(log, said):
-    """The evaluation that a run tells, or nothing."""
+    """Requests an analysis and a run. Returns the evaluation in the summary of the run, or None if this fails."""
     for line in log:
         said.append(line.rstrip())
         entry = json.loads(line)
@@ -122,10 +122,10 @@ def run(log, said):
 
 
 def main():
-    name = "the daemon serves under the unit's system calls"
+    name = "the daemon serves requests with the system calls that its unit permits"
     print("1..1")
     if not shutil.which("systemd-analyze"):
-        print(f"ok 1 - {name} # SKIP systemd-analyze is not here")
+        print(f"ok 1 - {name} # SKIP systemd-analyze is not installed")
         return 0
     said = []
     with tempfile.TemporaryDirectory() as data:

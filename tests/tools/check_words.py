@@ -10,7 +10,8 @@ What is checked depends on the kind of file:
   shell, Python, make  comments; names of tests
   Markdown             everything except code
   OpenAPI, schema      the values of description, summary and title
-Words in backticks and in capitals are code. Exceptions are rules, in the third column of WORDS: they apply to the words around a match.
+Words in backticks and in capitals are treated as code. The third column of WORDS contains patterns of permitted
+phrases.
 """
 import json
 import re
@@ -88,12 +89,12 @@ CODE = re.compile(r"`[^`\n]*`")
 
 
 def blank(match):
-    """Spaces in place of a match, so that positions stay."""
+    """Returns spaces of the same length as the match, so that positions do not change."""
     return re.sub(r"[^\n]", " ", match.group())
 
 
 def c_texts(path, text, token):
-    """Comments and messages as (position, text), with the same positions as in the file."""
+    """Yields comments and messages as (position, text). Offsets in the text equal those in the file."""
     for match in token.finditer(text):
         piece = match.group()
         if piece.startswith("/*"):
@@ -106,7 +107,7 @@ def c_texts(path, text, token):
 
 
 def hash_texts(text):
-    """Comments of a script; consecutive lines are one text."""
+    """Yields the comments of a script. Consecutive comment lines form one text."""
     block, start, end = "", 0, -1
     for match in re.finditer(r"^[ \t]*#(?!!)(.*\n)|^.*?[^\n$\\\"'{]# (.*\n)", text, re.M):
         begin = match.start(1) if match.group(1) is not None else match.start(2)
@@ -123,7 +124,7 @@ def hash_texts(text):
 
 
 def test_names(path, text):
-    """Names of tests: of cmocka functions with words apart, and the texts of shell tests."""
+    """Yields names of tests: names of cmocka functions, with spaces for underscores, and names of shell tests."""
     if re.match(r"tests/.*\.c$", path):
         for match in re.finditer(r"^static void (\w+)\(void \*\*", text, re.M):
             yield match.start(1), match.group(1).replace("_", " ")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Coverage of engine/, api/ and server/ by a run of tests: tests/tools/coverage.sh OBJECTS, a directory built with
-# --coverage. Prints a line for each module, and each file with less than 70 % of its lines covered.
+# Prints the coverage of engine/, api/ and server/ by a run of tests: tests/tools/coverage.sh OBJECTS. OBJECTS is a
+# directory built with --coverage. Prints a line for each module, and for each file with less than 70 % of its lines
+# covered.
 set -uo pipefail
 cd "$1" || exit 2
 find engine api server -name '*.gcda' -print0 | xargs -0 gcov -b -n 2>/dev/null | awk '

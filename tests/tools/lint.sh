@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs static checks; stops at the first tool that finds an error.
 #
-#   tests/tools/lint.sh             all sources
-#   tests/tools/lint.sh --changed   files that differ from the upstream branch (or from HEAD~1, without one)
+#   tests/tools/lint.sh             checks all sources
+#   tests/tools/lint.sh --changed   checks files that differ from the upstream branch, or from HEAD~1 if there is none
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +16,7 @@ fi
 mapfile -t files < <(list)
 mapfile -t units < <(list | grep '\.c$' || true)
 
-echo "lint: rules for sources, words"
+echo "lint: rules for sources and words"
 HAMEL_TEST_LIMIT=60 tests/run.sh tests/tools/check_sources.sh tests/tools/check_words.py
 if [ "${#files[@]}" = 0 ]; then
     echo "lint: clean, no C file changed"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs a private PostgreSQL server for a test. It listens only on a socket in its directory and has a superuser `hamel`.
 #
-#   postgres.sh start DIR PID [LINE...]   creates and starts it, with LINEs for postgresql.conf; it is stopped, and DIR
-#                                         removed, when the process PID has ended
+#   postgres.sh start DIR PID [LINE...]   creates and starts a server, with LINEs added to postgresql.conf; when the
+#                                         process PID has ended, stops the server and removes DIR
 #   postgres.sh again DIR       restarts a server that has ended
 #   postgres.sh kill DIR        kills the server with SIGKILL
-#   postgres.sh stop DIR        stops it and removes DIR
+#   postgres.sh stop DIR        stops the server and removes DIR
 #   postgres.sh sql DIR DATABASE COMMAND...
 #
-# The URL is postgresql://hamel@/DATABASE?host=DIR. DIR must be short: a socket path has at most 107 bytes. If run by
-# root, all commands run as the user postgres, because PostgreSQL does not run as root.
+# The URL is postgresql://hamel@/DATABASE?host=DIR. DIR must be short: a socket path has at most 107 bytes. If the
+# user is root, all commands run as the user postgres, because PostgreSQL does not run as root.
 set -euo pipefail
 
 bin=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin | sort -V | tail -n 1)
@@ -51,7 +51,7 @@ kill)
     pid=$(head -n 1 "$dir/data/postmaster.pid")
     children=$(pgrep -P "$pid" || true)
     kill -9 "$pid"
-    # Its child processes must have ended before the next server starts.
+    # The child processes of the server must have ended before the next server starts.
     for process in $pid $children; do
         while kill -0 "$process" 2>/dev/null; do sleep 0.02; done
     done
