@@ -297,7 +297,7 @@ static void *run_many(void *context) {
     return NULL;
 }
 
-/* Restores the contents of the disk after `moment` synchronizations in a separate directory. */
+/* Restores, in a separate directory, the contents that the disk had after `moment` synchronizations. */
 static void restore(long moment, const char *to) {
     static const char *const names[] = {"hamel.db", "hamel.db-wal"};
     char from[PATH_BYTES + 64], path[PATH_BYTES + 64];

@@ -174,7 +174,7 @@ static void without_descriptors_others_wait_and_are_served_afterwards(void **sta
     free(id);
 }
 
-/* A client with the maximum number of connections of its address does not exclude clients of other addresses. */
+/* A client that uses all connections allowed for its address must not exclude clients of other addresses. */
 static void an_address_has_at_most_half_of_the_connections(void **state) {
     (void)state;
     enum { SOCKETS = 120, SHARE = 40 };
@@ -222,7 +222,7 @@ static void more_connections_than_the_system_allows_is_reported_at_the_start(voi
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* The system has 60,000 coordinates, for which the daemon has not enough memory. */
+/* The system has 60,000 coordinates, for which the daemon has too little memory. */
 static void a_run_out_of_memory_ends_with_a_problem_and_others_continue(void **state) {
     (void)state;
     struct rlimit before, small;

@@ -152,7 +152,7 @@ static void crash_worker(void) {
     closedir(tasks);
 }
 
-/* Returns false if the job has failed. */
+/* Waits until the job is running or has failed. Returns true if the job is running. */
 static bool comes_to_run(const char *id) {
     char path[PATH_BYTES], status[16] = "";
     double until = hang_time();

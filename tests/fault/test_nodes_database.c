@@ -123,7 +123,8 @@ static void a_node_of_a_read_only_database_is_not_ready(void **state) {
     sleep_seconds(1);
     allow_writing(true);
     wait_until_ready(&nodes[0]);
-    wait_for_status(&nodes[0], running, "completed"); /* a job does not fail because its rows could not be stored */
+    wait_for_status(&nodes[0], running,
+                    "completed"); /* the job must not fail although its rows could not be stored for a while */
     free(running);
     char *id = submit(&nodes[0], system_of(0, system));
     wait_for_status(&nodes[0], id, "completed");

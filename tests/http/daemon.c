@@ -270,15 +270,15 @@ static void record(const char *method, const char *path, const char *body, size_
     size_t size = printed ? strlen(printed) + 1 : 0;
     if (printed) printed[size - 1] = '\n'; /* replaces the final 0 */
     int out = printed ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-    /* Write the line by a single call, so that lines of concurrent programs do not mix. */
+    /* Write the line with a single call, so that lines of concurrent programs do not mix. */
     if (out >= 0) assert_int_equal(write(out, printed, size), size);
     if (out >= 0) close(out);
     cJSON_free(printed);
     cJSON_Delete(line);
 }
 
-/* Checks for every response that its headers forbid browsers to use it as a page, and that it contains no path of the
- * machine. */
+/* Checks two properties of every response. Its headers forbid browsers to use it as a page, and its body does not
+ * contain the path of the data directory. */
 static void check_answer(const test_daemon *d, const answer *a) {
     char value[512];
     assert_true(answer_header(a, "X-Content-Type-Options", value, sizeof value));

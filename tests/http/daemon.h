@@ -77,8 +77,8 @@ int connect_to(const test_daemon *d); /* returns a socket */
 /* connects like connect_to, but from the loopback address `address` (127.x.x.x) */
 int connect_from(const test_daemon *d, const char *address);
 
-/* Write a description to `out` and return `out`. The first describes a harmonic oscillator, the second a run that takes
- * minutes and sends rows continuously. */
+/* Write a description to `out` and return `out`. `oscillator` describes a harmonic oscillator, `endless` a run that
+ * takes minutes and sends rows continuously. */
 const char *oscillator(char *out, size_t room, const char *name, double stop, double samples);
 const char *endless(char *out, size_t room);
 

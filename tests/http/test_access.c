@@ -165,8 +165,8 @@ static const char *method_of(const route *row) {
     return row->method == METHOD_GET ? "GET" : row->method == METHOD_POST ? "POST" : "DELETE";
 }
 
-/* Sends each route with each kind of token and without one. The checks that reply 401 and 403 precede all other
- * checks. */
+/* Requests each route with each kind of token and without a token. The checks for the statuses 401 and 403 must precede
+ * all other checks. */
 static void every_route_requires_its_scope(void **state) {
     (void)state;
     static const struct {
@@ -220,7 +220,7 @@ static void mask(char *text, const char *id) {
     for (char *at = text; (at = strstr(at, id));) memset(at, '0', strlen(id));
 }
 
-/* Checks that other owners get the same reply for an existing job as for a missing one. */
+/* Checks that other owners get the same reply for an existing job as for a missing job. */
 static void check_way(const way *w, const char *kind, const char *id, int looker) {
     char path[128], absent[128];
     snprintf(path, sizeof path, "/v1/%s/%s%s", kind, id, w->rest);
@@ -359,7 +359,7 @@ static void quotas_limit_jobs_and_bytes(void **state) {
     assert_int_equal(status_as(SMALL, "POST", "/v1/jobs", large), 429);
 }
 
-/* Returns the number of stored rows of a job, read as CSV; copies its problem to `problem`. */
+/* Reads the rows of a job as CSV and returns their number. Copies the problem of the job to `problem`. */
 static size_t rows_of(int owner, const char *id, char *problem, size_t room) {
     char path[128];
     size_t rows = 0;

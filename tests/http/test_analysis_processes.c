@@ -216,7 +216,7 @@ static void too_little_memory_ends_one_analysis(void **state) {
     end();
 }
 
-/* A stopped process (SIGSTOP) simulates one that is busy in a library: it neither replies nor polls. */
+/* A stopped process (SIGSTOP) neither replies nor polls, like a process that is busy in a library. */
 static void the_time_limit_ends_a_stuck_process(void **state) {
     (void)state;
     char body[BODY_BYTES];
@@ -289,8 +289,8 @@ static void many_simultaneous_analyses_are_served(void **state) {
     end();
 }
 
-/* The test checks the order of events, not times: the small analyses of one token end while the costly ones of another
- * token are still running. */
+/* The test checks the order of events, not times. Small analyses of one token must end while the costly analyses of
+ * another token are still running. */
 static void another_token_is_served_meanwhile(void **state) {
     (void)state;
     static char token_file[] = TOKEN_FILE_NAME;

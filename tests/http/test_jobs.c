@@ -174,7 +174,7 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
 }
 
 /* The integrator steps over a narrow peak of the potential without evaluating it, but an output row is on the peak. The
- * violated balance of energy makes the run fail. */
+ * resulting error of the energy balance makes the run fail. */
 static void a_run_that_fails_its_own_checks_is_stored_as_failed(void **state) {
     (void)state;
     const char *denied = "{\"hamel\":1,\"coordinates\":[{\"name\":\"x\",\"velocity\":4}],"

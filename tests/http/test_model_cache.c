@@ -170,7 +170,8 @@ static void *derive_many(void *context) {
     return NULL;
 }
 
-/* Derivations take turns in the CPU slots, but each keeps its memory until it ends, so their number is limited. */
+/* Derivations take turns in the CPU slots, but each derivation keeps its memory until its end. Therefore the number of
+ * simultaneous derivations is limited. */
 static void the_number_of_simultaneous_derivations_is_limited(void **state) {
     (void)state;
     enum { THREADS = 8, LOOKS = 2000 };

@@ -308,7 +308,7 @@ static void a_batch_is_created_counted_canceled_and_deleted(void **state) {
     batch_clear(&made);
 }
 
-/* Jobs and batches with names of 100,000 bytes: three fill a page. A list reads only the columns that it returns. */
+/* Three jobs or batches with names of 100,000 bytes fill a page. A list reads only the columns that it returns. */
 static void long_texts_end_a_page_early(void **state) {
     (void)state;
     enum { LISTED = 8, NAME = 100000 };
@@ -510,7 +510,7 @@ static void check_plan(sqlite3 *db, unsigned statement) {
     char room[SQL_TEXT_BYTES], explain[SQL_TEXT_BYTES + 32];
     const char *text = sql_statement(statement, room);
     sqlite3_stmt *plan;
-    int picks = 0; /* parent step that selects the rows; 0 for the whole statement */
+    int picks = 0; /* id of the plan step that selects the rows; 0 for the whole statement */
     snprintf(explain, sizeof explain, "EXPLAIN QUERY PLAN %s", text);
     assert_int_equal(sqlite3_prepare_v2(db, explain, -1, &plan, NULL), SQLITE_OK);
     bool found = strstr(text, "AS picked") == NULL;

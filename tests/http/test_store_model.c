@@ -167,7 +167,7 @@ static void begin_one(model_job *m) {
     assert_int_equal(events, m->rows / 2);
 }
 
-/* Two rows (t = 0, 1, 2, ...) and an event between them. */
+/* Fills in two rows and an event between them. The times of all rows of a job are 0, 1, 2, ... */
 static void fill_output(const model_job *m, double *values, job_event *event, job_output *output) {
     for (size_t k = 0; k < 2 * MODEL_COLUMNS; k++) {
         values[k] = (double)(m->rows + (int64_t)(k / MODEL_COLUMNS)) + (k % MODEL_COLUMNS ? 0.1 * (double)k : 0);

@@ -414,7 +414,7 @@ static void every_stream_ends_with_a_problem_on_shutdown(void **state) {
     free(bytes);
 }
 
-/* The rows of the short run exceed ring buffer and sockets, so it cannot end before it is read. */
+/* The rows of the short run exceed ring buffer and sockets, so the run cannot end before the client reads. */
 static void streamed_runs_may_finish_after_sigterm_and_endless_ones_are_canceled(void **state) {
     (void)state;
     enum { ROWS = 400000 };

@@ -38,8 +38,8 @@ typedef enum ne_kind {
 typedef struct ne_joint {
     ne_kind kind;
     ne_end a, b;
-    double axis[3];   /* unit vector, with the same components in the axes of a and of b */
-    double axis_b[3]; /* the axis in the axes of b, set by ne_prepare */
+    double axis[3];   /* unit vector; its components in the axes of a and of b are equal */
+    double axis_b[3]; /* not used */
     double size;      /* radius or height */
     double friction, regularization;
 } ne_joint;

@@ -164,8 +164,8 @@ static bool of_store(int file) {
     return found;
 }
 
-/* Returns true with errno set if this call on a file of the store must fail; *size is halved if the fault is a
- * partial transfer. */
+/* If this call on a file of the store must fail, sets errno and returns true. If the fault is a partial transfer,
+ * halves *size. */
 static bool fails(fault_kind kind, int file, size_t *size) {
     if (!asked(kind) || !of_store(file) || !due(kind)) return false;
     int error = error_of(kind);
