@@ -1,4 +1,4 @@
-/* baselines.c — hand-written right-hand sides. Each uses the best form that a person can derive, for example minimal
+/* baselines.c — hand-written right-hand sides. Each function uses the best form derived by hand, for example minimal
  * coordinates, the tridiagonal structure of a chain, or the reduced equations of the disk. No function allocates
  * memory. */
 #include "tests/bench/baselines.h"

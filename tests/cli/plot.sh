@@ -84,8 +84,8 @@ call plot line.json --output line.svg; code_is 0 && [ ! -s out ] && [ ! -s err ]
 report $? "an SVG is well-formed, with the name as its title"
 python3 lines.py line.svg '#60646c' >frame && python3 lines.py line.svg '#2f5bd0' >x && python3 lines.py line.svg '#d1600a' >y
 # The polyline of the frame is its bottom from left to right, then its left side from top to bottom. The vertical axis
-# has a margin of 5 % of the range below and above, so 0 is 1/22 of the height above the bottom and 1 is 1/22 below the
-# top. The time axis has no margin.
+# has a margin of 5 % of the range below and above, so 0 is drawn at 1/22 of the height. 1 is drawn 1/22 of the height
+# below the top. The time axis has no margin.
 cat frame x y | awk 'NR == 1 {left = $1; right = $3; bottom = $2} NR == 2 {top = $2; room = (bottom - top)/22}
     function near(a, b) {return a - b < 0.02 && b - a < 0.02}
     NR == 4 {good += near($1, left) && near($2, bottom - room) && near($(NF - 1), right) && near($NF, top + room)}

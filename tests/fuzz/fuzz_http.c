@@ -1,8 +1,8 @@
 /* fuzz_http.c — sends arbitrary bytes to the HTTP server, which runs in this process with a store in memory.
  *
- * The sanitizers check the server, the routes, the job workers and the writers. The target also checks three
- * conditions: the daemon responds or closes the connection, a response is valid HTTP and not 500 (an internal error),
- * and the daemon responds to later requests. */
+ * The sanitizers check the server, the routes, the job workers and the writers. The target also checks that the daemon
+ * responds or closes the connection, and responds to later requests. A response must be valid HTTP and not 500 (an
+ * internal error). */
 #include "server/http/http.h"
 #include "server/jobs/workers.h"
 #include "server/upkeep.h"

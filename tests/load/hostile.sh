@@ -2,9 +2,9 @@
 # One token owner uses all resources that a token allows while another owner sends small runs. TAP; part of `make test`.
 # With HAMEL_TEST_LONG, the test takes minutes and also checks times.
 #
-#   1. analyses, batches and runs that would take minutes end at --time-limit or --derive-limit, and store nothing
-#   2. each small run of the other owner is answered
-#   3. (long) the p99 of small runs is at most 3 times a reference value plus 4 ms, for which a run may keep a CPU slot.
+#   1. Analyses, batches and runs that take minutes end at --time-limit or --derive-limit, and store nothing.
+#   2. Each small run of the other owner is answered.
+#   3. (long) The p99 of small runs is at most 3 times a reference value plus 4 ms, for which a run may keep a CPU slot.
 #      The reference value is the p99 while the same attackers are rejected because their token is unknown.
 . "$(dirname "$0")/common.sh"
 long=${HAMEL_TEST_LONG:+yes}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Load on a daemon with wrk: costs, latencies, and absence of failures. TAP; `make load`.
+# Loads a daemon with wrk; measures cost and response times, and checks that no request fails. TAP; `make load`.
 #
-#   1. 64 connections run a small pendulum: no errors, CPU time per request without the integration, p99 of response times
-#   2. 64 connections submit jobs: no errors, rate
-#   3. clients read jobs and lists while many jobs are stored: response time
-#   4. all CPU slots are in use and hundreds of connections are idle: response time for other clients
+#   1. On 64 connections, clients run a small pendulum. Limits the CPU time per request without the integration.
+#   2. On 64 connections, clients submit jobs.
+#   3. Clients read jobs and lists while many jobs are stored. Limits the response time.
+#   4. All CPU slots are in use. Limits the response time for other clients.
 #
 # With HAMEL_TEST_LONG, parts 1 and 2 last a minute each. By default, the whole test takes a minute.
 . "$(dirname "$0")/common.sh"

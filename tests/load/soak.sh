@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Checks for leaks during long use of a daemon. TAP; part of `make test-long`. Takes up to an hour.
 #
-#   1. a million runs of a small pendulum, 64 connections: no error, constant memory
-#   2. half an hour of runs and stored jobs, which retention deletes: no error, constant memory and descriptors
+#   1. A million runs of a small pendulum on 64 connections cause no error, and memory is constant.
+#   2. Half an hour of runs and stored jobs, which retention deletes, cause no error. Memory and descriptors stay
+#      constant.
 #
 # HAMEL_SOAK_REQUESTS and HAMEL_SOAK_SECONDS shorten the test.
 . "$(dirname "$0")/common.sh"

@@ -243,7 +243,7 @@ static int number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(item) ? (int)item->valuedouble : -1;
 }
 
-/* The growth vectors of all these systems increase by one per step, and the derived systems lose one dimension per step
+/* The growth vectors of all these systems increase by one per step. Their derived systems lose one dimension per step
  * until only exact forms remain. Goursat's systems are defined by this property, and trains of trailers are equivalent
  * to Goursat's systems (Sørdalen 1993). The dimensions do not depend on the coordinates. */
 static void expect_steps_of_one(const construction *c, const cJSON *found) {

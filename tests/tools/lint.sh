@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Runs static checks; stops at the first tool that finds an error.
-#
-#   tests/tools/lint.sh             checks all sources
-#   tests/tools/lint.sh --changed   checks files that differ from the upstream branch, or from HEAD~1 if there is none
+# Runs static checks, and stops at the first tool that finds an error. By default, tests/tools/lint.sh checks all
+# sources. With --changed, it checks files that differ from the upstream branch. If there is no upstream branch, it
+# compares with HEAD~1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -28,10 +27,11 @@ clang-format --dry-run -Werror "${files[@]}"
 echo "lint: clang"
 printf '%s\0' "${units[@]}" | xargs -0 -n 8 -P "$jobs" clang "${flags[@]}" -fsyntax-only
 echo "lint: cppcheck"
-# autoVariables: waiting threads store queue entries on their own stacks in server/cpu_slots.c; they remove these
-# entries before they return.
-# legacyUninitvar: reports values that a failing call leaves unset and that are not read afterwards.
-# nullPointerRedundantCheck: a thread reads the request of a stream before another thread may release and clear it.
+# Three checks are suppressed because their findings are false.
+# `autoVariables`: in server/cpu_slots.c, a waiting thread stores a queue entry on its own stack and removes the entry
+# before it returns.
+# `legacyUninitvar`: a failing call leaves values unset, but these values are not read afterwards.
+# `nullPointerRedundantCheck`: a thread reads the request of a stream before another thread may clear the request.
 cppcheck --quiet --std=c11 --inline-suppr --error-exitcode=1 --enable=warning,portability -I. -Ibuild/generated -j "$jobs" \
     --suppress=missingIncludeSystem --suppress=legacyUninitvar --suppress=autoVariables:server/cpu_slots.c \
     --suppress=nullPointerRedundantCheck:server/http/routes_runs.c "${units[@]}"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs a private PostgreSQL server for a test. It listens only on a socket in its directory and has a superuser `hamel`.
 #
-#   postgres.sh start DIR PID [LINE...]   creates and starts a server, with LINEs added to postgresql.conf; when the
-#                                         process PID has ended, stops the server and removes DIR
-#   postgres.sh again DIR       restarts a server that has ended
-#   postgres.sh kill DIR        kills the server with SIGKILL
-#   postgres.sh stop DIR        stops the server and removes DIR
-#   postgres.sh sql DIR DATABASE COMMAND...
+#   `postgres.sh start DIR PID [LINE...]` creates and starts a server, with LINEs added to postgresql.conf.
+#   When the process PID has ended, the server is stopped and DIR removed.
+#   `postgres.sh again DIR` restarts a server that has ended.
+#   `postgres.sh kill DIR` kills the server with SIGKILL.
+#   `postgres.sh stop DIR` stops the server and removes DIR.
+#   `postgres.sh sql DIR DATABASE COMMAND...` executes SQL commands.
 #
 # The URL is postgresql://hamel@/DATABASE?host=DIR. DIR must be short: a socket path has at most 107 bytes. If the
 # user is root, all commands run as the user postgres, because PostgreSQL does not run as root.
