@@ -134,7 +134,9 @@ static const char disk_text[] =
     "{\"name\":\"rollY\",\"equation\":\"Y'=-r*Om*sin(phi)-r*theta'*cos(phi)*sin(theta)\"}],"
     "\"simulation\":{\"stop\":5}}";
 
-/* ---- Chaplygin's sleigh: knife edge at (x, y), mass centre ahead of it by a (Neimark & Fufaev, chapter 2) ---- */
+/* ---- Chaplygin's sleigh (Neimark & Fufaev, chapter 2) ----
+ *
+ * The knife edge is at (x, y), and the mass centre is at the distance a ahead of the edge. */
 
 static const double sleigh_arm = 0.3, sleigh_inertia = 0.4; /* per unit of mass */
 

@@ -2,9 +2,9 @@
 # Runs the commands in documents and in --help, and compares their output. Each command is one test. TAP.
 #
 # In a code block, a line that begins with "$ " is a command. The following lines are its expected output, where "..."
-# matches anything, and decimals beyond the sixth are ignored. If no output follows, the command must only succeed. If a
-# line ends with `NAME`: and a block of JSON follows, the block is stored as the file NAME.
-# The test runs a daemon at 127.0.0.1:8080 for the commands.
+# matches anything, and decimals beyond the sixth are ignored. If no output follows, only the exit status is checked. If
+# a line ends with `NAME`: and a block of JSON follows, the block is stored as the file NAME.
+# The test starts a daemon on a free port. In the documents, its URL replaces http://127.0.0.1:8080.
 . "$(dirname "$0")/../daemon.sh"
 
 hamel() { "$hamel" "$@"; }

@@ -131,7 +131,7 @@ report $? "the JSON output contains the comparison of formulations"
 cp out verification.json
 echo '{"hamel": 1, "coordinates": ["x"], "kinetic_energy": "x'"'"'^2", "generalized_forces": {"x": "sqrt(-1-x^2)"}}' >nowhere.json
 call analyze nowhere.json; code_is 3 && grep -q '^hamel: nowhere.json: no state near .* at which the equations are finite' err
-report $? "if the equations are finite at no state, analyze reports this"
+report $? "analyze reports a system whose equations are not finite at any state"
 call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY DISAGREE$' out
 report $? "formulations that disagree give exit code 1"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && grep -q '^  stability  *stable' out && grep -q '^  eigenvalues  *0 + [0-9.]*i, ' out && grep -q '^  inputs p  *g$' out && cp out linear.txt

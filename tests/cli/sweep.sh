@@ -113,7 +113,7 @@ cat >family.json <<'J'
  "kinetic_energy": "sum(i, 1, N, x[i]'^2)", "simulation": {"stop": 1, "samples": 2}, "sweep": {"over": {"N": [1, 2, 3]}}}
 J
 call sweep family.json; code_is 0 && sed -n 2p out | grep -q '^0,1,completed,1,[^,]*,,1,,$' && sed -n 4p out | grep -q '^2,3,completed,1,[^,]*,[^,]*,1,2,$'
-report $? "a member leaves the columns empty that it does not have"
+report $? "columns that a member does not have are empty in its row"
 
 call sweep system.json; code_is 6
 report $? "a missing file is an I/O failure"

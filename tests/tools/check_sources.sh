@@ -87,7 +87,7 @@ missing_tests() {
     done
 }
 
-# A README mentions only existing files; that of an engine module mentions all its .c files.
+# A README must mention only existing files. The README of an engine module must mention all its .c files.
 readme_errors() {
     local readme module name
     sources '*README.md' | while read -r readme; do

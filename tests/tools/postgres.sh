@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs a private PostgreSQL server for a test. It listens only on a socket in its directory and has a superuser `hamel`.
+# Runs a private PostgreSQL server for a test. The server listens only on a socket in its directory. Its superuser is
+# `hamel`.
 #
 #   `postgres.sh start DIR PID [LINE...]` creates and starts a server, with LINEs added to postgresql.conf.
 #   When the process PID has ended, the server is stopped and DIR removed.
