@@ -25,7 +25,7 @@ static bool add_curl(hamel_equations *e, int32_t row, int32_t i, int32_t k, grap
     return true;
 }
 
-/* Adds dΨ_ji/dt, and ∂Ψ_ji/∂q_k and ∂Ψ_ji/∂t unless the row is exact. */
+/* Adds dΨ_ji/dt. If the row is not exact, also adds ∂Ψ_ji/∂q_k and ∂Ψ_ji/∂t. */
 static bool add_entry(hamel_equations *e, int32_t row, int32_t i, graph_node psi, bool exact) {
     hamel_system *s = e->system;
     graph *g = s->graph;

@@ -1,7 +1,7 @@
 /* cyclic.h — conditions under which a coordinate is cyclic and its momentum is conserved.
  *
- * A coordinate is cyclic if it is absent from L, the forces and the constraints. Its momentum is conserved if it is absent
- * from L and no force or reaction acts on it. */
+ * A coordinate is cyclic if it is absent from L, the forces and the constraints. The momentum of a coordinate is
+ * conserved if the coordinate is absent from L and no force or reaction acts on it. */
 #pragma once
 
 #include "engine/mechanics/equations.h"

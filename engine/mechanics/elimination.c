@@ -18,7 +18,7 @@ void elimination_end(elimination *x) {
     arena_free(&x->memory);
 }
 
-/* Returns the array with room for `needed` items; NULL on failure. */
+/* Returns the array with room for `needed` items, or NULL on failure. */
 static void *grow(elimination *x, void *items, size_t *capacity, size_t needed, size_t size) {
     if (needed <= *capacity) return items;
     void *grown = arena_grow(&x->memory, items, capacity, needed, size);

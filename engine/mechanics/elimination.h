@@ -6,12 +6,12 @@
  *
  *   pivot        One step of LDLᵀ with a diagonal entry as pivot (Golub & Van Loan, Matrix Computations, 4th ed.,
  *                4.1.2).
- *   substitute   Replaces x_w by Σ α_c x_c: S ← EᵀSE, z_c += α_c z_w. Allowed once no other definition contains x_w. If
- *                the definition of x_w and its multiplier are added to the system, this step is a 2 × 2 pivot with
- *                determinant −1. It needs no division and cannot fail.
+ *   substitute   Replaces x_w by Σ α_c x_c: S ← EᵀSE, z_c += α_c z_w. No other definition may contain x_w. If the
+ *                definition of x_w and its multiplier are added to the system, this step is a 2 × 2 pivot with
+ *                determinant −1. The step needs no division and cannot fail.
  *
- * The solution is an expression without matrices, loops or multiplications by 0 or 1. Its constant parts are evaluated
- * once. Expressions do not grow: each entry is one node, to which later entries refer. */
+ * The solution is an expression without matrices, loops or multiplications by 0 or 1. Constant parts of the solution
+ * are evaluated once. Expressions do not grow: each entry is one node, to which later entries refer. */
 #pragma once
 
 #include "engine/graph/graph.h"
@@ -28,7 +28,7 @@ typedef struct elimination_unknown {
     graph_node
         before;   /* diagonal of a coordinate before any pivot, of a constraint after the pivots of coordinates only */
     graph_node z; /* right-hand side; elimination_solve replaces it by the solution */
-    uint32_t first;  /* index of its first entry */
+    uint32_t first;  /* index of the first entry */
     uint32_t degree; /* number of entries with remaining unknowns */
 } elimination_unknown;
 
@@ -40,7 +40,7 @@ typedef struct elimination_entry {
 
 typedef struct elimination_step {
     uint32_t unknown;
-    size_t first, count; /* range of its factors */
+    size_t first, count; /* range of the factors of this step */
 } elimination_step;
 
 typedef struct elimination_factor {
@@ -73,12 +73,12 @@ typedef struct elimination {
         square; /* smallest squared sine of the angle between a constraint and those before it, in the metric of M⁻¹ */
 } elimination;
 
-/* Begins an empty system with nodes in g (borrowed). After a failure x->failed stays true, so it need only be checked
- * at the end. */
+/* Begins an empty system with nodes in g (borrowed). After a failure x->failed stays true, so a check at the end is
+ * enough. */
 void elimination_begin(elimination *x, graph *g, size_t products_most);
 void elimination_end(elimination *x);
 
-/* Adds an unknown and returns its number; ELIMINATION_NONE on failure. */
+/* Adds an unknown and returns its number, or ELIMINATION_NONE on failure. */
 uint32_t elimination_add_unknown(elimination *x, elimination_kind kind);
 
 /* Adds a node to S_ij and S_ji. */

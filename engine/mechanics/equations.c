@@ -22,7 +22,7 @@ static int by_place(const void *x, const void *y) {
     const matrix_entry *a = x, *b = y;
     if (a->row != b->row) return a->row < b->row ? -1 : 1;
     if (a->column != b->column) return a->column < b->column ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node); /* for reproducible order and rounding of sums */
+    return (a->node > b->node) - (a->node < b->node); /* makes the order, and so the rounding of sums, reproducible */
 }
 
 bool pattern_finish(hamel_system *s, matrix_pattern *p) {

@@ -27,8 +27,8 @@ typedef struct curl_entry {
 } curl_entry;
 
 /* Derivatives from which Hamel's coefficients are computed. Rows are the candidates for rows of Ψ: the user's
- * quasi-velocities, then the constraints. Rows of holonomic constraints have no entry in curl and time, rows of
- * acceleration constraints no entry at all. */
+ * quasi-velocities, then the constraints. Rows of holonomic constraints have no entries in `curl` and `time`. Rows of
+ * acceleration constraints have no entries at all. */
 typedef struct transitivity_nodes {
     size_t row_count;
     matrix_pattern rate;  /* dΨ_ji/dt along the motion */
@@ -46,7 +46,7 @@ typedef struct hamel_equations {
     /* If true, M may be left as Bᵀ D B when energies share sums (extended_system.h); the pattern M is then empty. */
     bool may_factor_mass;
     congruence *mass;        /* NULL: M contains the entries */
-    graph_node *mass_values; /* its factors, then entries of D */
+    graph_node *mass_values; /* values of the factors, then entries of D */
 
     graph_node *zeros;    /* n times the constant node 0, for substitutions (equations_zeros) */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */
@@ -67,23 +67,23 @@ typedef struct hamel_equations {
 
     transitivity_nodes *transitivity; /* NULL if the formulation does not need it */
 
-    /* n: Lagrange's Q minus this Q; NULL if both are equal. Both Q agree in the directions that the constraints allow.
-     * In other directions they may differ if ω is valid only on the constraints (quaternions). Multipliers are computed
-     * with Lagrange's Q. */
+    /* n: Lagrange's Q minus this Q; NULL if both are equal. The two Q agree in the directions that the constraints
+     * allow. If ω is valid only on the constraints (quaternions), the two Q may differ in other directions. Multipliers
+     * are computed with Lagrange's Q. */
     graph_node *reaction_shift;
 
     /* The same equations as residuals in (t, q, q', q'', λ), for the Newton matrix:
      *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ − F|λ|,   m rows  A q'' − b */
     graph_node *residual; /* n + m */
 
-    graph_node *nonideal;      /* n: C of nonideal constraints; NULL if all are ideal */
+    graph_node *nonideal;      /* n: C of nonideal constraints; NULL if all constraints are ideal */
     graph_node *momentum_rate; /* n: p' without reactions, ∂L/∂q + Q; NULL unless the formulation uses momenta */
     bool *cyclic;      /* n: whether a constant momentum replaces the velocity; NULL except in Routh's equations */
     graph_node *terms; /* terms of L if M and Q follow from these terms alone; otherwise NULL */
     size_t term_count;
     graph_node *given;      /* n: generalized forces without a potential: impressed forces and −∂D/∂q' */
     graph_node jacobi;      /* h = q'·∂L/∂q' − L */
-    graph_node jacobi_rate; /* rate of h along the motion (Greenwood 4.379) */
+    graph_node jacobi_rate; /* dh/dt along the motion (Greenwood 4.379) */
 } hamel_equations;
 
 /* constraints.c: fills A, b, position, velocity and the last m residuals. If an acceleration constraint is not linear
@@ -102,9 +102,9 @@ graph_node friction_let_go(const hamel_equations *e, graph_node node);
 /* lagrange.c: adds d/dt ∂L/∂q' − ∂L/∂q of one term of L to M, Q, momentum and the residuals. */
 bool lagrange_add_term(hamel_equations *e, graph_node term);
 
-/* quasi_velocities.c: derives Lagrange's equations and fills C, quasi and quasi_bias. Unless both functions are NULL,
- * also replaces M and Q, and fills reaction_shift. `add_rotors` then adds the contribution of rotations, and
- * `add_others` that of all other masses. Both functions return false with an error. */
+/* quasi_velocities.c: derives Lagrange's equations and fills C, quasi and quasi_bias. If add_others and add_rotors are
+ * not NULL, also replaces M and Q, and fills reaction_shift. `add_rotors` then adds the contribution of rotations, and
+ * `add_others` that of all other masses. On failure these functions add an error and return false. */
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
@@ -112,11 +112,11 @@ hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hame
  * on failure. */
 bool appell_add_term(hamel_equations *e, graph_node term);
 
-/* energies.c: returns the *count terms of L = T − V, or of the lagrangian of the description, with their signs. NULL if
- * out of memory. */
+/* energies.c: returns the *count terms of L = T − V, or of the lagrangian of the description, with their signs. Returns
+ * NULL if out of memory. */
 graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count);
 
-/* Returns the n nodes ∂L/∂q, in the system's memory. NULL after adding an error. */
+/* Returns the n nodes ∂L/∂q, in the system's memory, or NULL after adding an error. */
 graph_node *energies_slopes(const hamel_equations *e);
 
 /* Fills jacobi and jacobi_rate; all other fields must be set. */
@@ -132,17 +132,18 @@ graph_node energies_acceleration(const hamel_equations *e);
 /* Returns true if all `count` nodes of `inertia`, a mass or moments of inertia, are constant. */
 bool energies_inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
 
-/* Return a term of T: that of one velocity component of a particle, and that of a rotation. */
+/* The first function returns the term of T for one velocity component of a particle, the second the term for a
+ * rotation. */
 graph_node energies_kinetic_of_particle(hamel_system *s, const system_particle *p, int component);
 graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r);
 
-/* Return terms of S up to terms without accelerations: that of a rotation, and the *count other terms (NULL if out of
- * memory). */
+/* The first function returns the term of S for a rotation. The second returns the *count other terms of S, or NULL if
+ * out of memory. Parts of S without accelerations are omitted. */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 
-/* Returns `node`, which depends on momenta. An acceleration energy does not define momenta. If the user specifies the
- * system by one, adds an error about `what` and returns GRAPH_NONE. */
+/* Returns `node`, which depends on momenta. An acceleration energy does not define momenta. If the user specifies an
+ * acceleration energy, adds an error about `what` and returns GRAPH_NONE. */
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);
 
 /* outputs.c: the nodes of all observed expressions. Each array is in the system's arena and has one node for each item
@@ -157,7 +158,8 @@ hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equa
 
 /* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */
 
-/* Appends an entry; pattern_finish sorts entries and sums those of one element. Returns false if out of memory. */
+/* Appends an entry. pattern_finish sorts the entries and adds up entries with the same row and column. Returns false if
+ * out of memory. */
 bool pattern_add(hamel_system *s, matrix_pattern *p, int32_t row, int32_t column, graph_node node);
 bool pattern_finish(hamel_system *s, matrix_pattern *p);
 
@@ -167,8 +169,8 @@ size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first);
 /* Returns an array of n nodes, all of them the constant 0, or NULL with an error. */
 graph_node *node_array(hamel_system *s, size_t n);
 
-/* Returns n constant nodes 0. All constraints share one array, because an array for each would need quadratic memory.
- * Returns NULL with an error. */
+/* Returns n constant nodes 0, or NULL with an error. All constraints share one array, because an array for each
+ * constraint would need quadratic memory. */
 const graph_node *equations_zeros(hamel_equations *e);
 
 /* Copies the symbols of `kind` in `node` to *list, because graph_support's list is invalid after the next call. Returns

@@ -1,8 +1,8 @@
 /* extended_system.c — builds and eliminates the extended system of the energies.
  *
  * Unknowns are the sums in T and the constraints that are affine in the velocities. A sum that only one other sum
- * contains is merged into it if the result has at most OPERANDS_MOST operands. Without this bound, a chain with one
- * mass at its tip would become one full row. Bounds from 3 to 8 change the products of other systems by less than 10 %.
+ * contains is merged into the other sum, up to OPERANDS_MOST operands. Without this bound, a chain with one mass at its
+ * tip would become one full row. Bounds from 3 to 8 change the products of other systems by less than 10 %.
  *
  * The next coordinate is the one with the smallest cone. The cone of an unknown is the set of remaining sums that
  * contain it, directly or indirectly. Candidates enter a window in the order of their level, the length of the longest
@@ -21,11 +21,11 @@ enum { BEYOND_QUADRATIC = 3 };
 
 /* A node that occurs in the terms or rates. */
 typedef struct part {
-    uint8_t degree; /* in the velocities; BEYOND_QUADRATIC if above 2 or not polynomial */
-    bool needed;    /* affine, and part of a product or a rate */
-    uint32_t uses;  /* sums that contain it or a multiple of it; at least 2 for an operand of a product or a rate */
-    graph_node coefficient;  /* of a quadratic node in T; GRAPH_NONE if T does not contain the node */
-    elimination_factor link; /* of a needed node: node = link.node · unknown + (free of velocities) */
+    uint8_t degree; /* degree in the velocities, or BEYOND_QUADRATIC if above 2 or not polynomial */
+    bool needed;    /* whether the node is affine and part of a product or a rate */
+    uint32_t uses;  /* sums that contain the node or a multiple of it; at least 2 for an operand of a product or rate */
+    graph_node coefficient;  /* coefficient of a quadratic node in T, or GRAPH_NONE */
+    elimination_factor link; /* a needed node is link.node · unknown + (free of velocities) */
 } part;
 
 typedef struct product {
@@ -39,10 +39,10 @@ typedef struct definition {
     uint32_t count;
     elimination_factor factors[OPERANDS_MOST];
     bool dissolved;
-    uint32_t level;           /* longest chain of definitions that contain it; 0 if no definition contains it */
-    size_t users, user_count; /* range in the builder's `users`: remaining definitions that contain it */
-    uint32_t stamp;           /* number of the search that visited it last */
-    uint32_t waits;           /* of a coordinate: how often it has left the window */
+    uint32_t level;           /* length of the longest chain of definitions that contain this one, or 0 */
+    size_t users, user_count; /* range in the builder's `users`: remaining definitions that contain this one */
+    uint32_t stamp;           /* number of the search that visited this definition last */
+    uint32_t waits;           /* number of times that the coordinate has left the window */
 } definition;
 
 /* The remaining unknowns in a constraint's own row, and their coefficients. */
@@ -234,7 +234,7 @@ static void add_operand(graph *g, definition *d, elimination_factor f) {
     d->factors[d->count++] = f;
 }
 
-/* Adds an operand, or its own operands if it is merged into d; `more` operands follow. */
+/* Adds an operand to d. If the operand can be merged into d, adds its own operands instead. `more` operands follow. */
 static void join_operand(builder *b, definition *d, elimination_factor f, uint32_t more) {
     definition *of = &b->definitions[f.with];
     bool once = of->count > 0 && b->parts[of->part].uses == 1 && !of->dissolved;
@@ -247,7 +247,7 @@ static void join_operand(builder *b, definition *d, elimination_factor f, uint32
         add_operand(b->g, d, (elimination_factor){of->factors[k].with, graph_mul(b->g, f.node, of->factors[k].node)});
 }
 
-/* Defines an unknown for a sum of two operands, or for a choice between two. */
+/* Defines an unknown for a sum of two operands, or for a choice between two operands. */
 static bool define(builder *b, uint32_t at, const graph_cell *cell) {
     graph *g = b->g;
     graph_node zero = graph_number(g, 0);
@@ -382,7 +382,7 @@ static size_t find_cone(builder *b, uint32_t u, size_t most) {
     return count - 1;
 }
 
-/* Fills the window, first with coordinates due at this step or, if there are no others, at the next such step. */
+/* Fills the window. If it would stay empty, continues with the next step at which coordinates are due. */
 static void fill_window(builder *b, size_t step) {
     for (size_t at = step; at <= b->steps; at++) {
         for (uint32_t u = b->asleep[at]; u != ELIMINATION_NONE; u = b->next[u])

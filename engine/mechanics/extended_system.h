@@ -16,8 +16,8 @@
  *     [ Bv   B − 1     0       ] [ σ   ]   [ 0 ]
  *
  * A sum is substituted once no remaining definition contains it. This step eliminates the pair (ŵ, σ) of the sum with a
- * pivot of determinant −1. Coordinates are pivots afterwards. Their values are those of Cholesky's factorization of M
- * in the same order. From the tips to the base of a tree, this elimination is the articulated-body algorithm
+ * pivot of determinant −1. Coordinates are pivots afterwards. Their values are the pivots of Cholesky's factorization
+ * of M in the same order. From the tips to the base of a tree, this elimination is the articulated-body algorithm
  * (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star, it is the elimination of a block arrow
  * matrix. */
 #pragma once
@@ -27,9 +27,9 @@
 
 /* The expressions that define the system; all borrowed. */
 typedef struct extended_parts {
-    const graph_node *terms; /* of T, or of L: at most quadratic in the velocities; terms of lower degree are ignored */
+    const graph_node *terms; /* terms of T or L, at most quadratic in the velocities; lower terms are ignored */
     size_t term_count;
-    const graph_node *rates; /* of constraints: affine in the velocities */
+    const graph_node *rates; /* rates of constraints, affine in the velocities */
     size_t coordinate_count, constraint_count;
 } extended_parts;
 

@@ -28,7 +28,8 @@ const formulation formulation_lagrange = {
     "lagrange", "Lagrange's equations with multipliers, constraints differentiated to the level of accelerations",
     SOLVER_MULTIPLIERS, VARIABLES_VELOCITIES, NEED_ANY, lagrange_derive};
 static const formulation udwadia_kalaba = {
-    "udwadia-kalaba", "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse, redundant constraints welcome",
+    "udwadia-kalaba",
+    "the Udwadia-Kalaba equation: reactions of least norm by a pseudo-inverse; redundant constraints are allowed",
     SOLVER_LEAST_REACTION, VARIABLES_VELOCITIES, NEED_ANY, lagrange_derive};
 static const formulation gauss = {
     "gauss", "Gauss's principle of least constraint: accelerations as a least-squares problem",
@@ -64,7 +65,7 @@ const formulation *formulation_at(size_t index) {
 const formulation *formulation_named(const char *name) {
     /* Multipliers allow redundant constraints and are cheap to compute. Measured with the 162 shipped examples that
      * both formulations support: in the median, runs with Maggi's and Kane's equations take 1.4 times as long. Runs
-     * with those of Boltzmann and Hamel take 1.6 times as long. Only one example, with redundant constraints, is faster
+     * with the Boltzmann-Hamel equations take 1.6 times as long. Only one example, with redundant constraints, is faster
      * by more than a tenth in quasi-velocities. */
     if (!name || strcmp(name, "auto") == 0) return &formulation_lagrange;
     for (size_t i = 0; i < FORMULATION_COUNT; i++)

@@ -18,7 +18,7 @@ typedef enum solver_kind {
 typedef enum variables_kind {
     VARIABLES_VELOCITIES, /* q' */
     VARIABLES_MOMENTA,    /* p = ∂L/∂q' */
-    VARIABLES_NONCYCLIC   /* q' of the coordinates that are not cyclic; the momenta of cyclic ones are constant */
+    VARIABLES_NONCYCLIC /* q' of the coordinates that are not cyclic; the momenta of cyclic coordinates are constant */
 } variables_kind;
 
 /* Properties of systems that not every formulation supports, with the reason in messages. */
@@ -60,7 +60,8 @@ hamel_status routh_derive(hamel_equations *e);
 
 const formulation *formulation_at(size_t index); /* NULL if index is too large */
 
-/* Returns the formulation with this name, the default for "auto" and NULL, or NULL if the name is unknown. */
+/* Returns the formulation with this name, or NULL if the name is unknown. If `name` is "auto" or NULL, returns the
+ * default formulation. */
 const formulation *formulation_named(const char *name);
 
 /* Returns HAMEL_OK if `f` supports the system. Otherwise adds an error with the reason and the names of the

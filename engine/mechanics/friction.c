@@ -35,7 +35,7 @@ static bool add_friction_entry(hamel_equations *e, const system_friction *f, int
     return e->residual[i] >= 0 && pattern_add(e->system, &e->F, i, column, force);
 }
 
-/* Returns −μ|g|: times |λ| and the unit vector of the slip, this is the friction force. */
+/* Returns −μ|g|. The product with |λ| and the unit vector of the slip is the friction force. */
 static graph_node pressure(const hamel_equations *e, const system_friction *f, graph_node square) {
     graph *g = e->system->graph;
     return graph_neg(g, graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square)));
@@ -63,7 +63,8 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
     return sum;
 }
 
-/* Sets u to the direction of a slip w in space. D is the last known direction of the slip, scaled to a negligible speed:
+/* Sets `u` to the direction of a slip w in space. D is the last known direction of the slip, scaled to a negligible
+ * speed:
  *
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *

@@ -1,4 +1,4 @@
-/* generalized_forces.h — the forces on the coordinates, element by element. They are the terms of the virtual work
+/* generalized_forces.h — the forces on the coordinates, element by element. These forces are the terms of the virtual work
  *
  *     δW = Σ Q_i δq_i,     Q_i = −∂V/∂q_i, F·∂r/∂q_i, −∂D/∂q'_i, C_i, F_ik |λ_k|          (Baruh 4.5; Udwadia 2000)
  *
@@ -12,10 +12,10 @@ typedef struct generalized_force {
     int32_t coordinate;
     graph_node node;
     int32_t friction; /* index of the friction in the system, or −1 */
-    bool prescribed;  /* prescribed for a nonideal constraint; multipliers in `node` belong to ideal constraints */
+    bool prescribed;  /* whether a nonideal constraint prescribes the force; multipliers in `node` are then ideal */
 } generalized_force;
 
 /* Lists the forces of derived equations in `memory`, in the order of the description, without zero forces. Returns
- * HAMEL_OK, the error status of the graph, or HAMEL_NO_MEMORY, for which no error is added. */
+ * HAMEL_OK or the error status of the graph. If out of memory, returns HAMEL_NO_MEMORY without adding an error. */
 hamel_status generalized_forces_list(hamel_equations *e, arena *memory, generalized_force **list,
                                      size_t *count) HAMEL_CHECKED;

@@ -6,13 +6,14 @@
  *     M_ij = ∂²L/∂q'_i∂q'_j
  *     M q'' = Q + ∂L/∂q − (∂²L/∂q'∂q) q' − ∂²L/∂q'∂t + Aᵀλ
  *
- * They hold for every regular L. L remains a list of terms. Each term is differentiated only with respect to the
- * symbols that it contains, so N elements with local coupling cost O(N). The two mixed derivatives together are the
- * part of the rate of ∂L/∂q' without accelerations.
+ * The equations hold for every regular Lagrangian L. L remains a list of terms. Each term is differentiated only with
+ * respect to the symbols that it contains, so N elements with local coupling cost O(N). The two mixed derivatives
+ * together are the part of the rate of ∂L/∂q' without accelerations.
  *
  * If terms share most of their symbols, each M_ij would be a sum over many terms. The energies of a chain of N links in
  * absolute angles, for example, would need N³/3 products. In that case one reverse sweep over L gives all ∂L/∂q'_i and
- * ∂L/∂q_i (graph_gradient). The sweep adds the contributions of all terms before these are differentiated again. */
+ * ∂L/∂q_i (graph_gradient). The sweep adds up the contributions of all terms before the sums are differentiated
+ * again. */
 #include "engine/mechanics/extended_system.h"
 #include "engine/mechanics/formulation.h"
 
@@ -20,15 +21,16 @@
 
 #include <assert.h>
 
-/* The sweep is used if the terms with at least LONG velocities have SHARED times as many products of velocities as M
- * has entries. Measured with a chain in absolute angles: derivation and evaluation are twice as fast from 16 links on.
- * With 128 links they are eleven and six times as fast. With bodies in space whose terms only share four velocities (a
- * flyball governor), they are 1.5 times slower, because the derivatives from a sweep mix all terms. */
+/* If the terms with at least LONG velocities have SHARED times as many products of velocities as M has entries, the
+ * sweep is used. Measured with a chain in absolute angles: derivation and evaluation are twice as fast from 16 links
+ * on. With 128 links they are eleven and six times as fast. With bodies in space whose terms share only four velocities
+ * (a flyball governor), derivation and evaluation are 1.5 times slower, because the derivatives from a sweep mix all
+ * terms. */
 static const double SHARED = 6;
 enum { LONG = 12 };
 
-/* M is left as Bᵀ D B if its rows have at least FACTORED entries on average. A full M with fewer than 24 rows is within
- * the bound up to which the equations are solved in closed form (model/accelerations.c). */
+/* If the rows of M have at least FACTORED entries on average, M is left as Bᵀ D B. A full M with fewer than 24 rows is
+ * within the bound up to which the equations are solved in closed form (model/accelerations.c). */
 static const double FACTORED = 24;
 
 /* Adds the entries of row j of M for p, a part of ∂L/∂q'_j. */

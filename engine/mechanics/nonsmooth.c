@@ -21,7 +21,7 @@ typedef struct holder {
     size_t first_count, first_capacity;
 } holder;
 
-/* Finds or adds the nonsmooth operator with this argument; returns −1 if out of memory. */
+/* Finds or adds the nonsmooth operator with this argument. Returns its index, or −1 if out of memory. */
 static int32_t nonsmooth_of(holder *h, nonsmooth_kind kind, const graph_table *table, graph_node written,
                             graph_node argument, bool held) {
     hamel_system *s = h->s;
@@ -41,8 +41,8 @@ static int32_t nonsmooth_of(holder *h, nonsmooth_kind kind, const graph_table *t
     return h->first[z] = (int32_t)s->nonsmooth_count++;
 }
 
-/* Returns the symbol of a branch, or GRAPH_NONE if the operator is not replaced. `jumps`: the operator jumps where its branch
- * changes. */
+/* Returns the symbol of a branch, or GRAPH_NONE if the operator is not replaced. `jumps` is true if the operator jumps
+ * where its branch changes. */
 static graph_node branch_symbol(holder *h, nonsmooth_kind kind, const graph_table *table, graph_node written,
                                 graph_node argument, bool jumps) {
     graph *g = h->s->graph;
@@ -197,7 +197,7 @@ static double point_of(const graph_table *t, ptrdiff_t i) {
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* If no run holds the direction, it is the slip itself, scaled to a size that friction.c treats as zero. */
+/* If no run holds the direction, the direction is the slip itself, scaled to a size that friction.c treats as zero. */
 static const double DIRECTION_SCALE = 1e-8;
 
 double nonsmooth_branch(const system_nonsmooth *w, double z) {

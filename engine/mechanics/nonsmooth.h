@@ -18,9 +18,9 @@
 
 /* Replaces nonsmooth operators that depend on time, coordinates or velocities in lists of nodes. Each replacement is a
  * form with a branch symbol, and the operator is appended to the system's list. Operators of multipliers or reactions
- * are not replaced, because the equations that contain them are solved for these unknowns. In the first `watched` lists
- * such operators get a root function, but no branch symbol. Operators of parameters alone are not replaced either. The
- * cost is linear in the size of the graph. Returns false if out of memory. */
+ * are not replaced, because the equations that contain them are solved for these unknowns. In the first `watched`
+ * lists, operators of multipliers or reactions get a root function, but no branch symbol. Operators of parameters alone
+ * are not replaced either. The cost is linear in the size of the graph. Returns false if out of memory. */
 bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched);
 
 /* Returns true if the branch is a component of the direction of a slip, which stick_slip.c decides. */
@@ -34,5 +34,5 @@ double nonsmooth_branch(const system_nonsmooth *w, double z);
 /* Returns the distance of z from the edge of the branch: positive inside, 0 at the edge, negative outside. */
 double nonsmooth_distance(const system_nonsmooth *w, double branch, double z);
 
-/* Returns the adjacent branch beyond the edge nearest to z; z is at or outside that edge. */
+/* z must be at or outside the nearest edge of `branch`. Returns the adjacent branch beyond that edge. */
 double nonsmooth_neighbour(const system_nonsmooth *w, double branch, double z);

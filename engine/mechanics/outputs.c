@@ -42,8 +42,9 @@ static bool has_nonideal(const hamel_equations *e) {
     return e->nonideal || e->F.count > 0;
 }
 
-/* Returns Gauss's function ½ (q'' − a)ᵀ M (q'' − a), where a are the accelerations without constraints (Papastavridis A94).
- * With M (q'' − a) = Aᵀλ + R, where R is the part of the reactions that is not ideal, it is ½ (Aᵀλ + R)·(q'' − a). */
+/* Returns Gauss's function ½ (q'' − a)ᵀ M (q'' − a), where a are the accelerations without constraints (Papastavridis
+ * A94). With M (q'' − a) = Aᵀλ + R, where R is the part of the reactions that is not ideal, Gauss's function is ½ (Aᵀλ
+ * + R)·(q'' − a). */
 static graph_node gauss_function(const hamel_equations *e) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Largest scaled constraint violation by an assignment that is projected away, not an error; chosen, not measured. */
+/* If the values that an event sets violate a scaled constraint by more than this, the run fails; projection removes a
+ * smaller violation. The value is chosen, not measured. */
 static const double MISS = 1e-6;
 /* If EVENTS_RECENT events happen within this part of the time span, the run fails. At that rate a whole run would have
- * 1e8 events, far more than steps. More frequent events accumulate at a time, or are due to rounding at rest. */
+ * 1e8 events, far more than steps. More frequent events accumulate at one instant (Zeno), or are due to rounding at
+ * rest. */
 static const double ZENO_PART = 1e-6;
 /* Bound on events at one time: TOGETHER, plus TOGETHER_PAIRS for each pair of events. n touching balls of equal mass
  * collide n² / 2 times. Other masses and losses need more. */
@@ -66,7 +68,7 @@ static hamel_status assign_values(events *e, const model_event *event, double t,
     return HAMEL_OK;
 }
 
-/* `before`: the residual before the assignment (if projection is off, the state may have drifted before). */
+/* `before` is the residual before the assignment. If projection is off, the state may have drifted before the event. */
 static hamel_status check_assigned(events *e, const model_event *event, double before, double t, hamel_error *error) {
     dynamics *k = e->dynamics;
     double position, velocity, allowed = fmax(MISS, 2 * before);

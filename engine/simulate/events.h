@@ -36,7 +36,8 @@ bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, doub
 /* Evaluates rates and assignments at a state; at->rates is ignored. */
 void events_evaluate(events *e, const motion_state *at);
 
-/* Sets `bends` and `bend_slack` at a state, 0 if unknown; at->rates is ignored. */
+/* Sets e->bends and e->bend_slack at a state. If the second rate of a root function is unknown, both entries are 0.
+ * at->rates is ignored. */
 void events_bend(events *e, const motion_state *at);
 
 /* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies
@@ -48,16 +49,16 @@ void events_bend(events *e, const motion_state *at);
  *   - impulses add energy although no restitution is above 1 */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
-/* Records that root function i passed zero at t. Indices from the number of events on are branches. Returns
- * HAMEL_INTEGRATION, with an error, if roots are so frequent that the run would not end (Zeno). */
+/* Records that root function i passed zero at t. An index from the number of events on refers to a branch. If roots are
+ * so frequent that the run would not end (Zeno), returns HAMEL_INTEGRATION with an error. */
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
 
-/* Adds the error that event i, which happened at `since`, would happen again at t, too soon to be resolved. */
+/* Adds an error: event i happened at `since` and would happen again at t, too soon to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
 
-/* Follows the impacts of the contacts with closing[event] = true (at least two) until no contact approaches. Does so in
- * the order of declaration and in the reverse order. Sets *matters to true if the final velocities differ by more than
- * the tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated other states.
- * Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
+/* Follows the impacts of the contacts with closing[event] = true (at least two) until no contact approaches, first in
+ * the order of declaration and then in the reverse order. Sets *matters to true if the final velocities differ by more
+ * than the tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated other
+ * states. Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
 hamel_status impact_order_matters(const events *e, const roots *w, const motion_state *at, const bool *closing,
                                   bool *matters, hamel_error *error) HAMEL_CHECKED;

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Rate of stabilization times step size with Adams. Its higher orders are stable up to a few hundredths on the negative
- * real axis, so larger values shorten the steps. Measured on pendulums over 1,000 s: values from 0.005 to 0.05 keep the
- * drift at the tolerance. */
+/* Rate of stabilization times step size with Adams. Adams' higher orders are stable up to a few hundredths on the
+ * negative real axis, so larger values shorten the steps. Measured on pendulums over 1,000 s: values from 0.005 to 0.05
+ * keep the drift at the tolerance. */
 static const double STABILIZATION = 0.02;
 /* Factor on tolerances for BDF near singular configurations. Rounding in the accelerations grows there, and with
  * tolerances below the rounding error steps would shrink without end. */
@@ -22,15 +22,15 @@ static const double LEFT = 0.15; /* part of the largest margin above which the s
 /* Number of steps between two checks for stiffness; number of steps until a method reaches its order and step size. */
 enum { STIFF_WINDOW = 50, SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
- * indicate a singularity ahead. After other failures the next few steps grow again. Near a singular configuration more
- * short steps are normal. These values are chosen, not measured. */
+ * indicate a singularity ahead. After failures for other reasons the next few steps grow again. Near a singular
+ * configuration more short steps are normal. These values are chosen, not measured. */
 static const double SHRUNK = 0.05, DECAY = 0.02;
 enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
 
 /* Bits of the methods used so far: `auto` uses each method at most once, in this order. */
 enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 
-/* The integration fails after more consecutive steps than this that are all shorter than INSTANT. */
+/* If more consecutive steps than this are all shorter than INSTANT, the integration fails. */
 enum { CREEP_STEPS = 1000 };
 
 /* Bound on consecutive collocation steps: a sharp turn near a singular configuration takes a hundred. */
@@ -59,7 +59,8 @@ static bool attach_newton_solver(void *user, void *cvode, SUNContext context) {
     return w->newton != NULL;
 }
 
-/* Sets the stabilization at a start: Baumgarte's constants if specified, else 0 until follow_step has the step size. */
+/* Sets the stabilization constants at a start. If Baumgarte's constants are not specified, the stabilization is 0 until
+ * follow_step sets it from the step size. */
 static void set_stabilization(integrator *w) {
     const model_settings *s = &w->model->settings;
     bool given = s->projection == HAMEL_PROJECTION_BAUMGARTE;
@@ -92,7 +93,8 @@ static bool start_method(integrator *w) {
     return w->stepper && integrator_limit_step(w, INFINITY);
 }
 
-/* The dynamics may have evaluated another state last. A non-finite state is reported by the first step. */
+/* Evaluates the state first, because the dynamics may have evaluated another state last. If the state is not finite,
+ * the first step reports it. */
 static void note_energy(integrator *w, const double *q, const double *v, double work) {
     const hamel_model *model = w->model;
     const double *M = w->dynamics->values + model->dynamics.M.at, *Q = w->dynamics->values + model->dynamics.at_Q;
@@ -101,7 +103,7 @@ static void note_energy(integrator *w, const double *q, const double *v, double 
     w->least_energy = fmax(w->least_energy, energy);
 }
 
-/* Sets y and its tolerances from (q, q'). */
+/* Sets w->y and its tolerances from (q, q'). */
 static hamel_status set_state(integrator *w, const double *q, const double *v, double work) {
     double *y = w->y;
     memcpy(y, q, w->n * sizeof *y);
@@ -122,8 +124,9 @@ static bool needs_multipliers(const integrator *w) {
            (rate && (program_depends(rate) & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)));
 }
 
-/* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples. It rarely takes
- * more time than Adams (tests/bench/bench_methods.c). With thousands of coordinates both take the same time. */
+/* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples. The Runge–Kutta
+ * method rarely takes more time than Adams (tests/bench/bench_methods.c). With thousands of coordinates both take the
+ * same time. */
 static const stepper_kind *first_method(const hamel_model *model) {
     static const stepper_kind *const given[] = {[HAMEL_METHOD_AUTO] = NULL,
                                                 [HAMEL_METHOD_BDF] = &stepper_bdf,
@@ -234,8 +237,8 @@ static hamel_status change_method(integrator *w, const stepper_kind *kind, doubl
     return start_method(w) ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-/* Changes the method and the variables at the present state: velocities as states if `plain`, otherwise those of the
- * formulation. `step` is the first one to try. */
+/* Changes the method and the variables at the present state. If `plain` is true, the velocities are the new variables,
+ * otherwise the variables of the formulation. `step` is the first step to try. */
 static hamel_status exchange_method(integrator *w, const stepper_kind *kind, double safety, bool plain, double step,
                                     hamel_error *error) {
     double *q = w->singular.q, *v = w->singular.v, worst;
@@ -283,7 +286,8 @@ static bool looks_stiff(integrator *w) {
 }
 
 /* Near a singular configuration reactions grow without bound off the constraints, and the fixed-point iteration of
- * Adams converges in ever shorter steps only. BDF uses Newton's method and projects each state, so it can pass. */
+ * Adams converges in ever shorter steps only. BDF uses Newton's method and projects each state, so BDF can pass the
+ * configuration. */
 static bool approaches_singularity(integrator *w) {
     if (!w->may_change || w->model->m == 0 || w->suspended) return false;
     double h = w->stepper->last;
@@ -292,8 +296,9 @@ static bool approaches_singularity(integrator *w) {
     return w->shrunk_steps >= (w->near_singularity ? SHRUNK_STEPS_NEAR : SHRUNK_STEPS);
 }
 
-/* The rate of stabilization decreases with growing step size but never increases: otherwise a rate that limits the step
- * size would shrink the steps without end. Stabilization starts when the method has reached its order and step size. */
+/* The rate of stabilization decreases with growing step size but never increases. If it increased, a rate that limits
+ * the step size would shrink the steps without end. Stabilization starts when the method has reached its order and step
+ * size. */
 static void follow_step(integrator *w) {
     if (w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
     double h = w->stepper->last;
@@ -333,7 +338,7 @@ static hamel_status explain_step(integrator *w, step_result result, hamel_error 
                                                       : "the integration method failed";
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0, "at t = %.17g the integration cannot continue: %s",
                      w->t, why);
-    hamel_suggest(error, "look for a singularity near this time; a larger rtol or another method may pass it");
+    hamel_suggest(error, "look for a singularity near this time; try a larger rtol or another method");
     return HAMEL_INTEGRATION;
 }
 
@@ -363,7 +368,7 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
     w->options.start_sensitive = sensitive;
     w->t = w->previous = t;
     w->failure = HAMEL_OK;
-    w->largest_margin = 0; /* because other constraints may be active now */
+    w->largest_margin = 0; /* other constraints may be active now */
     w->rank = 0;
     hamel_status status = variables_restart(w->variables, t, q, v, error);
     if (status != HAMEL_OK) return status;
@@ -381,10 +386,12 @@ static bool is_at_end(integrator *w) {
     return true;
 }
 
-/* A step is also near a singularity if the margin could have reached zero within it at twice its previous slope. */
+/* If the margin, at twice its previous slope, could have reached zero within the step, the step also counts as nearly
+ * singular. */
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
-    if (w->dynamics->motion.basis) w->margin = dynamics_margin(w->dynamics); /* too slow for each evaluation */
+    if (w->dynamics->motion.basis)
+        w->margin = dynamics_margin(w->dynamics); /* once a step, because this is too slow for each evaluation */
     w->least_margin = fmin(w->least_margin, w->margin);
     w->largest_margin = fmax(w->largest_margin, w->margin);
     size_t rank = singularity_rank(w);
@@ -430,7 +437,7 @@ static hamel_status take_step(integrator *w, hamel_error *error) {
     if (w->suspended && failed) {
         w->collocation_failed = true;
         hamel_status status = resume_suspended(w, error);
-        return status == HAMEL_OK ? take_step(w, error) : status; /* recurs once, without collocation */
+        return status == HAMEL_OK ? take_step(w, error) : status; /* one recursion: collocation is not in use */
     }
     w->collocation_steps++;
     if (failed && w->failure != HAMEL_NOT_FINITE && w->may_change && !w->canceled && !w->timed_out) {

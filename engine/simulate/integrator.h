@@ -4,12 +4,12 @@
  * q'. If the rate dh/dt of the Jacobi integral is not identically 0, W = ∫ dh/dt dt is integrated as well. The work
  * balance of the summary uses W, and error control of W shortens the steps if W varies while the motion does not.
  *
- * With Adams, constraints are stabilized at a rate that follows the step size, so that the drift stays near the
- * tolerance without restarts. All other methods project each step. `auto` starts with the Runge–Kutta method, or with
- * Adams if there are sensitivities, and changes to BDF if the system is stiff. Near singular configurations collocation
- * replaces every method, with velocities as states, until the constraints are regular again
- * (singularity/singularity.h). If collocation fails or is not available, `auto` changes to Adams, and to BDF if the
- * steps keep shrinking. An integrator belongs to one thread. */
+ * With Adams, the rate of the constraint stabilization follows the step size. The drift then stays near the tolerance
+ * without restarts. All other methods project each step. `auto` starts with the Runge–Kutta method, or with Adams if
+ * there are sensitivities, and changes to BDF if the system is stiff. Near singular configurations collocation replaces
+ * every method, with velocities as states, until the constraints are regular again (singularity/singularity.h). If
+ * collocation fails or is not available, `auto` changes to Adams, and to BDF if the steps keep shrinking. An integrator
+ * belongs to one thread. */
 #pragma once
 
 #include "engine/sensitivity/sensitivities.h"
@@ -70,7 +70,7 @@ struct integrator {
     hamel_status failure;
     double failed_t, *failed_state;
     bool canceled, timed_out;
-    bool evaluating_dense; /* whether dense output is being evaluated, which must not be canceled */
+    bool evaluating_dense; /* whether dense output, which must not be canceled, is being evaluated */
 
     /* Singular configurations. */
     const stepper_kind *suspended; /* method that collocation replaces; NULL if collocation is not in use */
@@ -91,8 +91,8 @@ struct integrator {
 };
 typedef struct integrator integrator;
 
-/* Creates an integrator in the arena of `k` and starts it from the consistent state (q, v) at settings.start. `k` is borrowed.
- * On failure *out is NULL and, unless canceled, an error is added. */
+/* Creates an integrator in the arena of `k` and starts it from the consistent state (q, v) at settings.start. `k` is
+ * borrowed. On failure sets *out to NULL. If the failure is not a cancellation, also adds an error. */
 hamel_status integrator_create(integrator **out, dynamics *k, const double *q, const double *v,
                                const integrator_options *options, hamel_error *error) HAMEL_CHECKED;
 void integrator_free(integrator *w); /* frees resources outside the arena; does nothing for NULL */
@@ -104,7 +104,7 @@ hamel_status integrator_step(integrator *w, hamel_error *error) HAMEL_CHECKED;
 
 /* Restarts from the state (q, v) at time t with W = work. Order and step size are chosen again. The state may have
  * jumped, and the discrete state of the dynamics may have changed. `sensitive` are the sensitivities of the state, or
- * NULL. `step` is the first step to try; 0 lets the method choose it. Returns statuses as integrator_step. */
+ * NULL. `step` is the first step to try; 0 lets the method choose it. Returns the same statuses as integrator_step. */
 hamel_status integrator_restart(integrator *w, double t, const double *q, const double *v,
                                 const double *const *sensitive, double work, double step,
                                 hamel_error *error) HAMEL_CHECKED;
@@ -112,17 +112,19 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
 /* Sets an upper bound on all further steps, in addition to max_step. Returns false if the method rejects it. */
 bool integrator_limit_step(integrator *w, double most) HAMEL_CHECKED;
 
-/* Returns the smallest rtol that the current method uses; below it, rounding would outweigh shorter steps. */
+/* Returns the smallest rtol that the current method uses. With a smaller rtol, rounding would outweigh shorter
+ * steps. */
 double integrator_least_rtol(const integrator *w);
 
-/* Polls, and returns true if the run is canceled or past its deadline. Loops without another bound must call it. */
+/* Calls the poll function of the options. Returns true if the run is canceled or past its deadline. Loops without
+ * another bound must call this function. */
 bool integrator_stopped(integrator *w);
 
 /* Interpolates q[n], v[n] and *work = W at a time within the last step. Before the first step t must be the start time. */
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
                                     hamel_error *error) HAMEL_CHECKED;
 
-/* Sets s to the sensitivities at a time within the last step. */
+/* Sets `s` to the sensitivities at a time within the last step. */
 hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s,
                                                   hamel_error *error) HAMEL_CHECKED;
 

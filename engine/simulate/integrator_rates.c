@@ -22,8 +22,8 @@ bool integrator_stopped(integrator *w) {
 static int note_failure(integrator *w, hamel_status status, double t, const double *y) {
     double sum = 0;
     for (size_t i = 0; i < w->state_count; i++) sum += 0 * y[i];
-    if (!isfinite(t)) return -1; /* the step size is invalid as a consequence of an earlier failure */
-    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* the state is invalid for the same reason */
+    if (!isfinite(t)) return -1;                            /* an earlier failure has made the step size invalid */
+    if (w->failure != HAMEL_OK && !isfinite(sum)) return 1; /* an earlier failure has made the state invalid */
     w->failure = status;
     w->failed_evaluations++;
     w->failed_t = t;
@@ -38,7 +38,7 @@ static double approach_rate(const integrator *w) {
     return a > b ? a - sqrt(a * a - b * b) : a;
 }
 
-/* Does the same as integrator_evaluate for w = q' without copies, which would dominate the cost of small systems. */
+/* For w = q', does the same as integrator_evaluate without copies. Copies would dominate the cost of small systems. */
 static hamel_status rates_of_velocities(integrator *w, double t, const double *y, double *out, hamel_error *error) {
     for (size_t i = 0; i < w->n; i++) out[i] = w->velocity[i] = y[w->n + i];
     return dynamics_rates(w->dynamics, t, y, w->velocity, w->alpha, w->beta, out + w->n, w->wanted_lambda, error);
@@ -72,7 +72,7 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
 }
 
 /* The linearized constraints are stabilized like the constraints of the motion. BDF projects states but not
- * sensitivities, so the stabilization with BDF acts on the sensitivities only. It does not act along the
+ * sensitivities, so the stabilization with BDF acts on the sensitivities only. Stabilization does not act along the
  * constraints. */
 int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
     integrator *w = user;
@@ -83,7 +83,8 @@ int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s,
     return status == HAMEL_OK ? 0 : note_failure(w, status, t, y);
 }
 
-/* Removes the part off the manifold from a change (dq, dw) of the state passed last to w->variables. */
+/* Removes the component off the constraints from a change (dq, dw) of a state. w->variables must have been evaluated at
+ * this state last. */
 static hamel_status project_change(integrator *w, double *change) {
     double *dv = w->scratch;
     hamel_status status = variables_velocity_change(w->variables, change, change + w->n, dv);
@@ -91,10 +92,10 @@ static hamel_status project_change(integrator *w, double *change) {
     return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
 }
 
-/* Only the error along the constraints is controlled. Controlling the part off the constraints too would halve the
- * error at the ninth decile of 105 constrained examples (rtol 1e-9). But that part grows without bound near singular
- * configurations. For systems whose components differ by four powers of ten (Andrews' mechanism), its rounding would
- * stop the run. */
+/* Only the error along the constraints is controlled. Controlling the component off the constraints too would halve the
+ * error at the ninth decile of 105 constrained examples (rtol 1e-9). But that component grows without bound near
+ * singular configurations. For systems whose components differ by four powers of ten (Andrews' mechanism), its rounding
+ * would stop the run. */
 int integrator_project(void *user, double t, const double *y, double *c, double *error) {
     integrator *w = user;
     assert(y != w->scratch && w->model->m > 0);
@@ -114,9 +115,9 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
     return 0;
 }
 
-/* The work integral rarely limits the step size, because its tolerance, relative to the largest W so far, is loosened
- * by WORK_TOLERANCE. An error of W below its rounding error, some hundred units in the last place, does not limit the
- * step size either. */
+/* The tolerance of the work integral W is relative to the largest W so far and is loosened by WORK_TOLERANCE. W
+ * therefore rarely limits the step size. An error of W below its rounding error, some hundred units in the last place,
+ * does not limit the step size either. */
 static double work_weight(integrator *w, double work) {
     static const double WORK_ROUNDING = 1e-13;
     w->most_work = fmax(w->most_work, fabs(work));

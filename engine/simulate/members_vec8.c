@@ -16,8 +16,9 @@
 static const double LANE_SAFETY = 0.01;
 /* Ratio of the next step to the estimated step that just meets the tolerance (Hairer, Nørsett & Wanner, I, II.4). */
 static const double CAUTION = 0.9;
-/* A member is rerun alone after STIFF_STEPS steps bounded by stability if these are separated by fewer than CALM_STEPS
- * other steps, as in DOP853. It is also rerun after more than FAILURES_MOST consecutive failures; chosen. */
+/* If stability bounds STIFF_STEPS steps, separated by fewer than CALM_STEPS other steps, the member is rerun alone.
+ * DOP853 has the same test and numbers. After more than FAILURES_MOST consecutive failures the member is rerun as well;
+ * FAILURES_MOST is chosen. */
 enum { STIFF_STEPS = 15, CALM_STEPS = 6, FAILURES_MOST = 30 };
 
 /* State of one SIMD lane. */
@@ -108,7 +109,7 @@ static bool is_due(const vec8_run *a, int k, double until) {
     return p->taken && p->next_row < a->settings->row_count && settings_time(a->settings, p->next_row) <= until;
 }
 
-/* Outputs the rows of lane k within the step tried up to until[k], for all lanes in turn. */
+/* For each lane k, outputs the rows within the step tried up to (*until)[k]. */
 static bool send_rows(vec8_run *a, const bool *which, const vec8 *until) {
     const dop853_vec8 *d = &a->steps;
     bool open = false;
@@ -273,7 +274,8 @@ static double lane_step(const vec8_run *a, int k, double error, bool good) {
     return a->steps.h[k] * fmin(factor, good && a->lanes[k].failures == 0 ? DOP853_GROW : 1);
 }
 
-/* Accepts or rejects the step tried: sets good[k] to true if lane k accepts the step, which ends at (*until)[k]. */
+/* Accepts or rejects the step tried. If lane k accepts the step, sets good[k] to true and (*until)[k] to the end of the
+ * step. */
 static void check_steps(vec8_run *a, bool *good, vec8 *until, vec8 *next) {
     dop853_vec8 *d = &a->steps;
     vec8 error, product;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* A gradient is treated as near zero below this part of its largest value; chosen. Steps there are so short that a
- * regular motion cannot reverse the gradient within one. */
+ * regular motion cannot reverse the gradient within one step. */
 static const double FLAT = 0.1;
 
 const char *hamel_outcome_name(hamel_outcome outcome) {
@@ -111,7 +111,8 @@ static void add_invariants(hamel_summary *s, const trajectory *l, bool first) {
     }
 }
 
-/* Returns the distance of a value from the range that a check allows; ≤ 0 if the value is in the range. */
+/* Returns by how much a value is outside the range that a check allows, or a number ≤ 0 if the value is in the
+ * range. */
 static double violation(const model_check *c, double value) {
     double worst = -INFINITY;
     if (c->has_equals) worst = fmax(worst, fabs(value - c->equals) - c->tolerance);
@@ -132,7 +133,7 @@ static void add_always_checks(hamel_summary *s, const trajectory *l) {
 }
 
 /* Counts a change of rank if the new rank is found twice in a row. A rank found once belongs to a singular
- * configuration, which is counted when it is detected. */
+ * configuration. Singular configurations are counted when they are detected. */
 static void add_rank(monitor *o, size_t rank) {
     bool settled = rank == o->latest_rank;
     o->latest_rank = rank;

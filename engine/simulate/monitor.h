@@ -26,7 +26,7 @@ hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *er
  * constraints. The first call sets the initial values of invariants and energy. */
 void monitor_add(monitor *o, const trajectory *l, bool row, bool after_event);
 
-/* Includes the energy tolerance at the end of the last step in its maximum. */
+/* Updates the largest energy tolerance of the run with the energy tolerance at the end of the last step. */
 void monitor_add_step(monitor *o, trajectory *l);
 
 /* Records the value of a check whose time is l->t. */

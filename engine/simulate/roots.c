@@ -114,7 +114,7 @@ void roots_again(roots *w) {
     w->older_time = NAN;
 }
 
-/* Returns true if a function with this value has left its side. */
+/* Returns true if `value` is not on the side of function i. At its zero, the value must also exceed the noise. */
 static bool left_side(const roots *w, size_t i, double value) {
     return w->of[i].side != 0 && (w->of[i].touching ? roots_sign(value) == -w->of[i].side && fabs(value) > w->noise[i]
                                                     : roots_sign(value) != w->of[i].side);
@@ -237,8 +237,8 @@ static bool has_missed(roots *w, const integrator *steps, double start) {
     return any;
 }
 
-/* Finds the root at the beginning of the dip at t between a and c or, if only that direction counts, at its end. `low`
- * and `high` are the values at b and c, as in the search. */
+/* In the dip at t between a and c, a function leaves its side and returns. Finds the root at the beginning of the dip
+ * or, if only the return counts, the root at its end. `low` and `high` are the values at b and c, as in the search. */
 static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t, double c, roots_finding *finding,
                                 hamel_error *error) {
     size_t bytes = w->count * sizeof *w->low;
@@ -340,9 +340,9 @@ hamel_status roots_follow_jump(roots *w, const motion_state *at, hamel_error *er
     if (w->count == first) return HAMEL_OK;
     hamel_status status = raw_values_at(w, at, w->trial, error);
     if (status != HAMEL_OK) return status;
-    for (size_t i = first; i < w->count; i++) { /* w->trial becomes the new branches; NAN: chosen below */
+    for (size_t i = first; i < w->count; i++) { /* w->trial becomes the new branches; a NAN is replaced below */
         if (roots_is_slip(w, i)) {
-            w->trial[i] = *branch_at(w, i); /* decided later */
+            w->trial[i] = *branch_at(w, i); /* stick_slip_decide sets it later */
             continue;
         }
         const system_nonsmooth *of = roots_operator(w, i);

@@ -5,8 +5,8 @@
  * its beginning for the first function that leaves its side. The time is bracketed to rounding on the dense output.
  *
  * CVODE's root finding is not used for three reasons. After an event a function may start at its zero, with rounding on
- * either side, and its rate decides the direction. Both roots must be found if a function has two within one step. All
- * methods must use the same search, also those that are not part of CVODE.
+ * either side, and its rate decides the direction. If a function has two roots within one step, both must be found. All
+ * methods must use the same search, including the methods that are not part of CVODE.
  *
  * Results depend on the integrator's steps only, not on output times. */
 #pragma once
@@ -15,7 +15,8 @@
 #include "engine/simulate/integrator.h"
 #include "engine/simulate/uncertainty.h"
 
-/* One function. Other modules read `passed`, `from_zero` and `unnoticed` only. */
+/* One function, called "it" in the comments of the fields. Other modules read `passed`, `from_zero` and `unnoticed`
+ * only. */
 typedef struct root {
     /* −1, 1, or 0 if the side is undetermined until the function moves away; start_side: the side when the search began */
     int side, start_side;
@@ -42,7 +43,7 @@ typedef struct roots {
     double t; /* time at which the search began, or the root found last */
     root *of;
     bool begun;
-    double *noise, *last_noise; /* uncertainty of values of touching functions, now and at the end of the last search */
+    double *noise, *last_noise; /* uncertainty of values of functions at their zero, now and after the last search */
     double *slack;              /* rates up to this size are treated as 0 */
     double *first;              /* values when the search began */
     double *low, *high;         /* values at both ends of the interval that is searched */
@@ -85,22 +86,25 @@ typedef enum roots_finding {
     ROOTS_MISSED /* the first step skipped two roots of the same function; a shorter step is needed */
 } roots_finding;
 
-/* Searches the integrator's last step, from its beginning or from the time at which the search began if that is later.
- * If canceled, returns HAMEL_CANCELED without an error. */
+/* Searches the integrator's last step for roots, but only after the time at which the search began. If canceled,
+ * returns HAMEL_CANCELED without an error. */
 hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns the longest step in which the search can sample the forces on sticking contacts; INFINITY if no contact sticks. */
+/* Returns the longest step in which the search can sample the forces on sticking contacts, or INFINITY if no contact
+ * sticks. */
 double roots_pace(const roots *w);
 
-/* Returns true if function i, which passes now, was at its zero when the search began and `rate` has the opposite sign.
- * The time since the start of the search is then too short to be resolved. */
+/* Returns true if function i, which passes zero now, was at its zero when the search began and `rate` points away from
+ * its new side. The time since the start of the search is then too short to be resolved. */
 bool roots_contradicts(const roots *w, size_t i, double rate);
 /* Records the rate of the root function of event i before and after the event. */
 void roots_acted(roots *w, size_t i, double before, double after);
-/* Returns true if function i, which passed with the rate `before`, returns with `rate` to the side that it left. */
+/* Function i has passed zero with the rate `before`. Returns true if, with `rate`, it returns to the side that it
+ * left. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
-/* Returns true if i is a contact that passes at the time found or, at this rate, too soon afterwards for doubles to resolve
- * the difference. In the second case the contact is marked as passed. */
+/* Returns true if i is a contact that passes zero at the time found. If i would pass zero at this rate so soon
+ * afterwards that doubles do not resolve the difference, marks i as passed and returns true as well. */
 bool roots_meet(roots *w, size_t i, double rate);
-/* Returns true if the contact i, which meets its zero (`meets`) or is at its zero, closes at this rate. */
+/* Returns true if the contact i closes at this rate. If `meets` is true, the function of i counts as being at its
+ * zero. */
 bool roots_is_closing(const roots *w, size_t i, bool meets, double rate);

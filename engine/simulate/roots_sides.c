@@ -11,7 +11,7 @@
 
 static const double EXACT = 1e-3; /* factor on STATE_UNCERTAINTY for initial values, which are specified or projected */
 /* If an event stops the function of its contact, rounding may leave this part of the previous rate. In a contact that
- * slides a million times faster than it closes, the rate loses six of sixteen digits; two more are a reserve. */
+ * slides a million times faster than it closes, the rate loses six of sixteen digits; two more digits are a reserve. */
 static const double STOPPED = 1e-8;
 static const double VALUE_ROUNDING = 1e-15; /* relative to the terms of a function: a few units in the last place */
 
@@ -31,7 +31,8 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
         w->of[i].side = roots_sign(value); /* an event has moved the function away */
         w->noise[i] = 0;
     } else if (changed && fabs(rate) <= w->slack[i]) {
-        /* The function is at its zero within the tolerances, held by a constraint or about to pass again. */
+        /* The function is at its zero within the tolerances. A constraint holds it there, or it is about to pass
+         * again. */
         w->of[i].side = -w->of[i].side;
         w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
     } else {
@@ -54,7 +55,8 @@ static int resting_side(const roots *w, size_t i) {
     return w->model->events.list[i].contact && !w->of[i].held && !w->of[i].released ? -event_sign(w, i) : 0;
 }
 
-/* Sets the side of a function that is still at its zero after another event. It may leave 0 in either direction. */
+/* Sets the side of a function that is still at its zero after another event. The function may leave 0 in either
+ * direction. */
 static void place_resting(roots *w, size_t i, double rate, bool changed) {
     if (changed) w->of[i].side = fabs(rate) <= w->slack[i] ? resting_side(w, i) : roots_sign(rate);
     w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
@@ -86,8 +88,8 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
     w->noise[i] = w->of[i].touching ? fabs(value) : 0;
 }
 
-/* Returns true if active constraints already hold the function at its zero. These are all constraints that the event
- * activates, or all on which it acts by impulses. */
+/* Returns true if active constraints already hold the function at its zero: all constraints that its event activates
+ * are active, or all constraints on which the event acts by impulses. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     const bool *active = w->dynamics->discrete_state.active;
@@ -112,8 +114,8 @@ static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
 }
 
 /* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate. Returns 0
- * if both are 0 to rounding. The rate is treated as exact at the start. It is also treated as exact for a contact with
- * a direction, because an unnecessary event of such a contact does not change the motion. */
+ * if both are 0 to rounding. The rate is treated as exact at the start. The rate is also treated as exact for a contact
+ * with a direction, because an unnecessary event of such a contact does not change the motion. */
 static int next_sign(const roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i), exact = EXACT * w->slack[i];
@@ -128,9 +130,9 @@ static bool is_beyond(const roots *w, size_t i) {
     return e->contact && e->impulse_count > 0 && !w->of[i].held && roots_sign(w->first[i]) == event_sign(w, i);
 }
 
-/* Returns true if a function is about to leave its zero in the direction of its event. The event then happens now. This
- * is possible at the start, after another event has reversed the rate, and after forces have changed. An event that
- * does not change the motion happens at crossings only. */
+/* Returns true if a function is about to leave its zero in the direction of its event. The event then happens now.
+ * Functions leave their zeros in this way at the start, after another event has reversed the rate, and after forces
+ * have changed. An event that does not change the motion happens at crossings only. */
 static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i);

@@ -1,8 +1,8 @@
 /* run.c — execution of one run, from initial values to the summary.
  *
- * The integrator chooses its own steps; rows and checks between them are evaluated on its dense output, so output times do
- * not influence the steps. For an estimate of the global error, a second trajectory with a tenth of the tolerances runs in
- * parallel, so that no rows are stored. */
+ * The integrator chooses its own steps. Rows and checks between steps are evaluated on the dense output, so output
+ * times do not influence the steps. For an estimate of the global error, a second trajectory with a tenth of the
+ * tolerances runs in parallel. Rows can thus be compared without storing them. */
 #include "engine/base/monotonic.h"
 #include "engine/dynamics/initial_values.h"
 #include "engine/simulate/monitor.h"
@@ -106,7 +106,7 @@ static hamel_status start_trajectory(run *r, trajectory *l, double factor) {
     return trajectory_start(l, &options, r->error);
 }
 
-/* Warns if the function of an event leaves zero at the start, where the event does not happen. */
+/* Warns if the function of an event leaves zero at the start without causing the event. */
 static void warn_of_unnoticed(run *r) {
     const hamel_model *model = r->model;
     for (size_t i = 0; i < model->events.count; i++) {
@@ -217,8 +217,8 @@ static hamel_status ended_early(run *r, hamel_status status, bool started) {
     return started || send_header(r) ? HAMEL_LIMIT : refuse_rows(r);
 }
 
-/* The k-th events of both trajectories are the same event. The difference of their times is its error, which is reported with
- * column t. */
+/* The k-th events of both trajectories are the same event. The difference of their times is the error of the event's
+ * time, reported with column t. */
 static bool match_event(run *r, const trajectory *l, double t) {
     unmatched *u = &r->events;
     if (!r->summary->error_estimate) return true;
@@ -250,7 +250,7 @@ static bool match_certifier_event(void *context, const hamel_event_record *recor
     return match_event(r, &r->certifier, record->t);
 }
 
-/* Warns once that an impact at a corner changes the energy, because a rounded corner would not. */
+/* Warns once that an impact at a corner changes the energy, because a rounded corner would conserve it. */
 static void warn_of_turn(run *r) {
     const trajectory *l = &r->main;
     if (l->turned < 0 || r->warned_of_turn) return;
@@ -261,7 +261,8 @@ static void warn_of_turn(run *r) {
          l->turned_at, r->model->system->constraints[l->turned].name, l->turned_energy);
 }
 
-/* Applies the pending events. */
+/* Applies the pending events. The main trajectory sends them to the sink; the certifying trajectory only compares their
+ * times. */
 static hamel_status apply_events(run *r, trajectory *l, bool *terminated) {
     bool main = l == &r->main;
     hamel_status status =
@@ -364,7 +365,8 @@ static hamel_status output_last_row(run *r) {
     monitor_add(&r->monitor, &r->main, true, false);
     hamel_status status = output_row(r, r->main.t);
     if (status != HAMEL_OK || !r->summary->error_estimate) return status;
-    return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated); /* to its own end */
+    /* The certifying trajectory may reach the event at another time. */
+    return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated);
 }
 
 static hamel_status check_here(run *r, size_t check) {

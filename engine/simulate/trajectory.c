@@ -80,7 +80,7 @@ void trajectory_free(trajectory *l) {
     *l = (trajectory){0};
 }
 
-/* Returns the state evaluated last. Its rates are those that `events` evaluated last. */
+/* Returns the state evaluated last. Its rates are those that l->events evaluated last. */
 static motion_state state_of(const trajectory *l) {
     return (motion_state){
         l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values, l->events.bends, l->events.bend_slack};
@@ -126,7 +126,7 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     return status;
 }
 
-/* Adds an error if no state on the constraints is found, because a state that violates them is never output. */
+/* Adds an error if no state on the constraints is found. A state that violates the constraints is never output. */
 static hamel_status fail_projection(const trajectory *l, hamel_error *error) {
     const hamel_model *model = l->model;
     size_t worst = 0;
@@ -317,7 +317,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     assert(!l->integrator && l->t == l->model->settings.start);
     if (l->roots) {
         if (l->branches) status = branch_change_foresee(l->branches, l->q, l->v, error);
-        if (status == HAMEL_OK) status = evaluate_here(l, error); /* these branches are held until the next event */
+        if (status == HAMEL_OK) status = evaluate_here(l, error); /* its branches are held until the next event */
         l->dynamics->held = true;
         motion_state at = present_state(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
@@ -331,7 +331,8 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     return status == HAMEL_OK ? limit_steps(l, error) : status;
 }
 
-/* Repeats a step that skipped two roots of the same function with a shorter step. */
+/* After a step that skipped two roots of the same function, restarts from the beginning of the step with a shorter
+ * one. */
 static hamel_status repeat_shorter(trajectory *l, hamel_error *error) {
     double step = (l->integrator->t - l->start_t) / SHORTENED;
     size_t i = 0;

@@ -62,16 +62,16 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
  * constraints is found, HAMEL_INTEGRATION at a singular configuration, or a status of the dynamics or the integrator. */
 hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
 
-/* Takes one step of the integrator and searches the step for events. Returns statuses as integrator_step. */
+/* Takes one step of the integrator and searches the step for events. Returns the same statuses as integrator_step. */
 hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns the time up to which states can be evaluated. If there is an event in the last step, this is the time of the
- * event. Call trajectory_apply_events in this case before the next step. */
+/* Returns the time up to which states can be evaluated. If there is an event in the last step, returns the time of the
+ * event. Then call trajectory_apply_events before the next step. */
 double trajectory_reach(const trajectory *l);
 
 /* Applies the pending events one after the other, evaluates the state after the last one, and restarts the integrator.
- * `report` (may be NULL) is called for each event of the description. If it returns false, HAMEL_CANCELED is returned without
- * an error. Sets *terminated to true if an event ends the run. */
+ * `report` (may be NULL) is called for each event of the description. If `report` returns false, returns HAMEL_CANCELED
+ * without an error. Sets *terminated to true if an event ends the run. */
 typedef bool trajectory_report(void *context, const hamel_event_record *record);
 hamel_status trajectory_apply_events(trajectory *l, trajectory_report *report, void *context, bool *terminated,
                                      hamel_error *error) HAMEL_CHECKED;
@@ -86,8 +86,8 @@ void trajectory_row(const trajectory *l, double *row);
 /* Returns the energy tolerance at the state evaluated last. */
 double trajectory_energy_tolerance(const trajectory *l);
 
-/* Returns the energy tolerance at the end of the last step, to include it in the maximum over all states. Returns 0
- * unless some velocity exceeds its previous maximum by a fifth. */
+/* Returns the energy tolerance at the end of the last step, for the maximum over all states. If no velocity exceeds its
+ * previous maximum by a fifth, returns 0. */
 double trajectory_energy_tolerance_of_step(trajectory *l);
 
 static inline const double *trajectory_invariants(const trajectory *l) {

@@ -39,8 +39,7 @@ void uncertainty_find(uncertainty *u, const motion_state *at, double *value, dou
 double energy_tolerance(const hamel_model *model, const double *M, const double *Q, const double *q, const double *v,
                         double energy);
 
-/* Returns Σ M_ii atol_i²/rtol, which is the energy tolerance for velocities of atol/rtol; at lower velocities atol
- * dominates. */
+/* Returns Σ M_ii atol_i²/rtol, the energy tolerance for velocities of atol/rtol. At lower velocities atol dominates. */
 double energy_at_rest(const hamel_model *model, const double *M);
 
 /* Returns true if an error of the work balance is far larger than the energy tolerance. */

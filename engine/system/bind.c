@@ -81,7 +81,7 @@ static bool fault(machine *m, const syntax_item *item, const char *format, ...) 
 
 static bool push_value(machine *m, graph_node node, const char *name) {
     system_binder *b = m->s->binder;
-    if (node < 0 && !name) /* a quantity's provider has reported it, or the graph failed */
+    if (node < 0 && !name) /* an error has been reported, or the graph failed */
         return graph_status(m->s->graph) != HAMEL_OK && binder_graph_fault(m->s, m->pointer);
     machine_value *stack = arena_grow(m->s->memory, b->stack, &b->stack_capacity, m->depth + 1, sizeof *stack);
     if (!stack) return binder_graph_fault(m->s, m->pointer);
@@ -120,7 +120,7 @@ static bool integer_value(machine *m, const syntax_item *item, graph_node node, 
     binder_note_structural(m->s, node);
     if (!binder_number(m->s, node, &number)) {
         if (graph_status(m->s->graph) != HAMEL_OK) return binder_graph_fault(m->s, m->pointer);
-        *value = 1; /* arbitrary: the result of this walk is discarded if a parameter is not bound yet */
+        *value = 1; /* any number: if a parameter is not bound yet, the result of this walk is discarded */
         return m->s->binder->waiting_count > 0 ||
                fault(m, item, "%s may contain only numbers, parameters and loop variables", what);
     }
@@ -161,7 +161,8 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                  places[m->place].meaning);
 }
 
-/* Returns the coordinate x if text is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), otherwise NULL. */
+/* If `text` is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), returns the coordinate x. Otherwise returns
+ * NULL. */
 static const char *coordinate_of_velocity(const machine *m, const char *text) {
     static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
     char name[NAME_BYTES];
@@ -428,8 +429,8 @@ static void read_outer(const machine *m, size_t body, long long outer[SCOPE_MAX]
     }
 }
 
-/* Returns the memory of the sum with this body. Clears it if its lower end or outer variables differ or if it exceeds
- * `last`. */
+/* Returns the memory of the sum with this body. If the stored sum has another lower end or other outer variables, or
+ * extends beyond `last`, clears the memory. */
 static sum_memory *memory_of(machine *m, size_t body, long long first, long long last) {
     sum_memory *memory = &m->memories[body % SUM_MEMORIES], fresh = {body, first, first - 1, 0, {0}};
     read_outer(m, body, fresh.outer);

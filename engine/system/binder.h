@@ -84,21 +84,21 @@ static inline bool binder_is_constant(const hamel_system *s, graph_node node) {
 /* Returns true if a node is linear in the velocities: its derivatives with respect to them contain no velocity. */
 bool binder_is_linear(hamel_system *s, graph_node node);
 
-/* Returns zeroed memory in the arena; NULL after adding an error at `pointer`. */
+/* Returns zeroed memory in the arena, or NULL after adding an error at `pointer`. */
 void *binder_alloc(hamel_system *s, size_t count, size_t size, const char *pointer);
 
-/* Returns a copy of a text in the arena, which outlives the description; NULL after adding an error. */
+/* Returns a copy of a text, or NULL after adding an error. The copy is in the arena, which outlives the description. */
 const char *binder_text(hamel_system *s, const char *text, const char *pointer);
 
 /* Appends a copy of an item to an array in the arena; `items` is the address of the pointer to the array. Returns the
- * address of the copy; NULL after adding an error. */
+ * address of the copy, or NULL after adding an error. */
 void *binder_append(hamel_system *s, void *items, size_t *count, size_t *capacity, const void *item, size_t size,
                     const char *pointer);
 
-/* Checks the form of a name, which may have an index. Adds an error and returns false if it is invalid. */
+/* Checks the form of a name, which may have an index. If the name is invalid, adds an error and returns false. */
 bool binder_check_name(hamel_system *s, const char *name, const char *pointer);
 
-/* Adds a slot; returns its index, or −1 after an error. */
+/* Adds a slot. Returns its index, or −1 after an error. */
 int32_t binder_add_slot(hamel_system *s, const char *name, const char *pointer, const hamel_expressions *value,
                         system_place place, const loop_scope *scope);
 
@@ -108,10 +108,11 @@ bool binder_resolve_slot(hamel_system *s, int32_t slot);
 /* Returns true if the slot is bound or has an error. Otherwise notes that the slot must be bound first. */
 bool binder_need_slot(hamel_system *s, int32_t slot);
 
-/* Computes the value of a bound slot of numbers and parameters. Adds an error and returns false if it is not finite. */
+/* Computes the value of a bound slot of numbers and parameters. If the value is not finite, adds an error and returns
+ * false. */
 bool binder_slot_number(hamel_system *s, int32_t slot, double *value);
 
-/* Returns an array in the arena with room for one more item; NULL after adding an error. */
+/* Returns an array in the arena with room for one more item, or NULL after adding an error. */
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer);
 
 /* Adds a name to a name space of elements. Adds an error and returns false if the name is already used. */
@@ -122,7 +123,7 @@ bool binder_declare_element(hamel_system *s, symbol_table *table, const char *na
  * failure. */
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
-/* Like binder_add_constraint, for a name that descriptions cannot refer to. */
+/* Does the same as binder_add_constraint for a name that descriptions cannot refer to. */
 bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
 /* Sets the equation f = 0 of a constraint, and derives its order from the symbols in f. */
@@ -139,8 +140,9 @@ void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph
  * is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);
 
-/* Binds an expression as far as possible. If it needs unbound slots, these are listed in `waiting` and *complete is false.
- * Returns GRAPH_NONE after adding an error. Returns GRAPH_NONE without an error if the expression is absent. */
+/* Binds an expression as far as possible. If the expression needs unbound slots, lists them in `waiting` and sets
+ * *complete to false. Returns GRAPH_NONE after adding an error. Returns GRAPH_NONE without an error if the expression
+ * is absent. */
 graph_node binder_walk(hamel_system *s, const hamel_expression *e, system_place place, const loop_scope *scope,
                        syntax_goal goal, const system_quantities *quantities, bool *complete);
 
@@ -210,7 +212,7 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
 /* Returns true if a text is a name, with or without indices. */
 bool binder_looks_like_name(const char *text);
 
-/* Like family_name, for a name that is being declared: inside a family it must have an index. */
+/* Does the same as family_name for a name that is being declared. Inside a family the name must have an index. */
 const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
 /* Computes the integers (indices, bounds of ranges) that `count` items of postfix code leave on the stack (bind.c). */

@@ -2,7 +2,7 @@
  *
  * Every value has a JSON Pointer (or another position that the caller uses), at which later errors are reported. The
  * caller owns all memory, which must outlive the description. All strings are UTF-8 and NUL-terminated. An absent
- * expression has text NULL, an absent list has length 0. */
+ * expression has text NULL; an absent list has length 0. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +27,8 @@ typedef struct hamel_expressions {
     size_t count;
 } hamel_expressions;
 
-/* "for": ranges of indices, outermost first. `text` is "i = 1..N"; the object form gives one range for each key. */
+/* "for": ranges of indices, outermost first. Each range is a text such as "i = 1..N". The JSON form {"i": [1, "N"]} has
+ * one range for each key. */
 typedef struct hamel_family {
     const char *pointer;
     const char **ranges;
@@ -51,8 +52,8 @@ typedef struct hamel_quasi_velocity {
     hamel_expression initial;
 } hamel_quasi_velocity;
 
-/* A named expression: a definition (which may be a vector of 2 or 3 components), an output, or a generalized force (the
- * name is the coordinate's). */
+/* A named expression: a definition, an output, or a generalized force. A definition may be a vector of 2 or 3
+ * components. A generalized force has the name of its coordinate. */
 typedef struct hamel_named {
     const char *pointer, *name;
     hamel_expressions value;

@@ -58,7 +58,7 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
     return true;
 }
 
-/* Adds T = m v·v/2 by component, and the weight. The weight is a potential −m g·r if m and g are constant, otherwise a
+/* Adds T = m v·v/2 by component, and the weight. If m and g are constant, the weight is a potential −m g·r, otherwise a
  * force. */
 static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3],
                        const char *pointer) {
@@ -112,7 +112,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     for (size_t i = 0; i < 3; i++) {
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
-        for (size_t j = i + 1; j < 3; j++) { /* keep the mean of both entries, which may be rounded */
+        for (size_t j = i + 1; j < 3; j++) { /* both entries may be rounded: keep their mean */
             graph_node product =
                 graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
             graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));
@@ -122,7 +122,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     }
 }
 
-/* Returns the element with this name, expanded in scope; NULL if the declaration of the element failed. */
+/* Returns the element with this name, expanded in scope, or NULL if the declaration of the element failed. */
 static const system_located *element_of(hamel_system *s, const char *name, const char *pointer,
                                         const loop_scope *scope) {
     const char *expanded = name ? family_name(s, name, pointer, scope) : NULL;
@@ -137,7 +137,7 @@ static void warn_of_inertia(hamel_system *s, const hamel_body *b, const system_l
         system_warn(s, b->pointer, "`%s` rotates but has no inertia: it moves like a particle", e->name);
     if (!turns && b->inertia.count && b->orientation.kind == HAMEL_PARALLEL)
         system_warn(s, b->inertia.pointer,
-                    "the inertia of `%s` has no effect: without an orientation it does not rotate", e->name);
+                    "the inertia of `%s` has no effect: without an orientation the body does not rotate", e->name);
 }
 
 static void lower_masses(hamel_system *s) {

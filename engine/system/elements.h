@@ -8,7 +8,7 @@ typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
     const hamel_position *given;       /* position as written */
     const hamel_orientation *orientation;
-    const char *in, *in_pointer; /* frame of position and axes, unless `given` names a frame; NULL: inertial */
+    const char *in, *in_pointer; /* frame of the axes and, if `given` names no frame, of the position; or NULL */
     size_t loop_count;
     loop_variable *loops;               /* scope of the names in `given` and `in` */
     int32_t parent;                     /* frame or body in which the position is given; −1: inertial */
@@ -46,7 +46,7 @@ void located_carried(hamel_system *s, const system_located *e, const graph_node 
 bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9],
                  graph_node omega[3], graph_node omega_body[3]);
 
-/* Returns the sine of the angle between the first and the third Euler axis; GRAPH_NONE for other orientations. */
+/* Returns the sine of the angle between the first and the third Euler axis, or GRAPH_NONE for other orientations. */
 graph_node rotation_sine(hamel_system *s, const hamel_orientation *o, const graph_node *values);
 
 void node_matrix_times(graph *g, const graph_node a[9], const graph_node b[9], graph_node out[9]);
@@ -64,11 +64,11 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
 void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name);
 void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const graph_node nodes[9], const char *name);
 
-/* Checks the radius of a wheel. Adds an error and returns false if it is negative. */
+/* Checks the radius of a wheel. If the radius is negative, adds an error and returns false. */
 bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node);
 
-/* Warns if the wheel of the rolling joint `name` is not on the side of the surface to which the joint's constant normal
- * (inertial components) points. */
+/* Warns if the wheel of the rolling joint `name` starts behind the surface. The joint's normal is constant, in inertial
+ * components, and must point to the wheel. */
 void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
                    graph_node radius, const system_located *wheel, const system_located *surface);
 

@@ -1,13 +1,13 @@
 /* events.c — declares events: coordinates to set, and constraints to activate, to deactivate or to apply an impulse to.
  *
  * The equation of an impulse becomes a constraint that is active only during the impulse. These constraints follow all
- * others, so that the indices of declared constraints do not change. */
+ * other constraints, so the indices of declared constraints do not change. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Returns the target "x" or "x'" of an assignment; −1 after adding an error. */
+/* Returns the target "x" or "x'" of an assignment, or −1 after adding an error. */
 static int32_t target_of(hamel_system *s, const hamel_named *item, const loop_scope *scope) {
     size_t length = strlen(item->name);
     bool velocity = length > 0 && item->name[length - 1] == '\'';
@@ -80,7 +80,7 @@ static int32_t add_impulsive_row(hamel_system *s, const system_event *e, const h
     return (int32_t)index;
 }
 
-/* Returns the index of the constraint of an impulse; −1 after adding an error. */
+/* Returns the index of the constraint of an impulse, or −1 after adding an error. */
 static int32_t struck(hamel_system *s, const system_event *e, const hamel_expression *c, const loop_scope *scope) {
     if (c->text && binder_looks_like_name(c->text)) {
         const char *name = family_name(s, c->text, c->pointer, scope);

@@ -6,9 +6,10 @@
  *
  *     Jᵀ g = ∂f/∂q,     g = (J Jᵀ)⁻¹ J ∂f/∂q                (for P in Cartesian coordinates g = ∇f)
  *
- * Without `against`, the slip velocity is that of P. With `against`, it is that of P relative to the material of
- * `against`, on which the opposite force acts. f may contain coordinates of other elements (a relaxed constraint such
- * as θ − φ = 0, Baruh example 4.12). For coordinates that move P, the reaction must be equivalent to a force at P. */
+ * Without `against`, the slip velocity is that of P. With `against`, the slip velocity is that of P relative to the
+ * material of `against`. The opposite force acts on `against`. f may contain coordinates of other elements (a relaxed
+ * constraint such as θ − φ = 0, Baruh example 4.12). For coordinates that move P, the reaction must be equivalent to a
+ * force at P. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -38,7 +39,7 @@ static bool can_be_pressed(const system_located *e) {
     return *e->name && strcmp(e->kind, "frame") != 0;
 }
 
-/* For each coordinate, counts the elements that it moves if `count` is not NULL, otherwise lists them in *out. */
+/* If `count` is not NULL, counts the elements that each coordinate moves. Otherwise lists these elements in *out. */
 static void walk_moved(hamel_system *s, size_t *count, moved *out) {
     const system_binder *b = s->binder;
     for (size_t e = 0; e < b->located_count; e++) {
@@ -98,7 +99,8 @@ static bool is_noted(const friction_work *w, int32_t element) {
     return false;
 }
 
-/* Lists the elements whose position occurs in the equation, or else those that its coordinates move. */
+/* Lists the elements whose position occurs in the equation. If there are no such elements, lists the elements that the
+ * coordinates of the equation move. */
 static size_t candidates(friction_work *w, const system_constraint *c, int32_t list[NAMED]) {
     hamel_system *s = w->s;
     system_binder *b = s->binder;
@@ -115,7 +117,7 @@ static size_t candidates(friction_work *w, const system_constraint *c, int32_t l
     return count;
 }
 
-/* Returns the index of the element on which the constraint presses; −1 after adding an error. */
+/* Returns the index of the element on which the constraint presses, or −1 after adding an error. */
 static int32_t pressed(friction_work *w, const system_constraint *c, const hamel_friction *f, const loop_scope *scope) {
     hamel_system *s = w->s;
     if (f->on.name) return located_end(s, &f->on, scope);
@@ -130,11 +132,11 @@ static int32_t pressed(friction_work *w, const system_constraint *c, const hamel
     if (count == 0) {
         system_fail(s, f->pointer, "friction acts on a particle or point, but no coordinate in `%s` moves one",
                     c->name);
-        return hamel_suggest(s->error, "declare the point that slides under `points` and name it in `on`"), -1;
+        return hamel_suggest(s->error, "declare the sliding point in `points` and name it in `on`"), -1;
     }
     const char *others = count > NAMED ? " and others" : "";
     system_fail(s, f->pointer, "the constraint `%s` can press on %s%s", c->name, names, others);
-    return hamel_suggest(s->error, "name the one that slides in `on`"), -1;
+    return hamel_suggest(s->error, "use `on` to name the element that slides"), -1;
 }
 
 /* Evaluates a node at the initial coordinates. Returns false if the value is not finite. */
@@ -203,7 +205,8 @@ static bool find_gradient(friction_work *w, const system_constraint *c, int32_t 
     return f >= 0;
 }
 
-/* Returns true if Jᵀ g = ∂f/∂q at the initial state; otherwise sets *worst to the coordinate with the largest error. */
+/* If Jᵀ g = ∂f/∂q at the initial state, returns true. Otherwise sets *worst to the coordinate with the largest
+ * error. */
 static bool is_force_at_point(friction_work *w, const system_constraint *c, const system_friction *f, int32_t *worst) {
     graph *g = w->s->graph;
     double most = 0, size = 0;
@@ -229,7 +232,7 @@ static bool check_point(friction_work *w, const system_constraint *c, const hame
     if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, in->pointer);
     system_fail(s, in->pointer, "the reaction of `%s` is not equivalent to a force at `%s`: they differ in `%s`",
                 c->name, name, worst >= 0 ? s->coordinates[worst].name : "the initial state");
-    return hamel_suggest(s->error, "name in `on` the point that the constraint keeps in place"), false;
+    return hamel_suggest(s->error, "use `on` to name the point that the constraint keeps in place"), false;
 }
 
 /* Computes the slip velocity of the element: absolute, or relative to the material of `against`. */
@@ -247,7 +250,7 @@ static bool find_slip(friction_work *w, const hamel_friction *in, const system_l
     return true;
 }
 
-/* Binds a coefficient of friction; adds an error if it is constant and negative. */
+/* Binds a coefficient of friction. If the coefficient is constant and negative, adds an error. */
 static graph_node coefficient(hamel_system *s, const hamel_expression *e, const loop_scope *scope) {
     double value;
     graph_node node = system_bind(s, e, PLACE_ENERGY, scope, SYNTAX_EXPRESSION, NULL);
@@ -257,7 +260,7 @@ static graph_node coefficient(hamel_system *s, const hamel_expression *e, const 
     return GRAPH_NONE;
 }
 
-/* Binds the static coefficient; adds an error if it is less than the sliding one. */
+/* Binds the static coefficient. If it is less than the sliding coefficient, adds an error. */
 static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *out) {
     double sliding, sticking;
     out->limit = out->coefficient;
@@ -285,8 +288,8 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
     return hamel_suggest(s->error, "leave out `regularization`, or `static`"), false;
 }
 
-/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|. Its sign is normalized, so that equal speeds share a
- * node. */
+/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|. The sign of the speed is normalized, so equal speeds share
+ * a node. */
 static bool find_speed(hamel_system *s, const hamel_friction *in, system_friction *f) {
     graph *g = s->graph;
     graph_node along = graph_sub(g, graph_mul(g, f->slip[1], f->normal[0]), graph_mul(g, f->slip[0], f->normal[1]));
@@ -351,7 +354,7 @@ static void lower_friction(friction_work *w, size_t index) {
     loop_scope scope;
     scope_from(&scope, c->loops, c->loop_count);
     if (c->order != CONSTRAINT_HOLONOMIC) {
-        system_fail(s, in->pointer, "friction needs a constraint on positions, and `%s` contains velocities", c->name);
+        system_fail(s, in->pointer, "friction needs a constraint on positions, but `%s` contains velocities", c->name);
         return;
     }
     system_friction f = {.constraint = (int32_t)index, .pointer = c->pointer};
@@ -400,7 +403,8 @@ static bool add_held(hamel_system *s, system_friction *f) {
     return true;
 }
 
-/* Finds or adds the constraints `along` = 0. owner[node] is the friction that added them for that node, or −1. */
+/* Finds or adds the constraints `along` = 0. owner[node] is the index of the friction that added the constraints for
+ * that node, or −1. */
 static bool add_rows(hamel_system *s, size_t which, int32_t *owner) {
     assert(which < s->friction_count && s->frictions[which].along_count > 0);
     system_friction *f = &s->frictions[which];

@@ -198,7 +198,7 @@ static bool faulty(const system_binder *b, const system_located *e) {
            (e->orientation_slot >= 0 && b->slots[e->orientation_slot].state == SLOT_FAULTY);
 }
 
-/* A search through elements, with a stack of those still to visit. */
+/* A search through elements, with a stack of the elements still to visit. */
 typedef struct located_search {
     hamel_system *s;
     int32_t *stack;

@@ -97,7 +97,7 @@ static bool parse_sequence(hamel_system *s, const hamel_orientation *o, int axis
     *extrinsic = lower;
     if (good) return true;
     system_fail(s, o->sequence_pointer ? o->sequence_pointer : o->pointer, "`%.20s` is not an Euler sequence", text);
-    return hamel_suggest(s->error, "write three axes, neighbours different: \"ZXZ\", \"ZYX\", ... (intrinsic), or "
+    return hamel_suggest(s->error, "write three axes with different neighbours: \"ZXZ\", \"ZYX\", ... (intrinsic), or "
                                    "\"zxz\", ... (extrinsic)"),
            false;
 }

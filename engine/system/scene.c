@@ -146,7 +146,7 @@ static void make_members(scene_maker *m, hamel_shape_kind kind, const hamel_end 
     for (family_begin(&f, m->s, family); family_next(&f);) make_default(m, kind, ends, count, name, &f.scope);
 }
 
-/* Draws an element as a point, or as a line from the origin of `frame` if given. */
+/* Draws an element as a point or, if `frame` is not NULL, as a line from the origin of `frame`. */
 static void make_element(scene_maker *m, const char *pointer, const char *name, const char *frame,
                          const hamel_family *family) {
     const hamel_end ends[2] = {{.pointer = pointer, .name = frame}, {.pointer = pointer, .name = name}};

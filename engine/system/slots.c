@@ -1,7 +1,8 @@
 /* slots.c — binds definitions and parameters before the expressions that refer to them.
  *
- * A walk over an expression notes the unbound slots that it needs. These are bound first, with an explicit stack, and the
- * expression is walked again. If a slot needs one that is still on the stack, the definitions are circular. */
+ * A walk over an expression notes the unbound slots that it needs. The noted slots are bound first, with an explicit
+ * stack, and the expression is walked again. If a slot needs a slot that is still on the stack, the definitions are
+ * circular. */
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
@@ -44,7 +45,7 @@ static bool bind_slot_once(hamel_system *s, int32_t index, bool *complete) {
         if (slot.nodes[k] < 0 && s->error->count + s->error->omitted == faults) binder_graph_fault(s, slot.pointer);
         if (!whole) {
             *complete = false;
-            return good; /* bind the slots that it needs, then walk this component again */
+            return good; /* bind the slots that the component needs, then walk the component again */
         }
     }
     if (good && (size_t)index < s->parameter_count) good = bind_parameter(s, index, slot.nodes[0]);

@@ -102,7 +102,7 @@ static bool name_is_free(hamel_system *s, const char *name, const char *pointer)
     return true;
 }
 
-/* Checks the form of a name and adds it to the name space of quantities; reports errors at `pointer`. */
+/* Checks the form of a name and adds the name to the name space of quantities. Reports errors at `pointer`. */
 static bool declare(hamel_system *s, const char *name, entry_kind kind, size_t index, const char *pointer) {
     if (!name_is_free(s, name, pointer)) return false;
     hamel_status status = symbol_add(&s->binder->quantities, name, strlen(name), entry_make(kind, index), NULL);
@@ -378,7 +378,7 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f) {
     if (f < 0 || (depends & moving)) return;
     if (c->written)
         system_fail(s, c->pointer, "the constraint `%s` contains no coordinate", c->name);
-    else if (!graph_is_zero(s->graph, f)) /* an element's equation 0 = 0 without coordinates holds */
+    else if (!graph_is_zero(s->graph, f)) /* elements may add equations 0 = 0 */
         system_fail(s, c->pointer, "the constraint `%s` contains no coordinate and does not hold", c->name);
 }
 
@@ -404,7 +404,7 @@ void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph
                   "");
 }
 
-/* Binds an expression of parameters, if given. Sets its value and node, and notes its required unit. */
+/* Binds an expression of parameters if there is one. Sets its value and node, and notes its required unit. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index, double *value, graph_node *node) {
     *node = GRAPH_NONE;
@@ -485,7 +485,8 @@ static bool create_binder(hamel_system *s) {
     return true;
 }
 
-/* Runs last, so that alternatives do not affect the numbers of the nodes in the equations. */
+/* Checks the values of inputs in other runs. Runs last, so these values do not affect the numbers of the nodes in the
+ * equations. */
 static void check_alternatives(hamel_system *s) {
     const hamel_expressions *all = &s->description->alternatives;
     for (size_t i = 0; i < all->count && !system_interrupted(s); i++)
@@ -496,8 +497,8 @@ static void resolve_slots(hamel_system *s) {
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
 
-/* The steps of system_create: names before expressions, constraints before forces that contain reactions, tables before
- * parameters that use them, alternatives last. */
+/* The steps of system_create. Names precede expressions, constraints precede forces that contain reactions, and tables
+ * precede parameters that use tables. */
 static void (*const steps[])(hamel_system *s) = {
     units_declare,        declare_parameters,  tables_declare,           resolve_parameters,
     tables_resolve,       declare_coordinates, declare_quasi_velocities, declare_definitions,

@@ -75,7 +75,7 @@ typedef struct system_friction {
     int32_t constraint; /* index of the constraint whose reaction is the normal force */
     const char *pointer;
     graph_node coefficient;
-    graph_node limit;      /* static μ; not less than the sliding one */
+    graph_node limit;      /* static μ; not less than the sliding μ */
     double regularization; /* a speed; if it is 0, points at rest stick */
     graph_node normal[3];  /* g; λ g is the force of the reaction on the point, in inertial components */
     graph_node slip[3];    /* velocity of the point relative to the surface */
@@ -91,7 +91,7 @@ typedef struct system_friction {
     size_t count;
 } system_friction;
 
-/* Kinds of nonsmooth operators. A symbol represents the branch of each (mechanics/nonsmooth.h). */
+/* Kinds of nonsmooth operators. A symbol represents the branch of each operator (mechanics/nonsmooth.h). */
 typedef enum nonsmooth_kind {
     NONSMOOTH_SIGN,
     NONSMOOTH_FLOOR,
@@ -104,7 +104,7 @@ typedef struct system_nonsmooth {
     const graph_table *table;
     graph_node written, argument; /* argument z as written; z with branch symbols for the operators inside z */
     bool held;                    /* false if the operator is not replaced, because z contains unknowns */
-    bool jumps;         /* an operator applied to z jumps where the branch changes; false if all have only kinks */
+    bool jumps;                   /* whether any operator applied to z jumps where the branch changes */
     int32_t slip, part; /* NONSMOOTH_SLIP, _DIRECTION: index of the slip in the model, index of the component */
     int32_t next;       /* next operator with the same `written`, or −1 */
 } system_nonsmooth;
@@ -141,8 +141,8 @@ typedef struct system_action {
 } system_action;
 
 /* A force F of the description and the quantity along which F does work. Its generalized forces are F ∂along/∂s; s are
- * coordinates or velocities, depending on `kind`. Used in the check by finite differences
- * (engine/analyze/differences.c). */
+ * coordinates or velocities, depending on `kind`. engine/analyze/differences.c uses the struct to check equations by
+ * finite differences. */
 typedef struct system_work {
     graph_node force, along;
     graph_symbol_kind kind; /* kind of the symbols s */
@@ -238,8 +238,8 @@ typedef struct hamel_system {
     system_binder *binder;
 } hamel_system;
 
-/* Checks a description, except the expressions of outputs, invariants and checks, and adds errors to `error`. Sets *out
- * even after errors, unless memory ran out, so that later passes can report further errors. Returns HAMEL_OK if there
+/* Checks a description, except the expressions of outputs, invariants and checks, and adds errors to `error`. If memory
+ * has not run out, sets *out even after errors. Later passes can then report further errors. Returns HAMEL_OK if there
  * is no error. */
 hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, const hamel_description *d,
                            const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
@@ -263,7 +263,7 @@ typedef enum system_place {
 #undef X
 } system_place;
 
-/* Returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or
+/* `get` returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or
  * constraints, according to the quantity's signature. Without a provider, derived quantities are 0, and only syntax and
  * names are checked. */
 typedef struct system_quantities {
@@ -276,10 +276,11 @@ typedef struct system_quantities {
 graph_node system_bind(hamel_system *s, const hamel_expression *expression, system_place place, const loop_scope *scope,
                        syntax_goal goal, const system_quantities *quantities);
 
-/* Computes the value of an expression of parameters. Adds an error and returns false on failure or if it is not finite. */
+/* Computes the value of an expression of parameters. If the value cannot be computed or is not finite, adds an error
+ * and returns false. */
 bool system_number(hamel_system *s, const hamel_expression *expression, const loop_scope *scope, double *value);
 
-/* Like system_number, for the node to which the expression was bound. */
+/* Does the same as system_number for the node to which the expression was bound. */
 bool system_node_number(hamel_system *s, const hamel_expression *expression, graph_node node, double *value);
 
 /* Polls for cancellation; call it at short intervals. If canceled, adds an error once and returns true. */

@@ -1,9 +1,9 @@
 /* unit.c — computes with units, and reads the texts of units with UDUNITS-2.
  *
- * UDUNITS keeps its status, error handler and parser state in globals. Only this file calls it, under one lock, and
- * returns plain structs. The list of units of UDUNITS is read once per process, when a unit outside `common` is first
- * needed; reading takes 4 ms (measured). The UDUNITS scanner exits the process if an allocation fails, so free memory
- * is checked first. */
+ * UDUNITS keeps its status, error handler and parser state in globals. Only this file calls UDUNITS, under one lock,
+ * and returns plain structs. The list of units of UDUNITS is read once per process, when a unit outside `common` is
+ * first needed; reading takes 4 ms (measured). The UDUNITS scanner exits the process if an allocation fails, so free
+ * memory is checked first. */
 #include "engine/system/unit.h"
 #include "engine/base/memory_left.h"
 
@@ -121,7 +121,7 @@ static ut_status refuse_unit(reading *r, const char *why) {
 
 static const ut_visitor visitor;
 
-/* Visits scale · underlying + offset. The library represents a unit with a factor as a scale above a product. */
+/* Visits scale · underlying + offset. In the library, a unit with a factor is a scale applied to a product of units. */
 static ut_status visit_galilean(const ut_unit *galilean, double scale, const ut_unit *underlying, double offset,
                                 void *context) {
     reading *r = context;

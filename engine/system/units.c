@@ -80,7 +80,7 @@ static int32_t intern(hamel_system *s, unit value) {
     return u->slots[k] = (int32_t)u->count - 1;
 }
 
-/* Returns a · b^power; UNKNOWN if a or b is unknown. */
+/* Returns a · b^power, or UNKNOWN if a or b is unknown. */
 static int32_t units_times(hamel_system *s, int32_t a, int32_t b, double power) {
     assert(a < (int32_t)s->units->count && b < (int32_t)s->units->count);
     const unit *list = s->units->list;
@@ -205,7 +205,7 @@ static const char *angle_advice(const unit *u) {
 
 /* Returns the common unit of two operands; reports an error if their units differ. */
 static int32_t merged(hamel_system *s, const char *pointer, graph_node x, int32_t a, graph_node y, int32_t b) {
-    if (agree(s, a, b)) return a > b ? a : b; /* UNKNOWN < ANY < units: the more specific one */
+    if (agree(s, a, b)) return a > b ? a : b; /* UNKNOWN < ANY < units: return the more specific unit */
     report_units(s, pointer,
                  arena_format(s->memory, "%s%s, and %s%s", node_text(s, x), unit_phrase(s, a), node_text(s, y),
                               unit_phrase(s, b)),
@@ -354,7 +354,8 @@ static bool needs_energy(const hamel_system *s, graph_node node) {
     return (graph_depends(s->graph, node) & bits) != 0;
 }
 
-/* Sets the unit of energy to that of the first energy with a known unit. Given energies precede those of elements. */
+/* Sets the unit of energy to that of the first energy with a known unit. Energies that the user gives precede the
+ * energies of elements. */
 static void find_energy(hamel_system *s) {
     system_units *u = s->units;
     for (size_t i = u->checked; i < u->note_count && u->energy < ONE; i++) {
@@ -376,7 +377,6 @@ static void find_constraints(hamel_system *s) {
     u->constraint_count = s->constraint_count;
 }
 
-/* Returns the required unit of a note. */
 static int32_t required_unit(hamel_system *s, const unit_note *note) {
     int32_t energy = s->units->energy;
     switch (note->rule) {
@@ -427,7 +427,8 @@ static void report_note(hamel_system *s, const unit_note *note, int32_t own, int
     report_units(s, note->pointer, message, angle || degrees ? angle_advice(found) : scale ? SCALE : NULL);
 }
 
-/* Checks the unit of a note. A bare number has the unit of the quantity that it sets. */
+/* Compares the unit of a note with its required unit. A bare number has the unit of the quantity that the number
+ * sets. */
 static void check_note(hamel_system *s, const unit_note *note) {
     int32_t own = unit_of(s, note->node, note->pointer), required = required_unit(s, note);
     bool sets = note->rule >= UNIT_PARAMETER && note->rule != UNIT_ANGLE;

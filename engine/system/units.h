@@ -4,8 +4,8 @@
  * have the unit 1, except 0, which agrees with any unit. t is in seconds, angles are numbers (radians). Values are not
  * converted, so meters and centimeters do not agree.
  *
- * When an expression is bound, its required unit is noted. units_check then visits each node of the expressions noted
- * since its last call once. */
+ * When an expression is bound, its required unit is noted. units_check then visits once each node of the expressions
+ * noted since the previous call. */
 #pragma once
 
 #include "engine/system/system.h"
@@ -36,7 +36,7 @@ void units_declare(hamel_system *s);
  * `pointer`. */
 void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule rule, size_t index);
 
-/* Like units_note, for an expression of parameters that was bound without error. */
+/* Does the same as units_note for an expression of parameters that was bound without error. */
 void units_note_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index);
 

@@ -64,9 +64,9 @@ typedef struct claim_state {
 
 enum { STATES = 4, NEWTON_STEPS = 30, SWEEPS = 40, NAMED_MAX = 3 };
 static const double SMALL_STEP =
-    1e-6; /* such a Newton step leaves an error of about 1e-12; the next step reduces it to rounding */
+    1e-6; /* a Newton step of this size leaves an error of about 1e-12; the next step reduces it to rounding */
 
-/* Returns " at a = 0.53, b = 1.2" for some coordinates that occur in the claim; "" for a constant claim. */
+/* Returns " at a = 0.53, b = 1.2" for some coordinates that occur in the claim, or "" for a constant claim. */
 static const char *describe_state(const claim_state *at, const claim *c) {
     const validity_work *w = at->work;
     const int32_t *found;
@@ -99,7 +99,8 @@ static bool row_fault(hamel_system *s, const claim *c, const claim_state *at, in
     return hamel_suggest(s->error, "check the signs, and make the rows perpendicular and of length 1"), false;
 }
 
-/* Returns the largest error of R Rᵀ = 1. Sets the rows of R with this error and their product. */
+/* Returns the largest error of R Rᵀ = 1. Sets rows[0] and rows[1] to the rows of R with this error, and *product to
+ * their product. */
 static double rotation_error(const double *R, int rows[2], double *product) {
     double most = 0;
     rows[0] = rows[1] = 0;
@@ -158,8 +159,8 @@ static bool is_symmetric(hamel_system *s, const claim *c, const claim_state *at)
     return true;
 }
 
-/* Returns true if ∫ x xᵀ dm = ½ tr(I) 1 − I is positive semidefinite. For principal moments this is equivalent to the
- * triangle inequalities I1 ≤ I2 + I3, ... (Papastavridis A24). */
+/* Returns true if ∫ x xᵀ dm = ½ tr(I) 1 − I is positive semidefinite. For principal moments the condition is equivalent
+ * to the triangle inequalities I1 ≤ I2 + I3, ... (Papastavridis A24). */
 static bool has_possible_moments(const hamel_system *s, const double I[9]) {
     double a[3][3], trace = I[0] + I[4] + I[8], size = 0;
     if (s->dimension == 2) return I[8] >= 0;
@@ -469,7 +470,7 @@ static void choose_state(validity_work *w, int k) {
     if (k > 0) w->t += fabs(next_random(w));
 }
 
-/* Returns the number of states to check: only the initial one, unless a claim must hold in every state. */
+/* Returns the number of states to check. If no claim must hold in every state, only the initial state is checked. */
 static int count_states(const system_binder *b) {
     for (size_t i = 0; i < b->claim_count; i++)
         if (b->claims[i].kind <= CLAIM_INERTIA) return STATES;

@@ -41,7 +41,7 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
         system_warn(s, e->pointer, "%s is %.9g: %s", what, value, effect);
 }
 
-/* Returns the coordinate whose velocity is the only symbol of a term apart from parameters; −1 for other terms. */
+/* Returns the coordinate whose velocity is the only symbol of a term apart from parameters, or −1 for other terms. */
 static int32_t only_velocity(hamel_system *s, graph_node term) {
     const int32_t *found;
     if (graph_depends(s->graph, term) & ~(GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_VELOCITY))) return -1;
@@ -92,7 +92,7 @@ static void check_twice(hamel_system *s, const graph_node *terms, size_t given, 
         if (!graph_is_number(s->graph, terms[i], NULL)) is_given[terms[i]] = true;
     for (size_t i = given; i < count; i++)
         if (is_given[terms[i]]) {
-            system_warn(s, pointer, "it contains a term that %s also add, so the term counts twice", what);
+            system_warn(s, pointer, "the expression contains a term that %s also add, so the term counts twice", what);
             return;
         }
 }

@@ -101,13 +101,14 @@ static void elements_without_effect_are_reported(void **state) {
 static void terms_that_count_twice_are_reported(void **state) {
     (void)state;
     static const expectation list[] = {
-        {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*y`", "/potential_energy: it contains a term that"},
+        {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*y`",
+         "/potential_energy: the expression contains a term that"},
         {POINT ", `parameters`: {`g`: 9.81}, `gravity`: [0, `-g`], `potential_energy`: [`x^2`, `g*y`]",
          "/potential_energy"},
         {POINT ", `kinetic_energy`: `(x'^2 + y'^2)/2`", "/kinetic_energy"},
         {POINT ", `gravity`: [0, -9.81], `potential_energy`: `9.81*x`", NULL},
         {POINT ", `lagrangian`: `(x'^2 + y'^2)/2 - y`",
-         "/lagrangian: it contains a term that elements and gravity also add"},
+         "/lagrangian: the expression contains a term that elements and gravity also add"},
         {POINT ", `gravity`: [0, -9.81], `lagrangian`: `x'*y' - 9.81*y`", "/lagrangian"},
         {POINT ", `gravity`: [0, -9.81], `lagrangian`: `2*x'^2 + 9.81*y`", NULL},
         {POINT ", `kinetic_energy`: `3*(x'^2 + y'^2)/2`", NULL},

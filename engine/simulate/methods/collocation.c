@@ -1,14 +1,14 @@
 /* collocation.c — stepper that passes singular configurations.
  *
- * Along one branch of the motion the rates are smooth across a singular configuration, and rounding dominates them only
- * close to it. The stepper therefore takes one long step across the configuration. It evaluates the rates at ten Gauss
- * points, none of which is close to it, each at the nearest state on the constraints. The rates are expanded in
- * Legendre polynomials of the step:
+ * Along one branch of the motion the rates are smooth across a singular configuration, and rounding dominates the rates
+ * only close to the configuration. The stepper therefore takes one long step across the configuration. It evaluates the
+ * rates at ten Gauss points, none of them close to the configuration. At each point it uses the nearest state on the
+ * constraints. The rates are expanded in Legendre polynomials of the step:
  *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1.
  * The fixed point of states and coefficients, found by iteration, is the Gauss method of order 20 (Hairer, Nørsett &
- * Wanner, Solving ODEs I, II.7). Explicit stages and extrapolation would leave the constraints so far that a projection
- * could end on another branch. The last coefficients estimate the error: for a smooth motion the coefficients decay
- * geometrically, but not if the branch changes within the step. */
+ * Wanner, Solving ODEs I, II.7). Explicit stages and extrapolation would violate the constraints so much that a
+ * projection could end on another branch. The last coefficients estimate the error: for a smooth motion the
+ * coefficients decay geometrically, but not if the branch changes within the step. */
 #include "engine/simulate/methods/stepper.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963
                                           0.1494513491505806, 0.0666713443086881};
 
 /* The iteration ends when the change is below CONVERGED tolerances, or when it stagnates below the tolerance. Each
- * iteration must reduce the change by a factor of SLOWEST or less. Both are chosen. */
+ * iteration must reduce the change by a factor of SLOWEST or less. Both numbers are chosen. */
 static const double CONVERGED = 0.01, SLOWEST = 0.7;
 /* The next step is h (SAFE / error^(1/9)), within bounds. If the iteration does not converge, the step shrinks by
  * HALVE. If a point is too close to the singularity, the step shrinks by MOVE, which shifts the points by a part of
@@ -39,12 +39,13 @@ static const double PROBE = 1e-3; /* part of a step over which second derivative
 static const double EVEN = 0.1;   /* weight of the second to last coefficient, as the last may vanish by symmetry */
 static const double ZERO = 3e-6;  /* rank margins below this are treated as zero; rounding leaves √ε = 1e-8 */
 static const double DEEP = 2e-5;  /* least rank margin at the start of a step (README.md) */
-/* The margin has a zero between two points if m1 + m2 < STRAIGHT · slope · gap. m1 and m2 are their margins, `gap` is
- * their distance, and `slope` is the steepest between any points. 1 is exact for a straight line; 1.2 is chosen. */
+/* If m1 + m2 < STRAIGHT · slope · gap, the margin has a zero between two points. m1 and m2 are the margins at these
+ * points, `gap` is their distance, and `slope` is the steepest between any points. 1 is exact for a straight line; 1.2
+ * is chosen. */
 static const double STRAIGHT = 1.2;
 /* Rounding of the last coefficients, relative to the state: ε/s² at the points nearest to the singularity. */
 static const double SERIES_ROUNDING = 1e-6;
-/* A step that ends before the singularity must leave at least this part of the distance to it; chosen. */
+/* A step that ends before the singularity must leave at least this part of the distance to the singularity; chosen. */
 static const double CLOSER = 0.4;
 
 typedef struct collocation {
@@ -251,7 +252,8 @@ static bool end_is_too_near(const collocation *w) {
     return !w->stops && w->margin[POINTS] < fmax(CLOSER * w->start_margin, CLEAR * slope_of(w));
 }
 
-/* Returns the longest step, relative to the present one and at most `most`, with the singularity halfway between two points. */
+/* Returns the ratio of the next step to the present one: the largest ratio up to `most` for which the singularity is
+ * halfway between two points. */
 static double straddling(const collocation *w, double most) {
     size_t least = nearest_point(w);
     double before = least > 0 ? w->margin[least - 1] : w->start_margin;
@@ -264,8 +266,8 @@ static double straddling(const collocation *w, double most) {
     return MOVE;
 }
 
-/* Returns the margin of the nearest state on the constraints at x within the step that is tried, or NAN if no such state is
- * found. */
+/* Returns the margin at x within the step that is tried, at the nearest state on the constraints. If no such state is
+ * found, returns NAN. */
 static double margin_within(collocation *w, double h, double x) {
     const stepper_problem *p = w->base.problem;
     double c[POINTS], t = w->t + (1 + x) * h / 2;
@@ -275,8 +277,8 @@ static double margin_within(collocation *w, double h, double x) {
     return collocation_rates(w, t, w->scratch, w->second) < 0 ? NAN : p->margin(p->user);
 }
 
-/* Returns the first of two points between which the margin falls linearly to about zero and rises again; POINTS if no such
- * points exist. */
+/* Finds two adjacent points between which the margin falls linearly to about zero and rises again. Returns the first of
+ * them, or POINTS if no such points exist. */
 static size_t find_gap(const collocation *w) {
     double slope = slope_of(w);
     for (size_t i = 0; i + 1 < POINTS; i++) {
@@ -286,9 +288,9 @@ static size_t find_gap(const collocation *w) {
     return POINTS;
 }
 
-/* Returns true if the step contains a singular configuration, whose time is then w->instant, or if it does not come
- * near singular configurations. Returns false if the margin only has a small minimum: the motion turns sharply there,
- * and shorter steps must follow the turn. */
+/* If the step contains a singular configuration, sets w->instant to its time and returns true. If the step does not
+ * come near a singular configuration, returns true as well. If the margin only has a small minimum, returns false: the
+ * motion turns sharply there, and shorter steps must follow the turn. */
 static bool passes_or_avoids_singularity(collocation *w, double h) {
     size_t i = find_gap(w);
     w->instant = NAN;
@@ -333,8 +335,8 @@ static int find_end(collocation *w, double h) {
     return 0;
 }
 
-/* Tries a step. Sets *factor to the ratio of the next step to this one, and *taken to true if the step is accepted.
- * Only if `may_grow` may a step be lengthened to move its points; otherwise lengths could oscillate without end. */
+/* Tries a step. Sets *factor to the ratio of the next step to this one, and *taken to true if the step is accepted. If
+ * `may_grow` is false, the step is not lengthened to move its points, because lengths could oscillate without end. */
 static int try_collocation(collocation *w, double h, bool may_grow, double *factor, bool *taken) {
     *factor = HALVE;
     *taken = false;

@@ -45,7 +45,7 @@ static inline DOP853_REAL *DOP853_NAME(_slope)(const DOP853_STATE *d, size_t num
     return d->slopes + number * d->length;
 }
 
-/* Sets out to from + h Σ c_j k_j, j < count; `from` may be NULL and is then 0. */
+/* Sets `out` to from + h Σ c_j k_j, j < count. If `from` is NULL, the first term is 0. */
 static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const DOP853_STATE *d, const DOP853_REAL *h,
                                                                          const double *c, size_t count,
                                                                          const DOP853_REAL *from, DOP853_REAL *out) {
@@ -88,7 +88,7 @@ static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
 }
 
 /* Computes the terms of the continuous extension of a step from `start`. The slopes at both ends must be set before.
- * Terms 1 and 2 match states and slopes at both ends, so a projection of `next` keeps it continuous. */
+ * Terms 1 and 2 match states and slopes at both ends, so a projection of `next` keeps the extension continuous. */
 static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start) {
     const DOP853_REAL *first = d->slopes, *last = DOP853_NAME(_slope)(d, DOP853_STAGES);
     size_t length = d->length;
@@ -108,7 +108,8 @@ static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start
     return 0;
 }
 
-/* Sets out[length] to the state at t + part · h (Hairer, Nørsett & Wanner, II.6, (6.15)). Call the function above first. */
+/* Sets out[length] to the state at t + part · h (Hairer, Nørsett & Wanner, II.6, (6.15)). Call the function that
+ * computes the terms of the continuous extension first. */
 static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853_REAL *part, DOP853_REAL *out) {
     const DOP853_REAL p = *part, rest = 1 - p;
     size_t length = d->length;

@@ -23,16 +23,18 @@ void forward_free(forward *f); /* destroys the handles of SUNDIALS; does nothing
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates);
 void forward_close(forward *f);
 
-/* Restart from the sensitivities `start`: call forward_move, CVodeReInit, and then forward_restart. */
+/* To restart from the sensitivities `from`, call forward_move, CVodeReInit, and then forward_restart. */
 void forward_move(forward *f, const double *const *from);
 bool forward_restart(forward *f, void *cvode);
 
 /* Saves the sensitivities at the end of a step. */
 bool forward_take(forward *f, void *cvode);
 
-/* Computes the rates of all sensitivities at (t, q, v), for a CVSensRhsFn. Returns statuses as sensitivities_rates. */
+/* Computes the rates of all sensitivities at (t, q, v), for a CVSensRhsFn. Returns the same statuses as
+ * sensitivities_rates. */
 hamel_status forward_rates(forward *f, double t, const double *q, const double *v, double alpha, double beta,
                            N_Vector *s, N_Vector *ds) HAMEL_CHECKED;
 
-/* Sets s to the sensitivities at a time within the last step, or, if cvode is NULL, to those saved last. */
+/* Sets `s` to the sensitivities at a time within the last step. If `cvode` is NULL, sets `s` to the sensitivities saved
+ * last. */
 bool forward_interpolate(forward *f, void *cvode, double t, double *const *s);

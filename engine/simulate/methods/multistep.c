@@ -19,8 +19,8 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-/* Upper bound on failed error tests in a step. As a slip in space approaches rest, its direction turns ever faster. The
- * last step before rest may have to shrink by a factor of 1e10. */
+/* Upper bound on failed error tests in a step. As a sliding contact in space approaches rest, the direction of its slip
+ * turns ever faster. The last step before rest may have to shrink by a factor of 1e10. */
 enum { ERROR_TESTS = 40 };
 
 typedef struct multistep {

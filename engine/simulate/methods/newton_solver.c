@@ -18,10 +18,10 @@ struct newton_solver {
     SUNMatrix sun_matrix;
     SUNLinearSolver sun_solver;
     double *acceleration, *lambda;
-    double *state;         /* 2n: (q, q') of the last linearization, which was at time t */
+    double *state;         /* 2n: (q, q') at the last linearization; t is its time */
     double *change;        /* 2n: (δq, δq') */
     double *shown, *found; /* at most n each: δw computed from δq', before and after the solution */
-    double *rate_work, *rate_tangent_work, *seeds; /* for the tangent of dh/dt; NULL if it is 0 */
+    double *rate_work, *rate_tangent_work, *seeds; /* for the tangent of dh/dt; NULL if dh/dt is 0 */
     double t, gamma;
     bool linearized;
 };
@@ -62,8 +62,8 @@ static double energy_rate_tangent(newton_solver *s, const double *x) {
 }
 
 /* The Newton matrix is that of the state (q, q'). The map between w and q' at the iterate converts the right-hand side
- * from changes of w to changes of q', and the solution back to w. The rate of this map is neglected, because it
- * is not stiff. The part of δw that does not change q' (momenta along Aᵀ) is not changed. */
+ * from changes of w to changes of q', and the solution back to w. The rate of the map is neglected, because the rate is
+ * not stiff. The part of δw that does not affect q' (momenta along Aᵀ) is not converted. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     size_t n = s->model->n;

@@ -2,10 +2,10 @@
  *
  * A one-step method needs no history: it restarts after an event without a loss of order, and a projection takes effect
  * at once. A step costs twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner)
- * takes forty times the evaluations on a double pendulum at an error of 1e-8. With the coefficients of DOP853, whose
- * second error estimate it does not support, it takes 1.8 times as many evaluations and five times the time. Adams
- * takes nine times the time. The dense output of ERKStep has order 5 at most. The one here has order 7 and costs three
- * evaluations, only in steps that need it. */
+ * takes forty times the evaluations on a double pendulum at an error of 1e-8. ERKStep does not support the second error
+ * estimate of DOP853. With the coefficients of DOP853 it takes 1.8 times as many evaluations and five times the time.
+ * Adams takes nine times the time. The dense output of ERKStep has order 5 at most. The dense output here has order 7.
+ * It costs three evaluations, and only in steps that need it. */
 #include "engine/simulate/methods/stepper.h"
 
 #include <assert.h>
@@ -25,14 +25,15 @@ static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, co
     dop853_scalar_sum_body(d, h, c, count, from, out);
 }
 
-/* The next step is h (SAFE / error^(1/8)), within bounds, as in DOP853, except that SAFE is 0.8 instead of 0.9, which
- * saves a third of the rejected steps. The estimated first step may be far too short for a system at rest, so it may
- * grow by GROW_FIRST. If the rates cannot be evaluated, the step shrinks by REFUSED. Both are chosen. */
+/* As in DOP853, the next step is h (SAFE / error^(1/8)), within bounds. SAFE is 0.8 instead of DOP853's 0.9, because
+ * 0.8 saves a third of the rejected steps. The estimated first step may be far too short for a system at rest, so it
+ * may grow by GROW_FIRST. If the rates cannot be evaluated, the step shrinks by REFUSED. GROW_FIRST and REFUSED are
+ * chosen. */
 static const double SAFE = 0.8, GROW_FIRST = 1e4, REFUSED = 0.25;
-/* At tight tolerances, the error of a fast decaying part of the motion bounds the step before stability does. The
- * system counts as stiff if h |λ| is above DECAYS and the change of the rates is opposite to that of the state (cosine
- * below AGAINST). For oscillations the two changes are perpendicular. Over forty steps a fast decaying part vanishes,
- * so it is not the motion itself. Both bounds are chosen. */
+/* At tight tolerances, the error of a fast decaying part of the motion bounds the step before stability does. If h |λ|
+ * is above DECAYS and the change of the rates is opposite to that of the state (cosine below AGAINST), the system
+ * counts as stiff. For oscillations the two changes are perpendicular. A fast decaying part vanishes within forty
+ * steps, so forty steps distinguish it from the motion itself. Both bounds are chosen. */
 static const double DECAYS = 1.5, AGAINST = -0.9;
 
 typedef struct runge_kutta {
@@ -101,7 +102,7 @@ static int find_first_step(runge_kutta *w) {
     return 0;
 }
 
-/* Returns the step to try, which ends neither after the stop nor slightly before it. */
+/* Returns the step to try. The step ends neither after the stop nor slightly before the stop. */
 static double bounded_step(const runge_kutta *w) {
     double h = fmin(w->next_h, w->base.most), left = w->base.problem->stop - w->steps.t;
     return left <= fmin(1.01 * h, w->base.most) ? left : h;
@@ -118,8 +119,8 @@ static double estimate_error(runge_kutta *w) {
     return both > 0 ? w->steps.h * fifth * fifth / both : 0;
 }
 
-/* Returns true if the system seems stiff: rates differ by `slopes` at states that differ by `states` at the same
- * time. */
+/* Returns true if the system seems stiff. `slopes` is the difference of the rates at two states at the same time, and
+ * `states` is the difference of these states. */
 static bool shows_stiffness(const double *slopes, const double *states, double h, size_t length) {
     double rate = 0, state = 0, product = 0;
     for (size_t i = 0; i < length; i++) {
@@ -138,7 +139,7 @@ static int complete_step(runge_kutta *w) {
     dop853_scalar *d = &w->steps;
     size_t length = d->length;
     double *y = d->next, *last = slope(w, DOP853_STAGES - 1), *new = slope(w, DOP853_STAGES);
-    double *states = slope(w, DOP853_STAGES + 1); /* free until the continuous extension */
+    double *states = slope(w, DOP853_STAGES + 1); /* scratch: the continuous extension uses this slope later */
     for (size_t i = 0; i < length; i++) states[i] = y[i] - d->stage[i];
     if (p->project) {
         w->base.counts.projections++;
@@ -162,7 +163,7 @@ static int begin_step(runge_kutta *w) {
         d->y = end;
     }
     w->taken = false;
-    if (w->begun) { /* the rates at the end of the last step are known */
+    if (w->begun) { /* slope DOP853_STAGES has the rates at the end of the last step */
         memcpy(slope(w, 0), slope(w, DOP853_STAGES), p->length * sizeof(double));
         return p->weights(p->user, d->y, w->weights);
     }

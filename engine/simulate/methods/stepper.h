@@ -60,8 +60,8 @@ typedef struct stepper_kind {
     double safety;
     bool implicit;      /* whether the method solves nonlinear systems for the states at which it evaluates rates */
     bool projects;      /* whether each step is projected if problem->project is set */
-    bool rough_stages;  /* whether rates are evaluated at intermediate states far less accurate than the steps */
-    long stiff_of_many; /* the system is treated as stiff if `stiff` increases by this in fifty steps */
+    bool rough_stages;  /* whether the intermediate states of a step are far less accurate than its end */
+    long stiff_of_many; /* if `stiff` increases by this number in fifty steps, the system is stiff */
     /* Starts a stepper of this kind from y at t. Returns NULL if out of memory or if the library fails. */
     stepper *(*open)(const struct stepper_kind *kind, const stepper_problem *p, double t, const double *y);
     void (*close)(stepper *s); /* destroys handles of libraries; NULL if there are none */
@@ -70,8 +70,8 @@ typedef struct stepper_kind {
     bool (*limit)(stepper *s); /* applies a changed s->most; NULL if each step reads s->most */
     /* Takes one step and sets *t and y[length] to its end. */
     step_result (*step)(stepper *s, double *t, double *y);
-    void (*count)(stepper *s); /* updates the counts that are not kept at each step; NULL if there are none */
-    bool (*interpolate)(stepper *s, double t, double *y); /* within the last step */
+    void (*count)(stepper *s); /* updates the counts that are not kept at each step; NULL if all counts are kept */
+    bool (*interpolate)(stepper *s, double t, double *y); /* sets y to the state at t within the last step */
     bool (*interpolate_forward)(stepper *s, double t,
                                 double *const *along); /* NULL if the method does not support sensitivities */
 } stepper_kind;

@@ -1,7 +1,7 @@
 /* vector_ops.c — vector operations as plain loops that the compiler vectorizes.
  *
  * No pointer is declared restrict, because z may be the same vector as x or y. A linear sum with a = −b is evaluated as
- * a·(x − y): otherwise fused multiply-add would leave a rounding error where x and y are equal. */
+ * a·(x − y). With fused multiply-add, a·x − a·y would leave a rounding error where x and y are equal. */
 #include "engine/simulate/methods/vector_ops.h"
 
 #include <assert.h>

@@ -39,8 +39,8 @@ static hamel_status enter_stretch(branch_check *p, trajectory *l, hamel_error *e
     return status;
 }
 
-/* Returns the difference of the velocities from those that the accelerations predict, relative to the velocities, in the
- * metric of M. */
+/* Returns the difference between the velocities and the velocities that the accelerations predict. The difference is
+ * relative to the velocities, in the metric of M. */
 static double velocity_jump(const branch_check *p, const trajectory *l) {
     const sparse_block *M = &l->model->dynamics.M;
     const double *values = l->dynamics->values + l->model->dynamics.M.at;
@@ -82,8 +82,8 @@ static hamel_status fail_branch(const branch_check *p, const trajectory *l, doub
     return HAMEL_INTEGRATION;
 }
 
-/* Sets *jump to the change of the energy if it is conserved, else to 0, because W then contains the power of reactions,
- * which are inaccurate here. */
+/* If the energy is conserved, sets *jump to its change. Otherwise sets *jump to 0, because W then contains the power of
+ * reactions, and reactions are inaccurate here. */
 static bool has_jumped(const branch_check *p, trajectory *l, double *jump) {
     *jump = l->model->dynamics.energy_rate ? 0 : fabs(energy_balance(l) - p->balance);
     return *jump > ANOTHER_MOTION * fmax(p->tolerance, trajectory_energy_tolerance(l));

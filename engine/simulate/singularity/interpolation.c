@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { PLACES = 5, DISTANCE_TRIES = 20 };
-/* Weights of the states at ±d to ±5d in the value at 0 of the polynomial of degree nine through all ten states. */
+/* Weights of the states at ±d to ±5d. The weighted sum of these ten states is the value at 0 of their polynomial of
+ * degree nine. */
 static const double WEIGHTS[PLACES] = {5.0 / 6, -10.0 / 21, 5.0 / 28, -5.0 / 126, 1.0 / 252};
 static const double MOST_MARGIN = 2,
                     FASTER = 16; /* accepted margin relative to `least`; largest change of d in one try */
@@ -26,7 +27,8 @@ bool singular_state_create(singular_state *x, arena *memory, const hamel_model *
     return true;
 }
 
-/* Evaluates in x->place the state at t + d on the constraints nearest to (q + d v, v). */
+/* Writes the state on the constraints nearest to (q + d v, v) at t + d to x->place, with accelerations and
+ * multipliers. */
 static hamel_status evaluate_place(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                    double d) {
     size_t n = k->model->n;

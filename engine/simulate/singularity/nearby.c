@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double ROUGH_LEAST = 0.1;   /* rank margin below which other methods replace rough stages; chosen */
+static const double ROUGH_LEAST = 0.1;   /* rank margin below which methods with rough stages are replaced; chosen */
 static const double INTERPOLATED = 1e-3; /* rank margin of interpolation: rounding is ε/s² = 2e-10 there */
 static const double PART_OF_STEP = 0.15; /* first distance d of the interpolation, relative to a step; chosen */
 static const double NEXT_STEP = 1.2;     /* assumed largest ratio of the next step to the last one */
@@ -81,15 +81,16 @@ static hamel_status watch_rough_stage(integrator *w, double t, const double *y, 
     return found;
 }
 
-/* Returns true if rates are evaluated at the nearest state on the constraints: only if w = q', and not with BDF, which
- * projects its states. */
+/* Returns true if rates are evaluated at the nearest state on the constraints. That requires w = q' and a method other
+ * than BDF, because BDF projects its states. */
 static bool evaluates_nearest(const integrator *w) {
     return !w->kind->implicit && !w->suspended && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;
 }
 
 /* Redundant constraints that rotate at the rate ω each satisfy Φ'' = 0, but their common violation grows as exp(ωt)
- * (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1). With such constraints the rates of the nearest state are always used. */
+ * (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1). If constraints are redundant, the rates of the nearest state are
+ * therefore always used. */
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out, hamel_status status) {
     assert(w->model->m > 0);
     if (!w->dynamics->motion.basis)
@@ -105,8 +106,8 @@ hamel_status singularity_correct_rates(integrator *w, double t, const double *y,
     return w->margin < INTERPOLATED ? interpolated_rates(w, t, y, out) : projected_rates(w, t, y, out);
 }
 
-/* At the rank margin s, errors δ of the positions change velocities by δ/s and their rates by δ/s². This must be within
- * the tolerance, except with BDF, which projects each state. */
+/* At the rank margin s, errors δ of the positions change velocities by δ/s and their rates by δ/s². These changes must
+ * be within the tolerance, except with BDF, which projects each state. */
 bool singularity_loses_velocities(const integrator *w, double margin) {
     double s = margin / w->largest_margin;
     return variables_meet_constraints(w->variables) && !w->kind->implicit && w->model->m > 0 &&

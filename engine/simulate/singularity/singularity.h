@@ -21,9 +21,10 @@ typedef struct trajectory trajectory;
 /* --- interpolation ------------------------------------------------------------------------------------------------------
  *
  * Near a singular configuration rounding alone changes velocities by ε/s² of their size, and accelerations and
- * multipliers by more. At the configuration none of them is determined, but along one branch of the motion all are
- * smooth. They are therefore interpolated from ten states of that branch, ±d to ±5d along the velocity, each projected
- * onto the constraints. The error is d¹⁰/252 times the tenth derivative. */
+ * multipliers by more. At the configuration these quantities are not determined, but along one branch of the motion
+ * they are smooth. Velocities, accelerations and multipliers are therefore interpolated from ten states of that branch,
+ * ±d to ±5d along the velocity. Each state is projected onto the constraints. The error is d¹⁰/252 times the tenth
+ * derivative. */
 typedef struct singular_state {
     double *q, *v, *a, *lambda; /* n, n, n, m: the interpolated state */
     double *ideal, *nonideal;   /* n each: reactions, as in dynamics */
@@ -33,9 +34,9 @@ typedef struct singular_state {
 /* Returns false if out of memory. */
 bool singular_state_create(singular_state *x, arena *memory, const hamel_model *model);
 
-/* Interpolates x at the state near (q, v) at t, which may be off the constraints, from states at multiples of d. The dynamics
- * have then evaluated one of these states. Returns HAMEL_INCOMPATIBLE if one of these states cannot be projected onto the
- * constraints, and otherwise the status of the solution. */
+/* Interpolates `x` at the state near (q, v) at t from states at multiples of d. (q, v) may be off the constraints. The
+ * dynamics have then evaluated one of these states. Returns HAMEL_INCOMPATIBLE if one of these states cannot be
+ * projected onto the constraints, and otherwise the status of the solution. */
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
@@ -52,18 +53,19 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 #define SINGULARITY_REGULAR 0.015
 
 /* Replaces the rates `out` at (t, y) of a system with constraints if the state is nearly singular. `status` is the
- * status of the evaluation of the rates. Sets w->too_near if the stage must not be used, being too inaccurate for its
- * margin. */
+ * status of the evaluation of the rates. If the stage is too inaccurate for its margin, sets w->too_near, and the stage
+ * must not be used. */
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out,
                                        hamel_status status) HAMEL_CHECKED;
 
-/* Returns the rank margin of the state evaluated last, relative to the largest one, or 0 if the rank has fallen. Used by
- * collocation. */
+/* Returns the rank margin of the state evaluated last, relative to the largest one, or 0 if the rank has fallen.
+ * Collocation calls this function. */
 double singularity_relative_margin(void *integrator);
 
 size_t singularity_rank(const integrator *w); /* number of independent constraints at the state evaluated last */
 
-/* Return whether collocation may replace the current method, and whether it must replace it now. */
+/* The first function returns whether collocation may replace the current method, the second whether collocation must
+ * replace it now. */
 bool singularity_allows_collocation(const integrator *w);
 bool singularity_needs_collocation(integrator *w);
 
@@ -71,13 +73,13 @@ bool singularity_needs_collocation(integrator *w);
 bool singularity_loses_velocities(const integrator *w, double margin);
 
 /* Finds a replacement for the state solved last, which is the state on the constraints nearest to (q, v) at t. If
- * rounding is not negligible there, sets *near to true and *found to the replacement, or to NULL if none exists.
- * Returns HAMEL_INTEGRATION if velocities are computed from other variables and are too inaccurate. */
+ * rounding is not negligible there, sets *near to true and *found to the replacement, or to NULL if no replacement
+ * exists. Returns HAMEL_INTEGRATION if velocities are computed from other variables and are too inaccurate. */
 hamel_status singularity_replace_state(integrator *w, double t, const double *q, const double *v, bool *near,
                                        const singular_state **found, hamel_error *error) HAMEL_CHECKED;
 
-/* Both functions add an error and return HAMEL_INTEGRATION. The first reports that the current method cannot pass the
- * configuration at t, the second that rounding decides the branch. */
+/* Both functions add an error and return HAMEL_INTEGRATION. singularity_explain reports that the current method cannot
+ * pass the configuration at t. singularity_explain_ambiguity reports that rounding decides the branch. */
 hamel_status singularity_explain(integrator *w, double t, double margin, hamel_error *error);
 hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error);
 /* Adds a hint to an error that suggests a change of settings. */
@@ -107,7 +109,7 @@ typedef struct branch_check {
     bool inside;   /* whether the last step is in a nearly singular interval */
     bool crossed;  /* whether a singular configuration was detected in the interval */
     bool noted;    /* whether a singular configuration was detected in the last step */
-    bool rough; /* whether a method other than collocation took a step that had `noted` set or a margin below √rtol */
+    bool rough; /* whether a step with a detected singularity or a margin below √rtol was taken without collocation */
     double t, balance, tolerance; /* time, h − W and energy tolerance before the interval */
     double least;                 /* smallest rank margin in the interval, relative to the largest of the run */
     double at;                    /* time of the configuration detected last */
@@ -120,7 +122,7 @@ void branch_check_note(branch_check *p, double t, const char *names);
 /* Checks the last step of the trajectory. Returns HAMEL_INTEGRATION if the motion is on another branch. */
 hamel_status branch_check_follow(branch_check *p, trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns true if projecting the current state would change velocities by more than the tolerance, so that the state does
+/* Returns true if projecting the current state would change velocities by more than the tolerance. Such a state does
  * not represent the motion. */
 bool branch_check_is_deep(const branch_check *p, const trajectory *l);
 
