@@ -12,11 +12,11 @@
 
 const char *const api_notations[API_NOTATION_COUNT] = {"text", "latex", "c"};
 
-/* Analyses `d` and adds the results to `answer`. */
+/* Performs one analysis of the description `d` and adds its results to the JSON object `answer`. */
 typedef hamel_status analysis_function(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                        const hamel_limits *limits, hamel_poll *poll, hamel_error *error);
 
-/* Defines an analysis with one result: `find` computes it into `found`, `add` writes it as JSON. */
+/* Defines an analysis with one result: `find` computes `found`, and `add` writes `found` to `answer` as JSON. */
 #define ANALYSIS(name, type, find, add, release)                                                             \
     static hamel_status name(cJSON *answer, const hamel_description *d, const api_analysis_options *options, \
                              const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {             \
@@ -100,7 +100,8 @@ static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assig
     return status;
 }
 
-/* Returns `answer`, or NULL with *failure filled. Takes ownership of `answer` and `error`. */
+/* If `status` is HAMEL_OK, returns `answer`. Otherwise deletes `answer`, fills *failure and returns NULL. Clears *error
+ * in either case. */
 static cJSON *finish_analysis(cJSON *answer, hamel_status status, hamel_error *error, const char *file,
                               api_failure *failure) {
     if (api_settle(failure, status, error, file)) return answer;
@@ -206,7 +207,7 @@ static void read_relaxed(json_reader *r, const cJSON *value, const char *pointer
     json_read_name(r, value, pointer, &relaxed->name);
 }
 
-/* Defines the reader of the options of one analysis. */
+/* Defines the function that reads the options of one analysis. */
 #define READ_OPTIONS(analysis, ...)                                                                     \
     static const json_kind analysis##_kind = JSON_KIND("`" #analysis "`", __VA_ARGS__);                 \
     static void read_##analysis(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
@@ -252,7 +253,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
     }
     hamel_error error = {0};
     arena memory;
-    arena_init(&memory, 0); /* no limit: the limited size of the request bounds the memory */
+    arena_init(&memory, 0); /* no limit: the size of the request, which is limited, bounds the memory */
     api_analysis_options options;
     hamel_status status = read_request(request, &memory, &options, &error);
     if (status == HAMEL_OK) answer = cJSON_CreateObject();

@@ -27,7 +27,7 @@ typedef struct api_analysis_options {
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
 
-/* Returns the default options. */
+/* Returns options that request these analyses, with the default of every other option. */
 static inline api_analysis_options api_analysis_default(unsigned analyses) {
     return (api_analysis_options){.analyses = analyses, .starts = API_STARTS, .about_pointer = ""};
 }
@@ -56,11 +56,12 @@ cJSON *api_analyze(const char *body, size_t length, const char *const *assignmen
                    const api_analysis_options *options, const api_limits *limits, hamel_poll *poll, const char *file,
                    api_failure *failure);
 
-/* Builds a request: {"analyses": ["equations"], "options": {"equations": {"format": "latex"}}, "system": {...}}. The
- * request borrows `system`. The caller deletes the request. Returns NULL if memory could not be allocated. */
+/* Builds the body of a POST to /v1/analyses, for example {"analyses": ["equations"], "options": {"equations":
+ * {"format": "latex"}}, "system": {...}}. The tree borrows `system`; the caller deletes the tree. Returns NULL if
+ * memory could not be allocated. */
 cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system);
 
-/* Runs the analyses of a request in this form, and returns as api_analyze does. The pointers in failure->problem are
- * pointers into the body. */
+/* Performs the analyses that the request body[length] contains; api_analysis_request builds such requests. Returns the
+ * results, or NULL with *failure filled. The pointers in failure->problem are JSON Pointers into the request. */
 cJSON *api_analyze_request(const char *body, size_t length, const api_limits *limits, hamel_poll *poll,
                            api_failure *failure);

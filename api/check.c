@@ -42,7 +42,7 @@ static void report_list(check_report *report, const cJSON *first, const char *ki
     }
 }
 
-/* Writes the status of the run and, if the run ended early, the reason, which is its last warning. */
+/* Writes the status of the run. If the run ended early, adds its last warning, which contains the reason. */
 static void describe_run(char *out, size_t size, const cJSON *summary, bool whole) {
     const cJSON *warnings = json_at(summary, "warnings");
     const char *why = cJSON_GetStringValue(cJSON_GetArrayItem(warnings, cJSON_GetArraySize(warnings) - 1));

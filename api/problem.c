@@ -1,5 +1,5 @@
-/* problem.c — writes errors as problem documents (RFC 9457) and as text for a terminal, and maps a status to HTTP and
- * to exit codes. */
+/* problem.c — writes errors as problem documents (RFC 9457) and as text for a terminal. Maps a status to an HTTP status
+ * and to an exit code. */
 #include "api/problem.h"
 
 #include "api/json/builder.h"
@@ -78,8 +78,8 @@ static void add_errors(json_builder *b, cJSON *problem, const hamel_error *error
     if (error->omitted > 0) json_add_number(b, problem, "omitted", (double)error->omitted);
 }
 
-/* Sets `detail` to one line: the first error, and the number of errors if there are several. Returns false if memory
- * could not be allocated. */
+/* Sets the member `detail` to one line: the first error and, if there are several errors, their number. Returns false
+ * if memory could not be allocated. */
 static bool set_detail(cJSON *problem) {
     const cJSON *errors = json_at(problem, "errors");
     assert(cJSON_IsArray(errors));
@@ -140,7 +140,7 @@ cJSON *api_problem_json(const json_fault *fault, const char *instance) {
     return json_finished(&b, problem);
 }
 
-/* Returns the start of code point number `index`, or the end of the text if it is shorter. */
+/* Returns the start of code point number `index`, counted from 0, or the end of a shorter text. */
 static const char *code_point(const char *text, size_t index) {
     const char *p = text;
     while (*p != '\0' && index > 0) {
@@ -156,8 +156,8 @@ static size_t code_points(const char *text) {
     return count;
 }
 
-/* Adds the expression, cut around the error if it is long, and a caret under the column. Control characters become
- * blanks, so that the caret is in the right place. */
+/* Adds the expression and, below it, a caret at the column. If the expression is long, adds only the part around the
+ * column. Control characters become blanks, so that the caret is at the right place. */
 static void add_excerpt(text_buffer *b, const char *expression, size_t column) {
     size_t length = code_points(expression);
     size_t at = column - 1 < length ? column - 1 : length;

@@ -1,5 +1,5 @@
-/* problem.h — writes errors as problem documents (RFC 9457). Only this module maps a status to HTTP and to exit
- * codes. */
+/* problem.h — writes errors as problem documents (RFC 9457). No other module maps a hamel_status to an HTTP status or
+ * an exit code. */
 #pragma once
 
 #include "api/json/strict_json.h"
@@ -15,9 +15,9 @@ int api_status_exit(hamel_status status);
  * deletes. `instance` may be NULL. Return NULL if memory could not be allocated. */
 cJSON *api_problem(const hamel_error *error, const char *instance);
 
-/* Replaces the prefix `from` by `to` in the pointers of the errors, and updates `detail`, which repeats the first
- * pointer. Used if the description is part of a larger document. If memory could not be allocated, a pointer is left
- * unchanged. */
+/* Replaces the prefix `from` by `to` in the pointers of the errors, also in `detail`, which contains the first pointer.
+ * Callers use this function if the description is part of a larger document. If memory could not be allocated, a
+ * pointer is left unchanged. */
 void api_problem_rebase(cJSON *problem, const char *from, const char *to);
 cJSON *api_problem_json(const json_fault *fault, const char *instance); /* for malformed JSON: status 400 or 413 */
 cJSON *api_problem_plain(int http, const char *slug, const char *title, const char *detail, const char *instance);

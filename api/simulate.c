@@ -32,7 +32,7 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
     return api_settle(failure, status, &error, file) ? model : NULL;
 }
 
-/* Forwards one run from the sink of the engine to an observer. */
+/* Context of the functions that receive a run from the engine and forward it to an observer. */
 typedef struct passage {
     const api_observer *observer;
     text_buffer event; /* text of the current event */
@@ -100,7 +100,7 @@ static void report_problem(const api_observer *observer, hamel_status status, co
     api_failure_clear(&failure);
 }
 
-/* Reports the end of the run to the observer. Returns the status for the caller of api_run. */
+/* Reports the end of the run to the observer, and returns the status that api_run returns. */
 static hamel_status report_end(const passage *p, hamel_status status, const hamel_summary *summary, hamel_error *error,
                                const char *file) {
     char *json = summary_text(summary);

@@ -1,9 +1,8 @@
-/* simulate.h — runs a description: the daemon, the job workers and the command line share it.
+/* simulate.h — runs a description, for the daemon, the job workers and the command line.
  *
  * A run has two steps. If the first step fails, its error decides the HTTP status before any byte is sent:
  *     api_prepare   bytes → model (strict JSON, reader, engine)
- *     api_run       model → rows, header and summary as JSON text, through an observer
- */
+ *     api_run       model → rows, header and summary as JSON text, through an observer */
 #pragma once
 
 #include "api/problem.h"
@@ -13,11 +12,12 @@
 typedef struct api_limits {
     json_limits json;
     hamel_limits engine;
-    hamel_jit jit; /* use of machine code in the models that api_prepare derives */
+    hamel_jit jit; /* whether the models that api_prepare derives use machine code */
 } api_limits;
 api_limits api_limits_default(void); /* returns the defaults of all limits, and HAMEL_JIT_AUTO */
 
-/* The reason of a failure, in all forms that are sent. Initialize it with zeros, and free it by api_failure_clear. */
+/* The reason for a failure: for the HTTP client, and for the terminal. Initialize it with zeros, and free it with
+ * api_failure_clear. */
 typedef struct api_failure {
     int http; /* HTTP status; 0 if there is no failure */
     int exit_code;

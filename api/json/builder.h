@@ -1,5 +1,4 @@
-/* builder.h — builds JSON trees. The builder records failed allocations, so that callers need only one check, at the
- * end.
+/* builder.h — builds JSON trees. The builder records failed allocations. Callers check only once, at the end.
  *
  * After a failure every call does nothing, and a parent may be NULL. The caller owns the tree (cJSON_Delete). */
 #pragma once
@@ -28,7 +27,7 @@ cJSON *json_add_object(json_builder *b, cJSON *object, const char *key);
 cJSON *json_add_list(json_builder *b, cJSON *object, const char *key);
 void json_add_truth_or_null(json_builder *b, cJSON *object, const char *key, bool known, bool value);
 
-/* Append `item`, which the list then owns, or an empty object. Return the item, or NULL after a failure. */
+/* Append `item`, which the list then owns, or an empty object. Return the appended item, or NULL after a failure. */
 cJSON *json_append(json_builder *b, cJSON *list, cJSON *item);
 cJSON *json_append_object(json_builder *b, cJSON *list);
 void json_append_texts(json_builder *b, cJSON *list, const char *const *texts, size_t count);

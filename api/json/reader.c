@@ -1,4 +1,4 @@
-/* reader.c — see reader.h. Reads objects by tables, lists, and single values. */
+/* reader.c — see reader.h. Reads objects (as specified by tables of keys), lists, and single values. */
 #include "api/json/reader.h"
 
 #include "engine/base/symbol_table.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    KEYS_MAX = 64,    /* maximum number of keys of a kind; a 64-bit integer marks the keys found */
+    KEYS_MAX = 64,    /* maximum number of keys of one json_kind; json_read_object marks the found keys in 64 bits */
     MESSAGE_MAX = 512 /* maximum size of a message in bytes; longer messages are cut */
 };
 
@@ -103,14 +103,14 @@ size_t json_child_count(const cJSON *value) {
     return count;
 }
 
-/* Suggests the most similar of the names for the last error. Returns false if no name is similar. */
+/* Adds the most similar name to the last error as a suggestion. Returns false if all names are too different. */
 static bool suggest_nearest(json_reader *r, const char *const *names, size_t count, const char *name) {
     const char *nearest = nearest_name(names, count, name, strlen(name));
     if (nearest != NULL) hamel_suggest(r->error, "%s", nearest);
     return nearest != NULL;
 }
 
-/* Suggests all keys of the kind. */
+/* Lists all keys of the kind in a suggestion for the last error. */
 static void suggest_keys(json_reader *r, const json_kind *kind) {
     char text[1200];
     int at = 0;
@@ -119,7 +119,7 @@ static void suggest_keys(json_reader *r, const json_kind *kind) {
     hamel_suggest(r->error, "use one of the keys of %s: %s", kind->name, text);
 }
 
-/* Returns the number of bytes of the user's string that a message quotes. */
+/* Returns how many bytes of the user's string a message quotes. */
 static int shown_length(const char *text) {
     return hamel_shown(text, strlen(text));
 }
@@ -277,7 +277,7 @@ void json_read_one_or_vector(json_reader *r, const cJSON *value, const char *poi
     json_read_values(r, value, pointer, true, 2, 3, "a number, an expression or a list of 2 or 3 of them", field);
 }
 
-/* Reads a number, or a string that is a constant expression. Otherwise adds an error and returns false. */
+/* Reads a number, or a string that is a constant expression. For any other value, adds an error and returns false. */
 static bool read_double(json_reader *r, const cJSON *value, const char *pointer, double *out) {
     const char *text = cJSON_IsString(value) ? value->valuestring : NULL;
     if (text != NULL && syntax_constant(text, strlen(text), out)) return true;

@@ -1,8 +1,9 @@
-/* reader.h — reads JSON objects into C structs by tables.
+/* reader.h — reads JSON objects into C structs, as specified by tables of keys.
  *
- * A kind of object is a table of keys. Each key has a name, the offset of its field in the struct, and a read function.
- * json_read_object visits each member once and reads known keys. It reports missing keys, and unknown keys with the
- * nearest known key. Reading continues after an error, so that all errors are reported together.
+ * A json_kind describes one type of object: it lists the keys. Each key has a name, the offset of its field in the
+ * struct, and a read function. json_read_object reads the known keys and reports missing and unknown keys. For an
+ * unknown key it suggests the nearest known key. Reading continues after an error, so that all errors are reported
+ * together.
  *
  * A read function takes the value, its JSON Pointer, and the field to fill. It copies strings and lists into the
  * arena. */
@@ -26,7 +27,7 @@ typedef struct json_key {
 } json_key;
 
 typedef struct json_kind {
-    const char *name; /* name with its article: "a constraint" */
+    const char *name; /* name with its article, for messages: "a constraint" */
     const json_key *keys;
     size_t count;
 } json_kind;
@@ -37,7 +38,7 @@ struct json_reader {
     arena *memory;
     hamel_error *error;
     bool no_memory;             /* an allocation in the arena has failed, so the result is incomplete */
-    const json_kind *elsewhere; /* kind whose keys users often put in the wrong object, for suggestions; may be NULL */
+    const json_kind *elsewhere; /* kind to suggest for a misplaced key; may be NULL */
 };
 
 /* Adds the error HAMEL_INVALID at `pointer`. */
@@ -61,25 +62,26 @@ size_t json_child_count(const cJSON *value);
 /* Reads an object of this kind into `out`. Adds an error if the value has another type. */
 void json_read_object(json_reader *r, const cJSON *value, const char *pointer, const json_kind *kind, void *out);
 
-/* Reads a list: `read` fills one struct of `size` bytes for each item. Returns the array and its length, or NULL and 0
- * if the value is not a list or memory runs out. */
+/* Reads a list: `read` fills one struct of `size` bytes for each item. Returns the array and sets *count to its length.
+ * If the value is not a list or the array could not be allocated, returns NULL and sets *count to 0. */
 void *json_read_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                      json_read_function *read, size_t *count);
 
-/* Reads an object with arbitrary keys into an array, one struct for each member. `read` finds the key in
+/* Reads an object with arbitrary keys into an array, one struct for each member. `read` receives the key in
  * value->string. */
 void *json_read_map(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                     json_read_function *read, size_t *count);
 
-/* Reads a list of names and their pointers. On failure returns false and leaves *count unchanged. */
+/* Reads a list of names into *names, and the JSON Pointer of each name into *pointers. On failure returns false and
+ * leaves *count unchanged. */
 bool json_read_names(json_reader *r, const cJSON *value, const char *pointer, const char *what, const char ***names,
                      const char ***pointers, size_t *count);
 
-/* Reads expressions into an array: a list with `least` to `most` items or, if `scalar` is set, a number or a string. */
+/* Reads a list of `least` to `most` expressions. If `scalar` is set, also accepts a single number or string. */
 void json_read_values(json_reader *r, const cJSON *value, const char *pointer, bool scalar, size_t least, size_t most,
                       const char *what, hamel_expressions *list);
 
-/* Read functions of single values. Each comment gives the type of the field, and the values accepted. */
+/* Read functions for one value each. Their comments give the type of the field, then the accepted values. */
 json_read_function json_read_text;                     /* const char * */
 json_read_function json_read_name;                     /* const char *, not empty */
 json_read_function json_read_boolean;                  /* bool */
@@ -91,13 +93,15 @@ json_read_function json_read_vector;                   /* hamel_expressions: a l
 json_read_function json_read_one_or_vector;            /* hamel_expressions: one expression, or a list of 2 or 3 */
 json_read_function json_read_family;                   /* hamel_family */
 
-/* Reads a whole number from `least` to `most`. Adds an error for other values and leaves *out unchanged. */
+/* Reads a whole number from `least` to `most` into *out. For any other value, adds an error and leaves *out
+ * unchanged. */
 void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, double least, double most, double *out);
 
-/* Returns the index of the string in `names`, or -1 after adding an error that suggests the nearest name. */
+/* Returns the index of the string in `names`. If `names` does not contain the string, adds an error that suggests the
+ * nearest name, and returns -1. */
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count);
 
-/* Defines the read function of an enum whose values 0, 1, ... have these names. */
+/* Defines the read function of an enum. The names are those of the values 0, 1, ... of the enum. */
 #define JSON_CHOICE(function, type, ...)                                                         \
     static void function(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
         static const char *const names[] = {__VA_ARGS__};                                        \

@@ -1,7 +1,7 @@
 /* strict_json.c — scans the text by the grammar of RFC 8259; cJSON then builds the tree.
  *
- * The scan is a state machine with six states and an explicit stack. All decoded keys are in one table, together with
- * the number of their object, so that duplicates are found in linear time. Line and column are computed only for an
+ * The scan is a state machine with six states and an explicit stack. One table contains all decoded keys, each with the
+ * number of its object. Therefore duplicates are found in linear time. Line and column are computed only for an
  * error. */
 #include "api/json/strict_json.h"
 
@@ -32,7 +32,7 @@ typedef enum expect {
 
 typedef struct frame {
     bool object;
-    uint32_t number; /* number of the object, which distinguishes equal keys of different objects */
+    uint32_t number; /* number of the object; distinguishes equal keys of different objects */
 } frame;
 
 typedef struct scanner {
@@ -52,7 +52,7 @@ json_limits json_limits_default(void) {
     return (json_limits){.bytes = (size_t)16 * 1024 * 1024, .depth = 64, .nodes = 1000000};
 }
 
-/* Computes line and column of the byte at `at`; a code point of UTF-8 counts as one column. */
+/* Computes the line and column of the byte at offset `at`. Each UTF-8 code point counts as one column. */
 static void locate_error(const scanner *s, size_t at, json_fault *fault) {
     fault->line = 1;
     fault->column = 1;
@@ -81,11 +81,11 @@ static bool fail_no_memory(scanner *s) {
     return scan_fail(s, s->at, "memory could not be allocated");
 }
 
-/* Returns the length of the well-formed UTF-8 sequence at p (RFC 3629: shortest form, no surrogates, up to U+10FFFF),
- * or 0. */
+/* Returns the length of the well-formed UTF-8 sequence at `p`, or 0 if the bytes are not well-formed. By RFC 3629 a
+ * sequence has the shortest form, encodes no surrogate, and is at most U+10FFFF. */
 static size_t utf8_sequence(const unsigned char *p, size_t left) {
     static const struct {
-        unsigned char first, last, low, high; /* lead byte range, range of the second byte */
+        unsigned char first, last, low, high; /* range of the first byte, range of the second byte */
         size_t length;
     } forms[] = {
         {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
@@ -174,7 +174,7 @@ static void add_code_point(text_buffer *b, uint32_t c) {
     text_buffer_add(b, bytes, length);
 }
 
-/* Scans \uXXXX, or both halves of a surrogate pair. `at` is on the backslash. */
+/* Scans \uXXXX, or both halves of a surrogate pair. s->at is the offset of the backslash. */
 static bool scan_unicode_escape(scanner *s, bool keep) {
     int32_t c = hex4(s, s->at + 2);
     if (c < 0) return scan_fail(s, s->at, "`\\u` needs four hexadecimal digits");
@@ -208,7 +208,7 @@ static bool scan_escape(scanner *s, bool keep) {
     return true;
 }
 
-/* Scans a string with `at` on its opening quote. If `keep` is set, appends the decoded bytes to s->key. */
+/* Scans the string whose opening quote is at s->at. If `keep` is set, appends the decoded bytes to s->key. */
 static bool scan_string(scanner *s, bool keep) {
     size_t start = s->at++;
     for (;;) {
@@ -394,7 +394,8 @@ static bool scan(scanner *s) {
     return scan_document(s);
 }
 
-/* Serializes calls of cJSON's parser, because each call writes the same static variable (the position of an error). */
+/* cJSON's parser writes the position of an error to a static variable. Therefore only one thread may call it at a
+ * time. */
 static pthread_mutex_t cjson_parse = PTHREAD_MUTEX_INITIALIZER;
 
 static cJSON *build_tree(const char *text, size_t length) {
@@ -419,7 +420,7 @@ cJSON *json_parse(const char *text, size_t length, const json_limits *limits, js
     text_buffer_free(&s.key);
     if (!good) return NULL;
     cJSON *tree = build_tree(text, length);
-    if (tree == NULL) fail_no_memory(&s); /* the scan has accepted the text, so memory must have run out */
+    if (tree == NULL) fail_no_memory(&s); /* cJSON accepts what the scan accepts, so memory has run out */
     return tree;
 }
 

@@ -2,8 +2,9 @@
  * restrictions.
  *
  * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999. It also
- * cuts strings at NUL. Therefore a scan first rejects all of these, and texts that exceed a limit, with line and
- * column. Then cJSON builds the tree. The scan keeps an explicit stack and does not recurse. */
+ * ends a string at the first NUL. Therefore json_parse first scans the text, and rejects all of these and texts that
+ * exceed a limit. Errors have line and column. Then cJSON builds the tree. The scan keeps an explicit stack and does
+ * not recurse. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -22,16 +23,16 @@ typedef struct json_fault {
     bool no_memory; /* memory ran out; the text may be well-formed */
 } json_fault;
 
-/* Parses text[length], which need not be NUL-terminated, within `limits` (NULL: the defaults). Returns the tree
- * (cJSON_Delete) or NULL with `*fault` filled; `fault` may be NULL. */
+/* Parses text[length], which need not be NUL-terminated, within `limits` (NULL: the defaults). Returns the tree, to be
+ * deleted by cJSON_Delete, or NULL with *fault filled. `fault` may be NULL. */
 cJSON *json_parse(const char *text, size_t length, const json_limits *limits, json_fault *fault);
 
 /* Parses text written by hamel, such as stored jobs, without the scan and without limits. Returns NULL if the text is
  * NULL or damaged, or if memory could not be allocated. */
 cJSON *json_parse_trusted(const char *text);
 
-/* Return a member of an object, its string, its number, or the first item of its list. Return NULL, "", 0 or NULL if
- * the member does not exist or has another type, or if the object is NULL. */
+/* Return a member of an object, its string, its number, or the first item of its list. If the object is NULL, or the
+ * member does not exist or has another type, return NULL, "", 0 and NULL respectively. */
 cJSON *json_at(const cJSON *object, const char *key);
 const char *json_text_at(const cJSON *object, const char *key);
 double json_number_at(const cJSON *object, const char *key);

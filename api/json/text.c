@@ -1,7 +1,6 @@
 /* text.c — writes JSON trees as compact text, or as canonical text (members sorted) for hashing.
  *
- * The traversal keeps its stack in an arena, so that the depth of the tree does not depend on the stack of the
- * thread. */
+ * The traversal keeps its stack in an arena, so that a deep tree cannot overflow the stack of the thread. */
 #include "api/json/text.h"
 
 #include "api/json/strict_json.h"
@@ -16,7 +15,7 @@ enum { TEXT_MAX = 512 * 1024 * 1024 };
 
 void json_text_string(text_buffer *out, const char *text) {
     text_buffer_add(out, "\"", 1);
-    const char *plain = text; /* start of the characters that need no escape and are not yet added */
+    const char *plain = text; /* start of the characters still to be added, which need no escape */
     const char *p = text;
     for (; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;

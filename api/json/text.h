@@ -1,6 +1,6 @@
 /* text.h — writes JSON as compact text. Each number reads back to the same double.
  *
- * cJSON's printer is not used: it recurses, and writes 17 digits where fewer suffice. */
+ * cJSON's printer is not used, because it recurses, and writes 17 digits where fewer suffice. */
 #pragma once
 
 #include "engine/base/text_buffer.h"
@@ -16,8 +16,8 @@ void json_text_number(text_buffer *out, double value);
 /* Adds `count` numbers, separated by commas. */
 void json_text_numbers(text_buffer *out, const double *values, size_t count);
 
-/* Writes the tree on one line and keeps the order of members. The caller frees the text. Returns NULL if `tree` is NULL
- * or memory could not be allocated. */
+/* Returns the tree as text on one line, with members in their order. The caller frees the text. Returns NULL if `tree`
+ * is NULL or memory could not be allocated. */
 char *json_text(const cJSON *tree);
 
 /* Writes the SHA-256 of the bytes as 64 lower-case hexadecimal digits and a NUL. */

@@ -44,7 +44,8 @@ hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_
     return first;
 }
 
-/* Returns true if declarations of names have errors, so that each use of these names would be reported as unknown. */
+/* Returns true if a section that declares names has errors. Names from that section would then be reported as
+ * unknown. */
 static bool names_are_missing(const hamel_error *error) {
     static const char *const declaring[] = {"/coordinates", "/parameters", "/definitions"};
     for (size_t k = 0; k < error->count; k++)
@@ -66,8 +67,8 @@ static bool lies_in_one_of(const char *pointer, const char *const *sections) {
     return *sections != NULL;
 }
 
-/* Returns true if the structural error at `shape` may have caused the error at `fault`. The cause is a section that was
- * not read or an element that is unknown. */
+/* Returns true if the structural error at the pointer `shape` may have caused the error at the pointer `fault`. The
+ * cause is a section that was not read, or an unknown element. */
 static bool may_cause(const char *shape, const char *fault) {
     static const char *const of_numbers[] = {"/simulation", "/checks", "/tables", NULL};
     static const char *const of_elements[] = {"/frames", "/particles", "/bodies", "/points", NULL};
@@ -76,7 +77,8 @@ static bool may_cause(const char *shape, const char *fault) {
     return !lies_in_one_of(fault, of_numbers) && (whole || lies_in_one_of(shape, of_elements));
 }
 
-/* Returns true if the error may be a consequence of structural errors. Errors inside expressions never are. */
+/* Returns true if the error may be a consequence of structural errors. Errors inside expressions are never
+ * consequences. */
 static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size_t shape_count) {
     bool consequence = f->column == 0 && f->pointer[0] == '\0';
     for (size_t k = 0; k < shape_count && f->column == 0 && !consequence; k++)
@@ -127,7 +129,7 @@ hamel_status api_derive(hamel_model **model, cJSON *tree, const char *const *ass
 
 hamel_status api_describe(api_description *out, cJSON *tree, bool timeless, const char *const *assignments,
                           size_t assignment_count, const api_limits *limits, hamel_poll *poll, hamel_error *error) {
-    arena_init(&out->memory, 0); /* no limit: the limited size of the body bounds the memory */
+    arena_init(&out->memory, 0); /* no limit: the size of the body, which is limited, bounds the memory */
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
     status = api_read_system(&out->description, tree, timeless, &out->memory, error);

@@ -1,5 +1,5 @@
-/* describe.h — reads a description from a JSON tree, and turns errors into a failure that can be sent. Runs and
- * analyses share it. */
+/* describe.h — reads a description from a JSON tree, and converts errors to an api_failure. Runs and analyses use the
+ * same functions. */
 #pragma once
 
 #include "api/simulate.h"
@@ -10,13 +10,13 @@ typedef struct api_description {
     hamel_description description;
 } api_description;
 
-/* Applies "NAME=VALUE" assignments to the tree of a description, in order. All errors are reported. */
+/* Applies "NAME=VALUE" assignments to the tree of a description, in order. Adds all errors to *error. */
 hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_t count,
                               hamel_error *error) HAMEL_CHECKED;
 
-/* Applies the assignments to the tree (which may be deleted afterwards) and reads it; `timeless` is explained at
- * api_read_system. Returns HAMEL_OK, or adds all errors that can be found to `error`. Call api_description_free in both
- * cases. */
+/* Applies the assignments to the tree and reads the description; the tree may be deleted afterwards. api_read_system
+ * explains `timeless`. Returns HAMEL_OK, or adds as many errors as can be found to *error. Call api_description_free in
+ * both cases. */
 hamel_status api_describe(api_description *out, cJSON *tree, bool timeless, const char *const *assignments,
                           size_t assignment_count, const api_limits *limits, hamel_poll *poll,
                           hamel_error *error) HAMEL_CHECKED;
@@ -26,7 +26,7 @@ void api_description_free(api_description *d);
 void api_failure_of_error(api_failure *failure, hamel_status status, const hamel_error *error, const char *file);
 void api_failure_of_json(api_failure *failure, const json_fault *fault, const char *file);
 
-/* Returns true if the status is HAMEL_OK. Otherwise fills *failure. If `error` is empty, the failure reports the
+/* Returns true if the status is HAMEL_OK. Otherwise fills *failure. If `error` is empty, the failure contains the
  * meaning of the status. Clears the errors in both cases. */
 bool api_settle(api_failure *failure, hamel_status status, hamel_error *error, const char *file);
 

@@ -46,7 +46,7 @@ cJSON *api_names(const char *text) {
     return list;
 }
 
-/* Converts the value of a simulation key. Keys that take a list of names also accept "a, b". */
+/* Converts the value of a simulation key. For a key whose value is a list of names, also accepts "a, b". */
 static cJSON *value_of_member(const assignment *a) {
     bool names = strcmp(a->member, "record") == 0 || strcmp(a->member, "sensitivities") == 0;
     cJSON *value = json_of(a->value);
@@ -55,7 +55,7 @@ static cJSON *value_of_member(const assignment *a) {
     return api_names(a->value);
 }
 
-/* Sets object[key], and keeps the position of a key that exists. */
+/* Sets object[key]. If the key exists, its position in the object does not change. */
 static hamel_status set_key(cJSON *object, const char *key, cJSON *value, hamel_error *error) {
     if (value == NULL) return hamel_out_of_memory(error);
     bool there = json_at(object, key) != NULL;
@@ -124,7 +124,7 @@ static hamel_status set_coordinate(cJSON *tree, const assignment *a, hamel_error
     return report_unknown(list, "coordinate", a->name, error);
 }
 
-/* Reports an unknown parameter. If it is a coordinate, suggests its initial value or velocity. */
+/* Reports an unknown parameter. If the name is that of a coordinate, suggests its initial value or velocity. */
 static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters, const char *name,
                                       hamel_error *error) {
     hamel_status status = report_unknown(parameters, "parameter", name, error);

@@ -229,8 +229,8 @@ static void read_load(json_reader *r, const cJSON *value, const char *pointer, v
         json_fault_at(r, pointer, "a load has a `force`, a `torque`, or both");
 }
 
-/* Keys of each type of joint, in addition to `name`, `type`, `between` and `for`. Other keys would have no effect, so
- * they are reported as errors. */
+/* Keys of each type of joint, in addition to `name`, `type`, `between` and `for`. Any other key has no effect and is an
+ * error. */
 /* clang-format off */
 static const struct {
     const char *type, *keys[2];

@@ -199,7 +199,7 @@ static void read_check(json_reader *r, const cJSON *value, const char *pointer, 
     if (!cJSON_IsObject(value)) return;
     if (json_at(value, "equals") == NULL && json_at(value, "min") == NULL && json_at(value, "max") == NULL)
         json_fault_at(r, pointer, "a check needs `equals`, `min` or `max`");
-    /* A check without a name is named by its expression. */
+    /* the name of a check without a name is its expression */
     if (check->name == NULL) check->name = check->expression.text;
     if (check->name == NULL) check->name = json_format(r, "%.17g", check->expression.number);
 }

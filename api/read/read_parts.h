@@ -3,14 +3,16 @@
 
 #include "api/json/reader.h"
 
-/* Defines the reader read_LIST of a section, a list whose items read_ITEM reads. The field is the hamel_description. */
+/* Defines read_LIST, which reads a section. The section is a list, and read_ITEM reads one item. The field is the
+ * hamel_description. */
 #define READ_SECTION(item, list, what)                                                                     \
     void read_##list(json_reader *r, const cJSON *value, const char *pointer, void *field) {               \
         hamel_description *d = field;                                                                      \
         d->list = json_read_list(r, value, pointer, what, sizeof *d->list, read_##item, &d->item##_count); \
     }
 
-/* Defines the reader read_ITEM of an object of the kind ITEM_kind. The struct begins with the pointer of the object. */
+/* Defines read_ITEM, which reads one object of the kind ITEM_kind into a struct. The first field of the struct is the
+ * JSON Pointer of the object. */
 #define READ_OBJECT(item)                                                                           \
     static void read_##item(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
         *(const char **)field = pointer;                                                            \
@@ -22,14 +24,14 @@
     READ_OBJECT(item)                  \
     READ_SECTION(item, list, what)
 
-/* Defines the reader of a name and its pointer, which are two fields of a struct. */
+/* Defines a function that reads a name into one field of a struct, and its JSON Pointer into another field. */
 #define READ_LOCATED_NAME(function, type, name, location)                                        \
     static void function(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
         ((type *)field)->location = pointer;                                                     \
         json_read_name(r, value, pointer, &((type *)field)->name);                               \
     }
 
-/* Readers of sections; the field is the hamel_description. */
+/* Functions that read sections; the field is the hamel_description. */
 json_read_function read_parameters, read_tables, read_coordinates, read_quasi_velocities, read_constraints,
     read_invariants, read_checks, read_particles, read_bodies, read_points, read_frames, read_springs, read_dampers,
     read_loads, read_joints, read_scene, read_events;

@@ -1,7 +1,8 @@
-/* read_scene.c — reads the key `scene`: a list of shapes, each an object whose only key is its kind. */
+/* read_scene.c — reads the key `scene`: a list of shapes. Each shape is an object whose key is its kind; the key `for`
+ * is optional. */
 #include "api/read/read_parts.h"
 
-/* Sets the kind of a shape and allocates its ends. Adds an error if the shape already has a kind. */
+/* Sets the kind of a shape and allocates its ends. If the shape already has a kind, adds an error and returns false. */
 static bool begin_shape(json_reader *r, const char *pointer, hamel_scene_shape *shape, hamel_shape_kind kind,
                         size_t count) {
     if (shape->ends != NULL) {

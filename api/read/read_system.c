@@ -1,6 +1,6 @@
 /* read_system.c — reads the top level of a description, and computes its hash.
  *
- * To add a section to the format, add a line to the table below, and a reader in one of the files read_*.c. */
+ * To add a section to the format, add a line to the table below and a read function to one of the files read_*.c. */
 #include "api/read/read_system.h"
 
 #include "api/json/reader.h"

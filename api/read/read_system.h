@@ -1,7 +1,7 @@
 /* read_system.h — reads a description from a JSON tree and reports all errors together.
  *
- * The reader checks the structure only: types, required keys, unknown keys. The engine checks the meaning. Strings and
- * lists are copied to `memory`; the tree may be deleted afterwards. */
+ * The reader checks only the structure: types, required keys, unknown keys. The engine checks everything else. Strings
+ * and lists are copied to `memory`; the tree may be deleted afterwards. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -9,8 +9,8 @@
 
 #include <cjson/cJSON.h>
 
-/* Fills *out and its hash (api_hash). Set `timeless` if nothing will be integrated; `simulation` and its `stop` may
- * then be absent. Returns HAMEL_OK, or HAMEL_INVALID with all errors added to `error`. */
+/* Fills *out and its hash (api_hash). Set `timeless` if the description will not be integrated; `simulation` and its
+ * `stop` may then be absent. Returns HAMEL_OK, or HAMEL_INVALID with all errors added to `error`. */
 hamel_status api_read_system(hamel_description *out, const cJSON *tree, bool timeless, arena *memory,
                              hamel_error *error) HAMEL_CHECKED;
 

@@ -45,7 +45,7 @@ const json_kind sweep_range_kind = JSON_KIND("a range", {"from", json_read_real,
                                              {"to", json_read_real, offsetof(range_text, to), true},
                                              {"count", read_count, offsetof(range_text, count), false});
 
-/* Returns true and sets *value if the item is a number or a constant expression: "pi/6", but not "2*m". */
+/* If the item is a number or a constant expression ("pi/6", but not "2*m"), sets *value and returns true. */
 static bool constant_of(const cJSON *item, double *value) {
     if (cJSON_IsNumber(item)) *value = item->valuedouble;
     return cJSON_IsNumber(item) ||
@@ -139,7 +139,7 @@ static uint64_t mixed(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/* Returns a hash of seed, target and member; `draw` distinguishes several values of one member. */
+/* Returns a hash of seed, target and member. Callers that need several values for one member vary `draw`. */
 static uint64_t random_bits(const sweep *s, size_t axis, size_t member, uint64_t draw) {
     return mixed(mixed(mixed(s->seed) + axis) + 2 * (uint64_t)member + draw);
 }
@@ -148,7 +148,8 @@ static double random_fraction(const sweep *s, size_t axis, size_t member) {
     return (double)(random_bits(s, axis, member, 0) >> 11) * 0x1p-53;
 }
 
-/* Makes a permutation of the strata for each target (McKay, Beckman, Conover 1979) by the Fisher–Yates shuffle. */
+/* Permutes the strata of each target at random, by the Fisher–Yates shuffle. Latin hypercube sampling (McKay, Beckman,
+ * Conover 1979) uses these orders. */
 static bool make_orders(json_reader *r, sweep *s, const char *pointer) {
     if ((double)s->count * (double)s->axis_count > ORDERS_MOST) {
         json_fault_at(r, pointer, "%zu members with %zu targets exceed the limit of 10000000 values", s->count,
@@ -170,7 +171,7 @@ static bool make_orders(json_reader *r, sweep *s, const char *pointer) {
     return true;
 }
 
-/* Reports an axis without the number of its points, which grid and zip need. */
+/* Reports an axis without a number of points. The modes grid and zip require this number. */
 static bool check_points(json_reader *r, const sweep_axis *axis, const char *pointer) {
     if (axis->count > 0) return true;
     json_fault_at(r, json_pointer_of_key(r, pointer, axis->target), "the range needs the key `count` in this mode");
@@ -233,8 +234,8 @@ void sweep_read(json_reader *r, const cJSON *value, const char *pointer, size_t 
     if (members_max > 0 && out->mode == SWEEP_LATIN_HYPERCUBE && !make_orders(r, out, pointer)) out->count = 0;
 }
 
-/* Returns true if the values of the target can only be expressions of parameters. Values of an element of a family
- * (x[i]) may contain its index, and values of simulation.KEY may be names. */
+/* Returns true if only parameters may occur in the values of the target. For an element of a family (x[i]) the values
+ * may contain its index, and for simulation.KEY they may be names. */
 static bool takes_parameters(const char *target) {
     return strchr(target, '[') == NULL && strncmp(target, "simulation.", 11) != 0;
 }
@@ -249,7 +250,8 @@ static void add_alternatives(json_reader *r, const cJSON *axis, const char *poin
     }
 }
 
-/* Collects the listed expressions; the engine checks their names once it has read the system. */
+/* Collects the listed expressions of all targets. The engine checks the names in them later, when it has read the
+ * system. */
 static void read_alternatives(json_reader *r, const cJSON *over, const char *pointer, hamel_expressions *out) {
     size_t most = 0;
     for (const cJSON *axis = over->child; axis; axis = axis->next) most += json_child_count(axis);
@@ -269,7 +271,8 @@ void read_sweep(json_reader *r, const cJSON *value, const char *pointer, void *f
     read_alternatives(r, json_at(value, "over"), json_pointer_of_key(r, pointer, "over"), &d->alternatives);
 }
 
-/* Returns the index of the axis point that a member of a grid uses. The last target changes fastest. */
+/* Returns the index of the axis point that a member of a grid uses. From one member to the next, the last target
+ * changes first. */
 static size_t grid_point(const sweep *s, size_t axis, size_t member) {
     for (size_t k = s->axis_count - 1; k > axis; k--) member /= s->axes[k].count;
     return member % s->axes[axis].count;
@@ -285,7 +288,8 @@ static double range_value(const sweep *s, size_t k, size_t member, size_t point)
     return fraction < 1 ? axis->from + fraction * (axis->to - axis->from) : axis->to;
 }
 
-/* Returns the index of the axis point that the member uses. It has no meaning for ranges that are sampled at random. */
+/* Returns the index of the axis point that the member uses. For a range that is sampled at random, the index has no
+ * meaning. */
 static size_t point_of(const sweep *s, size_t k, size_t member) {
     const sweep_axis *axis = &s->axes[k];
     if (s->mode == SWEEP_GRID) return grid_point(s, k, member);
@@ -375,7 +379,7 @@ static hamel_status add_outputs(cJSON *tree, const sweep *s, hamel_error *error)
     return HAMEL_OK;
 }
 
-/* Overrides one target. An error is reported at the pointer of the target in the sweep. */
+/* Overrides one target. The pointer of an error is that of the target in the sweep. */
 static hamel_status apply_one(cJSON *tree, const char *target, const char *assignment, hamel_error *error) {
     hamel_error found = {0};
     char pointer[256];

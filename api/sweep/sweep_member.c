@@ -26,7 +26,7 @@ bool api_sweep_open(api_sweep *out, const char *body, size_t length, const char 
                     api_failure *failure) {
     json_fault fault;
     *out = (api_sweep){.tree = json_parse(body, length, &limits->json, &fault)};
-    arena_init(&out->memory, 0); /* no limit: the size of the body and members_max bound the memory */
+    arena_init(&out->memory, 0); /* no limit: `members_max` and the size of the body bound the memory */
     if (!out->tree) {
         api_failure_of_json(failure, &fault, file);
         api_sweep_close(out);

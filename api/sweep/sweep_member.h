@@ -18,9 +18,9 @@ bool api_sweep_open(api_sweep *out, const char *body, size_t length, const char 
                     api_failure *failure);
 void api_sweep_close(api_sweep *s);
 
-/* Checks the description and its sweep without deriving equations. Returns true, or false with *failure filled. */
+/* Checks the description and its sweep, without deriving equations. Returns true, or false with *failure filled. */
 bool api_sweep_check(const api_sweep *s, const api_limits *limits, api_failure *failure);
 
-/* Returns the description of the member with these overrides (a JSON list) as text, which the caller frees, or NULL
- * with *failure filled. */
+/* Returns the description of one member as text, which the caller frees, or NULL with *failure filled. `assignments` is
+ * the JSON list of its overrides. */
 char *api_sweep_member(const api_sweep *s, const char *assignments, size_t *length, api_failure *failure);

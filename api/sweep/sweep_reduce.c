@@ -1,5 +1,5 @@
-/* sweep_reduce.c — see sweep_reduce.h. A mean is an integral over time (trapezoidal rule), so that it does not depend
- * on the spacing of the rows. */
+/* sweep_reduce.c — see sweep_reduce.h. `mean` is the mean over time (trapezoidal rule), so that it does not depend on
+ * the spacing of the rows. */
 #include "api/sweep/sweep_reduce.h"
 
 #include "api/json/text.h"
@@ -29,7 +29,7 @@ static size_t find_column(const char *const *columns, size_t count, const char *
     return k;
 }
 
-/* Returns true if the sweep has added the column. */
+/* Returns true if the sweep added this column to the description, as the output of a collected expression. */
 static bool is_added(const sweep *s, const char *column) {
     for (size_t k = 0; k < s->collect_count; k++)
         if (s->collect[k].expression && strcmp(s->collect[k].name, column) == 0) return true;

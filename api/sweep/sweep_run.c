@@ -14,7 +14,7 @@ enum { MEMBERS_MOST = 1000000, TEXT_MOST = 1024 * 1024 };
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */
 
-/* Derives the model of the description with these overrides (or NULL) and the collected outputs. */
+/* Derives the model of the description with the collected outputs and these overrides (NULL: without overrides). */
 static hamel_status derive_model(const sweep_run *run, const cJSON *assignments, hamel_model **model,
                                  hamel_error *error) {
     cJSON *tree = cJSON_Duplicate(run->sweep.tree, 1);
@@ -26,7 +26,7 @@ static hamel_status derive_model(const sweep_run *run, const cJSON *assignments,
     return status;
 }
 
-/* Returns true if all listed values are numbers. */
+/* Returns true if every value that the sweep lists is a number. */
 static bool has_numbers(const sweep *s) {
     for (size_t k = 0; k < s->axis_count; k++) {
         const sweep_axis *axis = &s->axes[k];
@@ -46,7 +46,7 @@ static hamel_status vary(sweep_run *run, hamel_error *error) {
     hamel_status status = hamel_variation_create(&run->variation, run->model, run->inputs, s->axis_count, &reason);
     hamel_error_clear(&reason);
     if (status != HAMEL_NO_MEMORY)
-        return HAMEL_OK; /* if the targets cannot vary in one model, each member has its own */
+        return HAMEL_OK; /* if one model cannot vary the targets, each member has its own model */
     return hamel_out_of_memory(error);
 }
 
@@ -87,7 +87,7 @@ static hamel_status prepare_run(sweep_run *run, hamel_error *error) {
     return status == HAMEL_OK ? vary(run, error) : status;
 }
 
-/* Replaces pointers to added outputs by pointers to the collected expressions. */
+/* Replaces the pointers of errors in added outputs by pointers to the collected expressions in the sweep. */
 static void point_to_collect(const sweep *s, hamel_error *error) {
     char place[64];
     for (size_t k = 0; k < error->count; k++) {
@@ -228,7 +228,8 @@ static bool on_own_row(void *context, const double *values, size_t count) {
     return true;
 }
 
-/* Runs a member that has its own model. The model outlives the reducer, which borrows the names of its columns. */
+/* Runs a member that has its own model. The model must outlive the reducer, which borrows the column names of the
+ * model. */
 static hamel_status run_own(block *b, size_t i, hamel_model *model, hamel_error *error) {
     const hamel_header *header = hamel_model_header(model);
     member_result *r = &b->results[i];
@@ -250,8 +251,8 @@ static hamel_status run_own(block *b, size_t i, hamel_model *model, hamel_error 
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the collected number of a run that ended normally. Returns NaN for other runs, because their number would
- * depend on the row at which they ended. */
+/* If the run ended normally, returns the collected number. Otherwise returns NaN, because the number depends on the row
+ * at which the run failed. */
 static double collected(const member_result *r, const char *name, size_t guess) {
     bool whole = r->outcome == HAMEL_COMPLETED || r->outcome == HAMEL_TERMINATED;
     if (!r->reducer || !whole) return (double)NAN;
@@ -263,7 +264,7 @@ static double collected(const member_result *r, const char *name, size_t guess) 
     return (double)NAN;
 }
 
-/* Returns false if memory could not be allocated. */
+/* Adds the row of a member to the table. Returns false if memory could not be allocated. */
 static bool add_row(const block *b, size_t i, const cJSON *assignments, table_form form, text_buffer *out) {
     const sweep_run *run = b->run;
     const member_result *r = &b->results[i];
@@ -281,7 +282,7 @@ static bool add_row(const block *b, size_t i, const cJSON *assignments, table_fo
     return true;
 }
 
-/* Runs the member if it has its own model, adds its row, and frees its results. */
+/* If the member has its own model, runs it. Then adds the row of the member and frees its results. */
 static hamel_status finish_member(block *b, size_t i, table_form form, text_buffer *out, sweep_counts *counts,
                                   sweep_member_listener *listener, void *context) {
     const sweep_run *run = b->run;

@@ -1,8 +1,8 @@
 /* sweep_run.h — runs the members of a sweep in this process, and writes one row of a table for each.
  *
- * Members share one model if all their values are numbers that it can vary; otherwise each member has its own model. In
- * both cases the table has the same rows, up to rounding. Several threads may run members of one sweep. The status of a
- * member is "completed", "terminated", "incomplete" or "failed". */
+ * If all values are numbers and one model can vary them, the members share that model. Otherwise each member has its
+ * own model. In both cases the table has the same rows, up to rounding. Several threads may run members of one sweep.
+ * The status of a member is "completed", "terminated", "incomplete" or "failed". */
 #pragma once
 
 #include "api/json/text.h"
@@ -27,7 +27,7 @@ typedef struct sweep_counts {
 } sweep_counts;
 
 void sweep_counts_add(sweep_counts *to, const sweep_counts *from);
-bool sweep_counts_all_ended(const sweep_counts *counts); /* true if no member is incomplete or failed */
+bool sweep_counts_all_ended(const sweep_counts *counts); /* true unless a member is incomplete or failed */
 
 /* Reads body[length], applies the assignments, and derives the model. Returns true, or false with *failure filled. */
 bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char *const *assignments,
@@ -41,7 +41,7 @@ void sweep_run_end(const sweep_counts *counts, table_form form, text_buffer *out
 /* Called for each member that is incomplete or failed. `assignments` is the JSON list of its overrides. */
 typedef void sweep_member_listener(void *context, size_t member, const cJSON *assignments, const char *problem);
 
-/* Runs members first..first + count - 1, adds their rows to `out` and their outcomes to *counts. Returns HAMEL_OK, also
- * if members failed, or HAMEL_NO_MEMORY. */
+/* Runs the members first..first + count - 1. Adds their rows to *out and their outcomes to *counts. Returns HAMEL_OK,
+ * even if members failed, or HAMEL_NO_MEMORY. */
 hamel_status sweep_run_members(const sweep_run *run, size_t first, size_t count, table_form form, text_buffer *out,
                                sweep_counts *counts, sweep_member_listener *listener, void *context) HAMEL_CHECKED;

@@ -35,7 +35,7 @@ static void add_number(table_row *r, double value) {
         text_buffer_puts(r->out, "null");
 }
 
-/* Adds the VALUE of "TARGET=VALUE": a number, otherwise a string. */
+/* Adds the VALUE of "TARGET=VALUE". If VALUE is not a number, adds it as a string. */
 static void add_input(table_row *r, const char *assignment) {
     const char *equals = strchr(assignment, '=');
     const char *value = equals ? equals + 1 : "";

@@ -10,10 +10,10 @@ typedef struct junit {
 } junit;
 
 void junit_init(junit *report);
-/* Add the result of one check, or the reason why a file could not be checked. */
+/* Add a testcase: the result of one check, or the reason why a file could not be checked. */
 void junit_case(junit *report, const char *file, const api_check_result *verdict);
 void junit_error(junit *report, const char *file, const char *message);
 
-/* Returns the XML, which the caller frees, and frees the report. Returns NULL if the XML is too long or memory could
- * not be allocated. */
+/* Frees the report and returns its XML, which the caller frees. Returns NULL if the XML is too long or memory could not
+ * be allocated. */
 char *junit_take(junit *report, size_t *length);

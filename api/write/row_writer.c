@@ -11,7 +11,7 @@
 /* maximum length of a line (the header, or a row of a large system); chosen, not measured */
 enum { LINE_MAX_BYTES = 256 * 1024 * 1024 };
 
-/* If a client accepts several formats equally, the first in this list is used. */
+/* If a client accepts several formats with equal quality, the server uses the first of them in this list. */
 static const row_format *const formats[] = {
     &row_format_ndjson, &row_format_sse, &row_format_csv, &row_format_json, &row_format_npy,
 };

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Receives the bytes. `write` returns false if it cannot accept more: the client is gone, or the disk is full. */
+/* The destination of the bytes. If the client has disconnected or the disk is full, `write` returns false. */
 typedef struct byte_sink {
     void *context;
     bool (*write)(void *context, const char *bytes, size_t length);
@@ -36,8 +36,8 @@ typedef struct row_format {
     bool (*begin)(row_writer *w, const row_header *header);
     bool (*row)(row_writer *w, const double *values, size_t count);
     bool (*object)(row_writer *w, row_object kind, const char *json); /* NULL if the format has no objects */
-    /* Writes the failure of a run; `summary` may be NULL. The field is NULL if the format contains rows only: no events
-     * and no problem. The caller then reports the failure. */
+    /* Writes the failure of a run; `summary` may be NULL. If the format contains only rows, this field is NULL, and the
+     * caller must report the failure. */
     bool (*problem)(row_writer *w, const char *json, const char *summary);
     void (*close)(row_writer *w); /* frees the memory of the format; may be NULL */
 } row_format;
@@ -48,36 +48,37 @@ struct row_writer {
     text_buffer line; /* reused for each line */
     size_t column_count;
 
-    /* Called with the sink's context before a format keeps `bytes` more bytes until the end of the run. The caller may
-     * set `keep` after opening. If it returns false, the writer sets `reason` and `refused`; a retry may succeed. */
+    /* Asks for permission before a format keeps `bytes` more bytes until the end of the run. `context` is that of the
+     * sink. The caller may set `keep` after opening. If `keep` returns false, the writer sets `reason` and `refused`; a
+     * later run may succeed. */
     bool (*keep)(void *context, size_t bytes);
     bool refused;
     bool starved; /* true if memory could not be allocated */
 
     const char *reason; /* reason why a call returned false; NULL if the sink was the cause */
 
-    /* For a format with numbered objects (sse). Header, rows, events and the final object are numbered from 1, in the
-     * same way in each request. Progress and interim objects have no number. The caller may set `seen` and `interim`
-     * after opening. */
-    uint64_t seen; /* number of objects that the client has already received; the writer skips them */
+    /* For the format sse, which numbers its objects. Header, rows, events and the final object have the numbers 1, 2,
+     * ... in every request for the same result. Progress and interim objects have no number. The caller may set `seen`
+     * and `interim` after opening. */
+    uint64_t seen; /* the client has already received this many numbered objects; the writer skips them */
     bool interim;  /* the summary or problem is not the final object of the result */
 };
 
-/* Find a format by name ("csv") or media type, or by index. Return NULL for an unknown format. */
+/* Find a format by name ("csv") or media type, or by index. If the format does not exist, return NULL. */
 const row_format *row_format_named(const char *name);
 const row_format *row_format_at(size_t index);
 
-/* Adds a field of CSV, in quotes where RFC 4180 requires them. */
+/* Adds one field of a CSV line. If RFC 4180 requires quotes for `text`, adds them. */
 void csv_add_field(text_buffer *line, const char *text);
 
 row_writer *row_writer_open(const row_format *format, byte_sink sink); /* returns NULL if out of memory */
 void row_writer_close(row_writer *w);
 
-/* Return false if the sink refuses the bytes. They also return false, with the reason in w->reason, if memory runs out
- * or the result is too large. json and npy keep all rows, at most 64 MiB. Objects that a format does not have are
- * ignored. json, and npy without expected_rows, send nothing before the summary or problem. */
+/* These functions return false if the sink refuses the bytes. If memory runs out or the result is too large, they set
+ * w->reason and return false. They ignore objects that the format does not have. The format json keeps all rows, at
+ * most 64 MiB, and sends nothing before the summary or problem. If expected_rows is 0, so does npy. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_object(row_writer *w, row_object kind, const char *json); /* `json` is NULL for a heartbeat */
-/* Writes the summary of the failed run, if any (`summary` is NULL if the run did not begin), and then the problem. */
+/* Writes the summary of the failed run, then the problem. If the run did not begin, `summary` is NULL. */
 bool row_writer_problem(row_writer *w, const char *json, const char *summary);

@@ -1,8 +1,8 @@
 /* write_csv.c — writes comma-separated values (RFC 4180, but lines end with "\n"): the names of the columns, then the
  * rows.
  *
- * The format has no events, summary or problem. The caller reports a failure by an exit code and a message, or by
- * closing the connection early. */
+ * The format has no events, summary or problem. A command reports a failure by its exit code and a message, the daemon
+ * by closing the connection early. */
 #include "api/write/write_formats.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* write_ndjson.c — writes one JSON object per line: {"header"} first, then {"row"}, {"event"} and {"progress"}, and
- * {"summary"} or {"problem"} last. A stream without either at its end is incomplete. */
+ * {"summary"} or {"problem"} last. A stream that ends without a summary or problem is incomplete. */
 #include "api/json/text.h"
 #include "api/write/write_formats.h"
 

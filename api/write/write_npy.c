@@ -1,9 +1,9 @@
 /* write_npy.c — writes a NumPy file: a structured array of little-endian doubles with one field for each column (NEP
  * 1).
  *
- * The file begins with the number of rows. If the header contains this number (stored results), rows are sent
- * immediately; otherwise they are kept until the end of the run. The format cannot contain a problem: a failed run
- * leaves an empty or truncated file, which readers reject. */
+ * The file begins with the number of rows. For a stored result, the header contains this number, and the writer sends
+ * rows immediately. Otherwise it keeps the rows until the end of the run. The format cannot contain a problem: a failed
+ * run leaves an empty or truncated file, which readers reject. */
 #include "api/write/write_formats.h"
 
 #include <stdint.h>
@@ -14,7 +14,7 @@ enum { SEND_AT = 64 * 1024, ALIGNMENT = 64, VERSION_1_MAX = 65535 };
 
 typedef struct npy_writer {
     row_writer base;
-    text_buffer fields; /* list of the fields, as a Python literal */
+    text_buffer fields; /* list of the array's fields, as a Python literal */
     bool ascii;
     size_t expected, sent; /* numbers of rows; expected is 0 if unknown */
     row_table table;
@@ -36,8 +36,8 @@ static void add_little_endian(text_buffer *b, uint64_t value, size_t bytes) {
     text_buffer_add(b, out, bytes);
 }
 
-/* Sends magic bytes, version and header, padded so that the data is aligned. Version 1.0 is for up to 64 KiB of ASCII,
- * 2.0 for longer ASCII, 3.0 for UTF-8. */
+/* Sends magic bytes, version and header, padded so that the data is aligned. Version 1.0 is for headers of at most 64
+ * KiB of ASCII, 2.0 for longer ASCII headers, and 3.0 for UTF-8. */
 static bool send_head(npy_writer *n, size_t rows) {
     row_writer *w = &n->base;
     text_buffer head;

@@ -9,7 +9,7 @@ typedef struct sse_writer {
     uint64_t id;
 } sse_writer;
 
-/* Returns false if the client has already received this object. */
+/* Begins the event of one object. If the client has already received the object, returns false. */
 static bool open_event(row_writer *w, const char *name, bool numbered) {
     sse_writer *sse = (sse_writer *)w;
     if (numbered && ++sse->id <= w->seen) return false;

@@ -15,7 +15,8 @@ static void add_residuals(json_builder *b, cJSON *summary, const hamel_summary *
     }
 }
 
-/* Adds one number if all coordinates have the same tolerance, otherwise a list in the order of the coordinates. */
+/* If all coordinates have the same tolerance, adds one number. Otherwise adds a list in the order of the
+ * coordinates. */
 static void add_atol(json_builder *b, cJSON *manifest, const hamel_summary *s) {
     if (s->atol == NULL || s->coordinate_count == 0) return;
     size_t same = 1;
@@ -26,7 +27,7 @@ static void add_atol(json_builder *b, cJSON *manifest, const hamel_summary *s) {
         json_add_numbers(b, manifest, "atol", s->atol, s->coordinate_count);
 }
 
-/* Adds the settings with which another run gives the same bytes. */
+/* Adds the settings that another run needs to return the same bytes. */
 static void add_manifest(json_builder *b, cJSON *summary, const hamel_summary *s) {
     cJSON *manifest = json_add_object(b, summary, "manifest");
     json_add_text(b, manifest, "system", s->description_hash);
@@ -63,7 +64,7 @@ static void add_invariants_and_checks(json_builder *b, cJSON *summary, const ham
     }
 }
 
-/* Adds the column of an initial value: the name of the coordinate, with `'` for its velocity. */
+/* Adds the column name of an initial value: the name of the coordinate, followed by `'` for a velocity. */
 static void add_column_name(json_builder *b, cJSON *object, const hamel_initial_value *v) {
     text_buffer name;
     text_buffer_init(&name, NAME_MAX_BYTES);
