@@ -24,7 +24,7 @@ typedef struct json_fault {
 } json_fault;
 
 /* Parses text[length], which need not be NUL-terminated, within `limits` (NULL: the defaults). Returns the tree, to be
- * deleted by cJSON_Delete, or NULL with *fault filled. `fault` may be NULL. */
+ * deleted by cJSON_Delete, or NULL with `*fault` filled. `fault` may be NULL. */
 cJSON *json_parse(const char *text, size_t length, const json_limits *limits, json_fault *fault);
 
 /* Parses text written by hamel, such as stored jobs, without the scan and without limits. Returns NULL if the text is

@@ -48,9 +48,9 @@ struct row_writer {
     text_buffer line; /* reused for each line */
     size_t column_count;
 
-    /* Asks for permission before a format keeps `bytes` more bytes until the end of the run. `context` is that of the
-     * sink. The caller may set `keep` after opening. If `keep` returns false, the writer sets `reason` and `refused`; a
-     * later run may succeed. */
+    /* The writer calls `keep` before it keeps `bytes` more bytes until the end of the run. `context` is the context of
+     * the sink. The caller may set `keep` after opening. If `keep` returns false, the writer sets `reason` and
+     * `refused`; a later run may succeed. */
     bool (*keep)(void *context, size_t bytes);
     bool refused;
     bool starved; /* true if memory could not be allocated */

@@ -27,13 +27,13 @@ typedef struct cli_arguments cli_arguments;
 typedef struct cli_option {
     const char *name;    /* name without the dashes; NULL ends the list */
     const char *value;   /* placeholder of the value in the help; NULL if the option has no value */
-    const char *assigns; /* key of the description to set; "" if the value names the key; NULL if none is set */
+    const char *assigns; /* key of the description to set; "" if the value names the key; NULL: no key */
     const char *help;
 } cli_option;
 
 typedef struct cli_command {
     const char *name;
-    const char *synopsis; /* arguments in the usage line: "FILE [OPTIONS]" */
+    const char *synopsis; /* arguments shown in the usage line: "FILE [OPTIONS]" */
     const char *summary;  /* one line for the list of commands */
     const char *about;    /* text that follows the options in the help, with examples */
     bool lists_formulations;
@@ -50,18 +50,18 @@ extern const cli_command cli_run, cli_check, cli_analyze, cli_equations, cli_plo
 /* Prints "hamel: MESSAGE" to stderr. */
 void cli_say(const char *format, ...) HAMEL_PRINTF(1, 2);
 
-/* Reports that name[length] is not one of `names`, and suggests the nearest name. `what` begins the message, up to the
- * opening quote; `dashes` is "--" for an option, otherwise "". Returns CLI_USAGE. */
+/* Reports that name[length] is not one of `names`, and suggests the nearest name. The message begins with `what`,
+ * followed by the quoted name. `dashes` is "--" for an option, otherwise "". Returns CLI_USAGE. */
 int cli_say_unknown(const char *what, const char *dashes, const char *name, size_t length, const char *const *names,
                     size_t count);
 
 /* cli_say_errno prints the name of a file or stream and the text of errno. cli_say_no_memory reports that memory could
- * not be allocated. Both return CLI_IO. */
+ * not be allocated. The two functions return CLI_IO. */
 int cli_say_errno(const char *name);
 int cli_say_no_memory(void);
 
-/* Prints the text of a failure, or, if it has none, that memory could not be allocated. Returns the failure's exit
- * code. */
+/* Prints the text of a failure. If the text is NULL, prints that memory could not be allocated. Returns the exit code
+ * of the failure. */
 int cli_say_failure(const api_failure *failure);
 
 /* Writes the text and a newline to a file, or to stdout if `path` is "-". Returns false after reporting an error. */
@@ -79,8 +79,8 @@ int cli_finish_stdout(int status);
 
 /* The output of a command: a file, or standard output if the path is NULL or "-". Opening returns CLI_OK, or CLI_IO
  * after reporting an error. Closing flushes the file. It returns `status`, or CLI_IO if the flush fails and `status` is
- * CLI_OK or CLI_RUN_FAILED. A draft is written to PATH.draft. Closing renames it to PATH if `status` is one of these
- * two, and otherwise deletes it. */
+ * CLI_OK or CLI_RUN_FAILED. A draft is written to PATH.draft. If `status` is CLI_OK or CLI_RUN_FAILED, closing renames
+ * the draft to PATH; otherwise closing deletes the draft. */
 typedef struct cli_output {
     FILE *file;
     const char *name;     /* name in messages */

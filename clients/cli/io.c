@@ -101,8 +101,8 @@ int cli_output_close(cli_output *output, int status) {
 
 /* --- inputs ------------------------------------------------------------------------------------------------------- */
 
-/* Reads in pieces, because the size of standard input is unknown. Stops one byte beyond the limit of the JSON scan,
- * which then reports that the input is too large. */
+/* Reads in pieces, because the size of standard input is unknown. Stops one byte after the limit of the JSON scan; the
+ * scan then reports that the input is too large. */
 static int read_all(cli_input *input, FILE *in) {
     size_t most = json_limits_default().bytes + 1;
     text_buffer bytes;
@@ -122,7 +122,7 @@ static int read_all(cli_input *input, FILE *in) {
     }
     input->length = bytes.length;
     input->bytes = text_buffer_take(&bytes, NULL);
-    if (input->bytes == NULL) input->bytes = calloc(1, 1); /* an empty file; the JSON scan reports it */
+    if (input->bytes == NULL) input->bytes = calloc(1, 1); /* the file is empty; the JSON scan reports this error */
     return input->bytes != NULL ? CLI_OK : cli_say_no_memory();
 }
 

@@ -1,5 +1,5 @@
-/* options.c — see options.h. This parser replaces getopt, because its table also supplies the help, the suggestions for
- * unknown options, and the keys of a description. */
+/* options.c — see options.h. getopt is not used, because the table of options also supplies the help, the suggestions
+ * for unknown options, and the keys of a description. */
 #include "clients/cli/options.h"
 
 #include "engine/hamel.h"
@@ -41,7 +41,8 @@ static bool add_assignment(cli_arguments *a, const char *key, const char *value)
     return true;
 }
 
-/* Lists the valid values of an option. Returns their number; 0 if the option accepts any value. */
+/* Writes the valid values of an option to `names` and returns their number. If the option accepts any value, returns
+ * 0. */
 static size_t choices(const cli_option *option, const char *names[OPTIONS_MAX]) {
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
     const char *key = option->assigns != NULL ? option->assigns : "";

@@ -25,13 +25,13 @@ void cli_arguments_free(cli_arguments *arguments);
 /* Returns the value of an option, "" for an option without value, or NULL if the option was not given. */
 const char *cli_option_value(const cli_arguments *arguments, const char *name);
 
-/* Sets *choice to the index of the option's value among `names`, or to 0 if the option was not given. Returns CLI_OK,
- * or CLI_USAGE after reporting an unknown value and the valid ones. */
+/* Sets *choice to the index of the option's value among `names`, or to 0 if the option was not given. If the value is
+ * not among `names`, lists the valid values on stderr and returns CLI_USAGE. Otherwise returns CLI_OK. */
 int cli_option_choice(const cli_arguments *arguments, const char *name, const char *const *names, size_t count,
                       size_t *choice);
 
-/* Reads the option's value, a whole number from `least` to `most`. Leaves *value unchanged if the option was not given.
- * Returns CLI_OK, or CLI_USAGE after reporting an error. */
+/* Sets *value to the value of an option, a whole number from `least` to `most`. If the option was not given, leaves
+ * *value unchanged. Returns CLI_OK, or CLI_USAGE after reporting an error. */
 int cli_option_whole(const cli_arguments *arguments, const char *name, size_t least, size_t most, size_t *value);
 
 /* Prints the help of a command to stdout. */

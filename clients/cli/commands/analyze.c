@@ -17,7 +17,7 @@ static void print_count(const char *what, const cJSON *object, const char *key) 
         printf("%-38s ?\n", what);
 }
 
-/* Prints texts with a separator between them. */
+/* Prints `first` and the items after it, separated by `separator`. */
 static void print_texts(const cJSON *first, const char *separator) {
     for (const cJSON *item = first; item != NULL; item = item->next)
         printf("%s%s", item->valuestring, item->next != NULL ? separator : "");
@@ -29,8 +29,8 @@ static void print_list(const char *what, const cJSON *first) {
     printf("\n");
 }
 
-/* Prints the quantities conserved only on the branches of the initial state, and the conditions that the analysis
- * assumes. */
+/* Prints the conditions that the analysis assumes, and the quantities that are conserved only on the branches at the
+ * initial state. */
 static void print_regional(const cJSON *answer) {
     const cJSON *assumed = json_first_at(answer, "assumed");
     for (const cJSON *item = json_first_at(answer, "conserved_while"); item != NULL; item = item->next) {
@@ -87,7 +87,7 @@ static void print_sets(const cJSON *redundancy) {
     }
 }
 
-/* Prints "q1^3*sin(q2) = const" and "from (q1)*c". */
+/* Prints an integral, as in "q1^3*sin(q2) = const", and the constraints from which it follows, as in "from (q1)*c". */
 static void print_integral(const cJSON *integral) {
     printf("    %s = const\n      from", json_text_at(integral, "integral"));
     const cJSON *first = json_first_at(integral, "constraints");
@@ -124,7 +124,7 @@ static void print_flags(const cJSON *holonomy) {
            cJSON_IsTrue(json_at(holonomy, "exact")) ? "exact" : "the largest found at random states, without proof");
 }
 
-/* Prints the verdict. The verdict "none" is explained, because alone it could be read as "not holonomic". */
+/* Prints the verdict. Adds an explanation to the verdict "none", which could otherwise be read as "not holonomic". */
 static void print_verdict(const char *verdict, bool left_out) {
     const char *why = strcmp(verdict, "none") != 0 ? ""
                       : left_out                   ? ": no velocity constraint is linear"
@@ -132,7 +132,8 @@ static void print_verdict(const char *verdict, bool left_out) {
     printf("%-38s %s%s\n", "  verdict", verdict, why);
 }
 
-/* Prints gamma*(u_l*D(u_r) - u_r*D(u_l)), where D(u) is the virtual displacement of the velocity u. */
+/* Prints the transitivity relation of the quasi-velocity `of`, a sum of gamma*(u_l*D(u_r) - u_r*D(u_l)). D(u) is the
+ * virtual displacement of the velocity u. */
 static void print_relation(const cJSON *coefficients, const char *of) {
     const char *joint = "";
     printf("  d/dt D(%s) - delta %s = ", of, of);
@@ -251,7 +252,7 @@ static void print_relaxation(const cJSON *r) {
     print_generalized(json_first_at(r, "reactions"));
 }
 
-/* Returns CLI_CHECK_FAILED if the analysis has found that formulations disagree, otherwise CLI_OK. */
+/* If the verification found that formulations disagree, returns CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
 static int verdict_of(const cJSON *answer) {
     const cJSON *verification = json_at(answer, "verification");
     return verification == NULL || cJSON_IsTrue(json_at(verification, "agree")) ? CLI_OK : CLI_CHECK_FAILED;

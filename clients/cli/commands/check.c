@@ -69,7 +69,8 @@ static int write_report(junit *report, const char *path) {
     return good ? CLI_OK : CLI_IO;
 }
 
-/* Combines two exit codes. Returns the first error; a failed check counts only if there is no error. */
+/* Combines two exit codes. Returns the first that reports an error. If neither does, returns CLI_CHECK_FAILED if a
+ * check failed, otherwise CLI_OK. */
 static int worse(int one, int other) {
     if (one > CLI_CHECK_FAILED) return one;
     return other > one ? other : one;

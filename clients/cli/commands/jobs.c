@@ -1,5 +1,5 @@
-/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs of a server. The text form has one or more
- * lines for each job, the JSON form one document per line. */
+/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs of a server. The output is text, with one or
+ * more lines for each job, or JSON, with one document per line. */
 #include "clients/cli/remote/job_client.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ static int read_format(const cli_arguments *arguments, bool *json) {
     return status;
 }
 
-/* Returns the length of a server's text up to the first control character, which could alter the terminal. */
+/* Returns the length of a text from a server up to its first control character. Control characters could alter the
+ * terminal. */
 static int printable(const char *text) {
     int length = 0;
     while (text[length] != '\0' && (unsigned char)text[length] >= 0x20 && text[length] != 0x7f) length++;
@@ -46,7 +47,7 @@ static int ask_page(const job_client *c, size_t count, const char *cursor, cJSON
     return status;
 }
 
-/* Requests the list page by page. Each page contains the cursor of the next page. */
+/* Requests the list page by page. Each page contains the cursor for the request of the next page. */
 static int list_jobs(const cli_arguments *arguments) {
     job_client c;
     bool json = false;
@@ -110,7 +111,7 @@ static void print_job(const cJSON *job) {
     print_field("problem", json_text_at(problem, json_text_at(problem, "detail")[0] != '\0' ? "detail" : "title"));
 }
 
-/* Sends a request for each job in the arguments, and prints the response. Returns the exit code of the first
+/* Sends a request for each job in the arguments, and prints each response. Returns the exit code of the first
  * failure. */
 static int for_each_job(const cli_arguments *arguments, const char *method, const char *rest,
                         void (*print)(const cJSON *job)) {

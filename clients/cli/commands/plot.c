@@ -97,8 +97,8 @@ static bool takes_utf8(void) {
     return utf8;
 }
 
-/* Returns the form of the drawing on the terminal. Braille dots look the same for all columns, so several columns are
- * drawn with dots only if colours distinguish them. */
+/* Returns size, characters and colours for a drawing on the terminal. Braille dots look the same for all columns.
+ * Therefore several columns are drawn with dots only if colours distinguish them. */
 static plot_terminal terminal_of(const drawing *d) {
     struct winsize window = {0};
     const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
@@ -162,7 +162,7 @@ static int run_and_draw(drawing *d, const cli_input *input) {
     progress_bar_init(&d->bar, false);
     int status = cli_simulate(&server, input, d->arguments, &observer);
     if (d->unfit) return CLI_USAGE;
-    int drawn = draw_result(d); /* rows of a failed run are drawn, too */
+    int drawn = draw_result(d); /* also draws the rows of a failed run */
     if (status != CLI_OK) return status;
     return drawn != CLI_OK ? drawn : d->exit_code;
 }

@@ -17,8 +17,9 @@ static void print_named(const char *what, const cJSON *object) {
         printf(" %s = %.9g%s", item->string, item->valuedouble, item->next != NULL ? "," : "\n");
 }
 
-/* Prints a complex number. A part below 1e-12 of the absolute value is omitted as rounding (about 1e4 units in the last
- * place). Numbers below 1e-16 of `largest` are printed as 0, because they are below its rounding error. */
+/* Prints a complex number. Omits a real or imaginary part below 1e-12 of the absolute value, which is rounding (about
+ * 1e4 units in the last place). Prints 0 for a number below 1e-16 of `largest`, which is smaller than the rounding
+ * error of `largest`. */
 static void print_complex(double re, double im, double largest) {
     double size = hypot(re, im), rounding = size < 1e-16 * largest ? size : 1e-12 * size;
     if (fabs(re) <= rounding) re = 0;
@@ -117,7 +118,7 @@ static void print_mode(const cJSON *mode) {
 }
 
 void cli_print_linearization(const cJSON *l) {
-    const cJSON *steady = json_at(l, "steady"); /* NULL if an older server has not sent it */
+    const cJSON *steady = json_at(l, "steady"); /* NULL if the server is older than this key */
     printf("\nlinearization about %s\n", cJSON_IsTrue(json_at(l, "equilibrium")) ? "an equilibrium"
                                          : cJSON_IsTrue(steady)                  ? "a steady motion"
                                          : cJSON_IsFalse(steady)

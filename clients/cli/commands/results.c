@@ -21,7 +21,7 @@ static int ask_rows(void *context, const api_observer *front) {
     return cli_results_remote(&w->client->server, w->id, w->path, front);
 }
 
-/* Reports a canceled job as a failed run, not as an error of the server. */
+/* A canceled job counts as a failed run, not as an error of the server. */
 static bool results_on_problem(void *context, const char *json, const api_failure *failure, const char *summary_json) {
     rows_out *out = ((row_writer *)context)->sink.context;
     if (strstr(json, "\"/problems/canceled\"") != NULL) out->exit_code = CLI_RUN_FAILED;

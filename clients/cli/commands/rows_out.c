@@ -13,7 +13,8 @@ static bool write_bytes(void *context, const char *bytes, size_t length) {
     return false;
 }
 
-/* Returns the rows_out of an observer. The observer's context is the row writer, whose sink is the rows_out. */
+/* Returns the rows_out to which `writer` writes. `writer` is the context of the observer, and its sink has the rows_out
+ * as context. */
 static rows_out *rows_out_of(void *writer) {
     return ((row_writer *)writer)->sink.context;
 }
@@ -39,7 +40,7 @@ bool rows_out_on_problem(void *context, const char *json, const api_failure *fai
     rows_out *o = rows_out_of(context);
     (void)failure;
     progress_bar_erase(&o->bar);
-    /* If rows have been written, end them as their format requires. If the run failed before its header, write
+    /* If the header was written, end the output as its format requires. If the run failed before its header, write
      * nothing. */
     bool good = o->writer->column_count == 0 || row_writer_problem(context, json, summary_json);
     return good && (summary_json == NULL || write_summary_file(o, summary_json));

@@ -1,5 +1,5 @@
-/* rows_out.h — output of a run. Rows are written in --format to stdout or the file --output, the summary to the file
- * --summary, warnings and progress to stderr. */
+/* rows_out.h — output of a run. Rows are written in the format --format to stdout or the file --output. The summary is
+ * written to the file --summary; warnings and progress are written to stderr. */
 #pragma once
 
 #include "api/simulate.h"
@@ -14,11 +14,12 @@ typedef struct rows_out {
     int exit_code; /* exit code of the run, from its summary */
 } rows_out;
 
-/* Opens the outputs that the options name. Returns CLI_OK, or another exit code after reporting an error. */
+/* Opens the outputs that --format, --output and --summary specify. Returns CLI_OK, or another exit code after reporting
+ * an error. */
 int rows_out_open(rows_out *o, const cli_arguments *arguments, const char *file);
 
-/* Returns the observer that writes the rows. rows_out_on_problem is its callback `problem`, exported for commands that
- * extend it. */
+/* Returns the observer that writes the rows. rows_out_on_problem is the callback `problem` of that observer, exported
+ * for commands that extend the callback. */
 api_observer rows_out_observer(rows_out *o);
 bool rows_out_on_problem(void *writer, const char *json, const api_failure *failure, const char *summary_json);
 

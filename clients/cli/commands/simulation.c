@@ -1,7 +1,7 @@
 /* simulation.c — see simulation.h. Local and remote analyses give the same JSON.
  *
- * A listener forwards the run to the observer of the command. It prints errors, keeps their exit code, and records
- * whether the observer has canceled the run. */
+ * A listener forwards the run to the observer of the command. The listener prints errors, keeps their exit code, and
+ * records whether the observer has canceled the run. */
 #include "clients/cli/commands/simulation.h"
 
 #include "clients/cli/remote/remote.h"

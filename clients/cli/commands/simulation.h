@@ -1,24 +1,25 @@
 /* simulation.h — runs and analyses of a description, in this process or on a server. The observer receives the same
- * calls in both cases, except that `summary` is called with a NULL hamel_summary for a run on a server. */
+ * calls in both cases, with one exception: for a run on a server, `summary` receives NULL instead of a
+ * hamel_summary. */
 #pragma once
 
 #include "api/analyze.h"
 #include "clients/cli/options.h"
 #include "clients/cli/remote/exchange.h"
 
-/* Runs the description with the assignments of the command line. Prints all errors to stderr, including those that the
- * observer receives as `problem`. Returns CLI_OK if the run is completed or incomplete, otherwise CLI_INVALID,
- * CLI_RUN_FAILED or CLI_SERVER. Returns CLI_IO if the observer canceled the run; it has then reported the reason. */
+/* Runs the description with the assignments of the command line. Prints all errors to stderr, also errors that the
+ * observer receives as `problem`. If the run is completed or incomplete, returns CLI_OK. If the observer canceled the
+ * run, and reported the reason, returns CLI_IO. Otherwise returns CLI_INVALID, CLI_RUN_FAILED or CLI_SERVER. */
 int cli_simulate(const cli_server *server, const cli_input *input, const cli_arguments *arguments,
                  const api_observer *observer);
 
-/* Calls `source` with an observer `front`, which forwards to `observer` and prints errors as in cli_simulate. `source`
- * forwards a run to `front` and returns an exit code. Returns the exit code of the printed error, or else that of
- * `source`. */
+/* Calls `source` with an observer `front`. `source` forwards a run to `front` and returns an exit code. `front`
+ * forwards the run to `observer` and prints errors. If `front` printed an error, returns the exit code of that error,
+ * otherwise the exit code of `source`. */
 int cli_observe(const api_observer *observer, int (*source)(void *context, const api_observer *front), void *context);
 
-/* Print the warnings of a summary, each after the name `file`. The last warning of an incomplete run is the reason why
- * it ended early. Return CLI_RUN_FAILED for an incomplete run, otherwise CLI_OK. */
+/* Print the warnings of a summary, each after the name `file`. For an incomplete run, the last warning is the reason
+ * why the run ended early. Return CLI_RUN_FAILED for an incomplete run, otherwise CLI_OK. */
 int cli_say_warnings(const cJSON *summary, const char *file);
 int cli_say_warnings_of(const char *summary_json, const char *file);
 

@@ -23,7 +23,7 @@ static int print_id(const exchange *x, const cli_server *server) {
     return good ? CLI_OK : exchange_failed(x, server);
 }
 
-/* Sends the description. Without assignments, the bytes of the file are sent unchanged. */
+/* Sends the description as a job. Without assignments, sends the bytes of the file unchanged. */
 static int send_system(void *context, const api_observer *observer) {
     const submission *s = context;
     const cli_arguments *arguments = s->client->arguments;

@@ -1,9 +1,9 @@
 /* sweep.c — hamel sweep: runs all members of a sweep on all cores, and writes one table row for each.
  *
- * Each thread repeatedly runs the next block of members. The row of a member does not depend on its block, so the table
- * does not depend on the number of threads and shards. The rows of the blocks are written to standard output in the
- * order of members, or to parts in a directory (sweep_parts.h). An interrupted sweep can be resumed from the parts.
- * remote_sweep.c runs sweeps on a server. */
+ * Each thread repeatedly takes the next block of members and runs it. The row of a member does not depend on its block,
+ * so the table does not depend on the number of threads and shards. The rows of the blocks are written to standard
+ * output in the order of members, or to parts in a directory (sweep_parts.h). An interrupted sweep can be resumed from
+ * the parts. remote_sweep.c runs sweeps on a server. */
 #include "clients/cli/commands/simulation.h"
 #include "clients/cli/commands/sweep_parts.h"
 #include "clients/cli/options.h"
@@ -42,7 +42,7 @@ typedef struct local_sweep {
     text_buffer begin;
     size_t first, last, block; /* this shard runs the members first..last - 1, in blocks of `block` members */
     size_t block_count;
-    /* the lock protects the fields that follow */
+    /* `lock` protects the fields after it */
     pthread_mutex_t lock;
     size_t next;        /* index of the next block to run */
     text_buffer *ready; /* [block_count] rows waiting for earlier blocks to be written; NULL if parts are written */
@@ -55,8 +55,8 @@ typedef struct local_sweep {
 
 /* --- arguments ---------------------------------------------------------------------------------------------------- */
 
-/* Reads a whole number from 1 to `most` that is followed by the character `end`, and sets *rest to the text after
- * `end`. Returns 0 for any other text. */
+/* Reads a whole number from 1 to `most`, followed by the character `end`. Sets *rest to the text after `end`. For any
+ * other text, returns 0. */
 static size_t whole(const char *text, char end, size_t most, const char **rest) {
     size_t value = 0;
     const char *at = text;
@@ -135,7 +135,7 @@ static int write_ready(local_sweep *r) {
     return CLI_OK;
 }
 
-/* Runs one block. Writes its rows to a part, or to standard output once all earlier blocks are written. */
+/* Runs one block. Writes its rows to a part or, after all earlier blocks have been written, to standard output. */
 static int run_block(local_sweep *r, size_t block) {
     const sweep_plan *p = r->plan;
     sweep_part_span span = span_of(r, block);
@@ -238,7 +238,7 @@ static int run_to_parts(local_sweep *r) {
     return status == CLI_OK && !sweep_counts_all_ended(&r->counts) ? CLI_RUN_FAILED : status;
 }
 
-/* Joins the parts into the output file, then deletes them. Until then --resume finds them in OUTPUT.parts. */
+/* Joins the parts into the output file, then deletes the parts. Until then --resume finds the parts in OUTPUT.parts. */
 static int join_into(const local_sweep *r, const char *output) {
     cli_output out;
     int status = cli_output_open(&out, output, true);

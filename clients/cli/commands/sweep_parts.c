@@ -134,7 +134,7 @@ static bool take_count(const cJSON *tree, const char *key, size_t *out) {
 
 static bool take_head(part *p, const cJSON *head) {
     sweep_part_span *s = &p->span;
-    /* another version may round differently */
+    /* a part from another version is rejected, because its numbers may be rounded differently */
     if (strcmp(json_text_at(head, "hamel"), HAMEL_VERSION) != 0) return false;
     snprintf(s->hash, sizeof s->hash, "%s", json_text_at(head, "sweep"));
     while (s->form < TABLE_FORMS && strcmp(json_text_at(head, "form"), form_names[s->form]) != 0) s->form++;
@@ -251,7 +251,7 @@ static int say_missing(const char *directory, size_t from, size_t to, size_t mem
     return CLI_INVALID;
 }
 
-/* Checks that the parts belong to one sweep and contain every member once. */
+/* Checks that all parts belong to the same sweep, and that each member is in exactly one part. */
 static int check_parts(const char *directory, const part_list *list) {
     size_t next = 0, members = list->items[0].span.members;
     for (size_t k = 0; k < list->count; k++) {

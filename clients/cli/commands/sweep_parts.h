@@ -1,9 +1,9 @@
-/* sweep_parts.h — messages about members, and parts of a sweep's table: files in a directory, each with the rows of
+/* sweep_parts.h — messages about members, and parts of the table of a sweep. A part is a file that contains the rows of
  * successive members.
  *
  * The name of a part consists of the hash of the description, the first member and the number of members. A part is
- * written under a temporary name, flushed to the disk and renamed, so that every part with a final name is complete. A
- * digest at the end detects damage. Several processes and machines may write parts to one directory. */
+ * written under a temporary name, flushed to the disk and then renamed. Therefore every part with a final name is
+ * complete. A digest at the end detects damage. Several processes and machines may write parts to one directory. */
 #pragma once
 
 #include "api/sweep/sweep_run.h"
@@ -17,8 +17,8 @@ typedef struct member_problems {
     size_t reported;  /* number of calls of member_problems_say */
 } member_problems;
 
-/* Prints the problem of a member and its assignments. After 20 problems, one message refers to the table; further
- * problems are not printed. */
+/* Prints the problem of one member, and the assignments of that member. After 20 problems, one message refers to the
+ * table; further problems are not printed. */
 void member_problems_say(member_problems *p, size_t member, const cJSON *assignments, const char *problem);
 
 /* Members of a part, and the sweep to which they belong. */
@@ -33,12 +33,12 @@ typedef struct sweep_part_span {
 int sweep_part_write(const char *directory, const sweep_part_span *span, const char *begin, const text_buffer *rows,
                      const sweep_counts *counts);
 
-/* Returns true if the part exists and is undamaged, after adding its outcomes to *counts. */
+/* If the part exists and is undamaged, adds its outcomes to *counts and returns true. */
 bool sweep_part_exists(const char *directory, const sweep_part_span *span, sweep_counts *counts);
 
 /* Joins the parts in the directory and writes the table. `wanted` selects the parts of one sweep; NULL selects all
- * parts. Returns CLI_OK, CLI_IO, or CLI_RUN_FAILED if a member failed or is incomplete. Returns CLI_INVALID after
- * reporting missing members, duplicate members or parts of different sweeps. */
+ * parts. If a member failed or is incomplete, returns CLI_RUN_FAILED. If members are missing or duplicate, or parts
+ * belong to different sweeps, reports the error and returns CLI_INVALID. Otherwise returns CLI_OK or CLI_IO. */
 int sweep_parts_join(const char *directory, const sweep_part_span *wanted, const cli_output *out);
 
 /* Deletes the parts of this sweep, and the directory if it is empty. */

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Updates the progress bar from one line of the stream. The final state of the job is requested after the stream. */
+/* Updates the progress bar from one line of the stream. The command requests the final state of the job after the end
+ * of the stream. */
 static bool take_event_line(void *context, const char *bytes, size_t length) {
     static const char data[] = "data: ";
     progress_bar *shown = context;
@@ -36,7 +37,7 @@ static int follow_events(const job_client *c, const char *id, progress_bar *show
     return status;
 }
 
-/* Prints id and status of the job, then warnings or errors as hamel run does. Returns the exit code. */
+/* Prints the id and status of the job, then its warnings or errors as hamel run does. Returns the exit code. */
 static int judge_job(const cJSON *job) {
     const char *id = json_text_at(job, "id");
     const cJSON *problem = json_at(job, "problem");

@@ -1,6 +1,6 @@
-/* worker.c — hamel worker: runs jobs from the queue of a shared store. The command executes `hameld --worker` in its
- * place, so that cluster scripts need only one program. It passes the URL of the store in the environment, which other
- * users of the machine cannot read. */
+/* worker.c — hamel worker: runs jobs from the queue of a shared store. The command replaces its own process by `hameld
+ * --worker`, so that cluster scripts need only one program. It passes the URL of the store in the environment, which
+ * other users of the machine cannot read. */
 #include "clients/cli/options.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 enum { WORDS_MAX = 12 };
 
-/* Sets `path` to the hameld in the directory of this program, or, if there is none, to `hameld`, which is searched for
- * in PATH. */
+/* If the directory of this program contains hameld, sets `path` to that file. Otherwise sets `path` to `hameld`, which
+ * execvp looks up in PATH. */
 static void find_daemon(char *path, size_t room) {
     ssize_t length = readlink("/proc/self/exe", path, room - 1);
     path[length > 0 ? length : 0] = '\0';

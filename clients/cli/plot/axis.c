@@ -9,16 +9,16 @@
 
 enum { MARKS_MOST = 100 };
 
-/* flat: values that differ by less than this fraction of their size (about 1e4 units in the last place) count as
- * constant. least_span: half ranges up to this count as constant, too. This keeps the differences of marks above the
- * subnormal numbers. */
+/* flat: if values differ by less than this fraction of their size (about 1e4 units in the last place), they are treated
+ * as constant. least_span: if half the range is at most this number, the values are treated as constant. Therefore the
+ * differences between marks are never subnormal. */
 static const double flat = 1e-12, least_span = 1e-300;
 
 static double half_span(double low, double high) {
     return high / 2 - low / 2;
 }
 
-/* Returns the smallest 1, 2 or 5 times a power of ten that is not below `rough`. */
+/* Returns the smallest number of the form 1, 2 or 5 times a power of ten that is at least `rough`. */
 static double round_step(double rough) {
     double power = pow(10, floor(log10(rough)));
     static const double factors[] = {1, 2, 5};
@@ -42,10 +42,10 @@ plot_axis plot_axis_over(double least, double most, bool room, size_t marks) {
 }
 
 double plot_axis_mark(const plot_axis *a, size_t k) {
-    return (a->first + (double)k) * a->step; /* is -0 only if first = -0 and k = 0 */
+    return (a->first + (double)k) * a->step; /* the product is -0 only if first = -0 and k = 0 */
 }
 
-/* Writes as many digits as distinguish neighbouring marks, and an exponent if the number would be long. */
+/* Writes as many digits as are needed to distinguish neighbouring marks. If the number is long, uses an exponent. */
 void plot_axis_label(const plot_axis *a, size_t k, char label[PLOT_LABEL_BYTES]) {
     double value = plot_axis_mark(a, k) + 0.0; /* -0 becomes 0 */
     int of_step = (int)floor(log10(a->step) + 1e-9);

@@ -10,8 +10,7 @@ static const unsigned colours[PLOT_SERIES_MAX] = {0x2f5bd0, 0xd1600a, 0x138a62, 
                                                   0x0f83b5, 0x8a6d00, 0x6b4fc4, 0x5c6570};
 
 static const double margin = 14, title_size = 15, name_size = 13, label_size = 12;
-/* Width of a character relative to its font size: an upper bound of the average in common fonts, chosen, not
- * measured. */
+/* Width of a character relative to its font size: an estimate, above the average of common fonts; not measured. */
 static const double character = 0.62;
 
 typedef struct figure {
@@ -52,7 +51,8 @@ static void line(const figure *f, double x0, double y0, double x1, double y1, un
     f->surface->kind->line(f->surface, ends, 2, colour, width);
 }
 
-/* Draws the name of each column after a stroke in its colour. Returns y of the last line of names. */
+/* Draws a legend: a stroke in the colour of each column, then the name of the column. Returns the y coordinate of the
+ * last line. */
 static double draw_names(const figure *f, double width, double y) {
     const double stroke = 22, gap = 6, between = 20;
     double x = margin;

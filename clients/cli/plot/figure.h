@@ -1,4 +1,4 @@
-/* figure.h — drawing of a table on a surface (a file), or as characters on a terminal. */
+/* figure.h — draws a table on a surface (a file), or as characters on a terminal. */
 #pragma once
 
 #include "clients/cli/plot/axis.h"
@@ -8,7 +8,8 @@
 plot_axis plot_axis_across(const plot_table *t, size_t marks);
 plot_axis plot_axis_up(const plot_table *t, size_t marks);
 
-/* Draws title, column names, frame, marks and columns. Returns false if out of memory. */
+/* Draws the title, a legend, the frame, the marks and one line for each column. Returns false if memory could not be
+ * allocated. */
 bool plot_figure_draw(const plot_table *t, plot_surface *surface, double width, double height);
 
 typedef struct plot_terminal {
@@ -17,5 +18,5 @@ typedef struct plot_terminal {
     bool colours;         /* whether to use the colour sequences of ECMA-48, 8.3.117 */
 } plot_terminal;
 
-/* Draws to `out`. Returns false if out of memory. */
+/* Draws the table to `out` as characters. Returns false if memory could not be allocated. */
 bool plot_terminal_draw(const plot_table *t, const plot_terminal *terminal, FILE *out);

@@ -58,7 +58,8 @@ static bool add_list(plot_table *t, const row_header *header, const cJSON *tree,
     return good;
 }
 
-/* Returns true if the header also has a column for the velocity, so that the column is a coordinate. */
+/* A column is a coordinate if the header also has a column for its velocity, which has the same name followed by
+ * `'`. */
 static bool is_coordinate(const row_header *header, size_t at) {
     char name[LABEL_MAX_BYTES];
     int length = snprintf(name, sizeof name, "%s'", header->columns[at]);
@@ -141,7 +142,7 @@ size_t plot_table_line(const plot_table *t, size_t k, plot_point (*map)(const vo
         const double *values = t->values + row * t->column_count;
         points[row] = map(context, values[0], values[k]);
     }
-    /* Each unit of width keeps at most as many points as it has rows, so the list can be reduced in place. */
+    /* Reducing does not add points, so the list can be reduced in place. */
     size_t count = 0;
     for (size_t begin = 0, end; begin < t->row_count; begin = end) {
         for (end = begin + 1; end < t->row_count && floor(points[end].x) == floor(points[begin].x); end++) {

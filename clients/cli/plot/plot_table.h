@@ -24,17 +24,17 @@ typedef struct plot_table {
 } plot_table;
 
 /* Selects columns from the header of a run. `over` names the column for the horizontal axis (NULL: the first column).
- * `columns` lists the names of the others, separated by commas (NULL: the coordinates, or all columns if the run has no
- * coordinates). Returns false after reporting an error. Call plot_table_clear in both cases. */
+ * `columns` lists the names of the other columns, separated by commas. NULL selects the coordinates or, if the run has
+ * no coordinates, all columns. Returns false after reporting an error. Call plot_table_clear in both cases. */
 bool plot_table_begin(plot_table *t, const row_header *header, const char *columns, const char *over);
 
-/* Adds a row. Returns false after reporting that the table is full or out of memory. */
+/* Adds a row. If the table is full or memory runs out, reports the error and returns false. */
 bool plot_table_add(plot_table *t, const double *row);
 void plot_table_clear(plot_table *t);
 
-/* Computes the points of the line that draws column k > 0 over column 0. map(context, x, y) is the position of the
- * values (x, y) in the picture. Of successive points within one unit of width, only the first, lowest, highest and last
- * are kept, in their order. The picture is the same (M4: Jugel, Jerzak, Hackenbroich, Markl, PVLDB 7, 2014, section 4).
- * `points` has room for row_count points. Returns the number of points. */
+/* Computes the points of the line for column k > 0 over column 0. map(context, x, y) returns the position of the values
+ * (x, y) in the picture. Of successive points within one unit of width, only the first, lowest, highest and last point
+ * are kept, in their order. The picture does not change (M4: Jugel, Jerzak, Hackenbroich, Markl, PVLDB 7, 2014, section
+ * 4). `points` has room for row_count points. Returns the number of points. */
 size_t plot_table_line(const plot_table *t, size_t k, plot_point (*map)(const void *context, double x, double y),
                        const void *context, plot_point *points);

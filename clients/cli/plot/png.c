@@ -1,5 +1,5 @@
-/* png.c — drawing surface for PNG images, with cairo. A unit is two pixels wide, for high-resolution screens and
- * print. */
+/* png.c — drawing surface for PNG images, with cairo. One unit of the figure is two pixels, for high-resolution screens
+ * and print. */
 #include "clients/cli/cli.h"
 #include "clients/cli/library.h"
 #include "clients/cli/plot/surface.h"
@@ -54,7 +54,7 @@ static plot_surface *png_open(double width, double height, const char *title, FI
     }
     s->surface.kind = &plot_png;
     s->out = out;
-    /* If out of memory, cairo returns inert objects and reports the error when the image is written. */
+    /* If memory runs out, cairo returns objects that do nothing, and reports the error when the image is written. */
     s->image = s->cairo.image_surface_create(CAIRO_FORMAT_RGB24, (int)(pixels * width), (int)(pixels * height));
     s->context = s->cairo.create(s->image);
     s->cairo.scale(s->context, pixels, pixels);

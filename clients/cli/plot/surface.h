@@ -1,5 +1,5 @@
-/* surface.h — drawing functions for each kind of image file. Coordinates are in units of the figure, with x to the
- * right and y down. */
+/* surface.h — drawing functions for each kind of image file. Coordinates are in units of the figure. The x axis points
+ * to the right, the y axis down. */
 #pragma once
 
 #include "clients/cli/plot/plot_table.h"
@@ -19,7 +19,7 @@ typedef struct plot_surface_kind {
     /* Draws a text whose base line passes through (x, y). */
     void (*text)(plot_surface *s, double x, double y, plot_anchor anchor, double size, unsigned colour,
                  const char *text);
-    /* Writes and frees the surface. Returns false, with errno set, if not everything was written. */
+    /* Writes the image to the file and frees the surface. If writing fails, sets errno and returns false. */
     bool (*close)(plot_surface *s);
 } plot_surface_kind;
 
@@ -29,5 +29,5 @@ struct plot_surface {
 
 extern const plot_surface_kind plot_svg, plot_png;
 
-/* Returns the kind for the suffix of the file name, or NULL if the suffix is unknown. */
+/* Returns the kind of image file that the suffix of `path` selects, or NULL for an unknown suffix. */
 const plot_surface_kind *plot_surface_named(const char *path);

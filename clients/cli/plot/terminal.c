@@ -103,7 +103,8 @@ static void put_heading(const sheet *s) {
     fputc('\n', s->out);
 }
 
-/* Returns the index of the vertical axis mark in this line, or the number of marks if the line has no mark. */
+/* Returns the index of the mark of the vertical axis in this line. If the line has no mark, returns the number of
+ * marks. */
 static size_t mark_in_line(const sheet *s, size_t line) {
     size_t k = 0;
     while (k < s->up.count && (size_t)(sheet_point(s, 0, plot_axis_mark(&s->up, k)).y) / s->up_dots != line) k++;
@@ -124,7 +125,7 @@ static void put_line(const sheet *s, size_t line) {
     fputc('\n', s->out);
 }
 
-/* Draws the horizontal axis and, below it, those labels that do not overlap. */
+/* Draws the horizontal axis and, below it, its labels. Omits labels that overlap others. */
 static void put_foot(const sheet *s) {
     char *marks = calloc(s->width + 1, 1), *labels = malloc(s->width + 1);
     if (marks != NULL && labels != NULL) {

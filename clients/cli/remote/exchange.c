@@ -56,7 +56,7 @@ static void look_at_head(receiver *r) {
                      strncasecmp(type, r->x->accept, strlen(r->x->accept)) == 0;
 }
 
-/* Write callback of libcurl. A return value below `length` ends the transfer. */
+/* Write callback of libcurl. To end the transfer, returns less than `length`. */
 static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) {
     receiver *r = context;
     exchange *x = r->x;
@@ -79,7 +79,7 @@ static size_t take_bytes(char *bytes, size_t one, size_t length, void *context) 
     return length;
 }
 
-/* Adds a header. On failure (out of memory, value too long) frees the list and returns false. */
+/* Adds a header. If memory runs out or the value is too long, frees the list and returns false. */
 static bool add_header(const curl_library *library, struct curl_slist **list, const char *name, const char *value) {
     char text[TEXT_MAX_BYTES];
     int length = snprintf(text, sizeof text, "%s: %s", name, value);
@@ -104,7 +104,7 @@ static struct curl_slist *headers_of(const curl_library *library, const exchange
     return NULL;
 }
 
-/* Applies the environment variables for certificate authorities, which libcurl itself ignores. */
+/* Applies the environment variables that name certificate authorities. libcurl itself ignores these variables. */
 static void set_authorities(const receiver *r) {
     const char *file = getenv("CURL_CA_BUNDLE"), *directory = getenv("SSL_CERT_DIR");
     if (file == NULL || *file == '\0') file = getenv("SSL_CERT_FILE");
@@ -129,7 +129,7 @@ static void set_request(receiver *r, const char *url, struct curl_slist *headers
         r->library.easy_setopt(r->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
         r->library.easy_setopt(r->curl, CURLOPT_LOW_SPEED_TIME, (long)QUIET_SECONDS);
     }
-    r->library.easy_setopt(r->curl, CURLOPT_TCP_KEEPALIVE, 1L); /* detects a dead server while no data arrive */
+    r->library.easy_setopt(r->curl, CURLOPT_TCP_KEEPALIVE, 1L); /* detects a lost connection while no data arrives */
     r->library.easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
     set_authorities(r);
 }
@@ -161,7 +161,7 @@ bool exchange_run(exchange *x, const cli_server *server) {
         set_request(&r, url, headers);
         r.library.easy_setopt(r.curl, CURLOPT_ERRORBUFFER, reason);
         CURLcode code = r.library.easy_perform(r.curl);
-        if (code == CURLE_OK) look_at_head(&r); /* a response without a body does not call take_bytes */
+        if (code == CURLE_OK) look_at_head(&r); /* if the response has no body, libcurl does not call take_bytes */
         if (code != CURLE_OK && !x->ended) set_reason(x, reason[0] != '\0' ? reason : r.library.easy_strerror(code));
     } else {
         set_reason(x, "the request headers could not be built; check the length of the token and of --key");

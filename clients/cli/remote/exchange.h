@@ -24,9 +24,10 @@ typedef struct exchange {
     const char *body;          /* JSON, or NULL */
     size_t body_length;
     const char *key; /* Idempotency-Key; may be NULL */
-    bool lively;     /* true if the server sends heartbeats; the exchange then fails after a minute of silence */
+    bool lively;     /* true if the server sends heartbeats; the exchange then fails after a minute without data */
     /* Called for each line of a response with status 200 and the type `accept`. The line has no newline and is not
-     * NUL-terminated. Return false to end the exchange. If NULL, the response is collected. */
+     * NUL-terminated. The callback returns false to end the exchange. If `line` is NULL, the response is collected in
+     * `answer`. */
     bool (*line)(void *context, const char *bytes, size_t length);
     void *context;
 
@@ -38,15 +39,16 @@ typedef struct exchange {
     char reason[256];   /* reason why the response is incomplete; otherwise "" */
 } exchange;
 
-/* Returns a POST of a JSON text that accepts JSON. */
+/* Returns a POST request with a JSON body, for a JSON response. */
 exchange exchange_post(const char *path, const char *body);
 
-/* Returns true if the response is complete, with any status, or if `line` ended the exchange. Otherwise sets x->reason.
- * Call exchange_clear in both cases. */
+/* Sends the request and receives the response. If the response is complete, with any status, or `line` ended the
+ * exchange, returns true. Otherwise sets x->reason and returns false. Call exchange_clear in both cases. */
 bool exchange_run(exchange *x, const cli_server *server);
 void exchange_clear(exchange *x);
 
-/* Parses the response as JSON. Returns a tree that the caller deletes (cJSON_Delete), or NULL if it is not JSON. */
+/* Parses the response as JSON. Returns a tree that the caller deletes (cJSON_Delete), or NULL if the response is not
+ * JSON. */
 cJSON *exchange_json(const exchange *x);
 
 /* Reports a missing or unexpected response. Returns CLI_SERVER. */

@@ -7,7 +7,8 @@
 
 enum { PATH_MAX_BYTES = 2048, ID_MAX_BYTES = 64 };
 
-/* Accepts only letters, digits, - and _, so that an id cannot change the path of the request. */
+/* Returns true if the id consists of letters, digits, - and _. Other characters could change the path of the
+ * request. */
 static bool names_a_job(const char *id) {
     size_t length = strlen(id);
     for (size_t k = 0; k < length; k++)
@@ -66,7 +67,7 @@ bool job_has_ended(const cJSON *job) {
     return strcmp(status, "queued") != 0 && strcmp(status, "running") != 0;
 }
 
-/* Appends the text with every character except the unreserved ones (RFC 3986, 2.3) encoded as %XX. */
+/* Appends the text to *out. Encodes all characters as %XX, except the unreserved characters (RFC 3986, 2.3). */
 static void add_escaped(text_buffer *out, const char *text) {
     for (const char *p = text; *p != '\0'; p++) {
         unsigned char c = (unsigned char)*p;

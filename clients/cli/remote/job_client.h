@@ -12,11 +12,12 @@ typedef struct job_client {
 /* Returns CLI_OK, or CLI_USAGE after reporting that no server is given or that an operand is not a job id. */
 int job_client_open(job_client *c, const cli_arguments *arguments, bool operands_are_jobs);
 
-/* Sends METHOD /v1/jobs`rest`. If the status is 2xx, sets *answer to the object received, which the caller deletes
- * (cJSON_Delete), or to NULL for 204. Returns CLI_OK, or CLI_SERVER after reporting an error. */
+/* Sends METHOD /v1/jobs`rest`. If the status is 204, sets *answer to NULL. For any other status 2xx, sets *answer to
+ * the received object, which the caller deletes (cJSON_Delete). Returns CLI_OK, or CLI_SERVER after reporting an
+ * error. */
 int job_ask(const job_client *c, const char *method, const char *rest, cJSON **answer);
 
-/* Sends METHOD /v1/jobs/ID`rest`, with the same results. */
+/* Sends METHOD /v1/jobs/ID`rest`, and returns as job_ask does. */
 int job_ask_one(const job_client *c, const char *method, const char *id, const char *rest, cJSON **answer);
 
 double job_progress(const cJSON *job);

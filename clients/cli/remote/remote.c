@@ -35,7 +35,8 @@ cJSON *remote_tree(const cli_input *input, const cli_arguments *arguments, const
     return tree;
 }
 
-/* Handles a response without rows. The observer receives errors of the description; server errors are printed. */
+/* Handles a response without rows. Forwards errors of the description to the observer, and prints errors of the
+ * server. */
 static int take_answer(remote_stream *s, const exchange *x, const cli_server *server, const char *prefix) {
     cJSON *problem = exchange_json(x);
     bool ours = remote_problem_is_of_description(problem);

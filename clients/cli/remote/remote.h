@@ -1,6 +1,6 @@
 /* remote.h — requests to a daemon. An observer receives the responses through the same calls as for a run in this
- * process; it must set every callback that can be called. The functions return CLI_OK if the observer has received the
- * summary or problem. Otherwise they report why there is no valid response and return an exit code. */
+ * process. Every callback that can be called must be set. The functions return CLI_OK if the observer has received the
+ * summary or problem. Otherwise they report why the response is missing or invalid, and return another exit code. */
 #pragma once
 
 #include "api/analyze.h"
@@ -22,7 +22,7 @@ int cli_results_remote(const cli_server *server, const char *id, const char *pat
  * reporting errors to the observer. */
 cJSON *remote_tree(const cli_input *input, const cli_arguments *arguments, const api_observer *observer);
 
-/* Handles a problem document that answers a description. The observer receives errors of the description; other errors
- * are printed. Returns the exit code. */
+/* Handles the problem document that a server has returned for a description. The observer receives errors of the
+ * description; other errors are printed. Returns the exit code. */
 int remote_refusal(const exchange *x, const cli_server *server, const api_observer *observer, const char *file,
                    const cJSON *tree);

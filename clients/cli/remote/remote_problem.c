@@ -1,5 +1,5 @@
-/* remote_problem.c — see remote_problem.h. A problem document has pointers and columns, but not the expressions. They
- * are read from the description that was sent. */
+/* remote_problem.c — see remote_problem.h. A problem document contains pointers and columns, but not the expressions.
+ * The expressions are read from the description that was sent. */
 #include "clients/cli/remote/remote_problem.h"
 
 #include "clients/cli/cli.h"
@@ -39,7 +39,7 @@ static const cJSON *follow_token(const cJSON *at, const char *token) {
     return item;
 }
 
-/* Returns the text at a JSON Pointer (RFC 6901), or NULL if the value does not exist or is not a text. */
+/* Returns the string at a JSON Pointer (RFC 6901), or NULL if the value does not exist or is not a string. */
 static const char *text_at(const cJSON *tree, const char *pointer) {
     char token[256];
     const cJSON *at = tree;

@@ -3,7 +3,8 @@
 
 #include "api/simulate.h"
 
-/* Returns true if the problem is an error of the description or its run, false if of the server or the request. */
+/* Returns true if the problem is an error of the description or its run. Returns false for an error of the server or
+ * the request. */
 bool remote_problem_is_of_description(const cJSON *problem);
 
 /* Fills *failure (text, exit code, status) from the document; `tree` is the description that was sent. */

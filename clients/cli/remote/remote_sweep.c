@@ -1,6 +1,6 @@
 /* remote_sweep.c — see remote_sweep.h. The server sends the table as NDJSON. The writer of local sweeps writes it to
- * the output, without the columns for jobs. The values of the inputs are computed from the sweep, not read from the
- * server's table. */
+ * the output, without the columns for jobs. The values of the targets are computed from the sweep, not read from the
+ * table of the server. */
 #include "clients/cli/remote/remote_sweep.h"
 
 #include "api/json/text.h"
@@ -37,7 +37,7 @@ typedef struct remote_table {
     double *collected;     /* collected numbers of one row */
     member_problems problems;
     sweep_counts counts;
-    size_t next; /* number of the member whose row is expected next */
+    size_t next; /* number of the next member; its row must come next */
     text_buffer line;
     bool ended;
     int status;         /* first local error, or CLI_OK */
