@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # make demo: starts a daemon on a free loopback port, streams a simulation from it, runs a job on it, and stops it.
 #
-# All requests use curl, as any client could. The tables and the picture are generated from the responses.
+# All requests are sent with curl; any HTTP client can send them. The tables and the picture are generated from the
+# responses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset HAMEL_SERVER HAMEL_TOKEN

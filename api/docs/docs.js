@@ -1,7 +1,8 @@
-// The page /docs: every operation of the API, generated from /openapi.json, with a form that sends it.
+// The page /docs. It lists the operations of the API, as /openapi.json describes them. Each operation has a form that
+// sends a request.
 //
-// The page loads nothing from other hosts, and inserts text of a response only as textContent, never as markup.
-// Responses are shown while they arrive.
+// The page loads nothing from other hosts. It inserts the text of a response as textContent, never as markup, and shows
+// each response while it arrives.
 "use strict";
 
 const SHOWN_CHARACTERS = 200000;

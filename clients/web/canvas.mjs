@@ -1,6 +1,6 @@
-// Canvas functions of the scene and the chart: size in device pixels, colours of the page.
+// Canvas functions for the scene and the chart: they set the size in device pixels and read the colours of the page.
 
-// Clears the canvas. Returns {context, width, height}, in CSS pixels, or null while the canvas is hidden.
+// Clears the canvas. Returns {context, width, height}, with sizes in CSS pixels, or null while the canvas is hidden.
 export function fresh(canvas) {
   const { clientWidth: width, clientHeight: height } = canvas;
   if (!width || !height) return null;

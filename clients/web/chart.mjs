@@ -1,4 +1,4 @@
-// Chart of columns of a result over another column. A second canvas on top marks the current time.
+// Chart that draws columns of a result over another column. A second canvas on top marks the current time.
 import { colour, fresh, stroke } from "./canvas.mjs";
 import { outline, padded, ticks } from "./rows.mjs";
 
@@ -16,7 +16,7 @@ export class Chart {
     this.above = above;
   }
 
-  // Draws series, [{column, colour}], over the column `across`.
+  // Draws the columns in `series`, a list [{column, colour}], over the column `across`.
   draw(rows, across, series) {
     const drawing = fresh(this.canvas);
     this.shown = null;
@@ -66,7 +66,7 @@ export class Chart {
     context.fillText(name, width - RIGHT, height - BOTTOM - 6);
   }
 
-  // Marks the time t on each curve.
+  // Marks the point at time t on each curve.
   point(t) {
     const drawing = fresh(this.above);
     if (!drawing || !this.shown) return;

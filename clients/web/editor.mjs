@@ -1,4 +1,4 @@
-// Editor: a textarea on top of its coloured text, with line numbers and error marks.
+// Editor: a transparent textarea on top of the same text in colours, with line numbers and error marks.
 import { element } from "./show.mjs";
 import { lineAndColumn, tokens } from "./text.mjs";
 
@@ -49,7 +49,8 @@ export class Editor {
     this.show([]);
   }
 
-  // Marks and lists the errors {from, to, message, suggestion}. An empty list removes all marks.
+  // Marks each error {from, to, message, suggestion} in the text, and lists the errors. An empty list removes all
+  // marks.
   show(faults) {
     this.#faults = faults;
     const bad = new Set(faults.map(({ from }) => lineAndColumn(this.text, from).line));

@@ -1,4 +1,4 @@
-// Stored runs: lists them, follows their progress by server-sent events, cancels, deletes and opens them.
+// List of the stored jobs: shows their progress (server-sent events), cancels, deletes and opens jobs.
 import { ask, call, events } from "./server.mjs";
 import { element } from "./show.mjs";
 
@@ -10,7 +10,8 @@ export class Jobs {
   #watched = new Map(); // id of the job → AbortController of its stream
   #jobs = [];
 
-  // open(job) shows its rows; edit(text) loads its description into the editor; report(error) shows an error.
+  // open(job) shows the rows of a job, edit(text) loads a description into the editor, and report(error) shows an
+  // error.
   constructor(list, { open, edit, report }) {
     Object.assign(this, { list, open, edit, report });
   }
@@ -36,7 +37,7 @@ export class Jobs {
     this.#watched.clear();
   }
 
-  // Follows the oldest jobs that have not ended, because they are the first to run.
+  // Follows the oldest jobs that have not ended, because the server runs the oldest jobs first.
   #watch() {
     const waiting = this.#jobs.filter((job) => !ended(job) && !this.#watched.has(job.id));
     while (this.#watched.size < WATCHED && waiting.length) this.#follow(waiting.pop());
@@ -66,7 +67,7 @@ export class Jobs {
   }
 
   #draw() {
-    const empty = element("li", {}, "No jobs. Submit as job stores the system on the server and runs it there.");
+    const empty = element("li", {}, "No jobs. Press Submit as job to store the system on the server and run it there.");
     this.list.replaceChildren(...(this.#jobs.length ? this.#jobs.map((job) => this.#item(job)) : [empty]));
   }
 

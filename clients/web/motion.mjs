@@ -1,4 +1,4 @@
-// Display of a result: the scene, the chart, the selection of columns, and the time that they share.
+// Display of a result: the scene, the chart, the selection of columns, and the current time of scene and chart.
 import { Chart } from "./chart.mjs";
 import { digits, Rows } from "./rows.mjs";
 import { Scene } from "./scene.mjs";
@@ -52,7 +52,7 @@ export class Motion {
     return kept;
   }
 
-  // Called when the run has ended. Plays the motion from its beginning, unless the user prefers reduced motion.
+  // To be called when the run has ended. Plays the motion from the beginning, unless the user prefers reduced motion.
   end() {
     if (!this.rows || !this.#following) return;
     this.#following = false;
@@ -130,7 +130,7 @@ export class Motion {
     });
   }
 
-  // Updates the scene, the chart and the controls to the current time.
+  // Updates the scene, the chart and the controls for the current time.
   #point() {
     const [start, stop] = this.rows.ranges[0];
     const { time, clock, columns } = this.ids;

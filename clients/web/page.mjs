@@ -25,7 +25,7 @@ function state(text, bad = false) {
   ids.state.classList.toggle("bad", bad);
 }
 
-// Shows a problem, with its errors marked in the text. `sent` is the request that contained the text.
+// Shows a problem, and marks its errors in the text of the editor. `sent` is the request that contained the text.
 function tell(error, sent = { text: editor.text, at: 0, added: 0 }, prefix = "") {
   if (error.name === "AbortError") return state("stopped");
   const problem = error instanceof Problem ? error.problem : { detail: `no response: ${error.message}` };
@@ -71,7 +71,7 @@ async function watch(response) {
   let ended = false;
   for await (const { header, row, event, progress, summary: last, problem } of objects(response)) {
     if (header) motion.begin(header);
-    if (row && !motion.add(row)) throw new Problem({ title: "too many rows for this page", detail: "Request fewer samples, or submit a job, which stores all rows." });
+    if (row && !motion.add(row)) throw new Problem({ title: "too many rows for this page", detail: "request fewer samples, or submit a job, which stores all rows" });
     if (event) events.push(event);
     if (progress) state(progress.fraction === undefined ? "running" : `${Math.round(100 * progress.fraction)} %`);
     if (last) ids.summary.replaceChildren(...summary(last, events));
@@ -79,7 +79,7 @@ async function watch(response) {
     if (problem) throw new Problem(problem);
     ended ||= Boolean(last);
   }
-  if (!ended) throw new Problem({ title: "the stream was cut off", detail: "The stream ended before the end of the run." });
+  if (!ended) throw new Problem({ title: "the stream was cut off", detail: "the stream ended before the end of the run; run the system again" });
 }
 
 async function simulate() {

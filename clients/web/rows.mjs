@@ -1,8 +1,8 @@
-// Rows of a result: a growing table of doubles, and functions that read it. No side effects outside the table.
+// Rows of a result: a growing table of doubles, and functions that read the table. The module changes nothing else.
 
 export const MOST_VALUES = 2 ** 25;
 
-// Returns the shortest text that reads back as the same number, formatted as by the server.
+// Returns the shortest text that reads back to the same number, in the format of the server.
 export const digits = (value) => (Object.is(value, -0) ? "-0" : String(value));
 
 export class Rows {
@@ -15,7 +15,7 @@ export class Rows {
     this.ranges = columns.map(() => [Infinity, -Infinity]);
   }
 
-  // Adds a row. Returns false, without adding it, if the table is full.
+  // Adds a row. If the table is full, returns false and does not add the row.
   add(row) {
     const at = this.count * this.width;
     if (at + this.width > MOST_VALUES) return false;
@@ -60,7 +60,7 @@ export class Rows {
     return this.at(k, column) * (1 - part) + this.at(k + 1, column) * part;
   }
 
-  // Returns the rows as CSV (RFC 4180), with the same line ends as the server.
+  // Returns the rows as CSV (RFC 4180), with the line ends that the server uses.
   csv(columns) {
     const quoted = (name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
     const lines = [columns.map((k) => quoted(this.columns[k])).join(",")];
@@ -80,7 +80,7 @@ export function ticks(low, high, count) {
   return marks;
 }
 
-// Returns the range with a margin on both sides, even if low and high are equal.
+// Returns the range with a margin at each end. The result has low < high even if the given ends are equal.
 export function padded([low, high], part = 0.05) {
   const span = high - low;
   const scale = Math.max(Math.abs(low), Math.abs(high));
@@ -90,9 +90,9 @@ export function padded([low, high], part = 0.05) {
 
 const MOST_POINTS = 20000;
 
-// Returns the points [[x, y], ...] to draw for column y over column x. If x is the time and there are many rows, these
-// are the first, smallest, largest and last value in each of `cells` intervals, so that no peak is lost. Otherwise they
-// are every n-th row.
+// Returns the points [[x, y], ...] to draw for column y over column x. If x is the time and there are many rows,
+// divides the rows into `cells` blocks. Of each block it returns the first, smallest, largest and last value, so that
+// no peak is lost. Otherwise returns every n-th row.
 export function outline(rows, x, y, cells) {
   const points = [];
   if (x !== 0 || rows.count <= 4 * cells) {

@@ -1,11 +1,11 @@
-// Drawing of a result's scene (header.scene): shapes whose coordinates and sizes are columns.
+// Draws the scene of a result (header.scene): shapes whose coordinates and sizes are columns of the result.
 import { colour, fresh, stroke } from "./canvas.mjs";
 import { ticks } from "./rows.mjs";
 
 const ROUND = 48, COILS = 12, TRAIL = 1500;
 const ORDER = ["path", "disk", "box", "circle", "line", "spring", "point"];
 
-// Returns the shapes from back to front, with the names of columns replaced by their indices.
+// Returns the shapes, sorted from back to front. Replaces the names of columns by their indices.
 export function resolved(scene, columns) {
   const number = new Map(columns.map((name, k) => [name, k]));
   const numbers = (groups) => groups.map((names) => names.map((name) => number.get(name)));
@@ -14,7 +14,8 @@ export function resolved(scene, columns) {
     .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 }
 
-// Returns the range of each component, [[low, high], ...], over all points in all rows, enlarged by the sizes.
+// Returns the range of each component, [[low, high], ...], over all points in all rows. The sizes of shapes enlarge the
+// ranges.
 export function bounds(shapes, dimension, ranges) {
   const box = Array.from({ length: dimension }, () => [Infinity, -Infinity]);
   for (const { kind, points, sizes } of shapes) {
@@ -39,7 +40,7 @@ export function projection(dimension, azimuth, elevation) {
   return ([x, y, z]) => [-sa * x + ca * y, -se * (ca * x + sa * y) + ce * z];
 }
 
-// Returns the corners of the zigzag line that draws a spring between two points of the picture.
+// Returns the corners of a zigzag line, which draws a spring between two points of the picture.
 export function coil([x0, y0], [x1, y1], width) {
   const length = Math.hypot(x1 - x0, y1 - y0) || 1;
   const [nx, ny] = [(-(y1 - y0) / length) * width, ((x1 - x0) / length) * width];

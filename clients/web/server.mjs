@@ -23,8 +23,8 @@ async function problemOf(response) {
   }
 }
 
-// Sends a request; `body` is JSON text. Returns the response if its status reports success. Throws a Problem, an
-// AbortError if `signal` is aborted, or a TypeError if there is no response.
+// Sends a request; `body` is JSON text. If the status reports success, returns the response; otherwise throws a
+// Problem. If `signal` is aborted, throws an AbortError. If there is no response, throws a TypeError.
 export async function call(method, path, { body, accept = "application/json", signal } = {}) {
   const headers = { Accept: accept };
   if (body !== undefined) headers["Content-Type"] = "application/json";

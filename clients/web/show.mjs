@@ -1,4 +1,4 @@
-// Converts responses to elements. All text is inserted as text nodes, never as markup.
+// Converts responses to HTML elements. All text is inserted as text nodes, never as markup.
 
 export function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);
@@ -27,7 +27,7 @@ function table(rows) {
 
 export const words = (key) => key.replaceAll("_", " ");
 
-// Converts a JSON value: objects, lists of objects and matrices to tables, other lists to text.
+// Converts a JSON value. Objects, lists of objects, and matrices become tables; other lists become text.
 export function value(item, key) {
   if (item === undefined || item === null) return "–";
   if (typeof item === "boolean") return element("span", { class: key === "passed" && (item ? "yes" : "no") }, item ? "yes" : "no");
