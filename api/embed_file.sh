@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes a C array with the bytes of a file: embed_file.sh NAME FILE > file.c
-# The C is `const unsigned char NAME[]` and `const size_t NAME_length`.
+# Writes a C array with the bytes of a file: embed_file.sh NAME FILE > file.c The C code defines `const unsigned char
+# NAME[]` and `const size_t NAME_length`.
 set -eu
 LC_ALL=C
 export LC_ALL

@@ -76,7 +76,8 @@ void row_writer_close(row_writer *w);
 
 /* These functions return false if the sink refuses the bytes. If memory runs out or the result is too large, they set
  * w->reason and return false. They ignore objects that the format does not have. The format json keeps all rows, at
- * most 64 MiB, and sends nothing before the summary or problem. If expected_rows is 0, so does npy. */
+ * most 64 MiB, and sends nothing before the summary or problem. If expected_rows is 0, npy also keeps all rows and
+ * sends nothing before the summary or problem. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_object(row_writer *w, row_object kind, const char *json); /* `json` is NULL for a heartbeat */

@@ -73,14 +73,14 @@ int cli_print_json(const cJSON *document);
 /* Flushes stdout. Returns CLI_OK, or CLI_IO after reporting an error. */
 int cli_flush_stdout(void);
 
-/* Flushes stdout after a command has ended with exit code `status`. Returns `status` if it reports a failure, otherwise
- * CLI_OK or CLI_IO. */
+/* Flushes stdout after a command has ended with exit code `status`. If `status` reports a failure, returns `status`.
+ * Otherwise returns CLI_OK or CLI_IO. */
 int cli_finish_stdout(int status);
 
 /* The output of a command: a file, or standard output if the path is NULL or "-". Opening returns CLI_OK, or CLI_IO
- * after reporting an error. Closing flushes the file. It returns `status`, or CLI_IO if the flush fails and `status` is
- * CLI_OK or CLI_RUN_FAILED. A draft is written to PATH.draft. If `status` is CLI_OK or CLI_RUN_FAILED, closing renames
- * the draft to PATH; otherwise closing deletes the draft. */
+ * after reporting an error. Closing flushes the file. If the flush fails and `status` is CLI_OK or CLI_RUN_FAILED,
+ * closing returns CLI_IO, otherwise `status`. A draft is written to PATH.draft. If `status` is CLI_OK or
+ * CLI_RUN_FAILED, closing renames the draft to PATH; otherwise closing deletes the draft. */
 typedef struct cli_output {
     FILE *file;
     const char *name;     /* name in messages */

@@ -91,8 +91,8 @@ export function padded([low, high], part = 0.05) {
 const MOST_POINTS = 20000;
 
 // Returns the points [[x, y], ...] to draw for column y over column x. If x is the time and there are many rows,
-// divides the rows into `cells` blocks. Of each block it returns the first, smallest, largest and last value, so that
-// no peak is lost. Otherwise returns every n-th row.
+// divides the rows into `cells` blocks. Returns the first, smallest, largest and last value of each block, so that no
+// peak is lost. Otherwise returns every n-th row.
 export function outline(rows, x, y, cells) {
   const points = [];
   if (x !== 0 || rows.count <= 4 * cells) {

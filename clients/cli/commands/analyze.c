@@ -323,8 +323,8 @@ const cli_command cli_analyze = {
     .about =
         "FILE may be - for standard input.\n\n"
         "A velocity constraint may be integrable, alone or together with others. The verdict counts the independent\n"
-        "combinations that can be integrated. Time counts as a coordinate, and motions satisfy the holonomic\n"
-        "constraints. The dimensions of the derived systems and the growth vector are exact if they follow from\n"
+        "combinations that can be integrated. It refers to motions that satisfy the holonomic constraints, with time\n"
+        "as a coordinate. The dimensions of the derived systems and the growth vector are exact if they follow from\n"
         "expressions. Otherwise they are ranks at random configurations near the initial values. For\n"
         "quasi-velocities the result contains Hamel's coefficients and the transitivity relations, where D(u) is\n"
         "the virtual displacement of u.\n\n"

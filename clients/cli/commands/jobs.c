@@ -1,4 +1,4 @@
-/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs of a server. The output is text, with one or
+/* jobs.c — hamel jobs, status and cancel: lists, shows and cancels jobs on a server. The output is text, with one or
  * more lines for each job, or JSON, with one document per line. */
 #include "clients/cli/remote/job_client.h"
 

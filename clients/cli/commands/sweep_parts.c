@@ -257,7 +257,7 @@ static int check_parts(const char *directory, const part_list *list) {
     for (size_t k = 0; k < list->count; k++) {
         const part *p = &list->items[k], *before = &list->items[k > 0 ? k - 1 : 0];
         if (!same_sweep(&p->span, &list->items[0].span) || strcmp(p->begin, list->items[0].begin) != 0) {
-            cli_say("%s: parts of different sweeps, or in different formats: %s and %s", directory, list->items[0].path,
+            cli_say("%s: the parts %s and %s belong to different sweeps or have different formats", directory, list->items[0].path,
                     p->path);
             return CLI_INVALID;
         }
@@ -279,7 +279,7 @@ static int write_rows(const part *p, const cli_output *out) {
     bool whole = bytes && part_parse(&again, bytes, length); /* the file may have changed since it was checked */
     int status = CLI_OK;
     if (!whole) {
-        cli_say("%s: the part has changed while it was read", p->path);
+        cli_say("%s: the part changed while it was read; run the command again", p->path);
         status = CLI_IO;
     } else if (fwrite(bytes + again.rows_at, 1, again.rows_length, out->file) != again.rows_length) {
         status = cli_say_errno(out->name);
