@@ -257,8 +257,8 @@ static int check_parts(const char *directory, const part_list *list) {
     for (size_t k = 0; k < list->count; k++) {
         const part *p = &list->items[k], *before = &list->items[k > 0 ? k - 1 : 0];
         if (!same_sweep(&p->span, &list->items[0].span) || strcmp(p->begin, list->items[0].begin) != 0) {
-            cli_say("%s: the parts %s and %s belong to different sweeps or have different formats", directory, list->items[0].path,
-                    p->path);
+            cli_say("%s: the parts %s and %s belong to different sweeps or have different formats", directory,
+                    list->items[0].path, p->path);
             return CLI_INVALID;
         }
         if (p->span.first < next) {
