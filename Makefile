@@ -1,8 +1,8 @@
 # The only makefile of hamel, for GNU make. `make help` lists the targets.
 #
-# The same sources have three builds: release in build/, build/debug with the address and undefined behaviour
-# sanitizers, build/tsan with the thread sanitizer. Wildcards find the sources, so a new file needs no change here.
-# Every build first installs missing Debian packages.
+# The same sources have three builds: a release in build/, a build with the address and undefined behaviour sanitizers
+# in build/debug, and a build with the thread sanitizer in build/tsan. Wildcards find the sources, so a new file needs
+# no change here. Every build first installs missing Debian packages.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -52,7 +52,7 @@ flags_release := -O2 -DNDEBUG $(HARDEN)
 link_release  := $(HARDEN_LINK)
 flags_debug   := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 link_debug    := -fsanitize=address,undefined
-# gcc 12 warns wrongly of overflows in instrumented code.
+# gcc 12 reports false overflows in instrumented code.
 flags_tsan    := -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-stringop-overflow
 link_tsan     := -fsanitize=thread
 flags_coverage := -O1 --coverage -Wno-error
@@ -98,11 +98,11 @@ help:
 	@echo 'make run          build and serve on $(LISTEN) (LISTEN=, DATA=)'
 	@echo 'make check        build; run unit tests, diagnostics, and lint of the changed files: about a minute'
 	@echo 'make test         run all short tests; the last line counts them'
-	@echo 'make test-long    run all tests: also long fault, fuzz and physics runs, and the thread sanitizer'
+	@echo 'make test-long    run all tests, including the thread sanitizer and long fault, fuzz and physics runs'
 	@echo 'make fuzz         fuzz each target for HAMEL_FUZZ_SECONDS (900), guided by coverage'
 	@echo 'make load         load a separate daemon with many requests at once'
 	@echo 'make coverage     report the lines and branches that the tests execute'
-	@echo 'make bench        compare with hand-written CVODE programs'
+	@echo 'make bench        compare the speed with hand-written CVODE programs'
 	@echo 'make SUNDIALS=DIR build with the SUNDIALS made by deploy/sundials.sh DIR (after make clean)'
 	@echo 'make lint         run clang, clang-tidy and cppcheck; check format, sources and words'
 	@echo 'make format       format all sources with clang-format'
@@ -197,7 +197,7 @@ $(foreach v,release debug tsan coverage fuzz,$(eval $(call variant,$(v))))
 # $(call in_folders,PROGRAMS,FOLDERS) selects the programs in these folders of tests/.
 in_folders = $(foreach folder,$(2),$(foreach p,$(1),$(if $(findstring /tests/$(folder)/,$(p)),$(p))))
 
-# Library that injects faults of system calls, loaded into the programs of tests/fault by LD_PRELOAD.
+# Library that makes system calls fail; LD_PRELOAD loads it into the programs of tests/fault.
 export HAMEL_PRELOAD ?= $(CURDIR)/build/preload.so
 build/preload.so: tests/fault/preload/preload.c tests/fault/faults.h Makefile | build/.setup-build
 	@mkdir -p $(@D)
@@ -226,7 +226,7 @@ fuzz_runs = $(foreach f,$(notdir $(fuzz_mains:%.c=%)),"tests/tools/fuzz.sh build
 export HAMEL  ?= $(CURDIR)/build/hamel
 export HAMELD ?= $(CURDIR)/build/hameld
 
-# Record of the requests and responses of the HTTP tests, which check_openapi.py finally compares with api/openapi.json.
+# Requests and responses of the HTTP tests, recorded so that check_openapi.py can compare them with api/openapi.json.
 exchanges := $(CURDIR)/build/exchanges.ndjson
 export HAMEL_TEST_EXCHANGES := $(exchanges)
 
@@ -255,7 +255,7 @@ check: build/.setup-test build/.setup-lint all $(call in_folders,$(release_tests
 	@tests/run.sh $(filter $(addprefix %/,$(long_names)),$(call in_folders,$(release_tests),unit)) tests/diagnostics/run.sh \
 	    $(filter-out $(addprefix %/,$(long_names)),$(call in_folders,$(release_tests),unit))
 
-# Exclude test_negotiation: under valgrind its runs are so slow that they send progress events, which it does not expect.
+# Exclude test_negotiation: under valgrind its runs are so slow that they send unexpected progress events.
 test-long: export HAMEL_TEST_LONG := 1
 test-long: export HAMEL_TEST_LIMIT := 3600
 test-long: fuzz_count := 1000000

@@ -3,7 +3,7 @@
 #
 # Prints nothing if no package is missing. Otherwise it installs the missing packages with apt-get, as root or through
 # sudo, and prints their names. If it may not install packages, it prints their names and fails. The file packages.txt
-# defines the groups. The script uses plain sh, since it runs on a new machine before anything else is installed.
+# defines the groups. The script needs only POSIX sh, since it runs on a new machine before any package is installed.
 set -eu
 
 list=$(dirname "$0")/packages.txt
@@ -61,7 +61,7 @@ trap 'rm -f "$log"' EXIT
 apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1; }
 
 say "installing$missing"
-# Images often have no package lists, or old ones whose versions are no longer available.
+# Container images often have no package lists, or old lists whose versions are no longer available.
 # shellcheck disable=SC2086
 if ! apt install --no-install-recommends $missing; then
     say "fetching the package lists"

@@ -2,9 +2,9 @@
 # sundials.sh PREFIX — builds the SUNDIALS libraries of hamel from Debian's source package, with optimization.
 #
 # Debian builds these libraries without optimization, so for a small system the solver itself takes as long as the
-# equations. The libraries built here have the same version and give the same results. Measured: small systems take 0.6
-# to 0.7 of the time with Debian's libraries, large systems with BDF take 0.9. Afterwards run `make clean` and `make
-# SUNDIALS=PREFIX`.
+# equations. The libraries built here have the same version and give the same results. Measured: with these libraries,
+# small systems take 0.6 to 0.7 times as long as with Debian's, and large systems with BDF 0.9 times as long. Afterwards
+# run `make clean` and `make SUNDIALS=PREFIX`.
 set -eu
 
 prefix=${1:?usage: sundials.sh PREFIX}
@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Reads a separate list of source packages from the package servers of this machine; apt's own lists stay unchanged.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Component: main' | head -n 1)
-[ -n "$mirror" ] || { echo "sundials.sh: apt knows no archive of Debian 12 (apt-get update)" >&2; exit 1; }
+[ -n "$mirror" ] || { echo "sundials.sh: apt has no package list of Debian 12; run apt-get update" >&2; exit 1; }
 mkdir -p "$work/lists/partial" "$work/parts"
 cat > "$work/parts/source.sources" <<END
 Types: deb-src

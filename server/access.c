@@ -263,7 +263,7 @@ static token_owner *known_as(const access_list *a, const char *name) {
     return owner;
 }
 
-/* Copies token, scopes and quotas of another owner of the same name. The caller holds the list's lock. */
+/* Copies the token, scopes and quotas of `from`, which has the same name. The caller holds the list's lock. */
 static void take_rights(token_owner *owner, const token_owner *from) {
     memcpy(owner->hash, from->hash, sizeof owner->hash);
     pthread_mutex_lock(&owner->lock);
@@ -272,7 +272,7 @@ static void take_rights(token_owner *owner, const token_owner *from) {
     pthread_mutex_unlock(&owner->lock);
 }
 
-/* Returns the owners of the new file; an existing owner replaces a new one of the same name. Needs no lock. */
+/* Returns the owners of the new file. An existing owner replaces a new owner of the same name. Needs no lock. */
 static token_owner **match(const access_list *a, const access_list *fresh) {
     token_owner **now = calloc(fresh->count, sizeof(token_owner *));
     for (size_t k = 0; now && k < fresh->count; k++) {
@@ -322,8 +322,9 @@ bool access_take_request(token_owner *owner, double *seconds) {
     return taken;
 }
 
-/* The caller holds both locks. An owner may use as much as remains free, so if n owners use their maximum, 1/(n + 1) is
- * free. The sum of run slots is not checked here, since the pool of streams bounds it. */
+/* The caller holds the locks of the list and of the owner. An owner may use as much as remains free. If n owners use
+ * their maximum, 1/(n + 1) of the resource is therefore free. The sum of run slots is not checked here, since the pool
+ * of streams bounds it. */
 static access_grant decide_grant(const access_list *a, const token_owner *owner, access_resource kind, double amount,
                                  double most) {
     const double quotas[ACCESS_RESOURCES] = {
@@ -416,7 +417,8 @@ bool access_charge(token_owner *owner, double seconds) {
     return has;
 }
 
-/* Skips an owner without quota and without usage. The caller holds both locks. */
+/* Takes the unstored usage of an owner. Returns false if no usage must be stored or read. The caller holds the locks of
+ * the list and of the owner. */
 static bool take_usage(token_owner *owner, access_usage *out) {
     double left;
     used_today(owner, &left);

@@ -52,7 +52,7 @@ struct token_owner {
     char hash[DIGEST_HEX + 1];   /* SHA-256 of the token; guarded by the list's lock */
     cpu_share share;
     size_t analyses;                 /* analysis processes in use; guarded by the lock of analysis_pool.c */
-    size_t derivations, model_bytes; /* derivations under way, models in use; guarded by the lock of model_cache.c */
+    size_t derivations, model_bytes; /* running derivations, models in use; guarded by the lock of model_cache.c */
 
     pthread_mutex_t lock; /* guards the members below */
     unsigned scopes;
@@ -70,14 +70,14 @@ typedef struct access_list access_list;
 access_list *access_open(const char *path, char *message, size_t room);
 void access_close(access_list *a);
 
-/* Reads the file again. If it has an error, returns false with such a message and leaves the owners unchanged. Not
- * thread-safe. */
+/* Reads the file again. If the file has an error, leaves the owners unchanged and returns false with a message that
+ * names the position. Not thread-safe. */
 bool access_reload(access_list *a, const char *path, char *message, size_t room);
 size_t access_count(access_list *a);
 bool access_open_to_anyone(const access_list *a);
 
-/* Returns the owner of the token in an Authorization header (NULL: no header); NULL if the token is unknown. Takes the
- * same time for every token. */
+/* Returns the owner of the token in an Authorization header, or NULL if the token is unknown. `authorization` is NULL
+ * if the request has no such header. The call takes the same time for every token. */
 token_owner *access_of(access_list *a, const char *authorization);
 token_owner *access_named(access_list *a, const char *name); /* returns NULL if no owner has this name */
 
@@ -103,7 +103,7 @@ enum { ANSWER_SMALL_BYTES = 16 * 1024 };
 typedef struct answers_share {
     access_list *list;
     token_owner *owner; /* NULL for a response on a route that needs no token */
-    double most, taken; /* bytes: bound on all responses; taken by this one */
+    double most, taken; /* in bytes: bound on all responses; amount that this response holds */
 } answers_share;
 bool answers_take(answers_share *s, size_t bytes); /* false if the budget or the owner's share is used up */
 void answers_give_back(answers_share *s, size_t bytes);
@@ -120,8 +120,8 @@ typedef struct access_usage {
 } access_usage;
 
 /* Takes the unstored usage of the next owner from position *from, and advances *from. Returns false at the end. After
- * each attempt to store it, call access_settle_usage with the stored usage of the day in `total`. If `saved` is false,
- * the usage is kept for the next attempt. */
+ * each attempt to store the usage, call access_settle_usage with the stored usage of the day in `total`. If `saved` is
+ * false, the usage is kept for the next attempt. */
 bool access_take_usage(access_list *a, size_t *from, access_usage *out);
 void access_settle_usage(const access_usage *usage, bool saved, double total);
 

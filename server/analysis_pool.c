@@ -44,7 +44,7 @@ analysis_pool *analysis_pool_open(spawner *s, size_t count, server_log *log) {
     pthread_mutex_init(&a->lock, NULL);
     clock_condition_init(&a->freed);
     for (size_t k = 0; k < count; k++)
-        (void)spawner_fork(s, &a->processes[k].spawned); /* if this fails, is_alive forks it later */
+        (void)spawner_fork(s, &a->processes[k].spawned); /* if this fails, is_alive forks the process later */
     return a;
 }
 
@@ -63,7 +63,8 @@ void analysis_pool_close(analysis_pool *a) {
     free(a);
 }
 
-/* Returns a free process; NULL if the owner already holds as many as are free. The caller holds the lock. */
+/* Returns a free process, or NULL if the owner already holds as many processes as are free. The caller holds the
+ * lock. */
 static process *find_free(analysis_pool *a, token_owner *owner) {
     if (owner->analyses >= a->free) return NULL;
     process *p = a->processes;
@@ -110,7 +111,7 @@ static bool is_alive(analysis_pool *a, process *p) {
     return fork_again(a, p);
 }
 
-enum { REQUEST, BODY, HEAD, TEXT, PARTS }; /* parts of an exchange; REQUEST and BODY are sent, others received */
+enum { REQUEST, BODY, HEAD, TEXT, PARTS }; /* parts of an exchange; REQUEST and BODY are sent, HEAD and TEXT received */
 
 typedef struct part {
     char *bytes;
@@ -125,7 +126,8 @@ typedef struct exchange {
     bool lost; /* the process has ended or violated the protocol */
 } exchange;
 
-/* Sends and receives as much as possible without waiting. Returns false if out of memory for the text. */
+/* Sends and receives as much as possible without waiting. Returns false if the memory for the text cannot be
+ * allocated. */
 static bool exchange_step(exchange *x) {
     while (x->at < PARTS && !x->lost) {
         part *p = &x->parts[x->at];
@@ -199,7 +201,7 @@ static analysis_outcome outcome_of_end(analysis_pool *a, const char *request_id,
 static void replace_process(analysis_pool *a, budget *b, process *p, spawned_end *how) {
     end_process(a, p, how);
     charge_process(p, b, how->cpu_seconds);
-    (void)fork_again(a, p); /* if this fails, is_alive forks it later */
+    (void)fork_again(a, p); /* if this fails, is_alive forks the process later */
 }
 
 static void take_text(exchange *x, analysis_result *result) {

@@ -17,8 +17,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A process is replaced when it has grown by GROWN_KIB or has served REQUESTS_MAX requests. Both are chosen for rare
- * forks: measured, structure and equations of api/examples need 1 to 3 MiB, and a fork 1 ms. */
+/* A process is replaced when it has grown by GROWN_KIB or has served REQUESTS_MAX requests. With these bounds, forks
+ * are rare. Measured: the structure and equations of an example in api/examples need 1 to 3 MiB, and a fork takes 1
+ * ms. */
 enum { GROWN_KIB = 32 * 1024, REQUESTS_MAX = 1000 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -29,7 +30,8 @@ enum { SANITIZED = 0 };
 
 extern char **environ;
 
-/* This request makes the process load the list of units, whose file it cannot open later, and the tables of FLINT. */
+/* This request makes the process load the tables of FLINT and the list of units. It cannot open the file of units
+ * later. */
 static const char warm_up[] =
     "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"x\", \"unit\": \"m\"}, {\"name\": \"a\"}],"
     "\"kinetic_energy\": \"x'^2/2 + (a'^2 + 2*x'*a'*cos(a))/2\"}, \"analyses\": [\"structure\", \"equations\"]}";
@@ -76,7 +78,8 @@ static void end_without_memory(void) {
     __flint_set_memory_functions(process_allocate, allocate_zeroed, reallocate, free);
 }
 
-/* Lowers a limit to `most`, or to its hard limit if that is lower. If `finally` is true, also lowers the hard limit. */
+/* Lowers a limit to `most` or to its hard limit, whichever is lower. If `finally` is true, also lowers the hard
+ * limit. */
 static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) return false;

@@ -1,15 +1,15 @@
 /* analysis_process.h — the process that runs analyses, and its protocol with the daemon.
  *
  * FLINT, GMP and MPFR end the process if an allocation fails, and FLINT cannot be interrupted. So analyses for clients
- * run in a separate process. A filter restricts the system calls of this process to memory, one socket and little else
- * (seccomp.h). The memory of the process and the processor time of each analysis are limited. The daemon can stop,
+ * run in a separate process. A filter restricts this process to system calls for memory, open descriptors, signals and
+ * time (seccomp.h). The memory of the process and the processor time of each analysis are limited. The daemon can stop,
  * resume and kill the process.
  *
  *     daemon to process     analysis_request, then the body of the request
  *     process to daemon     analysis_answer, then its text
  *
- * The process serves one request at a time. The process exits when the socket is closed, and after an analysis that has
- * used much memory, so that this memory is returned to the system. */
+ * The process serves one request at a time. The process exits when the socket is closed. The process also exits after
+ * an analysis that has used much memory, to return this memory to the system. */
 #pragma once
 
 #include "api/simulate.h"
@@ -48,7 +48,7 @@ typedef struct analysis_answer {
 
 enum { ANALYSIS_TEXT_MAX = 64 * 1024 * 1024 };
 
-/* Exit statuses. NO_MEMORY means that a library ran out of memory, so the process could not send an answer. */
+/* Exit statuses. If a library runs out of memory, the process cannot send an answer and exits with NO_MEMORY. */
 enum { ANALYSIS_EXIT_END = 0, ANALYSIS_EXIT_SETUP = 1, ANALYSIS_EXIT_NO_MEMORY = 3 };
 
 /* Members of a spawner_work, whose context is an analysis_setup. */

@@ -38,7 +38,8 @@ typedef struct budget {
 void budget_open(budget *b, cpu_slots *slots, token_owner *owner, const atomic_bool *cancel,
                  const budget_limits *limits, double since);
 
-/* Called on the working thread, whose processor time between both calls the budget charges. */
+/* Call budget_begin and budget_close on the working thread. The budget charges the processor time of this thread
+ * between the two calls. */
 void budget_begin(budget *b);
 void budget_close(budget *b); /* releases the slot */
 
@@ -52,7 +53,8 @@ bool budget_slot_is_wanted(const budget *b); /* if true, hamel_ask may wait for 
 /* Marks the beginning or the end of a derivation. */
 void budget_derive(budget *b, bool deriving);
 
-/* Returns a problem document about the exceeded limit; NULL if no limit was exceeded or out of memory. Sets *http to
- * its status and *retry_after to the seconds until a retry makes sense; 0 means that a retry fails as well. */
+/* budget_problem returns a problem document about the exceeded limit, or NULL if no limit was exceeded or if out of
+ * memory. It sets *http to the status of the document, and *retry_after to the seconds after which to retry. If a retry
+ * will fail as well, it sets *retry_after to 0. */
 bool budget_spent(const budget *b); /* returns true if a limit was exceeded, false if the work was only canceled */
 cJSON *budget_problem(const budget *b, const char *instance, int *http, int *retry_after);

@@ -268,7 +268,7 @@ static bool take_data_directory(server_config *config, char message[CONFIG_MESSA
         return config_fail(message, "--data: neither this option nor HOME is set; set one of them");
     }
     if (length < CONFIG_TEXT_BYTES - 64) return true;
-    return config_fail(message, "--data: the directory's name is too long");
+    return config_fail(message, "--data: the directory's name is too long; use a shorter one");
 }
 
 /* Accepts `*`, or a list of origins as browsers send them: scheme://host[:port], without a path. */
@@ -323,7 +323,8 @@ static bool complete_config(server_config *config, char message[CONFIG_MESSAGE_B
     if (!config->store[0]) {
         if (!take_data_directory(config, message)) return false;
         int length = snprintf(config->store, CONFIG_TEXT_BYTES, "sqlite:%s/hamel.db", config->data);
-        if (length >= CONFIG_TEXT_BYTES) return config_fail(message, "--data: the directory's name is too long");
+        if (length >= CONFIG_TEXT_BYTES)
+            return config_fail(message, "--data: the directory's name is too long; use a shorter one");
     }
     return parse_address(config, message);
 }

@@ -1,14 +1,14 @@
 /* cpu_slots.h — CPU slots: a bound on the number of computing threads, shared fairly between token owners.
  *
  * There may be hundreds of streams, each with a thread, but a thread computes only while it holds a slot. While a run
- * waits for a slow reader, it releases its slot. If other threads wait, it yields the slot after a short time slice. So
- * every stream advances, and no slot is held for a client that does not read.
+ * waits for a slow reader, it releases its slot. If other threads wait for a slot, a run yields its slot after a short
+ * time slice. So every stream advances, and no slot is held for a client that does not read.
  *
  * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot. Among several such
  * shares it goes to the one that has computed least. Within a share it goes to the run that has waited longest. So a
- * hundred streams of one owner get as much processor time as one stream of another. A share that holds several slots
- * yields one immediately to a share that waits without a slot. A share that was idle starts with at least the usage of
- * the share that got a slot last, so idling earns no credit. */
+ * hundred streams of one owner get as much processor time as one stream of another owner. If a share waits without a
+ * slot, a share that holds several slots yields one of its slots immediately. A share that was idle starts with at
+ * least the usage of the share that got a slot last, so idling earns no credit. */
 #pragma once
 
 #include <pthread.h>
@@ -44,12 +44,12 @@ typedef struct cpu_slot {
 void cpu_slots_init(cpu_slots *slots, size_t count);
 void cpu_slots_destroy(cpu_slots *slots);
 
-void cpu_slot_take(cpu_slots *slots, cpu_slot *slot);    /* waits for a slot; no-op if one is held */
+void cpu_slot_take(cpu_slots *slots, cpu_slot *slot);    /* waits for a slot; no-op if the thread holds one */
 void cpu_slot_release(cpu_slots *slots, cpu_slot *slot); /* no-op if no slot is held */
 bool cpu_slots_are_wanted(cpu_slots *slots);             /* returns true if another thread waits for a slot */
 
 /* Returns true if the share of this slot holds several slots while a share without slots waits. */
 bool cpu_slot_is_owed(cpu_slots *slots, const cpu_slot *slot);
 
-/* If the time slice has ended or cpu_slot_is_owed, yields the slot to the next waiter and waits for another slot. */
+/* If the time slice has ended or cpu_slot_is_owed is true, yields the slot to the next waiter and waits for another. */
 void cpu_slot_yield(cpu_slots *slots, cpu_slot *slot);

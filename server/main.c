@@ -22,8 +22,8 @@
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
-/* Fractions of --grace, chosen. Streamed runs may complete until the first. Then the daemon waits for final problems
- * and slow clients until the second. The rest of the time is for ending threads. */
+/* Fractions of --grace, chosen. Streamed runs may complete within SHARE_TO_FINISH. Then the daemon waits for final
+ * problems and slow clients until SHARE_TO_END. In the rest of the time, the daemon ends its threads. */
 #define SHARE_TO_FINISH 0.5
 #define SHARE_TO_END 0.95
 
@@ -58,7 +58,7 @@ static void block_signals(sigset_t *awaited) {
     sigaddset(awaited, SIGCHLD); /* sent when the spawner ends */
     pthread_sigmask(SIG_BLOCK, awaited, NULL);
     ignore_signal(SIGPIPE);
-    ignore_signal(SIGHUP); /* a library thread may not block it; sigtimedwait still receives it */
+    ignore_signal(SIGHUP); /* in case a library thread does not block SIGHUP; sigtimedwait still receives it */
 }
 
 /* Raises the limit of open files: each connection and each analysis process needs a descriptor. */
@@ -195,7 +195,7 @@ static int wait_for_end(const daemon_services *services, workers *idle, spawner 
     const struct timespec round = {.tv_sec = idle ? 0 : 1, .tv_nsec = idle ? 200000000 : 0};
     for (;;) {
         int number = sigtimedwait(awaited, NULL, &round);
-        if (mallinfo2().fordblks > (size_t)FREE_BYTES) malloc_trim(FREE_BYTES / 4); /* some milliseconds */
+        if (mallinfo2().fordblks > (size_t)FREE_BYTES) malloc_trim(FREE_BYTES / 4); /* takes some milliseconds */
         if (number == SIGHUP) read_files_again(services);
         if (number == SIGTERM || number == SIGINT) {
             note_end(log, number == SIGTERM ? "SIGTERM" : "SIGINT");

@@ -13,7 +13,7 @@
 /* Upper bounds of the histogram buckets in seconds, chosen to range from a short reply to a run of ten minutes. */
 static const double bounds[METRIC_BUCKETS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                               0.1,    0.25,  1,      2.5,   10,   60,    600};
-/* HTTP statuses that are counted separately; the last one stands for all others. */
+/* HTTP statuses that are counted separately; the last entry counts all other statuses. */
 static const int statuses[METRIC_STATUSES] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 409, 410,
                                               411, 413, 415, 421, 422, 429, 431, 500, 501, 503, 507, 0};
 static const char *const kind_names[RUN_KINDS] = {"simulation", "check", "job"};

@@ -51,7 +51,7 @@ void metrics_commit(metrics *m, size_t changes, double seconds);
 void metrics_reject(metrics *m, rejection reason);
 void metrics_count(atomic_uint_fast64_t *counter, double amount);
 
-/* Writes all counters. `route_name` returns a name such as "POST /v1/jobs" for a row; NULL past the end. */
+/* Writes all counters. `route_name` returns the name of a row, such as "POST /v1/jobs", or NULL past the end. */
 void metrics_write(const metrics *m, const char *(*route_name)(size_t route, char *out, size_t room), text_buffer *out);
 
 /* Writes one family with a single sample; `type` is "gauge" or "counter". */
@@ -60,5 +60,6 @@ void metrics_write_value(text_buffer *out, const char *name, const char *type, c
 /* Writes memory, processor time and open descriptors of this process. */
 void metrics_write_process(text_buffer *out);
 
-/* Returns a field of /proc/self/statm in bytes: 1 total size, 2 resident memory, 6 data. Returns 0 if it cannot be read. */
+/* Returns a field of /proc/self/statm in bytes: 1 total size, 2 resident memory, 6 data. Returns 0 if the file cannot be
+ * read. */
 double metrics_memory_bytes(int field);

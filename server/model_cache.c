@@ -138,7 +138,7 @@ static void uncharge(model_cache *c, cache_entry *e) {
     if (e->user) e->user->model_bytes -= e->bytes;
 }
 
-/* An owner may use as much as remains free, so if n owners use their maximum, 1/(n + 1) is free. */
+/* An owner may use as much as remains free. If n owners use their maximum, 1/(n + 1) of the whole is therefore free. */
 static bool leaves_enough(size_t own, size_t all, size_t most) {
     return most == 0 || (all < most && (own == 0 || own < most - all));
 }
@@ -149,8 +149,9 @@ static void use(model_cache *c, cache_entry *e, token_owner *user) {
     link_first(c, e);
 }
 
-/* Waits until the entry has a model or has failed; the caller has a reference to it. Returns false if the caller's
- * budget has ended. Releases the caller's CPU slot, which the deriving thread may need. */
+/* Waits until the entry has a model or its derivation has failed. The caller has a reference to the entry. While
+ * waiting, releases the caller's CPU slot, since the deriving thread may need it. Returns false if the caller's budget
+ * has ended. */
 static bool wait_for_model(model_cache *c, const cache_entry *e, budget *b) {
     while (!e->model && !e->failed) {
         budget_release_slot(b);
@@ -188,8 +189,8 @@ static bool fail_with(api_failure *failure, hamel_status status) {
     return false;
 }
 
-/* Waits until another derivation may begin; returns false if the budget has ended. Their number must be bounded in
- * addition to the CPU slots: a derivation that yields its slot keeps its memory. */
+/* Waits until another derivation may begin; returns false if the budget has ended. The CPU slots do not bound the
+ * number of derivations: a derivation that yields its slot keeps its memory. */
 static bool take_place(model_cache *c, budget *b) {
     bool computes = b->slot.held, wanted = true;
     token_owner *owner = b->owner;
@@ -297,7 +298,8 @@ static cache_entry *add_model_entry(model_cache *c, const hash *canonical, const
     return e;
 }
 
-/* Searches once. After FOUND_NOTHING the caller must derive *entry, which is NULL if out of memory. */
+/* Searches once, by `body` if `canonical` is NULL. If a search by `canonical` finds nothing, adds an entry that the
+ * caller must derive; *entry is NULL if out of memory. */
 static found find_model(model_cache *c, const hash *body, const hash *canonical, budget *b, cache_entry **entry) {
     cache_entry *gone = NULL;
     bool computes = b->slot.held;

@@ -11,7 +11,7 @@
 
 typedef struct pool pool;
 
-/* Starts a thread with a small stack, as the pool and the workers use it. */
+/* Starts a thread with the small stack of the threads of pools and workers. */
 bool pool_start_thread(pthread_t *out, void *(*run)(void *context), void *context);
 
 pool *pool_open(size_t threads, size_t queued); /* NULL if out of memory */

@@ -65,9 +65,10 @@ static int allow_all(scmp_filter_ctx filter, const int *calls, size_t count) {
     return failed;
 }
 
-enum { COMPUTES = 8, SERVES = 16 }; /* more groups of rules, in addition to KEEP_ */
+enum { COMPUTES = 8, SERVES = 16 }; /* further groups of rules, in addition to the KEEP_ values */
 
-/* Allows calls if (argument & mask) == value. Arguments are numbered from 0. */
+/* Allows the calls of `groups` whose arguments fulfill a rule: (argument & mask) == value. Arguments are numbered from
+ * 0. */
 static int allow_arguments(scmp_filter_ctx filter, unsigned groups) {
     const scmp_datum_t whole = ~(scmp_datum_t)0, word = 0xffffffff, both = PROT_WRITE | PROT_EXEC;
     const struct rule {
@@ -117,7 +118,7 @@ static bool refuse_filter(char *message, size_t room, int reason) {
     return failed_with(message, room, "--seccomp: cannot install the filter: %s", strerror(reason));
 }
 
-/* Returns a complete filter, to be released by seccomp_release; on failure NULL with a message. */
+/* Returns a complete filter, which the caller releases with seccomp_release. On failure returns NULL with a message. */
 static scmp_filter_ctx make_filter(seccomp_mode how, bool serves, unsigned keeps, char *message, size_t room) {
     bool kills = how == SECCOMP_KILL;
     scmp_filter_ctx filter = seccomp_init(kills ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(ENOSYS));

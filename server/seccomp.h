@@ -11,8 +11,8 @@
 
 typedef enum seccomp_mode {
     SECCOMP_OFF,
-    SECCOMP_ON,  /* other calls fail with ENOSYS, as on a kernel that does not have them */
-    SECCOMP_KILL /* other calls end the process (SIGSYS), for tests and strict installations */
+    SECCOMP_ON,  /* forbidden calls fail with ENOSYS, as on a kernel that does not have them */
+    SECCOMP_KILL /* forbidden calls end the process (SIGSYS), for tests and strict installations */
 } seccomp_mode;
 
 /* Parses "off", "on" or "kill". Returns false for any other name. */
@@ -28,8 +28,8 @@ enum {
  * the filter, returns false with a message. */
 bool seccomp_install(seccomp_mode how, unsigned keeps, char *message, size_t room);
 
-/* Filter for single-threaded processes that only compute. Such processes can use memory and open descriptors and limit
- * their processor time; they cannot open files or sockets. One filter is built for many processes. */
+/* Filter for single-threaded processes that only compute. Such a process can use memory and descriptors that are open,
+ * and can limit its processor time. It cannot open files or sockets. One filter is built for many processes. */
 typedef struct seccomp_filter {
     unsigned short count; /* number of instructions; 0: no filter */
     struct sock_filter instructions[BPF_MAXINSNS];

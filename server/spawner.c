@@ -49,7 +49,7 @@ static bool send_record(int to, const void *record, size_t length, int descripto
     return n == (ssize_t)length;
 }
 
-/* Sets *descriptor to the received descriptor, −1 if none was sent. */
+/* Sets *descriptor to the received descriptor, or to −1 if no descriptor was sent. */
 static bool receive_record(int from, void *record, size_t length, int *descriptor) {
     struct iovec part = {.iov_base = record, .iov_len = length};
     union {

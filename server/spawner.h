@@ -6,8 +6,8 @@
  * and waits for their end.
  *
  * The spawner does not reap a process before spawner_end, so its pid is not reused and a signal never reaches another
- * process. When the daemon ends, even by a crash, the spawner reads the end of its socket and exits. The kernel then
- * kills its children (PR_SET_PDEATHSIG).
+ * process. When the daemon ends, even by a crash, the spawner reads end-of-file from its socket and exits. The kernel
+ * then kills its children (PR_SET_PDEATHSIG).
  *
  * All functions may be called from any thread. */
 #pragma once

@@ -9,8 +9,9 @@
 
 typedef struct upkeep upkeep;
 
-/* Jobs are deleted this many days after their end, and the oldest ended jobs while the store is larger than
- * `keep_bytes`; 0 means no bound. If `access` is NULL or there are no tokens, no processor time is stored. */
+/* Jobs are deleted `keep_days` days after their end. While the store is larger than `keep_bytes`, the oldest ended jobs
+ * are deleted. For both limits 0 means no bound. If `access` is NULL or there are no tokens, no processor time is
+ * stored. */
 typedef struct upkeep_setup {
     store *store;
     server_log *log;
