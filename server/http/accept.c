@@ -75,9 +75,9 @@ static int closeness(const accept_range *range, const char *offer) {
     return 0;
 }
 
-/* Weight of one offer in a header: that of the range that matches the offer most closely. */
+/* The range of an Accept header that matches an offer most closely. Its weight is the weight of the offer. */
 typedef struct opinion {
-    int weight, closeness, position; /* position of that range in the header */
+    int weight, closeness, position; /* position of the range in the header */
 } opinion;
 
 static opinion opinion_of(const char *accept, const char *offer) {
@@ -93,7 +93,7 @@ static opinion opinion_of(const char *accept, const char *offer) {
     return best;
 }
 
-/* Returns a positive number if `a` is better than `b`, 0 if they are equal. */
+/* Returns a positive number if `a` is preferred to `b`, a negative number if `b` is preferred, and 0 for equal rank. */
 static int compare(const opinion *a, const opinion *b) {
     if (a->weight != b->weight) return a->weight - b->weight;
     if (a->closeness != b->closeness) return a->closeness - b->closeness;

@@ -42,7 +42,7 @@ static void refuse_for_now(request *r, rejection reason, double seconds, const c
                   "the token '%s' has used up its %s", r->owner->name, what);
 }
 
-/* Does not release a resource that the request already holds: the caller must. */
+/* If the request already holds a resource, the caller must release it. */
 static access_grant take_resource(request *r, access_resource kind) {
     const server_config *config = r->services->config;
     double most = kind == ACCESS_RUN_SLOT ? config->streams + config->waiting : config->followers;

@@ -14,7 +14,7 @@
 #define ROUND_SECONDS 0.1
 
 /* A client that has only closed its sending half may still read. Such a client cannot be distinguished from a vanished
- * one until something is sent. So after an end of file the stream is canceled if nothing has been written for
+ * client until something is sent. So after an end of file the stream is canceled if nothing has been written for
  * DOUBT_SECONDS (chosen). */
 #define DOUBT_SECONDS 2.0
 

@@ -1,11 +1,11 @@
 /* followers.c — responses that wait without a thread; see followers.h.
  *
- * A follower either is active, which means that its step runs or is queued, or waits. If an event occurs during a step,
- * the step is called again. So a follower misses no change between reading the store and waiting. The watching thread
- * reads only the revisions of jobs, without the lock. Then it pauses for ten times as long as this took, so that it uses at
- * most a tenth of a core.
+ * A follower is active while its step runs or is queued; otherwise it waits. If an event occurs during a step, the step
+ * is called again. So a follower misses no change between reading the store and waiting. The watching thread reads only
+ * the revisions of jobs, without the lock. Then this thread pauses for ten times the duration of the reads, so it uses
+ * at most a tenth of a core.
  *
- * Lock order: a stream's lock first, then the lock of the followers, then that of their pool. */
+ * Lock order: a stream's lock first, then the lock of the followers, then the lock of their pool. */
 #include "server/http/followers.h"
 
 #include "server/clock.h"
@@ -31,7 +31,7 @@ struct follower {
     void *context;
     follow_wait wait;
     bool under_way;
-    bool called, room; /* during the step the stream was canceled; the reader made space */
+    bool called, room; /* during the step: the stream was canceled; the reader made space */
     uint64_t changes;  /* `changes` of the set when the step began */
     bool looked_at;    /* the watching thread uses the follower without the lock, so the follower must not be freed */
     bool ended;        /* the follower ended while looked_at; the watching thread frees it */
@@ -166,7 +166,8 @@ static void compare_revisions(followers *set, size_t count) {
     }
 }
 
-/* Queues the steps of followers whose job has changed; clears looked_at of all collected ones. The lock is held. */
+/* Clears looked_at of all collected followers. A follower whose job has changed gets its next step at time `from`.
+ * Frees followers that have ended. The caller holds the lock. */
 static void heed(followers *set, size_t count) {
     for (size_t k = 0; k < count; k++) {
         follower *f = set->looks[k].follower;

@@ -73,7 +73,7 @@ http_load http_load_of(const http_server *server) {
 
 /* ---- request ---------------------------------------------------------------------------------------------------- */
 
-/* libmicrohttpd calls this after the request line and passes the returned request to all later callbacks. */
+/* Called by libmicrohttpd after the request line. libmicrohttpd passes the returned request to all later callbacks. */
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection) {
     http_server *server = context;
     request *r = calloc(1, sizeof *r);
@@ -103,7 +103,7 @@ static void note_request(const request *r, bool whole) {
                          log_text("end", whole ? "complete" : "cut off"), log_text("traceparent", trace)));
 }
 
-/* libmicrohttpd calls this when the response has been sent or the connection is lost. */
+/* Called by libmicrohttpd when the response has been sent or the connection is lost. */
 static void finish_request(void *context, struct MHD_Connection *connection, void **con_cls,
                            enum MHD_RequestTerminationCode code) {
     http_server *server = context;
@@ -238,8 +238,8 @@ static enum MHD_Result dispatch(request *r) {
     return send_reply(r);
 }
 
-/* Access handler of libmicrohttpd: called after the headers, with each part of the body, at its end, and after a
- * resume. */
+/* Access handler of libmicrohttpd: called after the headers, with each part of the body, at the end of the body, and
+ * after a resume. */
 static enum MHD_Result answer_request(void *context, struct MHD_Connection *connection, const char *url,
                                       const char *method, const char *version, const char *upload, size_t *upload_size,
                                       void **con_cls) {

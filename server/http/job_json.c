@@ -18,13 +18,13 @@ static void add_time(json_builder *b, cJSON *object, const char *key, int64_t ms
     json_add_text(b, object, key, ms ? text : NULL);
 }
 
-/* Adds stored JSON text without parsing it, since this program has written it. */
+/* Adds stored JSON text. The text is not parsed, since this program has written it. */
 static void add_raw(json_builder *b, cJSON *object, const char *key, const char *json) {
     if (b->failed) return;
     json_kept(b, json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key));
 }
 
-/* Adds links to a resource (the first name) and to resources below it. The list of names ends with NULL. */
+/* Adds links to a resource (the first name) and to the resources below this one. The list of names ends with NULL. */
 static cJSON *add_links(json_builder *b, cJSON *object, const char *place, const char *id, const char *const *names) {
     char path[96];
     cJSON *links = json_add_object(b, object, "links");
@@ -84,7 +84,7 @@ static const char *string_in(const cJSON *object, const char *key) {
     return text ? text : "";
 }
 
-/* Writes the first error of the problem document; if it lists no errors, its detail or title. */
+/* Writes the first error of the problem document. If the document lists no errors, writes its detail or title. */
 static void add_problem(const cJSON *problem, text_buffer *out) {
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
     const cJSON *first = errors ? errors->child : NULL;

@@ -7,11 +7,13 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* Return the JSON of the API; NULL if out of memory. A batch is `running` until all its members have ended. */
+/* Return the JSON of a job or batch as in the API, or NULL if out of memory. A batch is `running` until all its members
+ * have ended. */
 cJSON *job_json(const job *j);
 cJSON *batch_json(const job_batch *batch);
 
-/* Status of a job in a table (`terminated` if an event ended the run), and the reason of an incomplete or failed job. */
+/* Status of a job in a table (`terminated` if an event ended the run), and the reason why a job is incomplete or has
+ * failed. */
 typedef struct job_outcome {
     const char *status;
     text_buffer problem; /* freed by the caller */

@@ -96,8 +96,8 @@ struct request {
  * false and changes nothing. */
 bool request_stream(request *r, const char *media_type);
 
-/* Passes the request and its stream to a new follower; returns false if there are too many. The steps of the follower
- * end the request either by request_reply with a complete reply, or by request_stream and stream_end. */
+/* Passes the request and its stream to a new follower; returns false if there are too many followers. The steps of the
+ * follower end the request either by request_reply with a complete reply, or by request_stream and stream_end. */
 bool request_follow(request *r, follow_step *step, void *context);
 void request_reply(request *r);
 
@@ -106,7 +106,7 @@ void request_reply(request *r);
 bool request_run(request *r, void (*task)(void *context), void *context);
 
 /* Reads the headers and replies if they decide the reply, such as 404. Returns the seconds within which the body must
- * be complete; 0 if the reply closes the connection. Any other reply is sent after the body has been read. */
+ * be complete, or 0 if the reply closes the connection. Any other reply is sent after the body has been read. */
 double request_read_headers(request *r, const char *method, const char *version);
 
 /* Admits a request before its body is read: checks token, scope, rate and quotas. Sets r->owner, or fills in the reply
@@ -118,16 +118,17 @@ void admission_end(request *r); /* releases the resources taken by admit */
  * false and keeps the present resource. */
 bool admission_change(request *r, access_resource kind);
 
-/* Return the value of a header or query parameter; NULL if absent. */
+/* Return the value of a header or query parameter, or NULL if it is absent. */
 const char *request_header(const request *r, const char *name);
 const char *request_query(const request *r, const char *name);
 
 const char *request_body(const request *r); /* returns "" if there is no body */
 
-/* Returns the value of Last-Event-ID (HTML standard, 9.2), the last event that the client received; else 0. */
+/* Returns the id of the last event that the client received, from the header Last-Event-ID (HTML standard, 9.2). If the
+ * header is absent or invalid, returns 0. */
 int64_t request_last_event(const request *r);
 
-/* Returns the name of the owner whose jobs this request may read; NULL: the jobs of all owners. */
+/* Returns the name of the owner whose jobs this request may read, or NULL if it may read the jobs of all owners. */
 const char *request_owner_filter(const request *r);
 
 /* Replies with a problem document of type /problems/SLUG; `detail` is a printf format. Returns REPLY_READY, as do the

@@ -19,8 +19,8 @@ typedef struct request_fault {
 
 request_fault request_check_headers(struct MHD_Connection *connection, const char *version);
 
-/* Checks the request target and writes its decoded path, NUL-terminated; "" if it is invalid. The path of a request
- * about the whole server is "*" (RFC 9112 3.2.4). */
+/* Checks the request target and writes its decoded path, NUL-terminated. If the target is invalid, writes "". The path
+ * of a request about the whole server is "*" (RFC 9112 3.2.4). */
 request_fault request_check_target(const char *target, char *path, size_t room);
 
 /* Returns true if a Host header, with any port, names localhost, a loopback address, or one of the comma-separated

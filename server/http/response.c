@@ -68,8 +68,8 @@ void response_finish(request *r) {
     if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(r);
 }
 
-/* Adds headers by which browsers load nothing, refuse to show the reply in a frame and do not guess its type. HTML
- * pages of this server may load files from it. */
+/* Adds headers that forbid browsers to load anything for the reply, to show it in a frame and to guess its type. HTML
+ * pages of this server may load files from this server. */
 static void add_security(const reply *a, response_headers *h) {
     static const char none[] = "default-src 'none'; frame-ancestors 'none'";
     static const char own[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -95,7 +95,7 @@ static const char allowed_headers[] =
 static const char exposed_headers[] = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
 static const char preflight_seconds[] = "600";
 
-/* Adds the CORS headers for the Origin of this request, and those of a preflight reply to OPTIONS. */
+/* Adds the CORS headers for the Origin of this request, and the headers of a preflight reply to OPTIONS. */
 static void add_cors(const request *r, response_headers *h) {
     const char *list = r->services->config->cors;
     const char *origin = request_header(r, "Origin");
@@ -159,8 +159,8 @@ static ssize_t read_nothing(void *context, uint64_t at, char *out, size_t room) 
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* Returns a 304 response for a stream. Its length is unknown, so it must have neither Content-Length nor chunked
- * coding. With this HTTP/1.0 option libmicrohttpd sends neither and closes the connection. */
+/* Returns a 304 response for a stream. The length of the stream is unknown, so the response must have neither
+ * Content-Length nor chunked coding. With the HTTP/1.0 option libmicrohttpd sends neither and closes the connection. */
 static struct MHD_Response *make_unchanged_stream(void) {
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, READ_BLOCK, read_nothing, NULL, NULL);
@@ -181,6 +181,6 @@ struct MHD_Response *response_make(request *r) {
     response_headers headers = {.response = response, .complete = true};
     add_headers(r, &headers);
     if (headers.complete) return response;
-    MHD_destroy_response(response); /* closes the connection: the security headers or the type are missing */
+    MHD_destroy_response(response); /* closes the connection, since the security headers or the type are missing */
     return NULL;
 }

@@ -20,5 +20,5 @@ typedef struct response_headers {
 } response_headers;
 void response_add(response_headers *h, const char *name, const char *value);
 
-/* Makes a response with all headers; NULL if out of memory. Called on the HTTP thread. */
+/* Makes a response with all headers; returns NULL if out of memory. Call on the HTTP thread. */
 struct MHD_Response *response_make(request *r);

@@ -4,10 +4,10 @@
 #include "server/http/request.h"
 
 /* Returns the route for a method and path, and copies the path's parameter. HEAD uses the route of GET. If there is no
- * route, returns NULL and sets `allow` to the methods that the path supports, "" for an unknown path. */
+ * route, returns NULL and sets `allow` to the methods that the path supports, or to "" if the path is unknown. */
 const route *route_find(http_method method, const char *path, char parameter[PARAMETER_BYTES], char allow[ALLOW_BYTES]);
 
-/* Returns the route at a position; NULL past the end. A test uses it to compare the table with api/openapi.json. */
+/* Returns the route at a position, or NULL past the end. A test compares all routes with api/openapi.json. */
 const route *route_at(size_t index);
 size_t route_index(const route *row);
 
@@ -18,8 +18,8 @@ route_handler batches_create, batches_list, batches_get, batches_get_results, ba
 route_handler examples_list, examples_get;
 route_handler service_index, service_document, service_metrics, service_healthz, service_readyz;
 
-/* Acquires the model of a description, derived on the calling thread if necessary. On failure returns false and fills
- * *failure (routes_runs.c). */
+/* Acquires the model of a description; if it is not cached, derives it on the calling thread. On failure returns false
+ * and fills *failure (routes_runs.c). */
 bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure);
 
 /* Replies to an invalid description with its problem document, or with 503 during shutdown. Clears *failure
@@ -40,8 +40,8 @@ handled reply_job(request *r, int status, const job *j); /* with an ETag (routes
  * replies with the error and returns false (routes_jobs.c). */
 bool page_read(request *r, job_query *query);
 
-/* Returns {items, next} with `count` items, each made by item(context, k); NULL if out of memory. `last` is the number
- * of the last item, or 0 if the list ends with this page (routes_jobs.c). */
+/* Returns {items, next} with `count` items, each made by item(context, k), or NULL if out of memory. `last` is the
+ * number of the last item, or 0 if the list ends with this page (routes_jobs.c). */
 cJSON *page_json(size_t count, cJSON *(*item)(const void *context, size_t k), const void *context, int64_t last);
 
 /* Returns the row format that the client prefers. If the client accepts no available format, replies 406 and returns

@@ -1,5 +1,6 @@
 /* routes_batch_results.c — GET /v1/batches/{id}/results: returns a table with one row for each member. The columns are
- * its number, job, inputs, status, reduced values and problem. Values are empty for members that have not completed.
+ * the number, job, inputs, status, reduced values and problem of the member. Values are empty for members that have not
+ * completed.
  *
  * The formats are those of a local sweep (api/sweep/sweep_table.h). Members are read page by page and written to the
  * stream, since the table may be long. */

@@ -1,8 +1,9 @@
 /* routes_batches.c — batches: many jobs submitted together, from a description with a sweep or from a list.
  *
  * All errors are reported before anything is stored. Each description in a list is derived. Members of a sweep differ
- * in numbers only, so only the description without overrides is derived, and the names in all members are checked. The
- * columns of this description define the columns of the table. The table of results is in routes_batch_results.c. */
+ * in numbers only. Therefore only the description without overrides is derived, and the names in all members are
+ * checked. The columns of this description define the columns of the table. The table of results is in
+ * routes_batch_results.c. */
 #include "api/json/text.h"
 #include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"
@@ -124,8 +125,7 @@ static const char *collected_of(const void *context, size_t k) {
     return sweep_reduce_name(context, k);
 }
 
-/* Writes the columns of the table: the targets of the sweep, and the values to which it reduces the rows of this
- * model. */
+/* Writes the columns of the table: the targets of the sweep, and the names of the reduced values. */
 static bool write_plan(draft *d, const sweep *s, const hamel_model *model) {
     const hamel_header *header = hamel_model_header(model);
     char pointer[64];
@@ -160,7 +160,8 @@ static bool add_members(draft *d, const sweep *s) {
     return true;
 }
 
-/* The sweep adds outputs to the description. Replaces JSON Pointers to them in errors by pointers into the request. */
+/* The sweep adds outputs to the description. In errors, replaces JSON Pointers to these outputs by pointers into the
+ * request. */
 static void point_to_collect(api_failure *failure, const sweep *s) {
     cJSON *errors = cJSON_GetObjectItemCaseSensitive(failure->problem, "errors");
     for (cJSON *item = errors ? errors->child : NULL; item; item = item->next) {

@@ -2,7 +2,7 @@
  *
  * The id of an event is the revision of the job. A client that reconnects with Last-Event-ID gets the current state of
  * the job if it has changed since then. Changes in quick succession are merged into one event. A client that has
- * received the final state gets 204, after which a browser does not reconnect. */
+ * received the final state gets 204, so that a browser does not reconnect. */
 #include "api/json/builder.h"
 #include "api/json/text.h"
 #include "server/clock.h"
@@ -73,8 +73,8 @@ static void close_watch(watch *w) {
     free(w);
 }
 
-/* Writes an event if the job has changed, or a heartbeat if one is due. Returns false at the end of the stream, with
- * *whole true if the stream is complete. */
+/* Writes an event if the job has changed, or a heartbeat if one is due. At the end of the stream, returns false and
+ * sets *whole to true if the stream is complete. */
 static bool go_on(watch *w, bool *whole) {
     *whole = false;
     if (!job_reread(w->services->store, &w->job)) {
@@ -113,7 +113,7 @@ static follow_wait events_step(void *context) {
 handled jobs_get_events(request *r) {
     static const char *const offers[] = {media_type};
     if (accept_choose(request_header(r, "Accept"), offers, 1, 0) == 1)
-        return reply_problem(r, 406, "not-acceptable", "Not acceptable", "events come as %s", media_type);
+        return reply_problem(r, 406, "not-acceptable", "Not acceptable", "available format: %s", media_type);
     watch *w = calloc(1, sizeof *w);
     if (!w) return reply_no_memory(r);
     *w = (watch){.r = r, .services = r->services, .stream = stream_hold(r->stream), .told = request_last_event(r)};

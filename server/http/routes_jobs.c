@@ -133,7 +133,7 @@ handled jobs_get(request *r) {
     return replied;
 }
 
-/* Replies with the description of a sweep member: that of the batch with the overrides of the member. */
+/* Replies with the description of a sweep member: the description of the batch with the overrides of the member. */
 static handled reply_member(request *r, const job *j, const char *body, size_t length) {
     api_failure failure = {0};
     api_sweep whole;

@@ -2,8 +2,8 @@
  *
  * Rows are read chunk by chunk and written to the ring of a stream, as for a live run. The response is a follower, so
  * it uses no thread while there is nothing to send or the client is slow. A format that is sent as a whole takes a run
- * slot when all rows are stored. It keeps the slot until the client has read all rows. Without `follow`, the results of
- * a running job are the stored rows and a summary with status `running`. */
+ * slot when all rows are stored. The response keeps the slot until the client has read all rows. Without `follow`, the
+ * results of a running job are the stored rows and a summary with status `running`. */
 #include "api/json/text.h"
 #include "server/clock.h"
 #include "server/http/accept.h"
@@ -81,7 +81,7 @@ static const char *parse_filter(const request *r, row_filter *filter) {
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the position of a column in the header; -1 if absent. */
+/* Returns the position of a column in the header, or -1 if the header has no such column. */
 static int find_column(const cJSON *columns, const char *name, size_t length) {
     int at = 0;
     for (const cJSON *c = columns->child; c; c = c->next, at++) {
@@ -148,7 +148,8 @@ static bool cut_list(cJSON *header, const char *key, const results *x) {
     return false;
 }
 
-/* Reads the stored header and chooses columns. Returns REPLY_STREAMED on success; otherwise replies. */
+/* Reads the stored header and chooses columns. Returns REPLY_STREAMED on success; on failure replies and returns
+ * REPLY_READY. */
 static handled prepare_columns(results *x) {
     x->header = json_parse_trusted(x->job.header);
     const cJSON *columns = x->header ? cJSON_GetObjectItemCaseSensitive(x->header, "columns") : NULL;
@@ -207,7 +208,7 @@ static bool is_wanted(const results *x, const char *json) {
     return wanted;
 }
 
-/* Writes the events before this row. */
+/* Writes the events that precede a row. */
 static bool write_events(results *x, int64_t row) {
     for (;;) {
         if (!x->event.json && !x->events_read) {
@@ -224,7 +225,7 @@ static bool write_events(results *x, int64_t row) {
     }
 }
 
-/* Writes the rows of a chunk. Returns STORE_EXISTS if the ring is full before the end of the chunk. */
+/* Writes the rows of a chunk. If the ring is full before the end of the chunk, returns STORE_EXISTS. */
 static store_status write_chunk(results *x, const row_chunk *chunk) {
     x->events_read = false; /* events are stored together with rows */
     for (int64_t i = x->next - chunk->first; i < chunk->rows && !x->past_end; i++, x->next++) {
@@ -239,7 +240,7 @@ static store_status write_chunk(results *x, const row_chunk *chunk) {
     return STORE_OK;
 }
 
-/* Writes stored rows. Returns STORE_ABSENT if all have been written, STORE_EXISTS if the ring is full. */
+/* Writes stored rows. Returns STORE_ABSENT if all rows have been written, and STORE_EXISTS if the ring is full. */
 static store_status write_stored(results *x) {
     while (!x->past_end && !atomic_load(stream_cancel_flag(x->stream))) {
         row_chunk chunk;
@@ -260,8 +261,8 @@ static bool write_progress(results *x) {
            (x->r || row_writer_object(x->writer, ROW_HEARTBEAT, NULL));
 }
 
-/* Returns true if more rows may be stored later. The job is read before its rows, so if it has ended, all rows are
- * stored. */
+/* Returns true if more rows may be stored later. The job is read before its rows. If the job has ended, all its rows
+ * are therefore stored. */
 static bool goes_on(const results *x) {
     return x->filter.follow && !x->past_end && !job_ended(x->job.status);
 }
@@ -304,7 +305,7 @@ static handled reply_cut(results *x) {
     return reply_problem(x->r, 503, "interrupted", "Interrupted", "reading the stored rows failed before their end");
 }
 
-/* Ends the response; if nothing has been sent yet, replies to the request instead. */
+/* Ends the response. If nothing has been sent yet, replies to the request instead. */
 static void end_rows(results *x, bool whole) {
     bool stopped = !whole && stream_stopped(x->stream);
     if (whole) {
@@ -321,7 +322,7 @@ static void end_rows(results *x, bool whole) {
     }
     if (!whole) {
         reply_cut(x);
-    } else if (x->writer->seen) { /* the client has received everything: 204, so that it does not reconnect */
+    } else if (x->writer->seen) { /* the client has received everything; 204 prevents a browser from reconnecting */
         reply_static(x->r, 204, NULL, NULL, 0);
     } else {
         reply_static(x->r, 200, x->format->media_type, NULL, 0);
@@ -331,7 +332,7 @@ static void end_rows(results *x, bool whole) {
 
 /* ---- before the rows -------------------------------------------------------------------------------------------- */
 
-/* Replies for a job without a header, whose run has not begun or ended before its first row. */
+/* Replies for a job without a header: its run has not begun, or it ended before its first row. */
 static handled reply_without_rows(results *x) {
     if (x->job.problem) {
         cJSON *problem = json_parse_trusted(x->job.problem);
@@ -345,12 +346,12 @@ static handled reply_without_rows(results *x) {
                          job_status_name(x->job.status));
 }
 
-/* Returns the number of objects that the client has already received, by Last-Event-ID; 0 if not in SSE format. */
+/* Returns the number of objects that the client has already received (Last-Event-ID), or 0 if the format is not SSE. */
 static uint64_t resumed(const results *x) {
     return x->format == row_format_named("sse") ? (uint64_t)request_last_event(x->r) : 0;
 }
 
-/* Opens the writer of rows. Returns REPLY_STREAMED on success; otherwise replies. */
+/* Opens the writer of rows. Returns REPLY_STREAMED on success; on failure replies and returns REPLY_READY. */
 static handled prepare_results(results *x) {
     if (!x->job.header) return reply_without_rows(x);
     handled early = prepare_columns(x);
@@ -379,7 +380,7 @@ static void close_results(results *x) {
     free(x);
 }
 
-/* Writes the whole result. Called in a run slot. */
+/* Writes the whole result. The caller holds a run slot. */
 static void write_whole(void *context) {
     results *x = context;
     end_rows(x, begin_rows(x) && write_stored(x) == STORE_ABSENT && !atomic_load(stream_cancel_flag(x->stream)));
@@ -396,7 +397,7 @@ static follow_wait reply_early(results *x) {
     return ended;
 }
 
-/* Returns true if rows can be written; otherwise sets *wait. */
+/* Returns true if rows can be written. If they cannot, sets *wait. */
 static bool begin_results(results *x, follow_wait *wait) {
     bool canceled = atomic_load(stream_cancel_flag(x->stream));
     bool waits = x->format->whole || !x->job.header; /* for the end of the job, or only for its header */
@@ -407,7 +408,8 @@ static bool begin_results(results *x, follow_wait *wait) {
     handled early = REPLY_READY;
     if (waits && goes_on(x)) {
         x->r->reply.retry_after = 5;
-        reply_problem(x->r, 503, "shutting-down", "Shutting down", "the run has not begun yet");
+        reply_problem(x->r, 503, "shutting-down", "Shutting down",
+                      "the server is shutting down before the run begins; retry later");
     } else {
         early = prepare_results(x);
     }
@@ -443,7 +445,8 @@ static follow_wait results_step(void *context) {
     return ended;
 }
 
-/* Returns true if the client has this result. The result of an ended job depends only on URL and format. */
+/* Returns true if the client has this result in its cache. The result of an ended job depends only on the URL and the
+ * format. */
 static bool known_to_client(const results *x) {
     reply *a = &x->r->reply;
     if (!job_ended(x->job.status) || resumed(x) > 0) return false;

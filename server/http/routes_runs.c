@@ -1,12 +1,12 @@
 /* routes_runs.c — requests that compute while their client waits: POST /v1/simulations, /v1/checks, /v1/analyses.
  *
  * A simulation streams its rows. Nothing is sent until the run has begun or failed, so an error before the first row
- * decides the status of the reply. From then on the reply is a stream, and a failure is its last line. Checks discard
- * the rows and report the checks and invariants of the summary, as JSON or JUnit XML. If a limit ends a run, `passed`
- * is false.
+ * decides the status of the reply. After the first row the reply is a stream, and a failure is its last line. Checks
+ * discard the rows and report the checks and invariants of the summary, as JSON or JUnit XML. If a limit ends a run,
+ * `passed` is false.
  *
- * A run, check or analysis may take a long time. Therefore each request has a thread and waits for a CPU slot, and it
- * is canceled when its client disconnects. Unless --analysis-processes is 0, analyses run in separate processes
+ * A run, check or analysis may take a long time. Therefore each request has a thread and waits for a CPU slot. A
+ * request is canceled when its client disconnects. Unless --analysis-processes is 0, analyses run in separate processes
  * (server/analysis_pool.h). */
 #include "api/analyze.h"
 #include "api/json/builder.h"
@@ -85,8 +85,8 @@ static cJSON *shutdown_problem(const char *instance) {
     return api_problem_plain(503, "shutting-down", "Shutting down", "the server shut down during the run", instance);
 }
 
-/* The engine reports a run that the daemon ended only as canceled. Returns a problem with the reason; NULL if the
- * daemon did not end the run. */
+/* If the daemon has ended a run, the engine reports only that the run was canceled. Returns a problem with the reason,
+ * or NULL if the daemon did not end the run. */
 static cJSON *own_problem(const live_run *run) {
     if (stream_stopped(run->stream)) return shutdown_problem(NULL);
     if (!run->writer->reason) return NULL;
@@ -161,7 +161,7 @@ static void run_system(request *r, api_observer *observer) {
         text_buffer_free(&r->body);
         observer->model_known = lease.known;
         hamel_status status = api_run(lease.model, &b->poll, observer, "request");
-        (void)status; /* the observer has already received it */
+        (void)status; /* the observer has already received the status */
     } else {
         reply_refusal(r, &failure);
     }

@@ -51,7 +51,7 @@ handled service_document(request *r) {
     return reply_problem(r, 404, "not-found", "Not found", "the page has no file '%s'", r->parameter);
 }
 
-/* Replies with the page, or with the index in JSON to clients that prefer it or send no Accept header. */
+/* Replies with the page. Clients that prefer JSON or send no Accept header get the index in JSON. */
 handled service_index(request *r) {
     static const char index[] =
         "{\"service\":\"hamel\",\"version\":\"" HAMEL_VERSION "\",\"links\":{"
@@ -70,7 +70,8 @@ handled service_healthz(request *r) {
     return reply_static(r, 200, json_type, good, sizeof good - 1);
 }
 
-/* Replies 200 if the daemon accepts runs and submissions, otherwise 503. During shutdown dispatch replies 503. */
+/* Replies 200 if the daemon accepts runs and submissions, otherwise 503. During shutdown the function dispatch replies
+ * 503 instead. */
 handled service_readyz(request *r) {
     static const char good[] = "{\"status\":\"ready\"}\n";
     const daemon_services *s = r->services;
@@ -129,7 +130,7 @@ handled service_metrics(request *r) {
 }
 
 /* Returns {name, title, description, source, href}. Title, description and source are read from the example; `name` is
- * the last segment of its path. */
+ * the last segment of the path of the example. */
 static cJSON *example_json(const api_example *example) {
     static const char *const keys[][2] = {{"name", "title"}, {"description", "description"}, {"source", "source"}};
     json_builder b = {0};

@@ -1,8 +1,8 @@
 /* stream.c — ring buffer between a producer and a client; see stream.h.
  *
  * Resuming a connection wakes the HTTP thread. If the last resume was PAUSE_SECONDS ago, a write resumes the connection
- * immediately. Otherwise bytes are held back until there are ENOUGH_BYTES, or until the next stream_nudge (every tenth
- * of a second). A blocked producer continues when half the ring is free.
+ * immediately. After a more recent resume, bytes are held back until there are ENOUGH_BYTES, or until the next
+ * stream_nudge (every tenth of a second). A blocked producer continues when half the ring is free.
  *
  * Lock order: a stream's lock first, then the locks inside libmicrohttpd (resume and suspend only). */
 #include "server/http/stream.h"
@@ -21,7 +21,7 @@ enum { ENOUGH_BYTES = 16 * 1024, KEPT_MAX = 256 * 1024 * 1024 };
 struct stream {
     atomic_uint references;
     atomic_bool cancel, stopped, finishes_first;
-    budget budget;     /* this and the next two members are used by the producer's thread only */
+    budget budget;     /* only the producer's thread uses this member and the next two members */
     gzip *coding;      /* NULL if not used */
     double last_flush; /* time of the last flush of gzip */
 
@@ -29,7 +29,7 @@ struct stream {
     pthread_cond_t room;
     char *ring;
     size_t first, count;
-    bool never_waits; /* the producer must not block: bytes that do not fit in the ring are in `kept` */
+    bool never_waits; /* the producer must not block; bytes that do not fit in the ring are in `kept` */
     text_buffer kept;
     size_t kept_read;      /* bytes of `kept` already read */
     answers_share answers; /* bytes in `kept` and in memory of the producer */

@@ -21,8 +21,8 @@ typedef struct stream stream;
 
 enum { STREAM_RING_BYTES = 256 * 1024 };
 
-/* Returns one reference, or NULL if out of memory. The caller opens the budget. The objects in `answers` must outlive
- * the stream. */
+/* Returns one reference, or NULL if out of memory. The caller must open the budget of the stream. The objects in
+ * `answers` must outlive the stream. */
 stream *stream_open(answers_share answers);
 stream *stream_hold(stream *s);
 void stream_release(stream *s);
@@ -32,15 +32,16 @@ const atomic_bool *stream_cancel_flag(const stream *s);
 
 /* Functions for the producer. While the ring is full, stream_write blocks and releases the thread's CPU slot.
  * stream_write returns false if the client has disconnected. */
-bool stream_begin(stream *s, bool coded); /* allocates the ring; `coded`: compress with gzip. False if out of memory */
+bool stream_begin(stream *s, bool coded); /* allocates the ring; false if out of memory. `coded`: compress with gzip */
 bool stream_write(void *context, const char *bytes, size_t length);
 bool stream_flush(stream *s); /* sends the bytes that gzip holds back; returns false if the client has disconnected */
 void stream_end(stream *s, bool whole); /* if `whole` is false, the client gets a transfer error */
 budget *stream_budget(stream *s);       /* budget of the producer */
 
 /* Functions for a producer that must not block. Bytes that do not fit in the ring are kept in memory and charged to
- * `answers`; stream_write returns false if that fails. Write while stream_has_room is true. `wake` is called under the
- * stream's lock when there is space again (`reader` is true) and when the stream is canceled. NULL removes it. */
+ * `answers`; if memory or `answers` is exhausted, stream_write returns false. Write while stream_has_room is true.
+ * `wake` is called under the stream's lock when there is space again (`reader` is true) and when the stream is
+ * canceled. If `wake` is NULL, no function is called. */
 typedef void stream_wake(void *context, bool reader);
 void stream_never_wait(stream *s, stream_wake *wake, void *context);
 void stream_may_wait(stream *s);
@@ -60,7 +61,7 @@ void stream_finish_first(stream *s); /* marks a response that cannot be repeated
 bool stream_finishes_first(const stream *s);
 void stream_stop(stream *s); /* at shutdown: cancels the producer, which may still write a final problem */
 bool stream_stopped(const stream *s);
-void stream_abandon(stream *s); /* the client has disconnected: resumes the connection, so that it is closed */
+void stream_abandon(stream *s); /* after a disconnect: resumes the connection, so that it is closed */
 void stream_nudge(stream *s);   /* sends bytes that were held back for larger packets */
 double
 stream_stalled_seconds(stream *s); /* returns the time for which bytes have waited for the reader; 0 if no bytes wait */

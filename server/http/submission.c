@@ -64,7 +64,8 @@ handled reply_store(request *r, store_status status, const char *kind) {
     return reply_problem(r, 404, slug, title, "there is no %s '%s'", kind, r->parameter);
 }
 
-/* Returns N of `Prefer: wait=N`; 0 without it. The syntax is: token BWS "=" BWS word; the word may be quoted. */
+/* Returns N of `Prefer: wait=N`, or 0 if the header has no such part. The syntax is: token BWS "=" BWS word; the word
+ * may be quoted. */
 static double seconds_asked(const char *header) {
     while (header && *header) {
         header += strspn(header, " \t,;");
@@ -79,8 +80,8 @@ static double seconds_asked(const char *header) {
     return 0;
 }
 
-/* Reads the job or batch again. Returns true if it has ended or cannot be read; otherwise sets *wait to its next
- * change. */
+/* Reads the job or batch again. Returns true if the job or batch has ended or cannot be read. If not, makes *wait refer
+ * to its next change. */
 static bool has_ended(const request *r, submission *s, follow_wait *wait) {
     submission newer = {.is_batch = s->is_batch};
     store_status status = s->is_batch ? STORE_CALL(r->services->store, find_batch, s->batch.id, NULL, &newer.batch)
@@ -99,7 +100,7 @@ static void reply_created(request *r, const submission *s) {
     if (s->is_batch)
         reply_json(r, 201, batch_json(&s->batch));
     else
-        reply_job(r, 201, &s->job); /* also to a repeated request: the first reply may have been lost */
+        reply_job(r, 201, &s->job); /* also to a repeated request, since the first reply may have been lost */
 }
 
 typedef struct waiting {

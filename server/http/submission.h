@@ -12,13 +12,14 @@ typedef struct submission {
 } submission;
 void submission_clear(submission *s);
 
-/* Fills *out with owner, quota, body and Idempotency-Key of the request. If the key is invalid, replies and returns
+/* Fills *out with the owner, quota, body and Idempotency-Key of the request. If the key is invalid, replies and returns
  * false. */
 bool submission_read(request *r, job_submission *out);
 
 /* Replies to a submission for which the store has returned `status`. If the client prefers to wait, replies when the
- * work has ended or the requested time is over, at most two minutes. The request holds no run slot while it waits.
- * Replies immediately if the daemon is shutting down or there are too many followers. Clears *made if it keeps it. */
+ * work has ended or the requested time (at most two minutes) is over. The request holds no run slot while it waits.
+ * Replies immediately if the daemon is shutting down or there are too many followers. If the reply is delayed, moves
+ * the contents of *made and clears *made. */
 handled reply_submission(request *r, store_status status, submission *made);
 
 /* Replies to a status of the store other than STORE_OK; `kind` is "job" or "batch". */
