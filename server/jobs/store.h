@@ -4,7 +4,7 @@
  * be called from any thread and may wait for the disk. "Durable" in a declaration means that the change survives a
  * power failure. All other changes survive the end of the process.
  *
- * The status of a job only moves forward, with one exception: a running job is requeued when its run was interrupted.
+ * The status of a job only moves forward, with one exception: if a run is interrupted, its job is requeued.
  *     queued -> running -> completed | incomplete | failed | canceled,   queued -> canceled
  *
  * A run is identified by (job, attempt). A write of an earlier attempt returns STORE_ABSENT, since the job has been
@@ -52,7 +52,7 @@ typedef struct job {
     int64_t attempt;                    /* number of the current or last run; increases with every run */
     bool cancel_requested;
     char *header, *summary, *problem; /* JSON texts or NULL */
-    char *owner;                      /* name of the token that submitted it; "" without tokens */
+    char *owner;                      /* name of the token that submitted the job; "" without tokens */
     char batch[JOB_ID_BYTES];         /* id of the batch; "" if the job is not a member */
     int64_t member;                   /* position in the batch, counted from 0 */
     char *assignments; /* JSON list of overrides if the job shares its batch's description; otherwise NULL */
@@ -68,8 +68,8 @@ typedef enum store_status {
     STORE_OK,
     STORE_EXISTS,   /* submit: the key exists with the same body */
     STORE_CONFLICT, /* submit: the key exists with another body */
-    STORE_ABSENT,   /* no such job, attempt or chunk, or it belongs to another owner */
-    STORE_FULL,     /* submit, begin, append, finish: this would exceed the owner's quota */
+    STORE_ABSENT,   /* no such job, attempt or chunk, or the job belongs to another owner */
+    STORE_FULL,     /* submit, begin, append, finish: the call would exceed the owner's quota */
     STORE_NO_SPACE, /* the disk is nearly full, so nothing that needs space is stored */
     STORE_FAILED    /* the backend failed; the reason is in the log */
 } store_status;
@@ -89,8 +89,8 @@ typedef struct job_submission {
     store_quota quota;
 } job_submission;
 
-/* Jobs submitted together. Either each has its own description, or all share the description of the batch and differ in
- * overrides. */
+/* Jobs submitted together. Either each job has its own description, or all jobs share the description of the batch and
+ * differ in overrides. */
 typedef struct batch_member {
     const char *name;
     const char *assignments; /* JSON list of overrides, or NULL */
@@ -123,7 +123,7 @@ typedef struct row_chunk {
 } row_chunk;
 void row_chunk_clear(row_chunk *chunk);
 
-/* An event of a run; `row` is the number of rows before it. */
+/* An event of a run; `row` is the number of rows before the event. */
 typedef struct job_event {
     int64_t row;
     char *json; /* JSON object as in NDJSON results */
@@ -169,7 +169,7 @@ typedef struct store_options {
     struct server_log *log;
     struct metrics *metrics;
     double lease_seconds; /* duration of a lease on a shared store */
-    double min_free;      /* while less of the disk is free, nothing that needs space is stored, bytes; 0: no bound */
+    double min_free;      /* if fewer bytes of the disk are free, nothing that needs space is stored; 0: no bound */
 } store_options;
 
 /* Callbacks of the workers for a shared store. A thread of the store calls them. */
@@ -186,40 +186,41 @@ typedef struct store_kind {
     store *(*open)(const char *url, const store_options *options, char *message, size_t room);
     void (*close)(store *s);
 
-    /* Checks the URL without opening it; NULL: all URLs are valid. If it is invalid, returns false with a message. */
+    /* Checks the URL without opening the store. If the URL is invalid, returns false with a message. The pointer is
+     * NULL if all URLs are valid. */
     bool (*check)(const char *url, char *message, size_t room);
 
     void (*show)(const char *url, char out[STORE_URL_BYTES]); /* see store_shown; NULL if URLs contain no secrets */
 
-    /* Sets the listener. NULL removes it: afterwards no function of the former listener is called, and changes fail at
-     * once if the database is unreachable. This pointer is NULL for stores that are not shared. */
+    /* Sets the listener. If `listener` is NULL, no function of the former listener is called afterwards, and changes
+     * fail at once if the database is unreachable. The pointer is NULL for stores that are not shared. */
     void (*set_listener)(store *s, const store_listener *listener);
 
-    /* Copies the store at this URL, which may be in use, to a new file. On failure returns false with a message. NULL
-     * if the backend does not support it. */
+    /* Copies the store at this URL, which may be in use, to a new file. On failure returns false with a message. The
+     * pointer is NULL if the backend cannot copy stores. */
     bool (*backup)(const char *url, const char *path, char *message, size_t room);
 
     /* Durable. Sets *out to the new or existing job; the caller clears it. */
     store_status (*submit)(store *s, const job_submission *submission, job *out);
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
-    /* Claims a queued job and returns it with its description, or that of its batch, which the caller frees. Selects
-     * the oldest job of the owner with the fewest running jobs. Among owners with equally many, selects the one whose
-     * last claim is oldest. */
+    /* Claims a queued job and returns it with its description or the description of its batch. The caller frees *body.
+     * Selects the oldest job of the owner with the fewest running jobs. Among owners with equally many running jobs,
+     * selects the owner whose last claim is oldest. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
     /* Begins the run. If an earlier attempt stored the same header, its rows and events are kept and counted in *rows
-     * and *events. If the header differs (after an upgrade), they are deleted. */
+     * and *events. If the header differs (after an upgrade), these rows and events are deleted. */
     store_status (*begin)(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows,
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
 
     /* Stores the last output (may be NULL), status and summary in one durable step. If output, summary and reduced
-     * values are absent and the problem has at most JOB_BASE_BYTES, no quota is exceeded. */
+     * values are absent and the problem has at most JOB_BASE_BYTES, the call exceeds no quota. */
     store_status (*finish)(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
 
     /* Requeues the job because the daemon shuts down. Stores the output so far if the quota allows it. The attempt does
-     * not count as one without a stored row. */
+     * not count as an attempt without a stored row. */
     store_status (*requeue)(store *s, int64_t number, int64_t attempt, const job_output *output);
 
     /* Requeues the job because the store could not store the output. After JOB_FAULTS_MAX such attempts without a
@@ -233,15 +234,15 @@ typedef struct store_kind {
     /* Durable. Deletes a job, whatever its status. */
     store_status (*delete)(store *s, const char *id, const char *owner, int64_t *number);
 
-    /* Cancel or delete up to `most` members of a batch. Return STORE_EXISTS if there are more, STORE_OK at the end.
-     * cancel_batch continues from *from, initially 0. delete_batch finally deletes the batch. */
+    /* Cancel or delete up to `most` members of a batch. Return STORE_EXISTS if there are more members, and STORE_OK at
+     * the end. cancel_batch continues from *from, initially 0. delete_batch finally deletes the batch. */
     store_status (*cancel_batch)(store *s, const char *id, const char *owner, size_t most, int64_t *from,
                                  job_batch *out);
     store_status (*delete_batch)(store *s, const char *id, const char *owner, size_t most);
 
     /* Durable. Deletes up to `most` jobs. First it deletes jobs that ended at least `age` ms ago (negative: no bound).
-     * Then it deletes the oldest while more than `bytes` are stored (0: no bound). Sets *count to the number of deleted
-     * jobs. Also deletes batches without members. */
+     * Then it deletes the oldest ended jobs while more than `bytes` are stored (0: no bound). Sets *count to the number
+     * of deleted jobs. Also deletes batches without members. */
     store_status (*expire)(store *s, int64_t age, double bytes, size_t most, size_t *count);
 
     store_status (*revision)(store *s, int64_t number, int64_t *revision); /* reads the revision of a job */
@@ -250,10 +251,10 @@ typedef struct store_kind {
     store_status (*find)(store *s, const char *id, const char *owner, job *out);
 
     /* Reads a page of at most query->limit jobs to `out`, without header, summary, assignments and reduced values. If
-     * their texts are long, the page has fewer jobs, but at least one. Sets *more if the list continues. */
+     * their texts are long, the page has fewer jobs, but at least one. Sets *more to true if the list continues. */
     store_status (*list)(store *s, const job_query *query, job *out, size_t *count, bool *more);
 
-    /* Reads the description of the job, or that of its batch. The caller frees the body. */
+    /* Reads the description of the job, or the description of its batch. The caller frees *body. */
     store_status (*description)(store *s, const job *j, char **body, size_t *length);
 
     /* Returns the status that submit would return; stores nothing. */
@@ -276,7 +277,8 @@ typedef struct store_kind {
      * days. Sets *total to the usage of the day over all daemons. Not durable. */
     store_status (*charge)(store *s, const char *owner, int64_t day, double seconds, double *total);
 
-    /* Returns the reason why the store currently accepts no submissions, as a static text; NULL if it accepts them. */
+    /* Returns the reason why the store currently accepts no submissions, as a static text, or NULL if it accepts
+     * submissions. */
     const char *(*trouble)(store *s);
 
     /* Waits at most `seconds` until the number of changes differs from *seen (initially 0), and updates *seen. */
@@ -294,7 +296,7 @@ struct store {
 /* Calls a function of the store, as in STORE_CALL(s, find, id, owner, &found). */
 #define STORE_CALL(s, function, ...) ((s)->kind->function((s), __VA_ARGS__))
 
-/* Checks that a backend supports this URL; otherwise returns false with a message. */
+/* Returns true if a backend supports this URL. If no backend does, returns false with a message. */
 bool store_check(const char *url, char *message, size_t room);
 
 /* Returns the URL without its password. */

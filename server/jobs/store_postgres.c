@@ -136,8 +136,8 @@ static void pg_set_listener(store *base, const store_listener *listener) {
     pthread_mutex_unlock(&s->state_lock);
 }
 
-/* Returns the reason of the last refused change. Otherwise queries whether the database has become read-only since
- * then. */
+/* If the database refused the last change, returns the reason. If it did not, queries whether the database has become
+ * read-only since that change. */
 static const char *trouble(store *base) {
     postgres_store *s = (postgres_store *)base;
     const char *refusal = atomic_load(&s->refusal);

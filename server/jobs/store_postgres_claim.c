@@ -28,7 +28,7 @@ static bool push_rows(pg_reserve *r, sql_connection *c, sql_step step) {
     return step == SQL_STEP_END;
 }
 
-/* Reads the owners to be served next, in this order. */
+/* Reads the next owners to serve, in the order of service. */
 static bool next_owners(sql_connection *c, size_t most, char owners[OWNERS_MOST][JOB_KEY_BYTES], size_t *count) {
     sql_step step = SQL_FIRST(c, PG_NEXT_OWNERS, sql_int((int64_t)most));
     for (*count = 0; step == SQL_STEP_ROW && *count < most; step = c->driver->next(c)) {
@@ -61,8 +61,8 @@ static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
     return true;
 }
 
-/* Reserves more jobs. If the last ones were used up in less than LOT_SECONDS, it reserves twice as many. If they took
- * more than twice that time, it reserves half as many. */
+/* Reserves more jobs. If the jobs reserved last were used up in less than LOT_SECONDS, reserves twice as many. If they
+ * lasted more than twice LOT_SECONDS, reserves half as many. */
 static bool refill(postgres_store *s, sql_connection *c) {
     pg_reserve *r = &s->reserve;
     double now = clock_seconds(), took = now - r->taken_at;

@@ -57,7 +57,7 @@ void pg_disconnect(pg_connection *c) {
     memset(c->prepared, 0, sizeof c->prepared);
 }
 
-/* Returns true if the connection has failed, false if only a statement has. */
+/* Returns true if the connection has failed, and false if only a statement has failed. */
 static bool is_broken(const pg_connection *c) {
     return !c->link || PQstatus(c->link) != CONNECTION_OK;
 }
@@ -203,8 +203,8 @@ static sql_step pg_first(sql_connection *base, unsigned name, const sql_value *v
     if (name == SQL_START) name = PG_START;
     pg_end(base);
     sql_step step = run_once(c, name, values, count);
-    /* If the server was restarted since the last use of this connection, the first statement fails. A query is
-     * repeated. */
+    /* If the server was restarted since the last use of this connection, the first statement fails. Therefore a query
+     * is tried twice. */
     if (step == SQL_STEP_FAILED && is_broken(c) && !c->in_transaction && c != &c->store->writer) {
         pg_end(base);
         step = run_once(c, name, values, count);
@@ -323,8 +323,8 @@ void pg_note_change(pg_connection *c, bool made) {
     atomic_store(&c->store->refusal, made ? NULL : refusal_of(c));
 }
 
-/* Executes the operations up to `past` in one transaction, all or none. If a claim is rolled back, jobs that it removed
- * from s->reserve are still reserved in the database, so the list is marked as unsure. */
+/* Executes the operations before `past` in one transaction, either all of them or none. If a claim is rolled back, jobs
+ * that it removed from s->reserve are still reserved in the database, so the list is marked as unsure. */
 static bool pg_make(postgres_store *s, sql_operation *operations, sql_operation *past) {
     bool made = pg_connected(&s->writer) && make_all(&s->writer, operations, past);
     if (!made) s->reserve.unsure = true;

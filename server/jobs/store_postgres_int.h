@@ -38,7 +38,7 @@ typedef struct pg_reserve {
     size_t first, count;
     size_t most;     /* number of jobs to reserve at a time */
     double taken_at; /* time of the last reservation, by clock_seconds */
-    bool unsure;     /* a transaction that changed the list failed: read the list again */
+    bool unsure;     /* a transaction that changed the list failed, so the list must be read again */
 } pg_reserve;
 
 /* Operation that releases reserved jobs: stale ones, or all. */
@@ -56,7 +56,7 @@ struct postgres_store {
     pg_reserve reserve;
     pg_release stale;              /* operation that the lease thread submits */
     _Atomic int64_t node;          /* 0 if there is no lease */
-    _Atomic(const char *) refusal; /* reason why the database refused the last change; NULL if it was made */
+    _Atomic(const char *) refusal; /* reason why the database refused the last change; NULL if the change was made */
 
     pthread_mutex_t reach_lock; /* guards the members below */
     double retry_at, backoff;   /* time of the next attempt to connect, and the current delay, s */
@@ -89,7 +89,7 @@ double pg_fraction(void);                         /* returns a random number in 
 
 /* store_postgres_url.c */
 
-/* Reads the connection parameters of a URL and adds defaults for missing ones. */
+/* Reads the connection parameters of a URL and adds defaults for missing parameters. */
 bool pg_read_url(postgres_store *s, const char *url, char *message, size_t room);
 void pg_show_url(const char *url, char out[STORE_URL_BYTES]);
 void pg_forget_url(postgres_store *s);

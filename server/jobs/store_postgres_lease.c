@@ -8,9 +8,9 @@
  * If a node cannot reach the database, it computes the end of its lease by its own clock. The lease starts at the time
  * just before the node sent its last renewal. When the lease ends, the node stops its runs.
  *
- * A job that was running when its node vanished may have caused this. If the nodes of a job have vanished JOB_LOST_MAX
- * times without a stored row in between, the job fails. If several jobs are lost together, the loss counts only for
- * those that had been lost before. */
+ * A job that was running when its node vanished may have caused the loss of the node. If the nodes of a job have
+ * vanished JOB_LOST_MAX times without a stored row in between, the job fails. If a job that had been lost before is
+ * lost again, the loss does not count for the jobs that are lost with it for the first time. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 
@@ -21,7 +21,8 @@
 enum { SWEEP_LOCK = 1751215462, MINE_MOST = 1024 };
 #define ROUND_SECONDS 1.0
 
-/* Calls the listener: the lease was lost or, if `lost` is false, there may be jobs to claim. */
+/* If `lost` is true, reports to the listener that the lease was lost; if it is false, that there may be jobs to
+ * claim. */
 static void notify(postgres_store *s, bool lost) {
     pthread_mutex_lock(&s->listener_lock);
     if (s->has_listener) (lost ? s->listener.lost : s->listener.queued)(s->listener.context);
@@ -89,7 +90,7 @@ typedef struct held_job {
 } held_job;
 
 /* Cancels runs that clients of other nodes have canceled. Requeues jobs that are assigned to this node but do not run
- * here. The connection broke after their claim or before their end was committed. */
+ * here. For such a job, the connection broke after the claim or before the end of the run was committed. */
 static void look_at_mine(postgres_store *s) {
     sql_connection *c = &s->lease_connection.base;
     held_job held[MINE_MOST];

@@ -81,7 +81,7 @@ static void append_operation(sql_store *s, sql_operation *operation) {
     s->last = operation;
 }
 
-/* Puts deferred operations back into the queue and wakes the callers of all others. Returns the number of deferred
+/* Puts deferred operations back into the queue and marks all other operations as done. Returns the number of deferred
  * operations. */
 static size_t give_back(sql_store *s, sql_operation *batch) {
     sql_operation *since = s->first;

@@ -1,7 +1,7 @@
 /* store_sql.h — jobs in an SQL database: code shared by the SQLite and PostgreSQL stores.
  *
- * Statements, parameters and the conversion of rows are the same for both. A driver (sql_driver) executes statements
- * and implements the parts that differ: transactions, claims, the schema. */
+ * Statements, parameters and the conversion of rows are the same for both databases. A driver (sql_driver) executes
+ * statements and implements the parts that differ: transactions, claims, the schema. */
 #pragma once
 
 #include "server/jobs/statements.h"
@@ -11,14 +11,15 @@
 
 #include <pthread.h>
 
-/* Column after those of a job or batch: the number of rows that match without the bound on bytes. */
+/* Index of the column after the columns of a job or batch: the number of rows that match without the bound on bytes. */
 enum { SQL_JOB_MATCHED = 19, SQL_BATCH_MATCHED = 5 };
 
 /* Filters of lists of jobs; there is one statement for each combination. */
 enum { SQL_BY_STATUS = 1, SQL_BY_NAME = 2, SQL_BY_OWNER = 4, SQL_BY_BATCH = 8, SQL_FILTERS = 16 };
 
-/* Members of a batch are inserted in groups by one statement. Its values are owner, batch and quota, then for each
- * member the id, name, bytes, position and assignments; it returns the number and position of each. */
+/* Members of a batch are inserted in groups by one statement. The values of the statement are owner, batch and quota,
+ * then for each member the id, name, bytes, position and assignments. The statement returns the number and position of
+ * each member. */
 enum {
     SQL_GROUP = 64,
     SQL_MEMBER_VALUES = 5,
@@ -46,7 +47,7 @@ typedef struct sql_value {
     sql_type type;
     int64_t integer;
     double real;
-    const void *bytes; /* NULL stands for SQL NULL; must stay valid until the statement has ended */
+    const void *bytes; /* NULL means SQL NULL; must stay valid until the statement has ended */
     size_t length;
 } sql_value;
 sql_value sql_int(int64_t value);
@@ -81,8 +82,8 @@ typedef struct sql_driver {
 
     void (*queued)(sql_store *s); /* called after a change with `queues`; may be NULL */
 
-    /* Maintains the store on the writer's thread in small steps. Returns the seconds until the next call. NULL if no
-     * maintenance is needed. */
+    /* Maintains the store on the writer's thread in small steps. Returns the seconds until the next call. The pointer
+     * is NULL if the store needs no maintenance. */
     double (*tend)(sql_store *s);
 } sql_driver;
 
@@ -134,14 +135,14 @@ store_status sql_change(sql_store *s, sql_operation *operation); /* returns when
 void sql_change_async(sql_store *s,
                       sql_operation *operation); /* returns at once; no-op while the operation is queued */
 
-/* Checks that this release can use a store with this schema. Otherwise returns false with a message that begins with
- * `where`. */
+/* Returns true if this release can use a store with this schema. If it cannot, returns false with a message that begins
+ * with `where`. */
 bool sql_schema_accepted(int64_t version, const char *where, char *message, size_t room);
-sql_connection *sql_reader(store *s); /* waits for a free reader; sets its store */
+sql_connection *sql_reader(store *s); /* waits for a free reader and sets its store */
 void sql_reader_back(sql_connection *c);
 
 sql_step sql_first(sql_connection *c, unsigned name, const sql_value *values, size_t count);
-bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count); /* ignores its rows */
+bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count); /* ignores all rows */
 bool sql_run(sql_connection *c, unsigned name); /* runs a statement without parameters */
 #define SQL_VALUES(...) (const sql_value[]){__VA_ARGS__}, sizeof((const sql_value[]){__VA_ARGS__}) / sizeof(sql_value)
 #define SQL_FIRST(c, name, ...) sql_first(c, name, SQL_VALUES(__VA_ARGS__))
@@ -149,14 +150,14 @@ bool sql_run(sql_connection *c, unsigned name); /* runs a statement without para
 
 /* store_sql_read.c: conversion of the current row to a struct. */
 bool sql_read_job(sql_connection *c, job *out);         /* false if out of memory */
-bool sql_read_batch(sql_connection *c, job_batch *out); /* does not set its counts */
+bool sql_read_batch(sql_connection *c, job_batch *out); /* does not set out->counts */
 bool sql_read_blob(sql_connection *c, int column, char **bytes, size_t *length);
 store_status sql_row_status(sql_step step, bool read);                /* status of a query for one row */
 store_status sql_one_job(sql_connection *c, sql_step step, job *out); /* for a statement with at most one row */
 store_status sql_one_int(sql_connection *c, sql_step step, int64_t *out);
 store_status sql_same_body(sql_connection *c, int64_t description, const job_submission *submission);
 
-/* Returns the stored form of a key, which contains the owner, so that keys of different owners never collide. */
+/* Returns the stored form of a key. This form contains the owner, so keys of different owners never collide. */
 enum { SQL_KEY_BYTES = 512 };
 const char *sql_key(const job_submission *submission, char out[SQL_KEY_BYTES]); /* NULL if there is no key */
 
@@ -172,7 +173,7 @@ store_status sql_delete(store *s, const char *id, const char *owner, int64_t *nu
 store_status sql_charge(store *s, const char *owner, int64_t day, double seconds, double *total);
 store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length);
 
-/* Claim of a job; the driver provides the operation. If it fails, the outputs are not set. */
+/* Claim of a job; the driver provides the operation. If the claim fails, no job is returned. */
 typedef struct sql_claim_change {
     sql_operation operation;
     job *out;
@@ -183,7 +184,7 @@ store_status sql_claim(store *s, sql_claim_change *change);
 
 store_status sql_check_quota(sql_connection *c, const job_submission *submission, size_t jobs, double bytes);
 int64_t sql_quota_bytes(const job_submission *submission); /* quota as stored; 0: no quota */
-size_t sql_member_bytes(const batch_member *member);       /* bytes counted at its admission */
+size_t sql_member_bytes(const batch_member *member);       /* bytes counted when the member is admitted */
 store_status sql_insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t batch,
                             const batch_member *member, int64_t position, int64_t *number);
 bool sql_insert_body(sql_connection *c, int64_t description, const char *body, size_t length);

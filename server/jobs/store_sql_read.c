@@ -131,7 +131,8 @@ store_status sql_known_key(store *base, const job_submission *submission, job *o
     return end_read(c, status);
 }
 
-/* Reads at most `limit` jobs of a statement. Sets *matched to their number without the bound on bytes. */
+/* Reads at most `limit` jobs of a statement. Sets *matched to the number of jobs that match without the bound on
+ * bytes. */
 static store_status read_jobs(store *base, unsigned name, const sql_value *values, size_t value_count, size_t limit,
                               job *out, size_t *count, int64_t *matched) {
     sql_connection *c = sql_reader(base);

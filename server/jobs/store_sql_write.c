@@ -120,7 +120,7 @@ store_status sql_claim(store *s, sql_claim_change *change) {
     *change->body = NULL;
     store_status status = sql_change((sql_store *)s, &change->operation);
     if (status == STORE_OK) return status;
-    job_clear(change->out); /* the claim may have set it before it was rolled back */
+    job_clear(change->out); /* the claim may have set *out before its transaction was rolled back */
     free(*change->body);
     *change->body = NULL;
     return status;
@@ -138,7 +138,7 @@ typedef struct run_change {
     const job_end *end;
 } run_change;
 
-/* Returns STORE_FULL if the job's quota does not allow this many more bytes. */
+/* Returns STORE_FULL if the job's quota does not allow `bytes` more. */
 static store_status check_room(sql_connection *c, int64_t number, size_t bytes) {
     if (bytes == 0) return STORE_OK;
     sql_step step = SQL_FIRST(c, SQL_ROOM, sql_int(number));
@@ -149,7 +149,7 @@ static store_status check_room(sql_connection *c, int64_t number, size_t bytes) 
     return quota > 0 && (double)used + (double)bytes > (double)quota ? STORE_FULL : STORE_OK;
 }
 
-/* Reads the stored header. Returns STORE_ABSENT if this attempt is not the current one; otherwise locks the row until
+/* Reads the stored header. If this attempt is not the current one, returns STORE_ABSENT. If it is, locks the row until
  * the end of the transaction. */
 static store_status look_at_header(sql_connection *c, const run_change *change, bool *known, bool *same) {
     sql_step step = SQL_FIRST(c, SQL_BEGIN_RUN, sql_int(change->number), sql_int(change->attempt));
@@ -161,7 +161,7 @@ static store_status look_at_header(sql_connection *c, const run_change *change, 
     return sql_row_status(step, true);
 }
 
-/* Reads the number of stored rows or events; 0 if there are none. */
+/* Reads the number of stored rows or events of a job. */
 static bool count_stored(sql_connection *c, sql_name name, int64_t number, int64_t *count) {
     return sql_one_int(c, SQL_FIRST(c, name, sql_int(number)), count) != STORE_FAILED;
 }
@@ -228,7 +228,8 @@ static size_t output_bytes(const job_output *output) {
     return bytes;
 }
 
-/* Returns the status after a statement for the current attempt; STORE_ABSENT if the statement changed no row. */
+/* Returns the status after a statement for the current attempt. If the statement changed no row, the status is
+ * STORE_ABSENT. */
 static store_status of_current(sql_connection *c, bool ran) {
     if (!ran) return STORE_FAILED;
     return c->driver->changed(c) == 0 ? STORE_ABSENT : STORE_OK;

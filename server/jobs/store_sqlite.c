@@ -16,7 +16,7 @@
 
 enum {
     READERS = 4,
-    LOST_MOST = 100 /* jobs without description that one claim skips at most; chosen */
+    LOST_MOST = 100 /* most jobs without a description that one claim skips; chosen */
 };
 
 /* Finds the job to claim next; returns STORE_ABSENT if the queue is empty. */
@@ -73,7 +73,7 @@ static bool recover_once(sqlite_store *s) {
     return done && (s->crash_file < 0 || ftruncate(s->crash_file, 0) == 0);
 }
 
-/* Recovers; on a full disk retries after a checkpoint, which may free space in the log. */
+/* Recovers the interrupted jobs. If the disk is full, retries after a checkpoint, which may free space in the log. */
 static bool recover(sqlite_store *s) {
     if (recover_once(s)) return true;
     if (!sqlite_is_space_fault(&s->writer)) return false;
@@ -128,7 +128,7 @@ static bool prepare_file(sqlite_store *s, char *message, size_t room) {
     return good;
 }
 
-/* Opens the readers. Each executes one query, so that SQLite opens the log before sqlite_files_note records the
+/* Opens the readers. Each reader executes one query, so that SQLite opens the log before sqlite_files_note records the
  * files. */
 static bool open_readers(sqlite_store *s, const char *name) {
     for (size_t i = 0; i < READERS; i++) {

@@ -1,8 +1,8 @@
 /* store_sqlite_backup.c — copies a store while a daemon uses it.
  *
- * The copy is one read transaction, so it contains exactly what was committed when it began; the daemon continues to
- * write to its log. The connection is read-only, so that only the daemon checkpoints. The copy is renamed to its final
- * name after it is complete, checked and synchronized to the disk. */
+ * The copy is made in one read transaction, so it contains exactly the data that was committed when this transaction
+ * began. The daemon continues to write to its log. The connection is read-only, so that only the daemon checkpoints.
+ * The copy is renamed to its final name after it is complete, checked and synchronized to the disk. */
 #include "server/jobs/store_sqlite_int.h"
 
 #include <errno.h>

@@ -132,13 +132,13 @@ static void end_all(sql_operation *o, store_status result) {
     for (; o; o = o->next) o->result = result;
 }
 
-/* Executes all operations in one transaction; refuses those that need space while space is low. Returns false if the
- * transaction must be rolled back: the commit failed, or an operation failed for lack of space and `may_gain` is
+/* Executes all operations in one transaction. While space is low, refuses operations that need space. Returns false if
+ * the transaction must be rolled back: the commit failed, or an operation failed for lack of space and `may_gain` is
  * true. */
 static bool lite_make(sqlite_store *s, sql_operation *operations, bool may_gain) {
     sql_connection *c = s->base.writer;
     bool low = sqlite_space_is_low(s);
-    /* If this setting fails, the commit might be less durable than promised, so the operations fail. */
+    /* If SQLite rejects this setting, the commit might be less durable than promised, so the operations fail. */
     bool kept = s->in_memory || sql_run(c, any_durable(operations) ? LITE_SYNC_FULL : LITE_SYNC_NORMAL);
     if (!kept || !sql_run(c, LITE_BEGIN)) return false;
     for (sql_operation *o = operations; o; o = o->next) {

@@ -40,7 +40,7 @@ typedef struct sqlite_store {
     double min_free;              /* see store_options */
     atomic_bool full;             /* a write failed for lack of space, and the reserve has not been filled since then */
     bool wants_room; /* a change was rolled back for lack of space; this and the next two lines: writer thread only */
-    bool gave_back;  /* a vacuum moved free pages to the end of the file, which is not truncated yet */
+    bool gave_back;  /* a vacuum moved free pages to the end of the file, and the file is not truncated yet */
     bool misplaced, low; /* already logged */
     sqlite_connection writer;
 } sqlite_store;
@@ -55,7 +55,7 @@ void sqlite_files_close(sqlite_store *s); /* call after closing all connections 
 
 void sqlite_name_beside(const sqlite_store *s, const char *ending, char out[SQLITE_NAME_BYTES]);
 
-/* Records the files that SQLite has opened. Returns false if they cannot be found. */
+/* Records the files that SQLite has opened. Returns false if a file cannot be found. */
 bool sqlite_files_note(sqlite_store *s);
 bool sqlite_files_in_place(const sqlite_store *s); /* true if the names still refer to these files; any thread */
 

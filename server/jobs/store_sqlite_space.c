@@ -21,12 +21,12 @@ enum {
     RESERVE_BYTES = 8 * 1024 * 1024, /* measured: deleting a job with 64 MiB of rows needs a log of 0.3 MiB */
     LOG_BYTES = 4 * 1024 * 1024,     /* SQLite checkpoints the log at 1000 pages, which is about this size */
     STEP_PAGES = 256,                /* pages of one vacuum step: 1 MiB, which takes some milliseconds */
-    KEPT_PAGES = 1024,               /* free pages kept for new rows, in addition to an eighth of all; chosen */
+    KEPT_PAGES = 1024,               /* free pages kept for new rows, in addition to an eighth of all pages; chosen */
 };
 #define ROUND_SECONDS 1.0
 #define STEP_SECONDS 0.02
 
-/* Returns the free bytes of the disk for this user; infinity if unknown. */
+/* Returns the free bytes of the disk for this user, or infinity if the number is unknown. */
 static double free_bytes(const sqlite_store *s) {
     struct statvfs about;
     if (fstatvfs(s->lock_file, &about) != 0) return INFINITY;
@@ -113,7 +113,7 @@ bool sqlite_log_cut(sqlite_store *s) {
     return rc == SQLITE_OK;
 }
 
-/* Returns up to STEP_PAGES free pages to the disk. Returns true if more can be returned. */
+/* Returns up to STEP_PAGES free pages to the disk. Returns true if more pages can be returned. */
 static bool give_back_pages(sqlite_store *s) {
     char sql[64];
     int64_t free_pages = sqlite_query(&s->writer, "PRAGMA freelist_count");
@@ -133,7 +133,7 @@ static off_t log_size(const sqlite_store *s) {
     return stat(name, &about) == 0 ? about.st_size : 0;
 }
 
-/* SQLite truncates the database only when the whole log has been checkpointed, so the log is truncated after a
+/* SQLite truncates the database only when the whole log has been checkpointed. Therefore the log is truncated after a
  * vacuum. */
 double sqlite_tend(sql_store *base) {
     sqlite_store *s = (sqlite_store *)base;

@@ -1,5 +1,5 @@
-/* workers.c — runs jobs; see workers.h. Each worker has a thread; one lock guards the state that they share. The lock
- * is never held during a call of the store, so a function that takes the lock does not wait long for it.
+/* workers.c — runs jobs; see workers.h. Each worker has a thread; one lock guards the state that the threads share. The
+ * lock is never held during a call of the store, so no function waits long for the lock.
  *
  * A claim runs without the lock. A client may therefore cancel a job after its claim has been committed and before its
  * worker is registered as running it. Cancellations are counted: if the count has changed during a claim, the worker
@@ -52,7 +52,7 @@ struct workers {
     worker *members;
 };
 
-/* State of a run. */
+/* One attempt of a job, on the thread of its worker. */
 typedef struct job_run {
     worker *worker;
     budget budget;
@@ -182,7 +182,7 @@ static bool wait_to_try_again(workers *w, int tries) {
     return going;
 }
 
-/* Records that the store has failed, or has stored the end of a run. */
+/* Records that the store has failed (`failed`) or has stored the end of a run. */
 static void note_store(workers *w, bool failed) {
     pthread_mutex_lock(&w->lock);
     if (failed) w->claim_after = clock_seconds() + backoff_seconds(w->faults);
@@ -194,8 +194,8 @@ static bool was_refused(store_status status) {
     return status == STORE_FAILED || status == STORE_NO_SPACE;
 }
 
-/* While the disk is full, retries until shutdown. The data may cause any other failure, so this is tried FINISH_TRIES
- * times. */
+/* While the disk is full, retries until shutdown. After any other failure, which the data may cause, retries at most
+ * FINISH_TRIES times. */
 static store_status store_end(job_run *run, const job_end *end) {
     workers *w = run->worker->workers;
     store_status status;
@@ -206,8 +206,8 @@ static store_status store_end(job_run *run, const job_end *end) {
     return status;
 }
 
-/* Requeues a job whose output could not be stored. Retries until shutdown; if the store still fails then, the job stays
- * `running`, and the next start of the daemon requeues it. */
+/* Requeues a job whose output could not be stored. Retries until shutdown. If the store still fails at shutdown, the
+ * job stays `running`, and the next start of the daemon requeues it. */
 static void postpone_job(job_run *run) {
     workers *w = run->worker->workers;
     bool full = run->fault == STORE_NO_SPACE;
@@ -223,8 +223,8 @@ static void postpone_job(job_run *run) {
     log_end(run, status, status == STORE_OK ? "postponed" : "not stored");
 }
 
-/* Returns an end that exceeds no quota. The stored rows are kept. The summary is omitted, since it also describes rows
- * that were not stored. */
+/* Returns the end of a run that has used up its quota. The stored rows are kept. The summary is omitted, since it also
+ * describes rows that were not stored. */
 static job_end end_without_room(const job_run *run, const job_end *end) {
     static const char problem[] = PROBLEM_JSON("quota", "Quota used up", "429",
                                                "the quota of stored bytes is used up; the rows stored so far are kept");
@@ -267,7 +267,7 @@ static void requeue_job(job_run *run) {
     if (!was_refused(status)) log_end(run, status, status == STORE_OK ? "requeued" : "refused");
 }
 
-/* Ends the job as failed. `problem` is NULL if memory was exhausted while it was made. */
+/* Ends the job as failed. `problem` is NULL if memory was exhausted while the problem was made. */
 static void finish_failed(job_run *run, const char *problem, const char *summary) {
     finish_job(run, &(job_end){.status = JOB_FAILED,
                                .progress = run->progress,
@@ -297,7 +297,7 @@ static void end_early(job_run *run, const char *problem, const char *summary) {
     }
 }
 
-/* Computes the progress from the summary, since the last progress report may be old and short runs send none. */
+/* Computes the progress from the summary, since the last progress report may be old, and short runs send no report. */
 static double fraction_reached(const hamel_summary *summary) {
     double fraction = (summary->t - summary->start) / (summary->stop - summary->start);
     return fraction > 0 ? fmin(fraction, 1) : 0;
@@ -323,7 +323,7 @@ static bool on_job_problem(void *context, const char *json, const api_failure *f
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
-/* For a member of a sweep, replaces the description of the batch by that of the member. */
+/* For a member of a sweep, replaces the description of the batch by the description of the member. */
 static bool take_member(job_run *run, api_failure *failure) {
     if (!run->job.assignments) return true;
     size_t length = 0;
@@ -369,7 +369,7 @@ static void run_job(job_run *run) {
                                  .summary = on_job_summary,
                                  .problem = on_job_problem};
         hamel_status status = api_run(lease.model, &run->budget.poll, &observer, "job");
-        (void)status; /* the observer has already received it */
+        (void)status; /* the observer has already received the status */
         model_cache_release(w->services.models, &lease);
     } else {
         char *problem = json_text(failure.problem);
@@ -386,7 +386,7 @@ static void cancel_worker(worker *p) {
     atomic_store(&p->cancel, true);
 }
 
-/* Cancels the run of a job, if it runs here. The caller holds the lock. */
+/* Cancels the run of a job if this daemon runs it. The caller holds the lock. */
 static void cancel_run_of(workers *w, int64_t number) {
     w->cancellations++;
     for (size_t i = 0; i < w->count; i++)
@@ -405,7 +405,7 @@ static void read_job_again(worker *p, const job *claimed) {
     pthread_mutex_unlock(&p->workers->lock);
 }
 
-/* Claims a job. If p->canceled or p->lost is set during the claim, it applies to the claimed job. */
+/* Claims a job. If p->canceled or p->lost is set during the claim, the flag applies to the claimed job. */
 static bool take_job(worker *p, job_run *run) {
     workers *w = p->workers;
     pthread_mutex_lock(&w->lock);

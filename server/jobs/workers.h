@@ -11,6 +11,6 @@ void workers_cancel(workers *w, int64_t number); /* call after a job was cancele
 
 double workers_idle_seconds(workers *w); /* time since the end of the last run; 0 during a run */
 
-/* To shut down, call workers_requeue and then workers_close. */
+/* To shut down, call workers_requeue and then workers_stop. */
 void workers_requeue(workers *w); /* stops claiming; running jobs are requeued at their next poll */
 void workers_stop(workers *w);

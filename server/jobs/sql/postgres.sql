@@ -68,7 +68,7 @@ SELECT CAST(pg_try_advisory_xact_lock(?1) AS INTEGER)
 -- statement SWEEP_NODES
 DELETE FROM nodes WHERE lease_until<hamel_now()
 
--- If one of the jobs lost together had been lost before, the loss does not count for the others.
+-- If one of the jobs lost together had been lost before, the loss does not count for the jobs lost for the first time.
 -- statement SWEEP_BLAME
 UPDATE jobs SET fruitless=0 WHERE {gone} AND status=1 AND fruitless=1 AND EXISTS
 (SELECT 1 FROM jobs AS held WHERE held.node=jobs.node AND held.status=1 AND held.fruitless>1)
@@ -83,7 +83,7 @@ WHERE {gone} AND status=1 AND fruitless>=?2
 -- statement SWEEP_JOBS
 UPDATE jobs SET status=0, node=0, revision=revision+1 WHERE {gone}
 
--- The counts of nodes without a lease are added to those of node 0.
+-- The counts of nodes without a lease are added to the counts of node 0.
 -- statement SWEEP_COUNTS
 WITH gone AS (DELETE FROM owner_counts WHERE node<>0 AND node NOT IN (SELECT number FROM nodes) RETURNING *)
 INSERT INTO owner_counts(owner, node, queued, running, bytes, served)

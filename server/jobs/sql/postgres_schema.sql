@@ -1,13 +1,13 @@
 -- postgres_schema.sql: the tables of a PostgreSQL store: those of sqlite_schema.sql, a table of nodes and, for each
 -- job, the node that it is assigned to.
 --
--- The counts of owners are maintained by triggers, so that no statement can omit them, and separately for each node:
--- nodes that work for the same owner would otherwise wait for each other at every change. Members of a batch are
--- counted in 64 slots that all nodes share. Counts for each batch and node would be too many rows, and those of removed
--- nodes would remain.
+-- Triggers maintain the counts of owners, so that no statement can omit them. The counts are separate for each node.
+-- Otherwise nodes that work for the same owner would wait for each other at every change. Members of a batch are
+-- counted in 64 slots that all nodes share. Counts for each batch and node would be too many rows, and the counts of
+-- removed nodes would remain.
 --
--- If one transaction changes a row n times, this takes a time proportional to n^2. So a trigger for each statement
--- counts inserted rows, and changes of many members are made in slices.
+-- If one transaction changes a row n times, the changes take a time proportional to n^2. So a trigger for each
+-- statement counts inserted rows, and changes of many members are made in slices.
 
 CREATE FUNCTION hamel_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS
     'SELECT CAST(extract(epoch FROM clock_timestamp())*1000 AS BIGINT)';
@@ -105,7 +105,7 @@ CREATE INDEX batches_by_owner ON batches(owner, number);
 -- Processor time in seconds that each token owner used on `day`, the last day of use, in days since 1970.
 CREATE TABLE cpu_usage(owner TEXT PRIMARY KEY, day BIGINT NOT NULL, seconds DOUBLE PRECISION NOT NULL);
 
--- ---- counts of owners; `served` orders them by when a job of theirs was last claimed ----
+-- ---- counts of owners; `served` orders the owners by the time of their last claim ----
 
 CREATE TABLE owner_counts(
     owner TEXT NOT NULL,

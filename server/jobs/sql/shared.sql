@@ -165,9 +165,9 @@ SELECT row, json FROM events WHERE job=?1 AND number=?2
 
 -- ---- pages of lists ----
 --
--- A page has at most ?2 rows, and no further row once its texts reach 256 KiB. The last column, `matched`, is the
--- number of rows that the page would have without the bound on texts. The sizes are summed in a subquery, so that the
--- texts of omitted rows are not read.
+-- A page has at most ?2 rows. When the texts of its rows reach 256 KiB, the page has no further row. The last column,
+-- `matched`, is the number of rows that the page would have without the bound on texts. The sizes are summed in a
+-- subquery, so that the texts of omitted rows are not read.
 
 -- fragment page_sums
 count(*) OVER () AS matched, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING)-size AS before

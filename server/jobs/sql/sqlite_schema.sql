@@ -1,6 +1,6 @@
 -- sqlite_schema.sql: the tables of a SQLite store. Statuses are the numbers of job_status in store.h.
 --
--- The counts of owners and batches are maintained by triggers, so that no statement can omit them.
+-- Triggers maintain the counts of owners and batches, so that no statement can omit them.
 
 CREATE TABLE jobs(
     number INTEGER PRIMARY KEY AUTOINCREMENT,
