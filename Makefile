@@ -1,8 +1,8 @@
 # The only makefile of hamel, for GNU make. `make help` lists the targets.
 #
-# The same sources have three builds: a release in build/, a build with the address and undefined behaviour sanitizers
-# in build/debug, and a build with the thread sanitizer in build/tsan. Wildcards find the sources, so a new file needs
-# no change here. Every build first installs missing Debian packages.
+# The same sources have three builds. build/ contains the release, build/debug a build with the address and undefined
+# behaviour sanitizers, and build/tsan a build with the thread sanitizer. Wildcards find the sources, so a new file
+# needs no change here. Every build first installs missing Debian packages.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c

@@ -3,8 +3,8 @@
 #
 # Debian builds these libraries without optimization, so for a small system the solver itself takes as long as the
 # equations. The libraries built here have the same version and give the same results. Measured: with these libraries,
-# small systems take 0.6 to 0.7 times as long as with Debian's, and large systems with BDF 0.9 times as long. Afterwards
-# run `make clean` and `make SUNDIALS=PREFIX`.
+# small systems take 0.6 to 0.7 times as long as with Debian's libraries. Large systems with BDF take 0.9 times as long.
+# Afterwards run `make clean` and `make SUNDIALS=PREFIX`.
 set -eu
 
 prefix=${1:?usage: sundials.sh PREFIX}

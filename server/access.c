@@ -1,5 +1,5 @@
-/* access.c — token owners, their rights and their usage; see access.h. The parser of the file is that of descriptions,
- * so every error is reported with its position. */
+/* access.c — token owners, their rights and their usage; see access.h. The parser of descriptions also parses the file
+ * of tokens, so every error is reported with its position. */
 #include "server/access.h"
 
 #include "api/json/reader.h"

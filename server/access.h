@@ -82,7 +82,7 @@ token_owner *access_of(access_list *a, const char *authorization);
 token_owner *access_named(access_list *a, const char *name); /* returns NULL if no owner has this name */
 
 bool access_may(token_owner *owner, unsigned scope);
-access_quotas access_quotas_of(token_owner *owner); /* returns the current quotas */
+access_quotas access_quotas_of(token_owner *owner); /* returns a copy, since a reload may change the quotas */
 
 /* Counts one request against the owner's rate. If the rate is exceeded, returns false and sets *seconds to the time
  * after which to retry. */

@@ -126,7 +126,7 @@ static bool send_all(int channel, const void *from, size_t length) {
 }
 
 /* Limits the processor time of the next analysis; beyond the limit SIGXCPU ends the process. The limit is one second
- * above that of the daemon, so that normally the daemon ends the analysis and reports the reason. */
+ * above the limit of the daemon, so the daemon normally ends the analysis and reports the reason. */
 static bool limit_next_analysis(const analysis_setup *setup) {
     struct rusage used;
     if (setup->cpu_seconds <= 0 || getrusage(RUSAGE_SELF, &used) != 0) return true;

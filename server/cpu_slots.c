@@ -33,7 +33,7 @@ static bool goes_before(const cpu_share *a, const cpu_share *b) {
     return has != other_has ? other_has : a->used < b->used;
 }
 
-/* Removes and returns the next waiter; NULL if the queue is empty. */
+/* Removes and returns the next waiter, or returns NULL if the queue is empty. */
 static cpu_waiter *next_in_line(cpu_slots *slots) {
     cpu_waiter *before_best = NULL, *best = slots->first;
     for (cpu_waiter *w = slots->first; w && w->next; w = w->next) {

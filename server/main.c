@@ -29,12 +29,12 @@ enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
 extern char **environ;
 
-/* Settings of glibc's allocator, which returns a block to the system if the block has its own mapping or is at the end
- * of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed. Freed parts of
- * large models would then stay in the heaps. */
+/* Settings of glibc's allocator. The allocator returns a block to the system if the block has its own mapping or is at
+ * the end of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed. Freed
+ * parts of large models would then stay in the heaps. */
 enum {
     HEAPS = 4,                      /* chosen; by default glibc makes up to eight heaps for each core */
-    OWN_MAPPING_BYTES = 512 * 1024, /* above the ring of a stream (256 KiB), which each run allocates */
+    OWN_MAPPING_BYTES = 512 * 1024, /* larger than the ring of a stream (256 KiB), which each run allocates */
     FREE_BYTES = 32 * 1024 * 1024,
 };
 
@@ -90,7 +90,7 @@ static bool make_directory(const char *path, char *message, size_t room) {
     return true;
 }
 
-/* Opens the store; creates the data directory if the store is in it. */
+/* Opens the store. If the store is in the data directory, creates this directory first. */
 static store *open_store(const server_config *config, server_log *log, metrics *counters, char *message, size_t room) {
     const store_options options = {
         .log = log, .metrics = counters, .lease_seconds = config->lease, .min_free = config->min_free};
@@ -101,7 +101,7 @@ static store *open_store(const server_config *config, server_log *log, metrics *
                                                                   : store_open(config->store, &options, message, room);
 }
 
-/* Logs the start of the daemon; `server` is NULL if it does not listen. */
+/* Logs the start of the daemon; `server` is NULL if the daemon does not listen. */
 static void log_start(server_log *log, const server_config *config, const http_server *server) {
     char url[CONFIG_TEXT_BYTES + 16] = "", shown[STORE_URL_BYTES];
     unsigned port = server ? http_port(server) : 0;
@@ -218,7 +218,7 @@ static unsigned kept_calls(const server_config *config) {
     return (config->jit == HAMEL_JIT_OFF ? 0 : KEEP_CODE) | (store_is_elsewhere(config) ? KEEP_CONNECT : 0);
 }
 
-/* Starts the spawner of analysis processes. Called while this process has no threads, open files or secrets. */
+/* Starts the spawner of analysis processes. Call while this process has no threads, open files or secrets. */
 static bool start_spawner(spawner *forks, server_config *config, char *message, size_t room) {
     analysis_setup setup = {.limits = limits_of(config),
                             .memory = config->analysis_memory,

@@ -275,7 +275,8 @@ static bool derive_entry(model_cache *c, cache_entry *e, const char *body, size_
 
 typedef enum found { FOUND_MODEL, FOUND_FAILURE, FOUND_NOTHING, FOUND_CANCELED } found;
 
-/* Uses an existing entry. The caller holds the lock, which is released while waiting. */
+/* Takes a reference to an existing entry and waits for its model. The caller holds the lock, which is released during
+ * the wait. */
 static found take_existing(model_cache *c, cache_entry *e, const hash *body, budget *b, cache_entry **gone) {
     if (!e) return FOUND_NOTHING;
     use(c, e, b->owner);
@@ -309,7 +310,7 @@ static found find_model(model_cache *c, const hash *body, const hash *canonical,
     if (result == FOUND_NOTHING && canonical) *entry = add_model_entry(c, canonical, body);
     pthread_mutex_unlock(&c->lock);
     destroy_chain(gone);
-    if (computes) budget_take_slot(b); /* the lock is not held, since this may wait */
+    if (computes) budget_take_slot(b); /* call without the lock, since this may wait */
     return result;
 }
 

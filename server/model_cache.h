@@ -23,7 +23,7 @@ typedef struct model_lease {
  * other owners. */
 typedef struct model_bounds {
     size_t kept;        /* bytes of unused models; 0: no cache, but simultaneous requests still share a model */
-    size_t used;        /* bytes of models in use; above it only jobs get models; 0: no bound */
+    size_t used;        /* bytes of models in use; above this bound only jobs get models; 0: no bound */
     size_t derivations; /* simultaneous derivations, each with the memory that `limits` allows; 0: no bound */
 } model_bounds;
 
@@ -31,8 +31,8 @@ typedef struct model_bounds {
 model_cache *model_cache_open(const api_limits *limits, metrics *counters, const model_bounds *bounds);
 void model_cache_close(model_cache *c); /* call after the last lease has been released */
 
-/* Acquires the model of body[length]; derives it within the budget if it is not cached. Releases the CPU slot while
- * another request derives it. On failure, or if the budget ends, returns false and fills *failure. */
+/* Acquires the model of body[length]. If the model is not cached, derives it within the budget. Releases the CPU slot
+ * while another request derives it. On failure, or if the budget ends, returns false and fills *failure. */
 bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b, const char *file, model_lease *out,
                       api_failure *failure);
 void model_cache_release(model_cache *c, model_lease *lease); /* no-op if there is no lease */

@@ -1,8 +1,8 @@
 /* pool.h — thread pool that runs tasks in the order of their submission.
  *
- * If no thread is idle, a new task starts one, up to a limit; threads are kept until the pool is closed. If the queue
- * is full, the task is refused and the caller replies 503. Stacks are small, since the data of a client cannot make a
- * recursion deep. */
+ * If no thread is idle, a new task starts a thread, up to a limit. Threads are kept until the pool is closed. If the
+ * queue is full, the task is refused and the caller replies 503. Stacks are small, since the data of a client cannot
+ * make a recursion deep. */
 #pragma once
 
 #include <pthread.h>

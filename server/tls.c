@@ -14,7 +14,7 @@
 enum { FILE_BYTES_MAX = 1024 * 1024 };
 
 struct tls_credentials {
-    atomic_size_t references; /* one for each connection, and one while these are the current credentials */
+    atomic_size_t references; /* one reference for each connection, and one while these are the current credentials */
     gnutls_certificate_credentials_t certificate;
     int64_t expires_ms;
 };

@@ -14,6 +14,6 @@ bool gzip_write(gzip *z, const char *bytes, size_t length, byte_sink sink);
 bool gzip_flush(gzip *z, byte_sink sink);
 bool gzip_end(gzip *z, byte_sink sink);
 
-/* Returns the compressed bytes; the caller frees them. Returns NULL if they would not be shorter, or if out of
- * memory. */
+/* Returns the compressed bytes, which the caller frees. If the compressed bytes would not be shorter, or if out of
+ * memory, returns NULL. */
 char *gzip_whole(const char *bytes, size_t length, size_t *compressed);

@@ -114,8 +114,8 @@ double request_read_headers(request *r, const char *method, const char *version)
 void admit(request *r);
 void admission_end(request *r); /* releases the resources taken by admit */
 
-/* Exchanges the resource that the request holds for one of another kind. If no resource of that kind is free, returns
- * false and keeps the present resource. */
+/* Exchanges the resource that the request holds for a resource of another kind. If no resource of that kind is free,
+ * returns false and keeps the present resource. */
 bool admission_change(request *r, access_resource kind);
 
 /* Return the value of a header or query parameter, or NULL if it is absent. */

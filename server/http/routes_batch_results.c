@@ -50,7 +50,7 @@ static const char **add_names(const cJSON *list, const char **out) {
     return out;
 }
 
-/* Fills the columns. Returns false if out of memory. */
+/* Takes the names of the columns from the plan of the batch. Returns false if out of memory. */
 static bool name_result_columns(table *t) {
     const cJSON *inputs = list_in(t, "inputs"), *collected = list_in(t, "collected");
     size_t input_count = (size_t)cJSON_GetArraySize(inputs), collected_count = (size_t)cJSON_GetArraySize(collected);
@@ -66,8 +66,8 @@ static bool name_result_columns(table *t) {
     return true;
 }
 
-/* Reads the reduced values of a completed run, whose columns may differ from those of the batch. If the columns are
- * equal, each value is found without a search. */
+/* Reads the reduced values of a completed run. The columns of the run may differ from the columns of the batch. If the
+ * columns are equal, each value is found without a search. */
 static void take_collected(table *t, const job *j) {
     cJSON *object = j->status == JOB_COMPLETED ? json_parse_trusted(j->collected) : NULL;
     const cJSON *next = object ? object->child : NULL;

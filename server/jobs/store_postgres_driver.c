@@ -106,7 +106,7 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
                              log_text("message", reached ? "the database responds again" : c->message)));
 }
 
-/* Sets timeouts: a stopped node must not hold locks, and a node must not wait forever for the locks of others. */
+/* Sets timeouts: a stopped node must not hold locks, and no node may wait forever for the locks of another node. */
 static const char session[] = "SET standard_conforming_strings=on; SET statement_timeout='60s'; SET lock_timeout='10s';"
                               "SET idle_in_transaction_session_timeout='15s'; SET client_min_messages=warning;"
                               "SET synchronous_commit=on;";
@@ -323,8 +323,8 @@ void pg_note_change(pg_connection *c, bool made) {
     atomic_store(&c->store->refusal, made ? NULL : refusal_of(c));
 }
 
-/* Executes the operations before `past` in one transaction, either all of them or none. If a claim is rolled back, jobs
- * that it removed from s->reserve are still reserved in the database, so the list is marked as unsure. */
+/* Executes the operations before `past` in one transaction, either all of them or none. If a claim is rolled back, the
+ * database still reserves the jobs that the claim removed from s->reserve. So this list is marked as unsure. */
 static bool pg_make(postgres_store *s, sql_operation *operations, sql_operation *past) {
     bool made = pg_connected(&s->writer) && make_all(&s->writer, operations, past);
     if (!made) s->reserve.unsure = true;

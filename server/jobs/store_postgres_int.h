@@ -41,7 +41,7 @@ typedef struct pg_reserve {
     bool unsure;     /* a transaction that changed the list failed, so the list must be read again */
 } pg_reserve;
 
-/* Operation that releases reserved jobs: stale ones, or all. */
+/* Operation that releases the reserved jobs that are stale or, if `all`, all reserved jobs. */
 typedef struct pg_release {
     sql_operation operation;
     postgres_store *store;

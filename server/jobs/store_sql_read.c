@@ -103,7 +103,7 @@ const char *sql_key(const job_submission *submission, char out[SQL_KEY_BYTES]) {
     return out;
 }
 
-/* Ends a query; a failure is logged. */
+/* Ends a query and logs a failure. */
 static store_status end_read(sql_connection *c, store_status status) {
     if (status == STORE_FAILED) c->driver->complain(c->store, c, "read");
     sql_reader_back(c);

@@ -1,8 +1,8 @@
 /* store_sqlite.c — jobs in SQLite: opening and closing, recovery of interrupted jobs, and claims.
  *
- * Exactly one connection writes and checkpoints: that of the writer's thread (store_sql.c). With SQLite before 3.51.3
- * two connections that write and checkpoint at the same time can corrupt a file in WAL mode. Readers are read-only.
- * Locks prevent a second daemon from using the same file (store_sqlite_files.c).
+ * Exactly one connection writes and checkpoints: the connection of the writer's thread (store_sql.c). With SQLite
+ * before 3.51.3 two connections that write and checkpoint at the same time can corrupt a file in WAL mode. Readers are
+ * read-only. Locks prevent a second daemon from using the same file (store_sqlite_files.c).
  *
  * `memory:` is the same store on the in-memory file system of SQLite. */
 #include "server/clock.h"
@@ -88,7 +88,7 @@ static void destroy(sqlite_store *s) {
         sqlite_disconnect(c);
         free(c);
     }
-    sqlite_disconnect(&s->writer); /* closed last, since this checkpoints and removes the write-ahead log */
+    sqlite_disconnect(&s->writer); /* closed last, since closing it checkpoints and removes the write-ahead log */
     if (s->crash_file >= 0) crash_marks_end();
     sqlite_files_close(s);
     sql_store_destroy(&s->base);

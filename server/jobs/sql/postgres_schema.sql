@@ -1,5 +1,5 @@
--- postgres_schema.sql: the tables of a PostgreSQL store: those of sqlite_schema.sql, a table of nodes and, for each
--- job, the node that it is assigned to.
+-- postgres_schema.sql: the tables of a PostgreSQL store. These are the tables of sqlite_schema.sql and a table of
+-- nodes. For each job there is also the node that it is assigned to.
 --
 -- Triggers maintain the counts of owners, so that no statement can omit them. The counts are separate for each node.
 -- Otherwise nodes that work for the same owner would wait for each other at every change. Members of a batch are
