@@ -112,7 +112,7 @@ void answers_leave(answers_share *s); /* releases all bytes of the response */
 bool access_has_cpu(token_owner *owner, double *seconds);
 bool access_charge(token_owner *owner, double seconds); /* returns false if the quota is now used up */
 
-/* Processor time of an owner that is not stored yet. The owner must outlive this struct. */
+/* Unstored processor time of an owner. The owner must outlive this struct. */
 typedef struct access_usage {
     token_owner *owner;
     int64_t day; /* days since 1970 */

@@ -1,4 +1,4 @@
-/* analysis_process.c — the process that runs analyses; see analysis_process.h. */
+/* analysis_process.c — limits and main loop of an analysis process; see analysis_process.h. */
 #include "server/analysis_process.h"
 
 #include "api/analyze.h"

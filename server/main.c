@@ -297,7 +297,7 @@ static int print_failure(const char *message, int code) {
 }
 
 int main(int argc, char **argv) {
-    static server_config config; /* several KiB, used until the exit */
+    static server_config config; /* static, since it has several KiB and is used until the exit */
     char message[CONFIG_MESSAGE_BYTES];
     sigset_t awaited;
     if (!config_read(&config, argc, argv, environ, message)) {

@@ -101,7 +101,7 @@ typedef const char *name_function(size_t route, char *out, size_t room);
 
 static void write_requests(const metrics *m, name_function *route_name, text_buffer *out) {
     char name[160], label[200];
-    family(out, "hamel_http_requests_total", "counter", "Requests answered, by route and status.");
+    family(out, "hamel_http_requests_total", "counter", "Requests that were answered, by route and status.");
     for (size_t row = 0; row <= METRIC_ROUTES; row++) {
         const char *route = row < METRIC_ROUTES ? route_name(row, name, sizeof name) : "none";
         for (size_t k = 0; route && k < METRIC_STATUSES; k++) {
@@ -111,7 +111,7 @@ static void write_requests(const metrics *m, name_function *route_name, text_buf
                                (unsigned long long)count);
         }
     }
-    family(out, "hamel_http_request_seconds", "histogram", "From the request line to the end of the answer.");
+    family(out, "hamel_http_request_seconds", "histogram", "Time from the request line to the end of the response.");
     for (size_t row = 0; row <= METRIC_ROUTES; row++) {
         const char *route = row < METRIC_ROUTES ? route_name(row, name, sizeof name) : "none";
         if (!route || requests_of(m, row) == 0) continue;
@@ -138,7 +138,7 @@ static void write_runs(const metrics *m, text_buffer *out) {
 void metrics_write(const metrics *m, name_function *route_name, text_buffer *out) {
     write_requests(m, route_name, out);
     write_runs(m, out);
-    family(out, "hamel_store_commit_seconds", "histogram", "Transactions of the job store.");
+    family(out, "hamel_store_commit_seconds", "histogram", "Duration of transactions of the job store.");
     write_histogram(out, "hamel_store_commit_seconds", "", &m->commit);
     metrics_write_value(out, "hamel_store_changes_total", "counter", "Changes made in transactions of the job store.",
                         (double)counter_value(&m->changes));

@@ -1,4 +1,4 @@
-/* periodic.c — periodic calls on a thread; see periodic.h. */
+/* periodic.c — a thread that waits with a timeout between two calls; see periodic.h. */
 #include "server/periodic.h"
 
 #include "server/clock.h"

@@ -1,4 +1,4 @@
-/* regular_file.c — reads a regular file; see regular_file.h. */
+/* regular_file.c — opens files without blocking, and checks type and size; see regular_file.h. */
 #include "server/regular_file.h"
 
 #include "api/json/strict_json.h"

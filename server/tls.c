@@ -1,4 +1,4 @@
-/* tls.c — TLS credentials; see tls.h. */
+/* tls.c — loads credentials, and counts the connections that use them; see tls.h. */
 #include "server/tls.h"
 
 #include "server/log.h"

@@ -8,7 +8,7 @@
 
 #define USAGE_SECONDS 1.0 /* interval between writes of usage; a crash loses the usage of at most this time */
 
-enum { SLICE = 100 }; /* jobs deleted in one transaction, chosen: other changes wait for it */
+enum { SLICE = 100 }; /* jobs deleted in one transaction, for which other changes wait; chosen */
 #define DAY_SECONDS 86400.0
 #define ROUND_MOST_SECONDS 60.0
 #define ROUND_LEAST_SECONDS 0.5
@@ -26,7 +26,7 @@ static double delete_slice(void *context) {
     size_t count = 0;
     int64_t age = u->setup.keep_days > 0 ? (int64_t)(u->setup.keep_days * DAY_SECONDS * 1e3) : -1;
     store_status status = STORE_CALL(u->setup.store, expire, age, u->setup.keep_bytes, SLICE, &count);
-    if (status == STORE_OK && count > 0) { /* on a failure, which the store has logged, the next round retries */
+    if (status == STORE_OK && count > 0) { /* after a failure, which the store logs, the next round retries */
         u->deleted += count;
         return PAUSE_SECONDS;
     }

@@ -32,7 +32,7 @@ struct stream {
     bool never_waits; /* the producer must not block; bytes that do not fit in the ring are in `kept` */
     text_buffer kept;
     size_t kept_read;      /* bytes of `kept` already read */
-    answers_share answers; /* bytes in `kept` and in memory of the producer */
+    answers_share answers; /* charged bytes: in `kept` and in the producer's memory */
     stream_wake *wake;     /* NULL if not used */
     void *wake_context;
     bool ended, whole, gone;

@@ -178,7 +178,7 @@ typedef struct store_listener {
     void (*queued)(void *context);                   /* there may be jobs to claim */
     void (*canceled)(void *context, int64_t number); /* a client of another daemon has canceled the job */
     void (*lost)(void *context);                 /* the lease has ended, so other daemons may claim the running jobs */
-    bool (*runs)(void *context, int64_t number); /* returns true if the job runs here or may have been claimed */
+    bool (*runs)(void *context, int64_t number); /* returns true if this daemon runs the job or may have claimed it */
 } store_listener;
 
 typedef struct store_kind {

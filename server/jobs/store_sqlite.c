@@ -144,7 +144,7 @@ static bool open_readers(sqlite_store *s, const char *name) {
 static store *open_named(sqlite_store *s, const char *name, char *message, size_t room) {
     bool good = false;
     if (!sqlite_connect(&s->writer, name, true)) {
-        snprintf(message, room, "--store: the store cannot be opened: %s", sqlite3_errmsg(s->writer.db));
+        snprintf(message, room, "--store: cannot open the store: %s", sqlite3_errmsg(s->writer.db));
     } else if (prepare_file(s, message, room)) {
         good = recover(s) && open_readers(s, name) && sqlite_files_note(s);
         if (!good) snprintf(message, room, "cannot use the store: %s", sqlite3_errmsg(s->writer.db));

@@ -6,7 +6,7 @@
  * While less of the disk is free than configured, the store accepts no operation that needs space; jobs still end and
  * can be deleted. Other programs may still fill the disk, and SQLite needs space even to delete, because the log grows
  * first. So a file next to the store reserves space. If a write fails, the running daemon frees half of this file; the
- * next start may free the other half. The file is filled again when there is space. */
+ * next start may free the other half. The file is filled again when enough space is free. */
 #include "server/jobs/store_sqlite_int.h"
 
 #include <errno.h>

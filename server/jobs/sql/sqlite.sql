@@ -17,7 +17,7 @@ PRAGMA synchronous=FULL
 -- statement SYNC_NORMAL
 PRAGMA synchronous=NORMAL
 
--- ---- claims: the owner with the fewest running jobs, then the one served longest ago ----
+-- ---- claims: the owner with the fewest running jobs, then the owner served longest ago ----
 
 -- statement NEXT_OWNER
 SELECT owner FROM owners WHERE queued>0 ORDER BY running, served LIMIT 1
