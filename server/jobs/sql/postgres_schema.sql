@@ -6,8 +6,8 @@
 -- counted in 64 slots that all nodes share. Counts for each batch and node would be too many rows, and the counts of
 -- removed nodes would remain.
 --
--- If one transaction changes a row n times, the changes take a time proportional to n^2. So a trigger for each
--- statement counts inserted rows, and changes of many members are made in slices.
+-- If one transaction changes a row n times, the changes take a time proportional to n^2. So one trigger call counts all
+-- rows that a statement inserts, and changes of many members are made in slices.
 
 CREATE FUNCTION hamel_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS
     'SELECT CAST(extract(epoch FROM clock_timestamp())*1000 AS BIGINT)';
