@@ -30,8 +30,8 @@ enum { SANITIZED = 0 };
 
 extern char **environ;
 
-/* This request makes the process load the tables of FLINT and the list of units. It cannot open the file of units
- * later. */
+/* This request makes the process load the tables of FLINT and the list of units. The process cannot open the file of
+ * units later. */
 static const char warm_up[] =
     "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"x\", \"unit\": \"m\"}, {\"name\": \"a\"}],"
     "\"kinetic_energy\": \"x'^2/2 + (a'^2 + 2*x'*a'*cos(a))/2\"}, \"analyses\": [\"structure\", \"equations\"]}";

@@ -84,7 +84,7 @@ static bool make_directory(const char *path, char *message, size_t room) {
         if (mkdir(part, 0700) == 0 || errno == EEXIST) continue;
         struct stat about;
         int reason = errno;
-        if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* it exists, although mkdir failed */
+        if (stat(part, &about) == 0 && S_ISDIR(about.st_mode)) continue; /* `part` exists, although mkdir failed */
         return failed_with(message, room, "%.300s: %s", part, strerror(reason));
     }
     return true;

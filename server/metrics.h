@@ -51,7 +51,8 @@ void metrics_commit(metrics *m, size_t changes, double seconds);
 void metrics_reject(metrics *m, rejection reason);
 void metrics_count(atomic_uint_fast64_t *counter, double amount);
 
-/* Writes all counters. `route_name` returns the name of a row, such as "POST /v1/jobs", or NULL past the end. */
+/* Writes all counters and histograms. `route_name` returns the name of a row, such as "POST /v1/jobs", or NULL past the
+ * end. */
 void metrics_write(const metrics *m, const char *(*route_name)(size_t route, char *out, size_t room), text_buffer *out);
 
 /* Writes one family with a single sample; `type` is "gauge" or "counter". */

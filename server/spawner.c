@@ -101,7 +101,7 @@ static spawned_end end_one(pid_t pid) {
     return end;
 }
 
-/* Runs the spawner. Signals to the process group, as sent by a terminal, remain blocked as in the daemon. */
+/* Main loop of the spawner. Signals to the process group, as sent by a terminal, remain blocked as in the daemon. */
 static _Noreturn void spawn(const spawner_work *work, int control) {
     command c;
     int none;

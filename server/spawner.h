@@ -52,5 +52,5 @@ void spawner_signal(spawner *s, const spawned *process, int number);
 /* Kills the process if it runs, waits for its end, closes the channel and clears *process. */
 void spawner_end(spawner *s, spawned *process, spawned_end *end);
 
-bool spawner_has_ended(spawner *s); /* called on the thread that receives SIGCHLD */
+bool spawner_has_ended(spawner *s); /* call on the thread that receives SIGCHLD */
 void spawner_stop(spawner *s);      /* also ends all forked processes; no-op if the spawner was not started */

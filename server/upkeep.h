@@ -21,4 +21,4 @@ typedef struct upkeep_setup {
 
 /* Reads the stored usage and starts the threads. Returns NULL if out of memory. */
 upkeep *upkeep_start(const upkeep_setup *setup);
-void upkeep_stop(upkeep *u); /* stores the usage that is not stored yet; no-op for NULL */
+void upkeep_stop(upkeep *u); /* stores the remaining usage; no-op for NULL */

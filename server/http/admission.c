@@ -1,4 +1,5 @@
-/* admission.c — admission of requests; see request.h. It runs on the HTTP thread, so it holds locks only briefly. */
+/* admission.c — admission of requests; see request.h. Admission runs on the HTTP thread, so it holds locks only
+ * briefly. */
 #include "server/http/request.h"
 
 #include <math.h>

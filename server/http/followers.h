@@ -24,8 +24,8 @@ typedef follow_wait follow_step(void *context);
 followers *followers_open(store *s, size_t most); /* NULL if out of memory or if no thread can be started */
 void followers_close(followers *set); /* waits until all followers have ended; call after canceling their streams */
 
-/* Calls the step repeatedly until it sets `ended`. From now on writes to the stream do not block (stream.h). If there
- * are too many followers or memory is exhausted, returns false and never calls the step. */
+/* Calls the step repeatedly until it sets `ended`. From this call on, writes to the stream do not block (stream.h). If
+ * there are too many followers or memory is exhausted, returns false and never calls the step. */
 bool followers_add(followers *set, stream *s, token_owner *owner, follow_step *step, void *context);
 
 size_t followers_count(followers *set);

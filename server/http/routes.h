@@ -26,18 +26,18 @@ bool request_model(request *r, const char *text, size_t length, model_lease *lea
  * (routes_runs.c). */
 handled reply_refusal(request *r, api_failure *failure);
 
-/* Read the job or batch with the id in the path. If no such job exists or it belongs to another owner, reply 404 and
- * return false (routes_jobs.c, routes_batches.c). */
+/* Read the job or batch with the id in the path. If the job or batch does not exist or belongs to another owner, reply
+ * 404 and return false (routes_jobs.c, routes_batches.c). */
 bool request_job(request *r, job *out);
 bool request_batch(request *r, job_batch *out);
 
-/* Reads a job again if it has changed. Returns false if it has been deleted or the store fails. */
+/* Reads a job again if it has changed. Returns false if the job has been deleted or the store fails. */
 bool job_reread(store *s, job *j);
 
 handled reply_job(request *r, int status, const job *j); /* with an ETag (routes_jobs.c) */
 
-/* Reads the query parameters `limit` and `cursor` of a list into query->limit and query->before. If one is invalid,
- * replies with the error and returns false (routes_jobs.c). */
+/* Reads the query parameters `limit` and `cursor` of a list into query->limit and query->before. If a parameter is
+ * invalid, replies with the error and returns false (routes_jobs.c). */
 bool page_read(request *r, job_query *query);
 
 /* Returns {items, next} with `count` items, each made by item(context, k), or NULL if out of memory. `last` is the

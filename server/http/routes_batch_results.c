@@ -23,7 +23,7 @@ typedef struct table {
     table_form form;
     job_batch batch;
     cJSON *plan;
-    const char **names; /* array of names; the columns own it */
+    const char **names; /* names of the inputs, then of the reduced values */
     sweep_columns columns;
     double *collected; /* reduced values of one row */
     text_buffer line;

@@ -400,7 +400,7 @@ static follow_wait reply_early(results *x) {
 /* Returns true if rows can be written. If they cannot, sets *wait. */
 static bool begin_results(results *x, follow_wait *wait) {
     bool canceled = atomic_load(stream_cancel_flag(x->stream));
-    bool waits = x->format->whole || !x->job.header; /* for the end of the job, or only for its header */
+    bool waits = x->format->whole || !x->job.header; /* waits for the end of the job, or only for its header */
     if (waits && goes_on(x) && !canceled) {
         *wait = for_change(x);
         return false;

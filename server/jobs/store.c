@@ -74,7 +74,7 @@ const char *store_shown(const char *url, char out[STORE_URL_BYTES]) {
     } else if (kind || !path) {
         snprintf(out, STORE_URL_BYTES, "%s", url);
     } else {
-        snprintf(out, STORE_URL_BYTES, "%.*s://...", (int)(path - url), url); /* it may contain a password */
+        snprintf(out, STORE_URL_BYTES, "%.*s://...", (int)(path - url), url); /* the URL may contain a password */
     }
     return out;
 }

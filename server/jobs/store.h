@@ -209,8 +209,9 @@ typedef struct store_kind {
      * selects the owner whose last claim is oldest. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
-    /* Begins the run. If an earlier attempt stored the same header, its rows and events are kept and counted in *rows
-     * and *events. If the header differs (after an upgrade), these rows and events are deleted. */
+    /* Stores the header of a run before its first row. If an earlier attempt stored the same header, its rows and
+     * events are kept and counted in *rows and *events. If the header differs (after an upgrade), these rows and events
+     * are deleted. */
     store_status (*begin)(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows,
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
@@ -270,7 +271,7 @@ typedef struct store_kind {
     store_status (*chunk_at)(store *s, int64_t number, int64_t row, row_chunk *out);
     store_status (*event_at)(store *s, int64_t number, int64_t event, job_event *out); /* the caller frees out->json */
     store_status (*row_at_time)(store *s, int64_t number, double t,
-                                int64_t *row); /* first row of the chunk with time t */
+                                int64_t *row); /* reads the first row of the chunk that contains time t */
     store_status (*counts)(store *s, store_counts *out);
 
     /* Adds processor time to the usage of an owner on a day (in days since 1970), and deletes the usage of earlier

@@ -338,7 +338,7 @@ static bool take_member(job_run *run, api_failure *failure) {
     return true;
 }
 
-/* Acquires the model. On failure, or if the budget is used up, returns false and fills *failure. */
+/* Acquires the model of the job. On failure, or if the budget is used up, returns false and fills *failure. */
 static bool take_model(job_run *run, model_lease *lease, api_failure *failure) {
     bool derived = hamel_ask(&run->budget.poll) == HAMEL_OK && take_member(run, failure) &&
                    model_cache_take(run->worker->workers->services.models, run->body, run->length, &run->budget, "job",

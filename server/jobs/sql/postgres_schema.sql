@@ -29,9 +29,9 @@ CREATE TABLE jobs(
     finished BIGINT NOT NULL DEFAULT 0,
     revision BIGINT NOT NULL DEFAULT 1,
     attempt BIGINT NOT NULL DEFAULT 0,
-    -- attempts begun since the last one that stored a row
+    -- attempts begun since the last attempt that stored a row
     fruitless BIGINT NOT NULL DEFAULT 0,
-    -- failures of the store since the last row that it stored
+    -- failures of the store since the last stored row of the job
     failures BIGINT NOT NULL DEFAULT 0,
     cancel BIGINT NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
     key TEXT UNIQUE,

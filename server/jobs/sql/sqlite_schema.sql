@@ -15,9 +15,9 @@ CREATE TABLE jobs(
     attempt INTEGER NOT NULL DEFAULT 0,
     -- attempts whose own thread crashed the daemon
     crashes INTEGER NOT NULL DEFAULT 0,
-    -- attempts begun since the last one that stored a row
+    -- attempts begun since the last attempt that stored a row
     fruitless INTEGER NOT NULL DEFAULT 0,
-    -- failures of the store since the last row that it stored
+    -- failures of the store since the last stored row of the job
     failures INTEGER NOT NULL DEFAULT 0,
     cancel INTEGER NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
     key TEXT UNIQUE,
