@@ -61,6 +61,6 @@ void metrics_write_value(text_buffer *out, const char *name, const char *type, c
 /* Writes memory, processor time and open descriptors of this process. */
 void metrics_write_process(text_buffer *out);
 
-/* Returns a field of /proc/self/statm in bytes: 1 total size, 2 resident memory, 6 data. Returns 0 if the file cannot be
- * read. */
+/* Returns a field of /proc/self/statm in bytes: 1 total size, 2 resident memory, 6 data. If the file cannot be read,
+ * returns 0. */
 double metrics_memory_bytes(int field);
