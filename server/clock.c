@@ -1,5 +1,5 @@
-/* clock.c — clocks, random identifiers and rate limits; see clock.h. All condition variables of the daemon use CLOCK_MONOTONIC, so
- * setting the wall clock does not change a deadline. */
+/* clock.c — clocks, random identifiers and rate limits; see clock.h. All condition variables of the daemon use
+ * CLOCK_MONOTONIC, so deadlines do not change if the wall clock is set. */
 #include "server/clock.h"
 
 #include <math.h>

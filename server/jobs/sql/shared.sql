@@ -4,8 +4,8 @@
 -- all its users share. Statuses are the numbers of job_status in store.h: 0 queued, 1 running, 2 completed, 3
 -- incomplete, 4 failed, 5 canceled.
 --
--- A statement that changes a job's status also checks the former status. It therefore remains correct if other statements
--- change the job at the same time.
+-- A statement that changes a job's status also checks the former status. It therefore remains correct if other
+-- statements change the job at the same time.
 
 -- sql_read_job reads these columns in this order.
 -- fragment job_columns
