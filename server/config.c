@@ -52,7 +52,7 @@ static const option config_options[] = {
     {"answers",     "BYTES",     OPTION_COUNT,  AT(answers),    65536, 1e12, "134217728",      "keep at most BYTES of unread responses (responses below 16 KiB are not counted)"},
     {"connections", "N",         OPTION_COUNT,  AT(connections),    8, 1e5,  "1024",           "accept at most N connections"},
     {"per-address", "N",         OPTION_COUNT,  AT(per_address),    0, 1e5,  "",               "accept at most N connections from one address or IPv6 /64; 0: no limit (default: half of --connections)"},
-    {"handshakes",  "N",         OPTION_NUMBER, AT(handshakes),     0, 1e6,  "50",             "accept at most N new HTTPS connections a second from one address, and twice as many at once; 0: no limit"},
+    {"handshakes",  "N",         OPTION_NUMBER, AT(handshakes),     0, 1e6,  "50",             "limit new HTTPS connections from one address to N a second, in bursts of up to 2 N; 0: no limit"},
     {"max-body",    "BYTES",     OPTION_COUNT,  AT(max_body),       1, 1e9,  "1048576",        "refuse request bodies of more than BYTES"},
     {"time-limit",  "SECONDS",   OPTION_NUMBER, AT(time_limit),     0, 1e9,  "600",            "limit the wall time of one request or job; 0: no limit"},
     {"derive-limit", "SECONDS",  OPTION_NUMBER, AT(derive_limit),   0, 1e9,  "20",             "limit the processor time of all derivations of one request; 0: no limit"},

@@ -407,8 +407,8 @@ static bool iterate_newton(statics *s, double *z, bool descending) {
     return is_solved(s, z);
 }
 
-/* Returns false if reactions exceed BOUNDED times the forces that they balance. Near singular constraints, growing
- * multipliers reduce the residual without limit, although there is no equilibrium. */
+/* Returns false if reactions exceed BOUNDED times the forces that they balance. If the constraints are almost
+ * singular, ever larger multipliers reduce the residual towards zero, although no equilibrium exists. */
 static bool reactions_are_bounded(statics *s, const double *z) {
     size_t m = s->instants * s->m;
     double reaction = 0, force = 0;

@@ -2,9 +2,9 @@
  *
  *     M q'' = Q + R,     A q'' = b,     R = Aᵀλ for ideal constraints
  *
- * The equations have Lagrange's form in every formulation. They are scaled to a unit diagonal of M. The residual of a
- * row of motion is relative to the largest sum of absolute terms among the rows coupled with it. The residual of a
- * constraint is relative to the absolute terms of its row and to the accelerations that forces of that size cause. Each
+ * The equations have Lagrange's form in every formulation. They are scaled to a unit diagonal of M. The residual of an
+ * equation of motion is divided by the largest sum of |terms| among the equations coupled with it. The residual of a
+ * constraint is relative to the sum of |terms| in its row and to the accelerations that forces of that size cause. Each
  * residual is a normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1)
  * and does not depend on units. If all terms are rounding errors, as in uniform straight motion, the momentum divided
  * by the duration of the run counts as a term. */

@@ -234,7 +234,7 @@ static void add_operand(graph *g, definition *d, elimination_factor f) {
     d->factors[d->count++] = f;
 }
 
-/* Adds an operand to d. If the operand can be merged into d, adds its own operands instead. `more` operands follow. */
+/* Adds an operand to d, or the operand's own operands if it can be merged into d. `more` operands follow. */
 static void join_operand(builder *b, definition *d, elimination_factor f, uint32_t more) {
     definition *of = &b->definitions[f.with];
     bool once = of->count > 0 && b->parts[of->part].uses == 1 && !of->dissolved;

@@ -46,7 +46,7 @@ bool syntax_constant(const char *text, size_t length, double *out) {
     arena memory;
     syntax code;
     hamel_error quiet = {0};
-    arena_init(&memory, 0); /* bounded by the length of the text */
+    arena_init(&memory, 0); /* no limit: the length of the text bounds the memory */
     bool found = syntax_parse(&code, &memory, text, length, SYNTAX_EXPRESSION, "", &quiet) == HAMEL_OK;
     double *stack = found ? arena_alloc(&memory, code.depth + 1, sizeof *stack) : NULL;
     found = stack && run(&code, stack, out);

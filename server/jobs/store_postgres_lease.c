@@ -10,8 +10,8 @@
  *
  * A job that was running when its node vanished may have caused the loss of the node. If the nodes of a job have
  * vanished JOB_LOST_MAX times without a stored row in between, the job fails. If a job that had been lost before is
- * lost again, it is the probable cause. The loss then does not count for jobs that are lost with this job for the first
- * time. */
+ * lost again, it is the probable cause. The loss then does not count against the jobs that are lost together with it
+ * for the first time. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"
 

@@ -23,7 +23,7 @@ typedef struct passage {
     const char *description;
     double stop;
     double zero;         /* time at which the divisor vanishes; HUGE_VAL if it does not vanish before `stop` */
-    const char *divisor; /* the divisor in a comment of the C; NULL if the C has no divisor */
+    const char *divisor; /* divisor that a comment in the generated C code names; NULL if the code names none */
 } passage;
 
 #define BLADE(quasi, start, rate, rows)                                                                          \

@@ -137,7 +137,7 @@ static void rolling_and_rotation_change_frequencies(void **state) {
     /* a bead on a hoop that rotates at w: vibrations about cos a = g/(w² R) have ω² = w² sin²a (Greenwood, example
      * 4.12) */
     const double hoop[][2] = {{0, 6 * sqrt(1 - pow(g / (36 * 0.5), 2))}};
-    expect_modes("bead on a turning hoop",
+    expect_modes("bead on a rotating hoop",
                  "`coordinates`: [{`name`: `a`, `initial`: 0.9}],"
                  "`kinetic_energy`: `0.25*(a'^2 + 36*sin(a)^2)/2`, `potential_energy`: `-9.81*0.5*cos(a)`",
                  true, hoop, 1);

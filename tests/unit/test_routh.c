@@ -113,7 +113,7 @@ static const struct {
      "`outputs`: {`p1`: `momentum(phi)`, `h`: `jacobi_integral()`, `l`: `lambda(s)`}",
      {"p1"},
      10},
-    {"free particle beside a growing oscillator",
+    {"free particle and an oscillator of increasing mass",
      "`coordinates`: [{`name`: `x`, `velocity`: 3}, {`name`: `y`, `initial`: 1}],"
      "`kinetic_energy`: `(x'^2 + (1 + t)*y'^2)/2`, `potential_energy`: `y^2`,"
      "`outputs`: {`p1`: `momentum(x)`}",
