@@ -212,7 +212,7 @@ static void lookalike_characters_are_reported(void **state) {
         {"||", "or"},
         {"!x", "not"},
         {"%2", "mod"},
-        {"\"", "single"},
+        {"\"", "apostrophes"},
         {".x", "point"},
         {"$", "no meaning"},
         {";", "no meaning"},
