@@ -29,7 +29,7 @@ enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80 };
 
 /* In all quotas 0 means no limit. */
 typedef struct access_quotas {
-    double requests_per_second; /* average rate; a burst may be twice this number, or ten if that is more */
+    double requests_per_second; /* average; a burst has at most max(10, twice this number) requests */
     double streams;             /* simultaneous live runs, checks, analyses and submissions */
     double followers;           /* responses that wait: results, events, `Prefer: wait` */
     double jobs;                /* queued and running jobs */

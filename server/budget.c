@@ -41,7 +41,8 @@ static void check_limits(budget *b) {
     if (b->end == BUDGET_OPEN && clock_seconds() > b->deadline) b->end = BUDGET_WALL;
 }
 
-/* Calls `wait`, which is cpu_slot_take or cpu_slot_yield. The wall time of a job does not include the wait. */
+/* Calls `wait`, which is cpu_slot_take or cpu_slot_yield. The wall time of a job does not include the wait for the
+ * slot. */
 static void wait_for_slot(budget *b, void (*wait)(cpu_slots *slots, cpu_slot *slot)) {
     double before = clock_seconds();
     wait(b->slots, &b->slot);

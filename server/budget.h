@@ -26,14 +26,14 @@ typedef struct budget {
     token_owner *owner;
     const atomic_bool *cancel;
     budget_limits limits;
-    double since, deadline;        /* by clock_seconds; deadline is INFINITY without a limit */
+    double since, deadline;        /* times (clock_seconds); without a limit deadline is INFINITY */
     double looked;                 /* time of the last check of the limits */
     double charged, used, derived; /* s of processor time: thread clock at the last charge, total, in derivations */
     bool deriving, is_job;
     budget_end end;
 } budget;
 
-/* `since` is the time at which the first byte of the request arrived, by clock_seconds. If `owner` is NULL, no owner is
+/* `since` is the time at which the first byte of the request arrived (clock_seconds). If `owner` is NULL, no owner is
  * charged. All arguments must outlive the budget. The wall time of a job does not include its waits for a CPU slot. */
 void budget_open(budget *b, cpu_slots *slots, token_owner *owner, const atomic_bool *cancel,
                  const budget_limits *limits, double since);
@@ -48,7 +48,7 @@ void budget_release_slot(budget *b); /* no-op if the slot is not held */
 
 /* Charges the processor time of another process that computes under this budget's slot. */
 void budget_add(budget *b, double seconds);
-bool budget_slot_is_wanted(const budget *b); /* if true, hamel_ask may wait for a slot: stop the other process first */
+bool budget_slot_is_wanted(const budget *b); /* true: hamel_ask may wait; stop the other process first */
 
 /* Marks the beginning or the end of a derivation. */
 void budget_derive(budget *b, bool deriving);

@@ -34,7 +34,7 @@ bool random_id(char out[RANDOM_ID_BYTES]);
 
 /* Rate limit by a token bucket, which refills at a fixed rate up to a maximum. A zero-initialized bucket is full. */
 typedef struct bucket {
-    double taken, at; /* amount not yet refilled at time `at`, by clock_seconds */
+    double taken, at; /* amount not yet refilled at time `at` (clock_seconds) */
 } bucket;
 
 /* Takes one unit from a bucket of `most` units that refills at `rate` units per second. If the bucket is empty, returns

@@ -4,9 +4,9 @@
 
 #include "server/clock.h"
 
-/* Time slice, measured with tests/load/run.sh. With this value the cost of switching is below the noise, and a small
- * run of another owner waits for less time than it computes. Each of 200 streams on two cores advances about twice a
- * second. */
+/* Time slice, measured with tests/load/run.sh. With this value the cost of switching is below the noise of the
+ * measurement, and a small run of another owner waits for less time than it computes. Each of 200 streams on two cores
+ * advances about twice a second. */
 #define SLICE_SECONDS 0.004
 
 struct cpu_waiter {

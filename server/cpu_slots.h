@@ -8,7 +8,7 @@
  * without a slot, it goes to the share that has computed least. Within a share it goes to the run that has waited
  * longest. So a hundred streams of one owner get as much processor time as one stream of another owner. If a share
  * waits without a slot, a share that holds several slots yields one of its slots immediately. A share that was idle
- * starts with at least the usage of the share that got a slot last, so idling earns no credit. */
+ * starts with at least the usage of the share that got a slot last, so a share gains nothing by being idle. */
 #pragma once
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ typedef struct cpu_slots {
 typedef struct cpu_slot {
     cpu_share *share; /* set before the first use; NULL: the common share */
     bool held;
-    double since; /* start of the time slice, by clock_seconds */
+    double since; /* start of the time slice (clock_seconds) */
 } cpu_slot;
 
 void cpu_slots_init(cpu_slots *slots, size_t count);

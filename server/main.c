@@ -58,7 +58,8 @@ static void block_signals(sigset_t *awaited) {
     sigaddset(awaited, SIGCHLD); /* sent when the spawner ends */
     pthread_sigmask(SIG_BLOCK, awaited, NULL);
     ignore_signal(SIGPIPE);
-    ignore_signal(SIGHUP); /* in case a library thread does not block SIGHUP; sigtimedwait still receives it */
+    /* SIGHUP must not end the process if a library thread does not block it. sigtimedwait still receives the signal. */
+    ignore_signal(SIGHUP);
 }
 
 /* Raises the limit of open files: each connection and each analysis process needs a descriptor. */

@@ -22,10 +22,10 @@ typedef struct hash {
 struct cache_entry {
     hash canonical, bodies[BODIES];
     size_t body_count;  /* bodies recorded so far; the last BODIES are kept */
-    hamel_model *model; /* NULL while it is being derived */
+    hamel_model *model; /* NULL while the model is being derived */
     bool failed;        /* the derivation failed: the entry is not in the list and is freed with its last reference */
     size_t bytes, references;
-    token_owner *user; /* charged while the model is in use; NULL: nobody */
+    token_owner *user; /* owner charged for the model in use; NULL: no owner */
     cache_entry *previous, *next;
 };
 

@@ -1,4 +1,5 @@
-// Rows of a result: a growing table of doubles, and functions that read the table. The module changes nothing else.
+// Rows of a result: a growing table of doubles, and functions that read the table. The functions change only this
+// table.
 
 export const MOST_VALUES = 2 ** 25;
 

@@ -26,10 +26,10 @@ void connections_remove(connections *set, connection_entry *entry);  /* call bef
 /* Sets the deadline of the current request to `seconds` from now; 0 means no deadline. */
 void connections_set_deadline(connections *set, connection_entry *entry, double seconds);
 
-/* Sets the stream that the connection reads or waits for; NULL: no stream. Before the caller releases the stream, it
- * must set NULL. */
+/* Sets the stream that the connection reads or waits for; NULL: no stream. The caller must set NULL before it releases
+ * the stream. */
 void connections_set_stream(connections *set, connection_entry *entry, stream *s);
 
 size_t connections_count(connections *set, bool streaming); /* if `streaming`, counts only connections with a stream */
-void connections_stop_streams(connections *set, bool all);  /* unless `all`, skips streams with stream_finish_first */
+void connections_stop_streams(connections *set, bool all); /* if not `all`, skips those marked by stream_finish_first */
 void connections_abandon_streams(connections *set);

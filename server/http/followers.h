@@ -14,10 +14,11 @@ typedef struct followers followers;
 /* Condition for the next step of a follower. The step is also called at time `until` and when the stream is
  * canceled. */
 typedef struct follow_wait {
-    bool ended;               /* the follower has ended, and its context has been freed */
-    bool reader;              /* true: wait for space in the stream; false: wait for a change of the store */
-    int64_t number, revision; /* wait until this job has another revision; number 0: any change of the store */
-    double from, until;       /* earliest and latest time of the next step, by clock_seconds */
+    bool ended;  /* the follower has ended, and its context has been freed */
+    bool reader; /* true: wait for space in the stream; false: wait for a change of the store */
+    /* job `number` has another revision than `revision`; number 0: the store has changed */
+    int64_t number, revision;
+    double from, until; /* earliest and latest time of the next step (clock_seconds) */
 } follow_wait;
 typedef follow_wait follow_step(void *context);
 

@@ -409,7 +409,7 @@ static bool wait_until_idle(http_server *server, double patient_until, double un
         if (pool_load(server->streams) + pool_load(server->brief) + streaming == 0) return true;
         double now = clock_seconds();
         if (now > until) return false;
-        /* Repeat this in each round, since a request may have become a stream since the last round. */
+        /* Stop the streams in each round, since a request may have become a stream after the previous round. */
         connections_stop_streams(server->connections, now >= patient_until);
         nanosleep(&step, NULL);
     }

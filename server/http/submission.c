@@ -100,7 +100,7 @@ static void reply_created(request *r, const submission *s) {
     if (s->is_batch)
         reply_json(r, 201, batch_json(&s->batch));
     else
-        reply_job(r, 201, &s->job); /* also to a repeated request, since the first reply may have been lost */
+        reply_job(r, 201, &s->job); /* also for a repeated request: the first reply may be lost */
 }
 
 typedef struct waiting {

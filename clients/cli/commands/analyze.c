@@ -44,7 +44,7 @@ static void print_regional(const cJSON *answer) {
     printf("\n");
 }
 
-/* Prints the verdict from the initial state if it differs from the verdict on the system. */
+/* Prints the verdict of integrability at the initial state if it differs from the verdict for the whole system. */
 static void print_start(const cJSON *start) {
     if (!cJSON_IsObject(start)) return;
     const cJSON *conditions = json_first_at(start, "while");

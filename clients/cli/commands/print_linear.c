@@ -112,13 +112,13 @@ static void print_mode(const cJSON *mode) {
            json_at(mode, "damping")->valuedouble);
     for (const cJSON *x = json_at(mode, "shape")->child; x != NULL; x = x->next) {
         printf(" %s: ", x->string);
-        print_complex(number_at(x, 0), number_at(x, 1), 1); /* 1: largest component of a normalized shape */
+        print_complex(number_at(x, 0), number_at(x, 1), 1); /* the largest component of a shape is 1 */
         printf("%s", x->next != NULL ? "," : "\n");
     }
 }
 
 void cli_print_linearization(const cJSON *l) {
-    const cJSON *steady = json_at(l, "steady"); /* NULL if the server is older than this key */
+    const cJSON *steady = json_at(l, "steady"); /* NULL if the server is too old to send it */
     printf("\nlinearization about %s\n", cJSON_IsTrue(json_at(l, "equilibrium")) ? "an equilibrium"
                                          : cJSON_IsTrue(steady)                  ? "a steady motion"
                                          : cJSON_IsFalse(steady)

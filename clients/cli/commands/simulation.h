@@ -31,7 +31,7 @@ int cli_analyses(const cli_arguments *arguments, const api_analysis_options *opt
                  void *context);
 
 /* Print parts of an analysis as text (print_linear.c). */
-void cli_print_equilibria(const cJSON *list, const cJSON *search); /* an old server does not send `search`: NULL */
+void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search`: NULL from an old server */
 void cli_print_linearization(const cJSON *linearization);
 
 /* Options shared by several commands. */

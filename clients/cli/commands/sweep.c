@@ -38,7 +38,7 @@ typedef struct sweep_plan {
 typedef struct local_sweep {
     const sweep_plan *plan;
     const sweep_run *run;
-    sweep_part_span span; /* hash, member count and form of the whole sweep */
+    sweep_part_span span; /* hash, number of members and table format of the whole sweep */
     text_buffer begin;
     size_t first, last, block; /* this shard runs the members first..last - 1, in blocks of `block` members */
     size_t block_count;
@@ -135,7 +135,8 @@ static int write_ready(local_sweep *r) {
     return CLI_OK;
 }
 
-/* Runs one block. Writes its rows to a part or, after all earlier blocks have been written, to standard output. */
+/* Runs one block. Writes the rows of the block to a part or, after all earlier blocks have been written, to standard
+ * output. */
 static int run_block(local_sweep *r, size_t block) {
     const sweep_plan *p = r->plan;
     sweep_part_span span = span_of(r, block);
@@ -312,8 +313,8 @@ const cli_command cli_sweep = {
         "The columns are member (from 0), the targets of the sweep, status (completed, terminated, incomplete or\n"
         "failed), the collected numbers, and problem. The problem is the reason why a member is incomplete or failed.\n"
         "Such a member has no numbers; the other members continue. The table does not depend on --jobs and --shard.\n"
-        "A server runs the sweep as a batch of jobs and stores it. Its table may differ in the last digits, because\n"
-        "local members may share one model.\n\n"
+        "A server runs the sweep as a batch of jobs and stores it. The table of the server may differ in the last\n"
+        "digits, because local members may share one model.\n\n"
         "The exit code is 4 if a member failed or is incomplete, and 3 if the description is invalid.\n\n"
         "Examples:\n"
         "  hamel sweep study.json > table.csv\n"

@@ -42,7 +42,7 @@ plot_axis plot_axis_over(double least, double most, bool room, size_t marks) {
 }
 
 double plot_axis_mark(const plot_axis *a, size_t k) {
-    return (a->first + (double)k) * a->step; /* the product is -0 only if first = -0 and k = 0 */
+    return (a->first + (double)k) * a->step; /* -0 if first = -0 and k = 0; labels print 0 */
 }
 
 /* Writes as many digits as are needed to distinguish neighbouring marks. If the number is long, uses an exponent. */

@@ -17,7 +17,7 @@ typedef struct plot_column {
 
 typedef struct plot_table {
     char *title;                              /* name of the system; "" if it is unnamed */
-    plot_column columns[1 + PLOT_SERIES_MAX]; /* the first is the horizontal axis */
+    plot_column columns[1 + PLOT_SERIES_MAX]; /* column 0 is for the horizontal axis */
     size_t column_count;
     double *values; /* [row_count][column_count] */
     size_t row_count, row_capacity;
