@@ -27,7 +27,7 @@ typedef struct server_config {
     double max_steps, max_rows, max_members, keep_days;
     bool worker, quiet, check_config, help, version;
 
-    /* Derived from the options. */
+    /* Values derived from the options. */
     log_level level;
     hamel_jit jit;
     seccomp_mode seccomp;

@@ -138,7 +138,8 @@ bool seccomp_install(seccomp_mode how, unsigned keeps, char *message, size_t roo
     return !failed || refuse_filter(message, room, -failed);
 }
 
-/* libseccomp exports to a descriptor only. The capacity of a pipe exceeds the longest possible filter. */
+/* libseccomp exports to a descriptor only, here to a pipe. The pipe has room for the longest possible filter, so the
+ * export does not block. */
 static int export(scmp_filter_ctx filter, seccomp_filter *out) {
     int ends[2], failed = pipe2(ends, O_CLOEXEC) == 0 ? 0 : -errno;
     if (failed) return failed;

@@ -69,7 +69,8 @@ static bool receive_record(int from, void *record, size_t length, int *descripto
 
 /* ---- in the spawner ---- */
 
-/* Makes the kernel kill this process when its parent ends. If the parent ended before prctl, getppid has changed. */
+/* Makes the kernel kill this process when its parent ends. If the parent ended before prctl, getppid has changed, and
+ * this process exits. */
 static void end_with_parent(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_FAILURE);

@@ -19,7 +19,7 @@
 
 /* Zero-initialize. */
 typedef struct spawner {
-    pthread_mutex_t lock; /* one request at a time */
+    pthread_mutex_t lock; /* held during a request to the spawner */
     int control;
     pid_t pid; /* 0 if the spawner has ended */
     bool started;

@@ -124,7 +124,7 @@ static hamel_status set_coordinate(cJSON *tree, const assignment *a, hamel_error
     return report_unknown(list, "coordinate", a->name, error);
 }
 
-/* Reports an unknown parameter. If the name is that of a coordinate, suggests its initial value or velocity. */
+/* Reports an unknown parameter. If a coordinate has this name, suggests its initial value or velocity. */
 static hamel_status unknown_parameter(const cJSON *tree, const cJSON *parameters, const char *name,
                                       hamel_error *error) {
     hamel_status status = report_unknown(parameters, "parameter", name, error);

@@ -1,6 +1,7 @@
 /* read_bodies.c — reads positions, particles, bodies, points and frames; springs, dampers, loads and joints.
  *
- * The first field of each struct is the JSON Pointer of its object. The tables fill the other fields. */
+ * The first field of each struct is the JSON Pointer of its object. The tables of keys define how the other fields are
+ * filled. */
 #include "api/read/read_parts.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* read_elements.c — reads parameters, coordinates, definitions, constraints, outputs, invariants and checks.
  *
- * The first field of each struct is the JSON Pointer of its element. The tables fill the other fields. */
+ * The first field of each struct is the JSON Pointer of its element. The tables of keys define how the other fields are
+ * filled. */
 #include "api/read/read_parts.h"
 
 #include <string.h>

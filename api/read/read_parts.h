@@ -3,7 +3,7 @@
 
 #include "api/json/reader.h"
 
-/* Defines read_LIST, which reads a section. The section is a list, and read_ITEM reads one item. The field is the
+/* Defines read_LIST, which reads a section. The section is a list, and read_ITEM reads one item. `field` is the
  * hamel_description. */
 #define READ_SECTION(item, list, what)                                                                     \
     void read_##list(json_reader *r, const cJSON *value, const char *pointer, void *field) {               \
@@ -31,15 +31,15 @@
         json_read_name(r, value, pointer, &((type *)field)->name);                               \
     }
 
-/* Functions that read sections; the field is the hamel_description. */
+/* Functions that read sections; `field` is the hamel_description. */
 json_read_function read_parameters, read_tables, read_coordinates, read_quasi_velocities, read_constraints,
     read_invariants, read_checks, read_particles, read_bodies, read_points, read_frames, read_springs, read_dampers,
     read_loads, read_joints, read_scene, read_events;
 
-json_read_function read_simulation;  /* the field is a hamel_simulation */
-json_read_function read_end;         /* a name or a position; the field is a hamel_end */
-json_read_function read_definitions; /* the field is a hamel_named_list; values may be vectors */
-json_read_function read_named;       /* outputs and generalized forces; the field is a hamel_named_list */
+json_read_function read_simulation;  /* `field` is a hamel_simulation */
+json_read_function read_end;         /* a name or a position; `field` is a hamel_end */
+json_read_function read_definitions; /* `field` is a hamel_named_list; values may be vectors */
+json_read_function read_named;       /* outputs and generalized forces; `field` is a hamel_named_list */
 
 /* Kinds of objects, for the test that compares them with system.schema.json. */
 extern const json_kind system_kind, parameter_kind, table_kind, coordinate_kind, quasi_velocity_kind, definition_kind,

@@ -32,7 +32,7 @@ struct follower {
     follow_wait wait;
     bool under_way;
     bool called, room; /* events during the step: the stream was canceled; the reader made space */
-    uint64_t changes;  /* `changes` of the set when the step began */
+    uint64_t changes;  /* value of set->changes when the step began */
     bool looked_at;    /* the watching thread uses the follower without the lock, so the follower must not be freed */
     bool ended;        /* the follower ended while looked_at; the watching thread frees it */
     follower *previous, *next;

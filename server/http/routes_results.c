@@ -227,7 +227,7 @@ static bool write_events(results *x, int64_t row) {
 
 /* Writes the rows of a chunk. If the ring is full before the end of the chunk, returns STORE_EXISTS. */
 static store_status write_chunk(results *x, const row_chunk *chunk) {
-    x->events_read = false; /* events are stored together with rows */
+    x->events_read = false; /* events are stored together with rows, so this chunk may have new events */
     for (int64_t i = x->next - chunk->first; i < chunk->rows && !x->past_end; i++, x->next++) {
         const double *values = chunk->values + (size_t)i * chunk->columns;
         if (!x->format->whole && !stream_has_room(x->stream)) return STORE_EXISTS;

@@ -56,7 +56,7 @@ double stream_quiet_seconds(stream *s); /* time since the last write, or since s
 void stream_attach(stream *s, struct MHD_Connection *connection);
 ssize_t stream_read(void *context, uint64_t position, char *buffer, size_t room);
 
-/* Functions for any thread. */
+/* Functions that any thread may call. */
 void stream_finish_first(stream *s); /* marks a response that cannot be repeated; see http_stop */
 bool stream_finishes_first(const stream *s);
 void stream_stop(stream *s); /* at shutdown: cancels the producer, which may still write a final problem */

@@ -193,7 +193,7 @@ static void print_structure(const cJSON *answer) {
     print_count("entries of M", structure, "mass_entries");
     print_count("entries of A", structure, "constraint_entries");
     printf("%-38s %s\n", "conservative",
-           cJSON_IsTrue(json_at(answer, "conservative")) ? "yes" : "not by the sufficient test");
+           cJSON_IsTrue(json_at(answer, "conservative")) ? "yes" : "not shown by the sufficient test");
     print_list("cyclic coordinates", json_first_at(answer, "cyclic"));
     print_list("conserved", json_first_at(answer, "conserved"));
     print_regional(answer);

@@ -55,7 +55,7 @@ const cli_command cli_worker = {
     .name = "worker",
     .synopsis = "[--store URL] [OPTIONS]",
     .summary = "run jobs from a queue that daemons share in PostgreSQL",
-    .about = "SIGTERM requeues running jobs. Put passwords into ~/.pgpass or HAMELD_STORE.\n\n"
+    .about = "On SIGTERM the worker requeues running jobs. Put passwords into ~/.pgpass or HAMELD_STORE.\n\n"
              "Example:\n"
              "  hamel worker --store postgresql://hamel@db.example.org/hamel --idle 300\n",
     .options =
