@@ -22,7 +22,7 @@ void api_problem_rebase(cJSON *problem, const char *from, const char *to);
 cJSON *api_problem_json(const json_fault *fault, const char *instance); /* for malformed JSON: status 400 or 413 */
 cJSON *api_problem_plain(int http, const char *slug, const char *title, const char *detail, const char *instance);
 
-/* The problem document to send if memory for another one could not be allocated. */
+/* The problem document to send if no other problem document could be allocated. */
 extern const char api_problem_no_memory[];
 
 /* Returns the errors as text for a terminal, which the caller frees:

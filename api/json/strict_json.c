@@ -1,4 +1,4 @@
-/* strict_json.c — scans the text by the grammar of RFC 8259; cJSON then builds the tree.
+/* strict_json.c — scans the text according to the grammar of RFC 8259; cJSON then builds the tree.
  *
  * The scan is a state machine with six states and an explicit stack. One table contains all decoded keys, each with the
  * number of its object. Therefore duplicates are found in linear time. Line and column are computed only for an

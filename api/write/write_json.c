@@ -1,7 +1,7 @@
 /* write_json.c — writes one JSON document: {"header", "columns": {name: [...]}, "events": [...], "summary"}.
  *
- * The document lists all values of one column before those of the next. Therefore the writer keeps all rows and sends
- * nothing before the end of the run. The document of a failed run has a "summary" and a "problem". */
+ * The document lists all values of one column before the values of the next column. Therefore the writer keeps all rows
+ * and sends nothing before the end of the run. The document of a failed run has a "summary" and a "problem". */
 #include "api/json/text.h"
 #include "api/write/write_formats.h"
 

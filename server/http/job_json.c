@@ -24,7 +24,8 @@ static void add_raw(json_builder *b, cJSON *object, const char *key, const char 
     json_kept(b, json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key));
 }
 
-/* Adds links to a resource (the first name) and to the resources below this one. The list of names ends with NULL. */
+/* Adds links to a resource (the first name) and to its subresources (the other names). The list of names ends with
+ * NULL. */
 static cJSON *add_links(json_builder *b, cJSON *object, const char *place, const char *id, const char *const *names) {
     char path[96];
     cJSON *links = json_add_object(b, object, "links");

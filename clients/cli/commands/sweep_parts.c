@@ -341,13 +341,13 @@ const cli_command cli_merge = {
     .name = "merge",
     .synopsis = "DIR [OPTIONS]",
     .summary = "join the parts of a sweep into its table",
-    .about = "DIR contains the parts that hamel sweep --out DIR has written, in any number of shards. The table is, "
-             "byte for byte,\n"
-             "that of a sweep without shards. Missing and duplicate members, damaged parts, and parts of different\n"
-             "sweeps are errors.\n\n"
-             "Example:\n"
-             "  hamel sweep study.json --shard 1/2 --out parts && hamel sweep study.json --shard 2/2 --out parts\n"
-             "  hamel merge parts > table.csv\n",
+    .about =
+        "DIR contains the parts that hamel sweep --out DIR has written, in any number of shards. The table is\n"
+        "identical, byte for byte, to the table of a sweep without shards. Missing and duplicate members, damaged\n"
+        "parts, and parts of different sweeps are errors.\n\n"
+        "Example:\n"
+        "  hamel sweep study.json --shard 1/2 --out parts && hamel sweep study.json --shard 2/2 --out parts\n"
+        "  hamel merge parts > table.csv\n",
     .options =
         (const cli_option[]){
             {"output", "FILE", NULL, "write the table to FILE (standard output)"},
