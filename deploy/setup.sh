@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes sure that the Debian packages of the given groups are installed: deploy/setup.sh GROUP...
 #
-# Prints nothing if no package is missing. Otherwise it installs the missing packages with apt-get, as root or through
-# sudo, and prints their names. If it has no right to install packages, it prints their names and fails. The file
-# packages.txt defines the groups. The script needs only POSIX sh, since it runs on a new machine before any package is
-# installed.
+# Prints nothing if no package is missing. Otherwise the script installs the missing packages with apt-get, as root or
+# through sudo, and prints their names. If the script has no right to install packages, it prints their names and fails.
+# The file packages.txt defines the groups. The script needs only POSIX sh, since it runs on a new machine before any
+# package is installed.
 set -eu
 
 list=$(dirname "$0")/packages.txt

@@ -5,10 +5,10 @@
  * time slice. So every stream advances, and no slot is held for a client that does not read.
  *
  * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot. Among several shares
- * without a slot, it goes to the share that has computed least. Within a share it goes to the run that has waited
- * longest. So a hundred streams of one owner get as much processor time as one stream of another owner. If a share
- * waits without a slot, a share that holds several slots yields one of its slots immediately. A share that was idle
- * starts with at least the usage of the share that got a slot last, so a share gains nothing by being idle. */
+ * without a slot, the free slot goes to the share that has computed least. Within a share it goes to the run that has
+ * waited longest. So a hundred streams of one owner get as much processor time as one stream of another owner. If a
+ * share waits without a slot, a share that holds several slots yields one of its slots immediately. A share that was
+ * idle starts with at least the usage of the share that got a slot last, so a share gains nothing by being idle. */
 #pragma once
 
 #include <pthread.h>

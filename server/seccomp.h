@@ -1,6 +1,6 @@
 /* seccomp.h — filter of system calls (seccomp). With the filter the daemon cannot start programs, access or trace other
- * processes, mount, load modules, or change limits or users. It can open only TCP, UDP and UNIX sockets. No page can be
- * writable and executable at once, or become executable later.
+ * processes, mount, load modules, or change limits or users. The daemon can open only TCP, UDP and UNIX sockets. No
+ * page can be writable and executable at once, or become executable later.
  *
  * The filter does not check paths: file permissions, systemd units and containers restrict access to files. */
 #pragma once

@@ -2,8 +2,8 @@
  *
  * A json_kind describes one type of object: it lists the keys. Each key has a name, the offset of its field in the
  * struct, and a read function. json_read_object reads the known keys and reports missing and unknown keys. For an
- * unknown key it suggests the nearest known key. Reading continues after an error, so that all errors are reported
- * together.
+ * unknown key json_read_object suggests the nearest known key. Reading continues after an error, so that all errors are
+ * reported together.
  *
  * A read function takes the value, its JSON Pointer, and the field to fill. It copies strings and lists into the
  * arena. */

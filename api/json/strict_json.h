@@ -1,10 +1,10 @@
-/* strict_json.h — parses JSON text that users and other programs have written. It accepts RFC 8259 with a few
+/* strict_json.h — parses JSON text that users and other programs have written. json_parse accepts RFC 8259 with a few
  * restrictions.
  *
- * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999. It also
- * ends a string at the first NUL. Therefore json_parse first scans the text, and rejects all of these and texts that
- * exceed a limit. Errors have line and column. Then cJSON builds the tree. The scan keeps an explicit stack and does
- * not recurse. */
+ * cJSON accepts leading zeros, raw control characters, invalid UTF-8, duplicate keys, trailing text and 1e999. cJSON
+ * also ends a string at the first NUL. Therefore json_parse first scans the text, and rejects all of these and texts
+ * that exceed a limit. Errors have line and column. Then cJSON builds the tree. The scan keeps an explicit stack and
+ * does not recurse. */
 #pragma once
 
 #include "engine/base/error.h"

@@ -2,8 +2,8 @@
  * 1).
  *
  * The file begins with the number of rows. For a stored result, the header contains this number, and the writer sends
- * rows immediately. Otherwise it keeps the rows until the end of the run. The format cannot contain a problem: a failed
- * run leaves an empty or truncated file, which readers reject. */
+ * rows immediately. Otherwise the writer keeps the rows until the end of the run. The format cannot contain a problem:
+ * a failed run leaves an empty or truncated file, which readers reject. */
 #include "api/write/write_formats.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* cli.h — exit codes, messages and outputs of the commands of `hamel`, and the struct that describes a command.
  *
- * Each command is a cli_command in its own file, listed in main.c. It receives parsed arguments (options.h) and returns
- * an exit code. Rows and documents go to stdout, messages to stderr. */
+ * Each command is a cli_command in its own file, listed in main.c. A command receives parsed arguments (options.h) and
+ * returns an exit code. Rows and documents go to stdout, messages to stderr. */
 #pragma once
 
 #include "api/simulate.h"

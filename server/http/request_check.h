@@ -1,8 +1,9 @@
 /* request_check.h — checks of requests that libmicrohttpd 0.9 accepts and the daemon must refuse.
  *
- * The library uses the first of several Content-Length headers and prefers Transfer-Encoding to Content-Length. It
- * waits forever after an unknown coding, and truncates a path at %00. In each case a proxy and the daemon may disagree
- * on where a request ends or what its target is. The daemon replies 400 to such a request and closes the connection. */
+ * The library uses the first of several Content-Length headers and prefers Transfer-Encoding to Content-Length. The
+ * library waits forever after an unknown coding, and truncates a path at %00. In each case a proxy and the daemon may
+ * disagree on where a request ends or what its target is. The daemon replies 400 to such a request and closes the
+ * connection. */
 #pragma once
 
 #include <microhttpd.h>

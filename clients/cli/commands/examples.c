@@ -1,4 +1,4 @@
-/* examples.c — hamel examples: lists the example systems, or prints one. They are compiled into the library. */
+/* examples.c — hamel examples: lists the example systems, or prints one. The examples are compiled into the library. */
 #include "clients/cli/options.h"
 
 #include "api/simulate.h"

@@ -1,9 +1,9 @@
-/* sweep.c — hamel sweep: runs all members of a sweep on all cores, and writes one table row for each.
+/* sweep.c — hamel sweep: runs all members of a sweep on all cores, and writes one table row for each member.
  *
- * Each thread repeatedly takes the next block of members and runs it. The row of a member does not depend on its block,
- * so the table does not depend on the number of threads and shards. The rows of the blocks are written to standard
- * output in the order of members, or to parts in a directory (sweep_parts.h). An interrupted sweep can be resumed from
- * the parts. remote_sweep.c runs sweeps on a server. */
+ * Each thread repeatedly takes the next block of members and runs this block. The row of a member does not depend on
+ * its block, so the table does not depend on the number of threads and shards. The rows of the blocks are written to
+ * standard output in the order of members, or to parts in a directory (sweep_parts.h). An interrupted sweep can be
+ * resumed from the parts. remote_sweep.c runs sweeps on a server. */
 #include "clients/cli/commands/simulation.h"
 #include "clients/cli/commands/sweep_parts.h"
 #include "clients/cli/options.h"

@@ -1,7 +1,7 @@
 /* wait.c — hamel wait: waits until jobs on a server have ended, and returns the exit code of their runs.
  *
  * The server sends changes as server-sent events (HTML standard, 9.2). If the stream ends before the job has ended, the
- * command requests it again. */
+ * command requests the stream again. */
 #include "clients/cli/commands/simulation.h"
 #include "clients/cli/remote/job_client.h"
 #include "clients/cli/remote/remote_problem.h"

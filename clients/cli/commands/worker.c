@@ -1,6 +1,6 @@
 /* worker.c — hamel worker: runs jobs from the queue of a shared store. The command replaces its own process by `hameld
- * --worker`, so that cluster scripts need only one program. It passes the URL of the store in the environment, which
- * other users of the machine cannot read. */
+ * --worker`, so that cluster scripts need only one program. The command passes the URL of the store in the environment,
+ * which other users of the machine cannot read. */
 #include "clients/cli/options.h"
 
 #include <errno.h>

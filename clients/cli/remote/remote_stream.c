@@ -1,4 +1,4 @@
-/* remote_stream.c — see remote_stream.h. exchange.c limits the length of lines; json_parse checks them. */
+/* remote_stream.c — see remote_stream.h. exchange.c limits the length of lines; json_parse checks each line. */
 #include "clients/cli/remote/remote_stream.h"
 
 #include "api/json/text.h"
