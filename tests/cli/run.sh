@@ -9,7 +9,8 @@ cat >bad_check.json <<'J'
             {"name": "near", "expression": "x", "equals": 1, "tolerance": 1e-3}],
  "simulation": {"stop": 1, "samples": 3}}
 J
-# The velocity x' - y' follows from the difference of two momenta, which preserves only three digits.
+# The velocity x' - y' is computed from the difference of two momenta. The cancellation leaves only three correct
+# digits.
 cat >disagreeing.json <<'J'
 {"hamel": 1, "coordinates": ["x", "y"], "dissipation": "(x'^2 + y'^2)/2",
  "kinetic_energy": "(x' + y')^2/2 + 1e-13*(x' - y')^2", "simulation": {"stop": 1}}

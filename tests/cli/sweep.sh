@@ -59,7 +59,7 @@ report $? "an interrupted shard is resumed"
 truncate -s -9 "$(ls -d some/* | sed -n 2p)"; call merge some; code_is 3 && [ ! -s out ] && grep -q 'damaged' err
 report $? "a damaged part is rejected"
 call sweep study.json --shard 1/3 --out some --resume; code_is 0; call merge some; code_is 0 && cmp -s out table.csv
-report $? "resuming its shard replaces a damaged part"
+report $? "a resumed shard replaces its damaged part"
 call sweep study.json --shard 1/2 --out parts; call merge parts; code_is 3 && [ ! -s out ] && grep -q 'occur twice: in parts/.* and parts/' err
 report $? "merge reports duplicate members"
 call sweep study.json --set g=10 --shard 1/3 --out some; call merge some; code_is 3 && grep -q 'different sweeps' err
@@ -69,8 +69,8 @@ report $? "a directory without parts is rejected"
 call merge nowhere; code_is 6 && grep -q 'nowhere: No such file' err
 report $? "a missing directory is an I/O failure"
 
-# Kill hamel during a sweep, then start a sweep with another stop time and the same output. It must not change the parts
-# of the first sweep. A small maximum step makes each member slow enough to kill the first sweep.
+# Kill hamel during a sweep, then start a sweep with another stop time and the same output. The second sweep must not
+# change the parts of the first sweep. A small maximum step makes each member slow enough to kill the first sweep.
 sed 's/"stop": 1,/"stop": 40, "max_step": 0.0005,/' study.json >slow.json
 "$hamel" sweep slow.json --jobs 1 --output slow.csv 2>/dev/null & child=$!
 for _ in $(seq 2400); do [ -n "$(ls slow.csv.parts/*.part 2>/dev/null)" ] && break; sleep 0.05; done

@@ -17,7 +17,7 @@ static faults *map(int file) {
     return page == MAP_FAILED ? NULL : page;
 }
 
-/* Maps the shared page for processes that start later. */
+/* Creates the file of the shared page and maps it. Processes that start later map the same file. */
 static faults *publish(void) {
     char path[] = P_tmpdir "/hamel-faults-XXXXXX";
     char whole[PATH_MAX];

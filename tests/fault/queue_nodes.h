@@ -28,7 +28,8 @@ int end_nodes(void **state);
 double lease_seconds(void);
 void start_node(size_t k, bool again); /* if `again`, keeps the data of node k */
 void start_nodes(size_t count);
-/* Waits until the node is ready. If the database was unreachable, the node may retry only after some seconds. */
+/* Waits until the node is ready. If the database was unreachable, the node may wait some seconds before it connects
+ * again. */
 void wait_until_ready(const test_daemon *d);
 
 int64_t in_database(const char *sql);

@@ -16,7 +16,8 @@
 
 enum { BODY_BYTES = 1 << 20, FILL_BYTES = BODY_BYTES - 1000 };
 
-/* The daemon's limits for one description (server/main.c: 20 s, 1 GiB), plus a run of one second and the response. */
+/* The daemon's limits for one description (server/main.c: 20 s, 1 GiB), plus an allowance for a run of one second and
+ * the response. */
 static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
 
 static test_daemon d;
@@ -46,7 +47,7 @@ static void fill(const char *before, const char *piece, size_t bytes, const char
 
 static const struct {
     const char *name, *before, *piece;
-    size_t part; /* pieces fill 1/part of FILL_BYTES */
+    size_t part; /* the pieces fill FILL_BYTES / part bytes */
     const char *middle, *closing, *after;
 } bodies[] = {
     {"nested parentheses", BEGIN, "(", 2, "x", ")", END},
@@ -146,7 +147,7 @@ static void lists_of_jobs_with_large_summaries_are_small(void **state) {
     }
     sleep_seconds(1);
     double more = (double)daemon_resident_bytes(&d) - (double)before;
-    print_message("%d lists whose readers do not read: %.1f MiB more\n", LISTS, more / 1048576);
+    print_message("%d clients that do not read their lists: %.1f MiB more memory\n", LISTS, more / 1048576);
     if (slowness() <= 1) assert_true(more < 16e6);
     for (int k = 0; k < LISTS; k++) close(sockets[k]);
     cJSON_Delete(made);

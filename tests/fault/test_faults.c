@@ -182,7 +182,7 @@ static void an_address_has_at_most_half_of_the_connections(void **state) {
     daemon_start(&d, (const char *const[]){"--connections", "80", NULL});
     for (size_t k = 0; k < SOCKETS; k++) held[k] = connect_from(&d, "127.0.0.2");
     assert_int_equal(ask_status(&d, "GET", "/healthz", NULL),
-                     200); /* connections are accepted in order, so all of them have been accepted */
+                     200); /* the daemon accepts connections in order, so it has accepted all of `held` */
     for (size_t k = 0; k < SOCKETS; k++) {
         char byte;
         open += recv(held[k], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -192,7 +192,7 @@ static void an_address_has_at_most_half_of_the_connections(void **state) {
     for (size_t k = 0; k < SOCKETS; k++) close(held[k]);
     for (double until = hang_time(); daemon_metric(&d, "hamel_http_connections") > 2 && now_seconds() < until;)
         sleep_seconds(0.05);
-    int again = connect_from(&d, "127.0.0.2"); /* closed connections no longer count */
+    int again = connect_from(&d, "127.0.0.2"); /* closed connections no longer count toward the limit for the address */
     assert_int_equal(send(again, "GET /healthz HTTP/1.0\r\n\r\n", 25, MSG_NOSIGNAL), 25);
     char out[16] = "";
     wait_for_bytes(again);

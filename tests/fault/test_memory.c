@@ -2,7 +2,7 @@
  * and while a job is stored. Each time, the operation must succeed or report exhausted memory, without a crash or leak.
  * The next attempt without faults must succeed.
  *
- * test_memory [EXAMPLE...] some of the examples by default; all of them with HAMEL_TEST_LONG
+ * Usage: test_memory [EXAMPLE...]. The default is a selection of the examples, or all examples with HAMEL_TEST_LONG.
  *
  * As in SQLite's tests, allocation 1 fails, then allocation 2, and so on until the operation needs no more allocations.
  * In a second series, all later allocations fail too. The short form skips an increasing number of the later
@@ -62,8 +62,8 @@ static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long
     long calls = fault_cancel(f, FAULT_MEMORY);
     long leaked = atomic_load(&f->live) - before;
     if (result == WRONG || leaked != 0 || (calls < nth && result != WORKED))
-        print_error("%s, allocation %ld of them%s: %s, %ld blocks leaked; %.300s\n", name, nth,
-                    lasting ? " and all after it" : "",
+        print_error("%s: if allocation %ld%s fails: %s, %ld blocks leaked; %.300s\n", name, nth,
+                    lasting ? " and every later one" : "",
                     result == WRONG       ? "wrong outcome"
                     : result == NO_MEMORY ? "no memory"
                                           : "worked",

@@ -23,7 +23,7 @@
 static void several_nodes_run_each_job_once(void **state) {
     (void)state;
     submitted s = new_jobs(long_tests() ? JOBS_MOST : 300);
-    snprintf(lease, sizeof lease, "60"); /* seconds, so that no lease expires on a busy machine */
+    snprintf(lease, sizeof lease, "60"); /* in seconds, long enough that no lease expires on a busy machine */
     start_nodes(NODES);
     double begin = now_seconds();
     submit_jobs(&s);
@@ -140,7 +140,8 @@ static void a_job_that_crashes_its_nodes_fails_and_others_continue(void **state)
         start_node(0, true);
     }
     print_message("the job failed after %d killed nodes\n", kills);
-    assert_in_range(kills, 3, 4); /* four if the first run has stored a row, which resets the count */
+    assert_in_range(kills, 3,
+                    4); /* four if the first run has stored a row, because a stored row resets the count of failures */
     wait_for_status(&nodes[0], good, "completed");
     snprintf(path, sizeof path, "/v1/jobs/%s", bad);
     cJSON *job = ask_json(&nodes[0], "GET", path, NULL, NULL, 200);

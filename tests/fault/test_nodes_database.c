@@ -79,7 +79,7 @@ static void nodes_survive_a_database_outage_longer_than_the_lease(void **state) 
     char *id = submit(&nodes[0], oscillator(system, sizeof system, "long", 40000, 40001));
     wait_for_status(&nodes[0], id, "running");
     postgres_kill(&queue_server);
-    /* the node detects by its own clock that its lease has ended */
+    /* the node detects from its own clock that its lease has ended */
     for (double until = hang_time(); daemon_metric(&nodes[0], lost) < 1;) {
         assert_true(now_seconds() < until);
         answer health = ask(&nodes[0], "GET", "/healthz", NULL, NULL);

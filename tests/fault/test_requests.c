@@ -120,8 +120,8 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
     end();
 }
 
-/* FLINT and GMP abort their process, which is a child of the daemon. Blocks of that process are not released one by
- * one, so they are not counted. */
+/* If an allocation fails, FLINT and GMP abort their process, which is a child of the daemon. Blocks of that process are
+ * not released one by one, so they are not counted. */
 static void libraries_without_memory_end_one_analysis(void **state) {
     (void)state;
     const api_example *example = NULL;

@@ -43,7 +43,8 @@ static void check_code(const syntax *code) {
         size_t end = i + 1 + (size_t)item->count;
         require(item->count > 0 && end < code->count && code->items[end].kind == SYNTAX_SUM_END,
                 "each sum has an end item");
-        require((size_t)code->items[end].count == end - i, "the end item of a sum has the distance to its start");
+        require((size_t)code->items[end].count == end - i,
+                "the end item of a sum contains the distance to the start of the sum");
     }
     require(values == 1, "the code leaves one value");
     require(deepest == code->depth, "`depth` is the largest number of values on the stack");

@@ -18,7 +18,7 @@ typedef struct test_daemon {
 
 /* `arguments` is a NULL-terminated list of options in addition to --listen and --data, or NULL. */
 void daemon_start(test_daemon *d, const char *const *arguments);
-void daemon_start_again(test_daemon *d, const char *const *arguments); /* with the same data */
+void daemon_start_again(test_daemon *d, const char *const *arguments); /* starts a stopped daemon with the same data */
 /* Sends the signal, waits for the daemon to end, and returns its exit status. If a signal ended the daemon, returns 128
  * + this signal. */
 int daemon_end(test_daemon *d, int signal_number);

@@ -17,5 +17,5 @@ void postgres_again(test_postgres *p); /* restarts a killed server */
 
 /* Creates an empty database and writes its URL to `url`. */
 void postgres_database(test_postgres *p, const char *name, char url[POSTGRES_URL_BYTES]);
-/* returns the number in the result, or 0 */
+/* Executes the query. Returns the number in its output, or 0 if the output does not begin with a number. */
 int64_t postgres_ask(test_postgres *p, const char *database, const char *sql);

@@ -96,7 +96,8 @@ static void a_wrong_token_is_401_and_too_many_are_429(void **state) {
         answer_clear(&a);
     }
     assert_true(refused >= 10);
-    assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL), 200); /* valid tokens are not affected */
+    assert_int_equal(status_as(ANN, "GET", "/v1/jobs", NULL),
+                     200); /* the limit on wrong tokens does not affect valid tokens */
 }
 
 static long status_for_host(const test_daemon *server, const char *host) {
@@ -207,9 +208,9 @@ static void scopes_decide_what_a_token_may_do(void **state) {
     assert_int_equal(status_as(ROOT, "POST", "/v1/simulations", system), 200);
 }
 
-/* The routes for a single job, requested by its owner, by another owner, and by an administrator. */
 /* ---- jobs of other owners ---- */
 
+/* A route for a single job, requested by its owner, by another owner, and by an administrator. */
 typedef struct way {
     const char *method, *rest;
     long own; /* status for the owner */

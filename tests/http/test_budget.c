@@ -48,7 +48,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Writes the file of both tokens, with or without a quota for the first token. */
+/* Writes the token file. If `quota` is false, the hostile token has no quota. */
 static void write_tokens(bool quota) {
     test_token all[TOKENS] = {tokens[HOSTILE], tokens[OTHER]};
     if (!quota) all[HOSTILE].quotas = "{}";
@@ -120,7 +120,7 @@ static bool is_answered(int s) {
 
 static cJSON *budget_problem_of(answer *a) {
     if (a->status != 422 && a->status != 503) print_error("%ld %s\n", a->status, a->body);
-    assert_true(a->status == 422 || a->status == 503); /* depends on the load of the machine */
+    assert_true(a->status == 422 || a->status == 503); /* the status depends on the load of the machine */
     cJSON *problem = answer_json(a);
     assert_string_equal(json_text_of(problem, "type"), "/problems/budget");
     answer_clear(a);

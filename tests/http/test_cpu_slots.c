@@ -33,7 +33,8 @@ static void wait_for_waiters(cpu_slots *slots, size_t without) {
     while (atomic_load(&slots->without) < without || !cpu_slots_are_wanted(slots)) sched_yield();
 }
 
-/* The owner must yield a slot immediately, although it has used neither slot for the regular four milliseconds. */
+/* Although an owner has used neither of its slots for the regular four milliseconds, the owner must yield one
+ * immediately. */
 static void an_owner_with_several_slots_yields_one_immediately_to_an_owner_without(void **state) {
     (void)state;
     cpu_slots slots;

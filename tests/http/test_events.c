@@ -136,7 +136,7 @@ static void rows_are_resumed_after_the_last_one_received(void **state) {
         answer a = rows_of(id, last);
         assert_int_equal(a.status, 200);
         assert_string_equal(a.body, rest + 2);
-        /* a partial body must not have the tag of the complete one */
+        /* a partial body must not have the ETag of the complete body */
         assert_false(answer_header(&a, "ETag", none, sizeof none));
         answer_clear(&a);
     }

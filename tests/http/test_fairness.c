@@ -82,8 +82,8 @@ static cJSON *run_a_job(void) {
     return job;
 }
 
-/* Returns how many of the last members of the batch started between the submission and the start of the job, by the
- * daemon's clock. Times are strings whose alphabetical order is chronological. */
+/* Returns how many of the last members of the batch started between the submission and the start of the job, according
+ * to the daemon's clock. Times are strings whose alphabetical order is chronological. */
 static int members_before(const cJSON *batch, const cJSON *job) {
     static const char *const began[] = {"running", "completed"};
     char path[160];
@@ -114,7 +114,7 @@ static void a_job_does_not_wait_for_many_jobs_of_another_owner(void **state) {
         cJSON_Delete(job);
     }
     cJSON *now = look_at(batch);
-    assert_true(count_of(now, "queued") > 0);    /* members of the batch were queued all the time */
+    assert_true(count_of(now, "queued") > 0);    /* some members of the batch were still queued when each job ended */
     assert_true(count_of(now, "completed") > 0); /* members of the batch completed as well */
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));

@@ -168,7 +168,7 @@ static void a_run_that_fails_is_kept_with_its_problem(void **state) {
                         "/problems/inconsistent-initial-values");
     cJSON_Delete(job);
     answer a = results(id, "", "text/csv");
-    assert_int_equal(a.status, 422); /* the status of a live request for the same run */
+    assert_int_equal(a.status, 422); /* a live request for this run has the same status */
     answer_clear(&a);
     free(id);
 }

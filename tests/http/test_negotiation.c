@@ -13,7 +13,7 @@
 
 static test_daemon d;
 
-/* Returns the body uncompressed, NUL-terminated, up to the point where it is cut off. */
+/* Returns the uncompressed body, NUL-terminated. If the body is cut off, returns the part before the cut. */
 static char *inflated(const answer *a, size_t *length) {
     enum { ROOM = 4 << 20 };
     char *out = malloc(ROOM);

@@ -155,7 +155,7 @@ static void a_quota_limits_the_rows_of_runs(void **state) {
     assert_int_equal(tested->kind->begin(tested, first, first_attempt, "{}", &rows, &events), STORE_OK);
     assert_int_equal(tested->kind->begin(tested, second, attempt, "[1,2,3]", &rows, &events), STORE_OK);
     assert_int_equal(tested->kind->append(tested, first, first_attempt, &output, 0.5),
-                     STORE_FULL); /* the header of the second job counts, too */
+                     STORE_FULL); /* the header of the second job also counts toward the quota */
     assert_int_equal(tested->kind->finish(tested, second, attempt, NULL, &small), STORE_OK);
     job found[2];
     size_t count;

@@ -36,7 +36,8 @@ static int begin_run(const char *system, const char *accept) {
     return s;
 }
 
-/* Waits for bytes. Returns their number, or 0 at the end. */
+/* Waits for bytes and stores at most `room` of them. Returns the number of stored bytes, or 0 at the end of the
+ * stream. */
 static size_t receive(int s, char *out, size_t room) {
     wait_for_bytes(s);
     ssize_t n = recv(s, out, room, 0);

@@ -387,7 +387,7 @@ static void certificates_are_read_again_on_sighup(void **state) {
     assert_true(get_health(&before));
 
     make_certificate(fresh, fresh_key);
-    replace(fresh_key, shown_key); /* only half of the change: certificate and key do not match */
+    replace(fresh_key, shown_key); /* only the key is replaced, so the certificate and the key do not match */
     kill(own.pid, SIGHUP);
     wait_for_log(&own, "the former certificate remains in use");
     assert_int_equal(health_trusting(own, first), 200);

@@ -197,7 +197,7 @@ static void the_total_size_of_unread_answers_is_limited(void **state) {
     answer_clear(&a);
     assert_true(daemon_metric(&d, "hamel_answer_bytes") <= BUDGET);
     if (slowness() <= 1) assert_true(daemon_resident_bytes(&d) < before + (size_t)8 * BUDGET);
-    assert_int_equal(status_of("GET", "/v1/batches", NULL, NULL), 200); /* small responses are sent */
+    assert_int_equal(status_of("GET", "/v1/batches", NULL, NULL), 200); /* small responses are still sent */
     for (int k = 0; k < CLIENTS; k++) close(sockets[k]);
     wait_for_metric("hamel_answer_bytes", 0);
     assert_int_equal(status_of("GET", path, NULL, NULL), 200);
@@ -213,7 +213,7 @@ static void an_answer_that_is_not_read_in_time_is_aborted(void **state) {
     snprintf(path, sizeof path, "/v1/jobs/%s/system", id);
     int s = send_only("GET", path, "", "");
     wait_for_bytes(s);
-    wait_for_metric("hamel_http_connections", 1); /* the connection of the metrics request */
+    wait_for_metric("hamel_http_connections", 1); /* only the connection of the metrics request */
     wait_for_metric("hamel_answer_bytes", 0);
     close(s);
     free(id);

@@ -145,7 +145,7 @@ static void no_call_waits_for_a_claim(void **state) {
     stop(w);
 }
 
-/* The cancellation arrives after the claim has been committed and before its worker is registered. */
+/* The cancellation arrives after the claim has been committed and before the worker of the job is registered. */
 static void cancel_during_a_claim(bool deleted) {
     fake.has_job = true;
     fake.deleted = deleted;

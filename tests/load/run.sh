@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Loads a daemon with wrk; measures cost and response times, and checks that no request fails. TAP; `make load`.
 #
-#   1. On 64 connections, clients run a small pendulum. Limits the CPU time per request without the integration.
+#   1. On 64 connections, clients run a small pendulum. The CPU time per request, without that of the integration, must
+#      stay below a limit.
 #   2. On 64 connections, clients submit jobs.
-#   3. Clients read jobs and lists while many jobs are stored. Limits the response time.
-#   4. All CPU slots are in use. Limits the response time for other clients.
+#   3. Clients read jobs and lists while many jobs are stored. The response time must stay below a limit.
+#   4. All CPU slots are in use. The response time for other clients must stay below a limit.
 #
 # With HAMEL_TEST_LONG, parts 1 and 2 last a minute each. By default, the whole test takes a minute.
 . "$(dirname "$0")/common.sh"

@@ -33,7 +33,7 @@ test("a full table accepts no more rows", () => {
   assert.equal(rows.count, kept);
 });
 
-test("values between rows are interpolated, values outside the table are those of its ends, and at an event the later row counts", () => {
+test("values between rows are interpolated, values outside the table are those of its ends, and at an event the later row is used", () => {
   const rows = table(["t", "x"], [0, 0], [1, 10], [1, 20], [2, 40]);
   for (const [t, x] of [[-1, 0], [0, 0], [0.25, 2.5], [1, 20], [1.5, 30], [2, 40], [9, 40]]) assert.equal(rows.valueAt(t, 1), x);
 });

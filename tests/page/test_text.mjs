@@ -92,7 +92,7 @@ test("syntax errors have positions in the user's text, not in the request", () =
   assert.deepEqual([end.from, end.to], [1, 1]);
 });
 
-test("errors of a description lose the prefix of their pointers and have the order of the text", () => {
+test("errors of a description lose the prefix of their pointers and are in the order of the text", () => {
   const text = '{"a": "p + q", "b": 2}';
   const errors = [{ pointer: "/system/b", message: "two" }, { pointer: "/system/a", message: "one", column: 5, suggestion: "s" }];
   const faults = faultsOf({ errors }, text, whole(text), "/system");

@@ -1,4 +1,4 @@
-/* csv_table.c — RFC 4180 quoting in the header (a column may be named `u[1,2]`), plain numbers in the rows. */
+/* csv_table.c — reads RFC 4180 quoting in the header (a column may be named `u[1,2]`) and plain numbers in the rows. */
 #include "tests/reference/csv_table.h"
 
 #include <math.h>

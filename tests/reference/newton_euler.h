@@ -50,14 +50,14 @@ typedef struct ne_spring {
     double stiffness, length, damping;
 } ne_spring;
 
-/* The force at the centre of the body is force cos(rate t), and the torque is torque cos(rate t). */
+/* A load on a body: the force `force` cos(`rate` t) at its centre, and the torque `torque` cos(`rate` t). */
 typedef struct ne_load {
     int body;
     double force[3], torque[3], rate;
 } ne_load;
 
-/* A point hits the plane axis · position = height from above. The impact follows Newton's rule with all joints
- * active. */
+/* The point `at` hits the plane `axis` · position = `height` from above. The impact follows Newton's rule with all
+ * joints active. */
 typedef struct ne_impact {
     bool given;
     ne_end at;

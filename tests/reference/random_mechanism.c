@@ -113,7 +113,7 @@ static void draw_tree(ne_system *s, uint64_t *seed, int count) {
     }
 }
 
-/* Fixes a point of the last body, or its distance from a point of the ground. */
+/* Fixes a point of the last body, or the distance of this point from a point of the ground. */
 static void close_loop(ne_system *s, uint64_t *seed, ne_kind kind, bool planar) {
     ne_joint *j = add_joint(s, kind, (int)s->body_count - 1, -1);
     fill(seed, j->a.at, 3, 0.8);
@@ -192,7 +192,7 @@ static void draw_planar_angles(ne_system *s, uint64_t *seed, int count) {
 }
 
 /* A body of a chain in space. Relative to the previous body it rotates by three angles XYZ (a ball joint) or by one
- * angle about the third axis. */
+ * angle about the third axis of both bodies. */
 typedef struct chain_link {
     double angle[3], rate[3];
     bool ball;
@@ -476,7 +476,7 @@ static void put_forces(writer *w, const ne_system *s) {
     put(w, "]");
 }
 
-/* In the plane, the centre of body k is the position of its joint minus its rotated arm. */
+/* In the plane, the centre of body k is the position of its joint minus the vector from the centre to the joint. */
 static void put_planar_place(writer *w, const ne_system *s, int k, int component) {
     const ne_joint *j = &s->joints[k];
     const char *first = component ? "sin" : "cos", *second = component ? "cos" : "sin", *sign = component ? "+" : "-";

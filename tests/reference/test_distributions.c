@@ -4,11 +4,11 @@
  * trains of trailers. The sources are Bryant et al., Exterior Differential Systems, ch. II, and Sørdalen 1993. In some
  * systems, time is a coordinate. The coordinates x of the description follow from a random triangular change Y = Y(x,
  * t), which is one to one everywhere. The rows are combined by a random product of unit triangular matrices that depend
- * on x. Neither operation changes the integrability. Ten starts, some at zeros of coefficients, must give the same
- * verdict.
+ * on x. Neither operation changes the integrability. Ten initial configurations, some at zeros of coefficients, must
+ * give the same verdict.
  *
- * The seed is fixed. Each system is checked from one start, or from all ten if HAMEL_TEST_LONG is set, which takes some
- * minutes. */
+ * The seed is fixed. Each system is checked at one initial configuration, or at all ten if HAMEL_TEST_LONG is set. All
+ * ten take some minutes. */
 #include "api/analyze.h"
 #include "tests/unit/random.h"
 
@@ -287,7 +287,7 @@ static void the_verdict_is_the_same_from_every_start(void **state) {
     mix(c, c->row, false);
     mix(c, c->row, true);
     for (int start = 0; start < STARTS; start++) {
-        /* which % 10 selects the kind of system, so each start occurs with each kind */
+        /* `which` % 10 selects the kind of system and `which` / 10 the start, so each start occurs with each kind */
         if (!getenv("HAMEL_TEST_LONG") && start != which / 10 % STARTS) continue;
         describe(c, start, description);
         judge(c, which, start, description);

@@ -128,7 +128,7 @@ static void the_verdict_agrees_with_the_source(void **state) {
 }
 
 /* The book's verdicts on its numbered systems, one letter for each case: holonomic, nonholonomic, partially holonomic,
- * or - for no velocity constraint. The file must contain all cases of each number. */
+ * or - for no velocity constraint. The file must contain all cases of each numbered system. */
 /* clang-format off */
 static const struct numbered {
     const char *number, *verdicts;

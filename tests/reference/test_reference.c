@@ -154,7 +154,7 @@ static int sorted_without_doubles(double *times, int count) {
     return kept;
 }
 
-/* Collects the times of the start, of all comparisons, and of `stop` if the case has this key. */
+/* Collects the initial time, the times of all comparisons, and the time `stop` if the case has this key. */
 static int collect_times(const reference_case *c, double *times) {
     const cJSON *simulation = cJSON_GetObjectItemCaseSensitive(c->system, "simulation");
     int count = 0;

@@ -30,7 +30,7 @@ hardening() {
     for program in "${programs[@]}"; do
         readelf -h "$program" | grep "Type:.*DYN" >/dev/null || echo "$program: not a position-independent executable"
         readelf -l "$program" | grep GNU_RELRO >/dev/null || echo "$program: no RELRO"
-        readelf -d "$program" | grep BIND_NOW >/dev/null || echo "$program: symbols are not bound at the start"
+        readelf -d "$program" | grep BIND_NOW >/dev/null || echo "$program: symbols are not bound when the program starts"
         readelf -l "$program" | grep -A1 GNU_STACK | grep RWE >/dev/null && echo "$program: the stack is executable"
         readelf -W --dyn-syms "$program" | grep __stack_chk_fail >/dev/null || echo "$program: no stack protector"
         readelf -W --dyn-syms "$program" | grep '_chk@' >/dev/null || echo "$program: not fortified"

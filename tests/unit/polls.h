@@ -22,7 +22,7 @@ static inline flag_poll flag_poll_of(bool canceled) {
 
 typedef struct clock_poll {
     hamel_poll poll; /* must be the first member, because clock_poll_ask casts its argument */
-    double until;    /* time at which work must stop, by the clock of monotonic() */
+    double until;    /* time at which work must stop, on the clock of monotonic() */
 } clock_poll;
 
 static inline hamel_status clock_poll_ask(hamel_poll *poll) {

@@ -21,8 +21,8 @@ typedef struct record {
     event_record event_records[RECORD_EVENTS];
 } record;
 
-/* Runs a description; the parameters are those of fixture_model. The names in the returned summary are invalid, because
- * the model is freed. Free the result with record_free. */
+/* Runs a description. The arguments have the same meaning as those of fixture_model. The names in the returned summary
+ * are invalid, because the model is freed. Free the result with record_free. */
 record *record_run(const char *members, const char *simulation);
 record *record_run_well(const char *members, const char *simulation); /* like record_run; an error fails the test */
 void record_free(record *r);

@@ -32,10 +32,10 @@ static void add(sums *s, double term) {
 
 /* Returns the largest residual of M q'' − Aᵀλ − Q = 0 and A q'' − b + 2α dΦ/dt + β²Φ = 0 at the last evaluated state.
  * For velocity constraints, the residual contains α dΦ/dt instead of 2α dΦ/dt. Each residual is divided by the largest
- * term of its row. A constraint row also counts the accelerations that cancel in it. A row of M also counts the
- * backward error of a Cholesky factorization, divided by ε. The factorization is exact for a matrix whose entries
- * differ from M by about ε √(M_ii M_jj) (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem
- * 10.5). */
+ * term of its row. For a constraint row, the divisor includes the accelerations that cancel in the row. For a row of M,
+ * the divisor includes the backward error of a Cholesky factorization, divided by ε. The factorization is exact for a
+ * matrix whose entries differ from M by about ε √(M_ii M_jj) (Higham, Accuracy and Stability of Numerical Algorithms,
+ * 2nd ed., theorem 10.5). */
 static double rest_of(const dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
     const double *values = k->values;
@@ -77,8 +77,8 @@ static double rest_of(const dynamics *k, const double *a, const double *lambda) 
 
 /* --- every example --------------------------------------------------------------------------------------------------- */
 
-/* Computes the rates at a random state near the start. If dynamics_rates accepts the program's solution, checks the
- * solution and returns true. */
+/* Computes the rates at a random state near the initial state. If dynamics_rates accepts the program's solution, checks
+ * the solution and returns true. */
 static bool check_at(const char *name, dynamics *k, uint64_t *seed) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
@@ -121,7 +121,7 @@ static void programs_of_the_examples_solve_the_equations_of_motion(void **state)
 
 /* --- acceptance of the program's result --------------------------------------------------------------------------------- */
 
-/* Computes the rates at the start. Sets *at_once to whether the accelerations program computed them. */
+/* Computes the rates at the initial state. Sets *at_once to whether the accelerations program computed them. */
 static void rates_at_start(const char *members, double *a, double *lambda, double *margin, bool *at_once) {
     hamel_model *model = fixture_model(members, "`stop`: 1");
     dynamics *k = dynamics_create(model);
@@ -302,7 +302,7 @@ static double entry_of(const dynamics *k, int row, int column) {
     return 0;
 }
 
-/* A model for analyses derives each entry of M as an expression. Entries are sums of some hundred terms. */
+/* For analyses, each entry of M is derived as an expression, which is a sum of some hundred terms. */
 static void the_mass_matrix_of_shared_sums_is_that_of_the_expressions(void **state) {
     (void)state;
     enum { LINKS = 40, LEAST = 3 };

@@ -94,7 +94,7 @@ static void a_state_requested_at_the_singularity_is_correct_or_rejected(void **s
 typedef enum tampering { NOTHING, TURNED, ENERGY } tampering;
 
 /* Integrates through the stretched position. As soon as the branch check has recorded a state, falsifies this state as
- * `what` requests. The integrator does not use it, so only the branch check can detect the change. */
+ * `what` requests. The integrator does not use the recorded state, so only the branch check can detect the change. */
 static hamel_status follow(tampering what, hamel_error *error) {
     char members[2000];
     double q[4], v[4];
@@ -177,8 +177,8 @@ static void energy_peaks_between_rows_are_part_of_the_scale(void **state) {
     }
 }
 
-/* The prescribed motion of a mass along a straight line does not require short steps. The work requires short steps,
- * because the field varies rapidly along the line. */
+/* The prescribed motion of a mass along a straight line does not require short steps. The integral of the work requires
+ * short steps, because the field varies rapidly along the line. */
 static void work_is_as_accurate_as_the_motion(void **state) {
     (void)state;
     static const char *const methods[] = {"auto", "adams", "bdf", "erk"};

@@ -1,7 +1,7 @@
 /* test_dense.c — engine/linear/dense.c with random matrices and with matrices whose results are known.
  *
- * The bounds are backward errors: a residual of about c n ε (|A| |x| + |b|). The factor c includes the textbook
- * constant and the growth factor of random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+ * The bounds are backward errors: a residual of about c n ε (|A| |x| + |b|). The factor c includes the constants of the
+ * theorems and the growth factor of random matrices (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
  * theorems 9.4, 10.3, 19.4). These bounds are valid for any condition number. */
 #include "engine/linear/dense.h"
 #include "tests/unit/random.h"
@@ -58,7 +58,7 @@ static void cholesky_solves_positive_definite_systems(void **state) {
         assert_true(dense_cholesky(n, l));
         dense_forward(n, l, x);
         dense_backward(n, l, x);
-        double size = 0; /* norm of A: the error of Cholesky's method is not bounded by |A| row by row */
+        double size = 0; /* norm of A, because |A| does not bound the error of Cholesky's method in each row */
         for (size_t i = 0; i < n; i++) size = fmax(size, a[i + n * i]);
         double most = 0;
         for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));

@@ -228,7 +228,7 @@ static void second_rates_contain_the_accelerations_once(void **state) {
     double x = p.q[0], y = p.q[1], xd = p.v[0], yd = p.v[1], xdd = p.a[0], ydd = p.a[1];
     double expected = xdd * sin(y) + 2 * xd * yd * cos(y) + x * ydd * cos(y) - x * yd * yd * sin(y);
     assert_near("d²/dt² of x sin y", at_point(g, second, &p), expected, 1e-14);
-    assert_near("its partial derivative with respect to y''",
+    assert_near("partial derivative of d²/dt² of x sin y with respect to y''",
                 at_point(g, graph_partial(g, second, graph_symbol(g, SYMBOL_ACCELERATION, 1)), &p), x * cos(y), 1e-14);
 }
 

@@ -1,7 +1,7 @@
 /* test_differences.c — engine/analyze/differences.c: errors in any part of the derivation are found.
  *
- * A model is compiled. Then one part of the description is changed by a tenth of a percent, as if the derivation
- * contained this error. */
+ * After a model has been compiled, each test changes one part of its description by a tenth of a percent. The model
+ * then differs from the description as if the derivation contained an error. */
 #include "engine/analyze/analysis_int.h"
 #include "tests/unit/fixture.h"
 
@@ -133,7 +133,7 @@ static void an_error_in_any_part_is_found(void **state) {
             assert_true(d.gradients > 1e-5 && d.rates > 1e-5 && d.motion < 1e-8);
         close_analysis(&c);
     }
-    assert_true(found >= 10); /* the parts listed in change() and each force */
+    assert_true(found >= 10); /* one error for each part listed in change() and for each force */
 }
 
 static void an_error_in_friction_is_found(void **state) {

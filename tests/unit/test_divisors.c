@@ -1,6 +1,7 @@
 /* test_divisors.c — engine/equations/divisors.c: generated C must stop where a divisor of its equations vanishes.
  *
- * The reference is the C of Lagrange's equations of the same system. These equations contain no divisions. */
+ * The reference is the C generated for Lagrange's equations of the same system. These equations contain no
+ * divisions. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/written_c.h"
 #include "tests/unit/written_text.h"
@@ -23,7 +24,7 @@ typedef struct passage {
     const char *description;
     double stop;
     double zero;         /* time at which the divisor vanishes; HUGE_VAL if it does not vanish before `stop` */
-    const char *divisor; /* divisor that a comment in the generated C code names; NULL if the code names none */
+    const char *divisor; /* the divisor as a comment of the generated C names it; NULL if the code has no divisor */
 } passage;
 
 #define BLADE(quasi, start, rate, rows)                                                                          \
@@ -55,7 +56,7 @@ static const passage passages[] = {
      "`potential_energy`: `0.1*z`, `constraints`: [{`name`: `sphere`, `equation`: `x^2 + y^2 + z^2 = 1`}],"
      "`simulation`: {`stop`: 1}}",
      1.6, 0.955, "z, in z' (constraint sphere)"},
-    /* the same blade, which starts where the divisor is negative */
+    /* the first blade again, starting where the divisor is negative */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "2.5",
            "tan(2.5)", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
      3.5, 1.5 * M_PI - 2.5, "cos(th), in y' (constraint edge)"},
@@ -130,7 +131,7 @@ static void follow(const passage *p, const char *as, integration *truth, integra
     if (!right || !(worst < 1e-5)) fail_msg("%s in steps of %g: status %d at %g, off by %g", as, h, status, t, worst);
 }
 
-/* The step sizes are chosen so that some steps end close to the zero and some cross it. */
+/* The step sizes are chosen so that some steps end close to the zero of the divisor and some steps cross this zero. */
 static void generated_c_stops_at_the_zero_of_a_divisor(void **state) {
     static const double steps[] = {1e-3, 1.3e-3, 0.0171};
     (void)state;
@@ -150,7 +151,7 @@ static void generated_c_stops_at_the_zero_of_a_divisor(void **state) {
     }
 }
 
-/* Writes the equations as derived, before terms cancel. */
+/* Writes the equations with the work budget 0 for simplification, so that no terms cancel. */
 static void unsimplified_equations_have_their_divisors(void **state) {
     integration truth, other = {.n = 3};
     bool simplified;

@@ -69,7 +69,7 @@ static void uncoupled_parts_are_checked_separately(void **state) {
     assert_non_null(k);
     assert_int_equal(dynamics_evaluate(k, 0, model->q0, v, NULL), HAMEL_OK);
     solution(1e6, 1, a, lambda);
-    a[2] = 1e-17; /* below rounding, relative to the velocity divided by the duration of the run */
+    a[2] = 1e-17; /* negligible relative to the velocity divided by the duration of the run */
     assert_true(dynamics_missed(k, a, lambda).motion < 1e-15);
     a[2] = 1e-6;
     assert_true(dynamics_missed(k, a, lambda).motion > 1e-7);

@@ -311,8 +311,8 @@ static void a_force_acts_where_its_element_is(void **state) {
     fixture_close(&f);
 }
 
-/* Papastavridis A70: Q = M·∂ω/∂q'. These are the torques about the fixed z axis, the line of nodes, and the third body
- * axis. */
+/* Papastavridis A70: Q = M·∂ω/∂q'. These generalized forces are the torques about the fixed z axis, the line of nodes,
+ * and the third body axis. */
 static void a_torque_acts_on_the_angular_velocity(void **state) {
     (void)state;
     fixture f;

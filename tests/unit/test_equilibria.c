@@ -112,7 +112,7 @@ static void the_potential_is_reduced_along_the_flat_direction(void **state) {
 
 static void families_and_isolated_points_are_distinguished(void **state) {
     (void)state;
-    double c = 0.1 / sqrt(0.0325), s = 0.15 / sqrt(0.0325); /* the point of the ring nearest to the start */
+    double c = 0.1 / sqrt(0.0325), s = 0.15 / sqrt(0.0325); /* the point of the ring nearest to the initial point */
     expectation ring[] = {{TWO("(x^2 + y^2 - 1)^2"), {c, s, 0}, STABLE, LEAST, 1, 2},
                           {TWO("(x^2 + y^2 - 1)^4"), {c, s, 0}, STABLE, ORDER(4), 1, 2},
                           {TWO("-(x^2 + y^2 - 1)^2"), {c, s, 0}, UNSTABLE, LINEAR, 1, 2}};

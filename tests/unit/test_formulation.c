@@ -1,5 +1,5 @@
 /* test_formulation.c — the formulations of engine/mechanics/formulation.c, compared with Lagrange's equations at random
- * consistent states and along trajectories. A failure names the system. */
+ * consistent states and along trajectories. The message of a failure contains the name of the system. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"

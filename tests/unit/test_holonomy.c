@@ -298,7 +298,8 @@ static void a_different_verdict_from_the_start_is_reported(void **state) {
         {"z' = exp(-30 - x)*y'", 0.3, 0, 0, 0, NULL}, /* the coefficient is small, but the bracket is not zero */
         {"z' = 1e-15*x*y'", 0.3, 0, 0, 0, NULL},
         {"z' = (0.1*x*y' + 0.2*x*y') - 0.3*x*y' + 0.7*x*x'", 0.3, 0, 1, 1, NULL}, /* 5.6e-17*x*y' is a rounding error */
-        {"z' = y^4*x'", 0, 0, 0, 0, NULL}, /* the start is singular, but every configuration is reachable from it */
+        {"z' = y^4*x'", 0, 0, 0, 0,
+         NULL}, /* the initial configuration is singular, but every other one is reachable from it */
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -321,7 +322,7 @@ static void a_different_verdict_from_the_start_is_reported(void **state) {
 }
 
 /* The constraint a, x1' = f(x2) x2', is integrable for every f, and the constraint b is not. The verdict must not
- * depend on the start, even if f is small. */
+ * depend on the initial configuration, even if f is small. */
 static void a_small_coefficient_is_not_a_bracket(void **state) {
     static const char *const functions[] = {"x2^2",      "x2^3",         "0.3*x2^4",    "(1 - cos(x2))",
                                             "sin(x2)^2", "x2^2*exp(x2)", "(x2 - 0.2)^2"};
@@ -379,8 +380,9 @@ static void brackets_of_brackets_need_fewer_steps_than_brackets_with_generators(
 }
 
 /* X = ∂x, Y = ∂y + x ∂z + x²/2 ∂a + g ∂b. With g = x³/6 + ε z, [Y, [X, Y]] = −ε ∂b is one step earlier than [X, [X, [X,
- * Y]]] = ∂b. If ε is written in the description, it counts, however small it is. If ε is caused by rounding, it does
- * not count. In doubles, 1e-10 next to terms of size 1 would be treated as rounding. */
+ * Y]]] = ∂b. If ε is written in the description, the analysis must treat ε as nonzero, however small it is. If ε is
+ * caused by rounding, the analysis must treat ε as zero. In doubles, 1e-10 next to terms of size 1 would be treated as
+ * rounding. */
 static void small_brackets_in_between_count(void **state) {
     static const struct {
         const char *g, *derived, *growth;
@@ -409,7 +411,7 @@ static void small_brackets_in_between_count(void **state) {
     }
 }
 
-/* The same fields, from combinations of the constraints that the algebra cannot simplify. */
+/* The fields of the previous test, given by combinations of the constraints that the algebra cannot simplify. */
 static void small_brackets_count_if_algebra_cannot_simplify_them(void **state) {
     static const char *const rates[] = {"2, 3, 5", "2, 3, 4, 5"};
     (void)state;

@@ -69,9 +69,9 @@ static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void *
     close_start(&s);
 }
 
-/* The curvature of the constraint is nearly that of the sphere about the start, so the iteration converges slowly. The
- * constraint is satisfied. After sixty steps, the displacement from the start is parallel to the gradient to 1e-4
- * (measured). */
+/* The curvature of the constraint is nearly that of the sphere about the specified point, so the iteration converges
+ * slowly. The constraint is satisfied. After sixty steps, the displacement from the specified point is parallel to the
+ * gradient to 1e-4 (measured). */
 static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) {
     (void)state;
     start s;
@@ -236,7 +236,7 @@ static void rounding_of_large_terms_is_not_a_contradiction(void **state) {
     }
 }
 
-/* The second constraint, s' = 1e-6, contradicts the first by 1e-9 of the other velocities. */
+/* The second constraint, s' = 1e-6, contradicts the first. The contradiction is 1e-9 times the other velocities. */
 static void a_contradiction_larger_than_rounding_is_reported(void **state) {
     (void)state;
     uint64_t seed = 5;

@@ -103,9 +103,9 @@ static void add_unit(big a[UNKNOWNS][UNKNOWNS + 1], size_t row, size_t column, d
     for (size_t i = 0; i < 3; i++) a[row + i][column + i] += (big)factor;
 }
 
-/* Adds a joint force to the equations of the body with the rows from `at`. The columns from `force` are those of the
- * force, which acts at `arm` with this sign. In the rows of the joint, the acceleration of the point has the same
- * sign. */
+/* Adds a joint force to the equations of a body. The rows of the body begin at `at`, and the columns of the force begin
+ * at `force`. The force acts at `arm` with the sign `sign`. In the rows of the joint, the acceleration of the point has
+ * the same sign. */
 static void attach(big a[UNKNOWNS][UNKNOWNS + 1], size_t n, size_t at, size_t force, const double *arm,
                    const double *spin, double sign) {
     double once[3], twice[3];

@@ -66,8 +66,8 @@ static void check_all(const mechanism *m) {
 /* Both equations of the joint K restrict b only: their derivatives are multiples of cos(a + b) and -sin(a + b). */
 static void a_pendulum_pinned_twice_rotates(void **state) {
     (void)state;
-    /* Initial values of a, B and a'. In the last three starts, a + B is a multiple of π/2 at t = 0, so one row
-     * vanishes. In the last two starts, the row vanishes up to rounding only. */
+    /* Initial values of a, B and a'. In the last three lines, a + B is a multiple of π/2 at t = 0, so one constraint
+     * row vanishes. In the last two lines, this row vanishes up to rounding only. */
     static const double starts[][3] = {{0, 0.8, 1},
                                        {-0.8, 0.8, 0},
                                        {0.4, 2.3, 7},

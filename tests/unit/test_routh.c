@@ -213,7 +213,8 @@ static void the_nearest_candidates_come_first(void **state) {
         "conserved: `a` appears in the potential energy; `b` appears in the energies and is driven by a force");
 }
 
-/* If a force is zero at all states near the start, or underflows there, its coordinate must not count as cyclic. */
+/* If a force is zero at all states near the initial state, or underflows there, its coordinate must not count as
+ * cyclic. */
 static void a_force_that_is_zero_near_the_start_counts(void **state) {
     (void)state;
     expect_refusal("`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `potential_energy`: `if(x > 5, (x - 5)^2, 0)`",

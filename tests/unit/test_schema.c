@@ -94,7 +94,7 @@ static void the_schema_has_every_key_of_the_reader(void **state) {
                 fail_msg("%s.%s is missing in the schema", pairs[k].definition, key->name);
             }
             if (holds(cJSON_GetObjectItem(d, "required"), key->name) != key->required) {
-                fail_msg("%s.%s is required by either the schema or the reader only", pairs[k].definition, key->name);
+                fail_msg("%s.%s is required by only one of the schema and the reader", pairs[k].definition, key->name);
             }
         }
     }

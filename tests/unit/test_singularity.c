@@ -2,10 +2,10 @@
  *
  * The mechanisms are N four-bar windows of bodies with revolute joints (IFToMM benchmark A02). N + 1 links of length l
  * are hinged to the ground, and N bars connect the upper ends of neighbouring links. In the level position, N rows of
- * the constraint Jacobian depend on the other rows, and 2^N solution branches intersect. From the start used here, the
- * windows remain parallelograms with one degree of freedom. Then I phi'' = G sin(phi), where I = (N + 1) m l²/3 + N M
- * l² and G = g l ((N + 1) m/2 + N M). A link has the mass m, and a bar has the mass M. The tests integrate this
- * equation as reference. HAMEL_TEST_LONG runs more windows at more tolerances. */
+ * the constraint Jacobian depend on the other rows, and 2^N solution branches intersect. From the initial state used
+ * here, the windows remain parallelograms with one degree of freedom. Then I phi'' = G sin(phi), where I = (N + 1) m
+ * l²/3 + N M l² and G = g l ((N + 1) m/2 + N M). A link has the mass m, and a bar has the mass M. The tests integrate
+ * this equation as reference. HAMEL_TEST_LONG runs more windows at more tolerances. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -228,7 +228,7 @@ static void tangent(const double q[4], const double along[4], double out[4]) {
     for (int k = 0; k < 4; k++) out[k] /= part;
 }
 
-/* Moves along the curve by an arc length with the classical Runge-Kutta method, with short steps next to the
+/* Moves along the curve by an arc length with the classical Runge-Kutta method, with short steps near the
  * swing-over. */
 static void follow(double q[4], double along[4], double length, double step) {
     int steps = 1 + (int)(length / step);

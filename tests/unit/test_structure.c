@@ -67,8 +67,8 @@ static void a_rotating_knife_edge_is_catastatic(void **state) {
     hamel_report_free(r);
 }
 
-/* Papastavridis 2.2: t, or the term B in a·q' + B = 0, makes a linear constraint rheonomic. For nonlinear
- * constraints only t does. */
+/* Papastavridis 2.2: t, or the term B in a·q' + B = 0, makes a linear constraint rheonomic. A nonlinear constraint is
+ * rheonomic only if it contains t. */
 static void a_term_free_of_velocities_makes_a_linear_constraint_rheonomic(void **state) {
     static const struct {
         const char *equation;
@@ -107,8 +107,8 @@ static void append(char *text, size_t room, const char *more) {
     snprintf(text + used, room - used, "%s", more);
 }
 
-/* If the force on y is zero on the branch of the start (x = 0.3, t = 0), the momentum of y is conserved on this branch.
- * If the force is zero on all branches, the momentum is conserved without a condition. */
+/* If the force on y is zero on the branch that contains the initial state (x = 0.3, t = 0), the momentum of y is
+ * conserved on this branch. If the force is zero on all branches, the momentum is conserved without a condition. */
 static void quantities_conserved_on_one_branch_are_reported_for_it(void **state) {
     static const struct {
         const char *force, *conserved, *regional, *condition;
@@ -160,8 +160,8 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
     }
 }
 
-/* Properties of constraints must be checked on all branches. Only on branches that do not contain the start, c depends
- * on t and d does work. */
+/* Properties of constraints must be checked on all branches. Only on branches that do not contain the initial state, c
+ * depends on t and d does work. */
 static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     (void)state;
     hamel_report *r = fixture_report(
@@ -173,7 +173,8 @@ static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     hamel_report_free(r);
 }
 
-/* The constraint is integrable on every branch that differs from the branch of the start in one operator only. */
+/* The constraint is integrable on every branch that differs from the branch of the initial state in one operator
+ * only. */
 static void verdicts_include_combinations_of_branches(void **state) {
     (void)state;
     hamel_report *r =

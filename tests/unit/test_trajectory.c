@@ -25,7 +25,7 @@ typedef struct world {
     hamel_error error;
 } world;
 
-/* Opens a model and evaluates its start, without starting the integration. */
+/* Opens a model and evaluates its initial state, without starting the integration. */
 static void open(world *w, const char *members, const char *simulation) {
     *w = (world){.model = fixture_model(members, simulation), .poll = flag_poll_of(false)};
     assert_int_equal(trajectory_create(&w->l, w->model, &w->error), HAMEL_OK);

@@ -116,8 +116,8 @@ static void states_with_nearly_dependent_constraints_are_not_compared(void **sta
 
 /* A constraint such as z'^2 + x'^2 = w'^2 describes a cone of velocities. At its apex, where the velocities vanish, the
  * gradient vanishes and the motion is undefined. States that are projected to the apex must not be compared. The first
- * two systems have other states near the start. The third system has no other states, because its second constraint
- * implies w'^2 <= (x'^2 + z'^2)/9. */
+ * two systems have other states near the initial state. The third system has no other states, because its second
+ * constraint implies w'^2 <= (x'^2 + z'^2)/9. */
 static void apexes_of_cones_are_left_out(void **state) {
     (void)state;
     static const char *const coordinates =

@@ -320,8 +320,8 @@ static void expressions_that_may_be_0_are_not_divisors(void **state) {
     written_close(&e);
 }
 
-/* Bennett's linkage has four bars that move in space and more freedom than the number of its joints suggests. Without a
- * limit, solving for its velocities takes twenty times the work budget (measured). */
+/* Bennett's linkage has four bars that move in space, and more degrees of freedom than the number of its joints
+ * suggests. Without a limit, solving for its velocities takes twenty times the work budget (measured). */
 static void the_work_is_limited(void **state) {
     (void)state;
     written_example e;
