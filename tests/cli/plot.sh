@@ -21,8 +21,8 @@ import sys, xml.etree.ElementTree as tree
 for e in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}polyline"):
     if e.get("stroke") == sys.argv[2]: print(e.get("points").replace(",", " "))
 P
-# Counts the pixels of a PNG with a colour (RRGGBB) between two columns of pixels, and their largest distance from the
-# line y = b - a x. Reverses the filters of the rows (PNG 1.2, chapter 6).
+# Counts the pixels of a PNG with a colour (RRGGBB) between two columns of pixels. Also computes the largest distance of
+# these pixels from the line y = b - a x. Reverses the filters of the rows (PNG 1.2, chapter 6).
 cat >pixels.py <<'P'
 import struct, sys, zlib
 data, colour, x0, x1, a, b = open(sys.argv[1], "rb").read(), bytes.fromhex(sys.argv[2]), *map(float, sys.argv[3:7])

@@ -42,7 +42,7 @@ static void a_full_disk_rejects_jobs_and_loses_none(void **state) {
     size_t accepted = 0, refused = 0;
     assert_non_null(ids);
     start_with_small_files(1024 * 1024, &before);
-    char *running = submit(&d, oscillator(system, sizeof system, "busy", 1e9, 2)); /* keeps the other jobs waiting */
+    char *running = submit(&d, oscillator(system, sizeof system, "busy", 1e9, 2)); /* occupies the only worker */
     snprintf(padded, sizeof padded, "%15000s%s", "", oscillator(system, sizeof system, "disk", 10, 11));
     while (accepted < 2000 && refused < 3) {
         answer a = ask(&d, "POST", "/v1/jobs", json_type, padded);
@@ -274,7 +274,7 @@ static void a_shutdown_under_load_is_orderly(void **state) {
         assert_int_equal(write(streams[k], request, (size_t)length), length);
     }
     for (size_t k = 0; k < STREAMS; k++) wait_for_bytes(streams[k]);
-    kill(d.pid, SIGINT); /* after SIGTERM the streams may continue for most of the grace period */
+    kill(d.pid, SIGINT); /* not SIGTERM, after which the streams may continue for most of the grace period */
     static char rest[1 << 20];
     size_t with_last_word = 0;
     for (size_t k = 0; k < STREAMS; k++) {

@@ -213,7 +213,7 @@ static int by_time(const void *x, const void *y) {
     return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Returns true if the state `after` may follow `before`. */
+/* Returns true if a job can change from the state `before` to the state `after`. */
 static bool may_follow(said before, said after) {
     if (before == SAID_GONE) return after == SAID_GONE;
     if (after == SAID_GONE) return true;

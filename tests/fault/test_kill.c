@@ -201,7 +201,7 @@ static void repeated_kills_do_not_count_against_a_job(void **state) {
     const char *const one[] = {"--workers", "1", NULL};
     daemon_start(&d, one);
     char *id = submit(&d, oscillator(system, sizeof system, "long", 40000, 40001));
-    for (int i = 0; i < 8; i++) { /* usually before the run has stored a row */
+    for (int i = 0; i < 8; i++) { /* each kill usually occurs before the run has stored a row */
         wait_for_status(&d, id, "running");
         daemon_end(&d, SIGKILL);
         daemon_start_again(&d, one);

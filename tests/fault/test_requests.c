@@ -50,7 +50,7 @@ static void check_starved(const question *q, const answer *a, long nth) {
     bool whole = a->status == q->good, none = a->status == 0;
     /* 500 if the store runs out of memory, which the daemon reports as a storage problem */
     bool told = a->status == 503 || a->status == 500;
-    bool bounded = a->status == 422 && strstr(a->body, "memory"); /* an analysis reports its memory limit */
+    bool bounded = a->status == 422 && strstr(a->body, "memory"); /* 422 if an analysis reports its memory limit */
     if (!whole && !none && !told && !bounded)
         print_error("%s, allocation %ld: %ld %s\n", q->name, nth, a->status, a->body);
     assert_true(whole || none || told || bounded);

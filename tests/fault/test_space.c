@@ -221,8 +221,8 @@ static void a_store_shrinks_when_jobs_are_deleted(void **state) {
     }
     double until = hang_time();
     while ((size_of("") > 6 * MIB || size_of("-wal") > 4 * MIB) && now_seconds() < until) sleep_seconds(0.1);
-    print_message("%.1f MB before the deletion, then %.1f MB and a log of %.1f MB\n", 1e-6 * (double)full,
-                  1e-6 * (double)size_of(""), 1e-6 * (double)size_of("-wal"));
+    print_message("the store has %.1f MB before the deletion and %.1f MB after it; the log has %.1f MB\n",
+                  1e-6 * (double)full, 1e-6 * (double)size_of(""), 1e-6 * (double)size_of("-wal"));
     assert_true(full > 20 * MIB);
     assert_true(size_of("") <= 6 * MIB);
     assert_true(size_of("-wal") <= 4 * MIB);

@@ -277,8 +277,8 @@ static void record(const char *method, const char *path, const char *body, size_
     cJSON_Delete(line);
 }
 
-/* Checks two properties of every response. Its headers forbid browsers to use it as a page, and its body does not
- * contain the path of the data directory. */
+/* Checks two properties of every response. The headers must forbid browsers to use the response as a page, and the body
+ * must not contain the path of the data directory. */
 static void check_answer(const test_daemon *d, const answer *a) {
     char value[512];
     assert_true(answer_header(a, "X-Content-Type-Options", value, sizeof value));

@@ -22,7 +22,7 @@ store *open_url(const char *url);
 int open_fresh(void **state);
 int close_tested(void **state);
 
-/* Set-up and tear-down of a group. They start and stop a PostgreSQL server. */
+/* Set-up and tear-down of a group: start and stop a PostgreSQL server. */
 int start_server(void **state);
 int stop_server(void **state);
 

@@ -236,7 +236,7 @@ static void check_way(const way *w, const char *kind, const char *id, int looker
     assert_int_equal(status_as(looker, w->method, path, NULL), w->own);
 }
 
-/* Submits and waits for the end. */
+/* Submits a job or a batch and waits for its end. */
 static char *submit_to(const char *kind, const char *body) {
     const char *headers[] = {"Content-Type: application/json", "Prefer: wait=60", owners[ANN].header, NULL};
     char path[32];

@@ -245,7 +245,7 @@ static void a_disconnected_client_ends_its_process(void **state) {
     assert_true(send(s, head, strlen(head), MSG_NOSIGNAL) > 0);
     assert_true(send(s, body, strlen(body), MSG_NOSIGNAL) > 0);
     pid_t busy = busy_process();
-    kill(busy, SIGSTOP); /* the process cannot notice the disconnection */
+    kill(busy, SIGSTOP); /* a stopped process cannot detect the disconnection */
     close(s);
     wait_until_gone(busy);
     check_complete(2);
@@ -264,7 +264,7 @@ static void memory_and_descriptors_are_released(void **state) {
     for (size_t k = 0; k < COSTLY; k++) begin(&errands[k], body, NULL);
     for (size_t k = 0; k < COSTLY; k++) expect_end(&errands[k], 200, "# system: hamilton");
     size_t after = daemon_resident_bytes(&d);
-    print_message("daemon: %zu kB before, %zu kB after\n", before / 1024, after / 1024);
+    print_message("the daemon uses %zu kB before the analyses and %zu kB after them\n", before / 1024, after / 1024);
     if (slowness() <= 1) assert_true(after < before + 4 * 1024 * 1024);
     for (double until = hang_time(); daemon_descriptors(&d) > files; sleep_seconds(0.01))
         assert_true(now_seconds() < until);
@@ -272,7 +272,7 @@ static void memory_and_descriptors_are_released(void **state) {
     size_t count = processes_of(&d, children);
     for (size_t k = 0; slowness() <= 1 && k < count; k++) {
         const test_daemon it = {.pid = children[k]};
-        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024); /* processes that have grown are replaced */
+        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024); /* processes whose memory has grown are replaced */
     }
     end();
 }
@@ -357,7 +357,8 @@ static void all_processes_end_when_the_daemon_is_killed(void **state) {
     daemon_remove(&d);
 }
 
-/* The daemon cannot replace the spawner process. It exits so that a service manager can restart it. */
+/* The daemon cannot replace the spawner process. If this process is killed, the daemon exits so that a service manager
+ * can restart the daemon. */
 static void the_daemon_exits_if_its_spawner_is_killed(void **state) {
     (void)state;
     enum { CANNOT_SERVE = 5 };

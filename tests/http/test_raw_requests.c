@@ -121,7 +121,8 @@ static void a_raw_request_is_answered_as_in_the_table(void **state) {
     }
     assert_true(closed);
     assert_int_equal(status_of(out), r->status);
-    assert_int_equal(!second, r->closes); /* each request has one response */
+    assert_int_equal(!second,
+                     r->closes); /* the second request has a response if and only if the connection stays open */
     if (second) assert_memory_equal(second, "X-Request-Id: behind", 20);
     assert_null(strstr(out, "/smuggled"));
     free(out);

@@ -99,7 +99,8 @@ static void a_quota_counts_active_jobs_and_stored_bytes(void **state) {
     finish(number, attempt);
     store_counts counts;
     assert_int_equal(tested->kind->counts(tested, &counts), STORE_OK);
-    const int alone = JOB_BASE_BYTES + 3, run = 160 + 4; /* description and name; rows, header and summary */
+    const int alone = JOB_BASE_BYTES + 3,
+              run = 160 + 4; /* sizes of description and name, and of rows, header and summary */
     assert_int_equal(counts.bytes, 3 * alone + run);
     assert_int_equal(counts.queued, 2);
     assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 3 * alone + run - 1}), STORE_FULL);

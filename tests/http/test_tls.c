@@ -302,8 +302,8 @@ static void handshakes_cost_little_and_other_clients_are_served(void **state) {
     double seconds = now_seconds() - begin;
     cpu = daemon_cpu_seconds(&d) - cpu;
     for (size_t k = 0; k < OPEN; k++) close(sockets[k]);
-    print_message("%zu ClientHellos in %.1f s: %.2f s of processor time, slowest response %.3f s\n", count, seconds,
-                  cpu, slowest);
+    print_message("%zu ClientHellos in %.1f s: %.2f s of CPU time, slowest response %.3f s\n", count, seconds, cpu,
+                  slowest);
     assert_true(cpu < (1 + 0.5 * seconds) * slowness());
     assert_true(slowest < 5 * slowness());
 }

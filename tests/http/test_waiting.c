@@ -166,7 +166,7 @@ static void one_token_cannot_use_all_waiting_slots(void **state) {
 
 /* ---- clients that do not read ----------------------------------------------------------------------------------- */
 
-/* Submits a job with a long name. Its description has almost 1 MiB. */
+/* Submits a job whose name is so long that the description has almost 1 MiB. */
 static char *submit_large(void) {
     static char system[LARGE + SYSTEM_BYTES], name[LARGE + 1];
     memset(name, 'n', LARGE);

@@ -12,7 +12,8 @@ seconds=${HAMEL_SOAK_SECONDS:-1800}
 start_daemon --keep-bytes 2e7
 
 resident() { awk '/VmRSS/ { print $2 }' "/proc/$daemon/status"; }
-# `ask` PATH CONNECTIONS SECONDS: sends requests with wrk; adds their number to $all and that of errors to $errors.
+# `ask` PATH CONNECTIONS SECONDS: sends requests with wrk; adds their number to $all and the number of errors to
+# $errors.
 ask() {
     wrk -t1 -c"$2" -d"$3s" --timeout 20s -s post.lua "$url$1" >out 2>&1
     read -r n e _ < <(numbers out)

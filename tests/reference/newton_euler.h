@@ -25,7 +25,7 @@ typedef struct ne_end {
 
 typedef enum ne_kind {
     NE_COINCIDENT,
-    NE_DISTANCE, /* keeps the initial distance */
+    NE_DISTANCE, /* the points keep their initial distance */
     NE_REVOLUTE,
     NE_PRISMATIC,
     NE_FIXED,

@@ -1,8 +1,9 @@
 /* test_examples.c — every example passes its own checks and invariants, and all its formulations agree.
  *
- * Each example is run with its own method and with BDF, which solves for the states and projects them in another way.
- * The examples embedded in the programs are run through the two functions that the daemon and the command line call.
- * Each test has the name of its example. If a check fails, the test prints the check and its error. */
+ * Each example is run with its own method and with BDF, which uses another integration formula and another projection
+ * onto the constraints. The examples embedded in the programs are run through the two functions that the daemon and the
+ * command line call. Each test has the name of its example. If a check fails, the test prints the check and its
+ * error. */
 #include "api/analyze.h"
 
 #include <math.h>

@@ -28,7 +28,7 @@
 enum { PATH_SIZE = 1024, REASON_SIZE = 1200, MOST_TIMES = 1000 };
 static const double run_seconds = 120;
 
-/* The data of a case while it is checked. case_close frees them, also after a failure. */
+/* The data of a case while it is checked. case_close frees the data, also after a failure. */
 typedef struct reference_case {
     char folder[PATH_SIZE];
     cJSON *system, *expected;

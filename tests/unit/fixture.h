@@ -41,8 +41,8 @@ graph_node fixture_node(fixture *f, const char *text);
  * are zero. */
 double fixture_value(const graph *g, graph_node node, const program_inputs *in);
 
-/* A state at which fixture_value_at and fixture_entry_at evaluate nodes. They use the parameter values of the
- * description. */
+/* A state at which fixture_value_at and fixture_entry_at evaluate nodes. These functions use the parameter values of
+ * the description. */
 enum { FIXTURE_MOST = 12 };
 typedef struct fixture_point {
     double t, q[FIXTURE_MOST], v[FIXTURE_MOST], a[FIXTURE_MOST], lambda[FIXTURE_MOST];

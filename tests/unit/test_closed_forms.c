@@ -149,8 +149,8 @@ static void a_free_body_follows_euler_and_poinsot(void **state) {
  * u2)(u - u3), u1 < u < u2 < u3: Goldstein, section 5.7. */
 static double top_height(double t, const double *p) {
     double A = p[0], P = p[1], S = p[2], w = p[3], u2 = p[4];
-    /* E2 is twice the energy, from the start, where the tilt rate is zero. u1 and u3, the other roots of the cubic,
-     * follow from their sum and product. */
+    /* E2 is twice the energy of the initial state, in which the tilt rate is zero. u1 and u3, the other roots of the
+     * cubic, follow from their sum and product. */
     double E2 = 2 * w * u2 + pow(P - S * u2, 2) / (A * (1 - u2 * u2));
     double sum = (A * E2 + S * S) / (2 * A * w) - u2;
     double product = P * S / (A * w) - 1 - sum * u2;

@@ -34,7 +34,7 @@ typedef struct passage {
     "], `simulation`: {`stop`: 1, `initialization`: `project`}}"
 
 static const passage passages[] = {
-    /* a blade that rotates by 90 degrees, with the velocity of x and with a mixed quasi-velocity */
+    /* a blade that rotates by 90 degrees; the quasi-velocities are x' and th', then 2 x' and th' + x' */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "0", "0",
            "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
      2.5, M_PI / 2, "cos(th), in y' (constraint edge)"},

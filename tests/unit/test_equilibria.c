@@ -147,8 +147,8 @@ static void a_hoop_is_decided_at_its_critical_speed(void **state) {
            {HOOP("9.80999"), {0}, STABLE, LEAST, 0, 2});
 }
 
-/* The same bead as a particle on a hoop whose orientation is w t. Time occurs in the description, but the equations of
- * motion do not depend on it. */
+/* A bead described as a particle on a hoop whose orientation is the angle w t. Time occurs in the description, but the
+ * equations of motion do not depend on it. */
 #define TURNED(w)                                                                                              \
     "`parameters`: {`w`: `" w "`}, `coordinates`: [{`name`: `th`, `initial`: 0.3}], `gravity`: [0, 0, -9.81]," \
     "`particles`: [{`name`: `bead`, `mass`: 2, `position`: [`sin(th)*cos(w*t)`, `sin(th)*sin(w*t)`, `-cos(th)`]}]"

@@ -166,8 +166,8 @@ static void directions_are_distinguished(void **state) {
     record_free(r);
 }
 
-/* The integrator takes one long step along a parabola. The parabola is above the bar only for the time 2
- * sqrt(2·1e-6/10) = 9e-4. */
+/* The integrator takes one long step along a parabola. The event function is positive only near the vertex, for the
+ * time 2 sqrt(2·1e-6/10) = 9e-4. */
 static void a_double_crossing_within_a_step_is_found(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `y`, `velocity`: 10}], `kinetic_energy`: `y'^2/2`, "
@@ -321,7 +321,8 @@ static void an_impulse_respects_the_active_constraints(void **state) {
     assert_int_equal(r->count, 1);
     assert_near("a'", r->event_records[0].after[3], -0.5, 1e-12);
     assert_near("b'", r->event_records[0].after[4], -0.5, 1e-12);
-    assert_near("impulse", r->event_records[0].impulses[0], -4 * 1.5, 1e-12); /* impulse for the total mass */
+    assert_near("impulse", r->event_records[0].impulses[0], -4 * 1.5,
+                1e-12); /* the total mass 4 times the velocity change */
     record_free(r);
 }
 

@@ -132,7 +132,7 @@ static void velocities_satisfy_the_constraints_for_any_momenta(void **state) {
     assert_int_equal(variables_velocities(x, 0, q, p, v, &error), HAMEL_OK);
     assert_near("rod", 2 * (q[0] * v[0] + q[1] * v[1]), 1, 1e-14);
     assert_near("norm", q[2] * v[2] + q[3] * v[3] + q[4] * v[4] + q[5] * v[5], 0, 1e-14);
-    assert_near("velocity across the rod", -q[1] * v[0] + q[0] * v[1], (-q[1] * 1 + q[0] * 2) / 2, 1e-14);
+    assert_near("velocity perpendicular to the rod", -q[1] * v[0] + q[0] * v[1], (-q[1] * 1 + q[0] * 2) / 2, 1e-14);
     variables_free(x);
     dynamics_free(k);
     hamel_model_free(model);
@@ -230,8 +230,8 @@ static void the_hamiltonian_is_conserved(void **state) {
     motion_free(&m);
 }
 
-/* Compares with differences the change of q' due to changes of q and p, and q'' computed from p'. Also checks the
- * inverse of the first map. */
+/* Compares the change of q' due to changes of q and p, and q'' computed from p', with central differences. Also checks
+ * that the change of p follows from the changes of q and q'. */
 static void derivatives_of_the_maps_agree_with_differences(void **state) {
     (void)state;
     hamel_error error = {0};

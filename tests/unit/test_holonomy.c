@@ -313,7 +313,8 @@ static void a_different_verdict_from_the_start_is_reported(void **state) {
         if (r->integrable != cases[k].integrable ||
             start->differs != (cases[k].at_start != cases[k].integrable || cases[k].condition) ||
             start->integrable != cases[k].at_start)
-            fail_msg("%s: %zu, from the start %zu", cases[k].equation, r->integrable, start->integrable);
+            fail_msg("%s: %zu integrable combinations, %zu at the initial configuration", cases[k].equation,
+                     r->integrable, start->integrable);
         if (start->differs) assert_int_equal(start->accessible_dimension, 3 - start->integrable);
         assert_int_equal(start->conditions.count, cases[k].condition != NULL);
         if (cases[k].condition != NULL) assert_string_equal(start->conditions.items[0], cases[k].condition);

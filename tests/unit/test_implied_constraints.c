@@ -34,7 +34,8 @@ static void assert_implied(const char *system, const char *constraints, const ch
         motion with;
         run(system, both, FORMULATIONS[i], &with);
         double difference = motion_difference(&alone, &with);
-        if (!(difference < 1e-8)) fail_msg("%s, with %s: %g apart", FORMULATIONS[i], implied, difference);
+        if (!(difference < 1e-8))
+            fail_msg("%s, with %s: the trajectories differ by %g", FORMULATIONS[i], implied, difference);
         motion_free(&with);
     }
     motion_free(&alone);

@@ -132,7 +132,7 @@ static void a_wheel_may_be_either_end_of_a_joint_with_a_surface_at_rest(void **s
            CONSTRAINT_VELOCITY, "x' - 2*angular_velocity(A, 2)", "y' + 2*angular_velocity(A, 1)", "z'");
 }
 
-/* The second body rolls on a surface fixed to the axes of the first. The contact point is Q = B − 0.5 (−sin a, cos
+/* The second body rolls on a surface that is fixed to the first body. The contact point is Q = B − 0.5 (−sin a, cos
  * a). */
 static void a_wheel_rolls_on_a_moving_body(void **state) {
     (void)state;

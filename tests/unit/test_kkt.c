@@ -108,7 +108,7 @@ static void methods_agree(void **state) {
     "`constraints`: [{`name`: `rod[1]`, `equation`: `x[1]^2 + y[1]^2 = 1`},"                                    \
     "{`name`: `rod[i]`, `for`: `i = 2..N`, `equation`: `(x[i]-x[i-1])^2 + (y[i]-y[i-1])^2 = 1`}"
 
-/* Factors and solves the system by the current method of k. Stores x, then lambda, in `out`. */
+/* Factors and solves the system with the current method of k. Stores x, then lambda, in `out`. */
 static void solve_by(kkt *k, const hamel_model *model, const double *values, double *out) {
     assert_int_equal(kkt_factor(k, values), HAMEL_OK);
     assert_int_equal(

@@ -87,7 +87,7 @@ static void springs_have_their_frequencies(void **state) {
         "`potential_energy`: `25*sum(i, 0, N, (x[i+1] - x[i])^2)`,"
         "`constraints`: [{`name`: `left`, `equation`: `x[0] = 0`}, {`name`: `right`, `equation`: `x[N+1] = 0`}]",
         true, (const double(*)[2])chain, 8);
-    /* Papastavridis, example 3.5.10: equilibrium r = b + m g/k; k/m and g/r */
+    /* Papastavridis, example 3.5.10: at the equilibrium r = b + m g/k, ω² is k/m and g/r */
     const double elastic[][2] = {{0, sqrt(g / (1 + 0.3 * g / 40))}, {0, sqrt(40 / 0.3)}};
     expect_modes("elastic pendulum",
                  "`coordinates`: [{`name`: `r`, `initial`: 1}, `f`], `kinetic_energy`: `0.15*(r'^2 + r^2*f'^2)`,"
@@ -130,7 +130,7 @@ static void rolling_and_rotation_change_frequencies(void **state) {
     hamel_linearization_free(l);
     /* Foucault's pendulum: in a frame that rotates at Ω, its two circular motions have the frequencies √(g/l) ± Ω */
     const double foucault[][2] = {{0, sqrt(g / 2) - 0.4}, {0, sqrt(g / 2) + 0.4}};
-    expect_modes("turning frame",
+    expect_modes("rotating frame",
                  "`parameters`: {`W`: 0.4}, `coordinates`: [`x`, `y`],"
                  "`kinetic_energy`: `((x' - W*y)^2 + (y' + W*x)^2)/2`, `potential_energy`: `9.81/2*(x^2 + y^2)/2`",
                  true, foucault, 2);

@@ -299,7 +299,7 @@ static void the_limit_of_wall_time_holds_within_large_steps(void **state) {
         double spent = (double)(clock() - began) / CLOCKS_PER_SEC;
         if (r->summary.outcome != HAMEL_INCOMPLETE)
             fail_msg("%s: %s", chosen[i], r->error.count ? r->error.faults[0].message : "it ends");
-        if (spent > most) fail_msg("%s takes %g s of %g s", chosen[i], spent, limit);
+        if (spent > most) fail_msg("%s takes %g s with a time limit of %g s", chosen[i], spent, limit);
         record_free(r);
     }
     free(text);

@@ -82,7 +82,7 @@ static void directions_select_roots(void **state) {
     drop(&w);
 }
 
-/* Both roots are within the first step, because the integration of x = t is exact. */
+/* The two roots are within the first step, because the integration of x = t is exact. */
 static void two_roots_within_a_step_are_found(void **state) {
     (void)state;
     world w;

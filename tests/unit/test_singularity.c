@@ -159,7 +159,7 @@ static void rows_near_level_positions_are_accurate(void **state) {
     pass(&(windows){5, 1, 1, 1, 1, 1}, "auto", 1e-8, "`stop`: 2, `samples`: 201", 2);
 }
 
-/* Tests rows at the singularity itself, and runs that end at it, shortly before it or shortly after it. */
+/* Tests rows at the singularity, and runs that end at the singularity, shortly before or shortly after. */
 static void runs_may_end_at_a_level_position(void **state) {
     (void)state;
     static const double off[] = {0, 1e-12, -1e-12, 1e-8, -1e-8, 1e-4, -1e-4, -1e-2};

@@ -63,8 +63,8 @@ static sparse *create(const entries *e) {
     return s;
 }
 
-/* Both factorizations are backward stable and the condition numbers are below 1e3, so 1e-11 is sufficient for n =
- * 60. */
+/* The sparse and the dense factorization are backward stable, and the condition numbers are below 1e3, so 1e-11 is
+ * sufficient for n = 60. */
 static void solutions_agree_with_the_dense_factorization(void **state) {
     (void)state;
     uint64_t seed = 42;

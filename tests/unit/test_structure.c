@@ -333,8 +333,8 @@ static void forces_prevent_conservation_of_momenta_and_energy(void **state) {
     expect_names(&r->conserved, "");
     assert_false(r->conservative);
     hamel_report_free(r);
-    /* These forces do no work. The analysis must find the Jacobi integral, although the system is not reported as
-     * conservative. */
+    /* The forces (z', −y') do no work. The analysis must find the Jacobi integral, although the system is not reported
+     * as conservative. */
     r = fixture_report("`coordinates`: [`y`, `z`], `kinetic_energy`: `y'^2 + z'^2`,"
                        "`generalized_forces`: {`y`: `z'`, `z`: `-y'`}");
     expect_names(&r->conserved, "jacobi_integral()");

@@ -369,7 +369,8 @@ static void exhausted_memory_outweighs_errors_found_before(void **state) {
     assert_true(exhausted > 10 && complete > 10);
 }
 
-/* The lookup tables of the graph need about five times as much memory as its nodes. They are released before a run. */
+/* The lookup tables of the graph need about five times as much memory as its nodes. The tables are released before a
+ * run. */
 static void a_model_that_runs_keeps_little_of_its_derivation(void **state) {
     (void)state;
     static const char members[] =

@@ -127,7 +127,7 @@ static hamel_status factor_at(dynamics *k, double angle) {
     return velocity_basis_factor(k->motion.basis, k->values + d->A.at, k->values + d->C.at);
 }
 
-/* Sets u[freedom] to the independent velocities at the velocities v[N]: quasi-velocities, then velocities of
+/* Computes the independent velocities u[freedom] from the velocities v[N]: quasi-velocities, then velocities of
  * coordinates. */
 static void velocities_of(const velocity_basis *basis, const double *values, const double *v, double *u) {
     double all[N] = {0};

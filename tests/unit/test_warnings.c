@@ -28,8 +28,8 @@ static void check(const expectation *list, size_t count) {
         const hamel_system *s = model->system;
         const char *found = s->warning_count ? s->warnings[0] : "no warning";
         if (s->warning_count != (list[i].warning != NULL) || (list[i].warning && !strstr(found, list[i].warning)))
-            fail_msg("%s\n  found %zu, the first: %s\n  expected: %s", list[i].members, s->warning_count, found,
-                     list[i].warning ? list[i].warning : "none");
+            fail_msg("%s\n  found %zu warnings, first warning: %s\n  expected: %s", list[i].members, s->warning_count,
+                     found, list[i].warning ? list[i].warning : "none");
         hamel_model_free(model);
     }
 }

@@ -87,7 +87,7 @@ static void generated_c_computes_the_accelerations(void **state) {
     }
 }
 
-/* The name of an example, or the text of a description. */
+/* Opens `name`, which is the name of an example or the text of a description. */
 static void open_named_or_text(written_example *e, const char *name, const char *as) {
     if (name[0] == '{')
         written_open(e, name, as);
