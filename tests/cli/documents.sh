@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the commands in documents and in --help, and compares their output. Each command is one test. TAP.
+# Runs the commands in documents and in --help, and compares their output with the expected output. Each command is one
+# test. TAP.
 #
 # In a code block, a line that begins with "$ " is a command. The following lines are its expected output, where "..."
 # matches anything, and decimals beyond the sixth are ignored. If no output follows, only the exit status is checked. If

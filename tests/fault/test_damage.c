@@ -1,7 +1,7 @@
 /* test_damage.c — a store with values that no release has written, or with bytes changed at random. The daemon must
  * read the store, run its jobs, report errors, and continue.
  *
- * test_damage [ROUNDS [SEED]] 3 rounds by default; 100 with HAMEL_TEST_LONG
+ * Usage: test_damage [ROUNDS [SEED]]. The default is 3 rounds, or 100 with HAMEL_TEST_LONG.
  *
  * A round changes 100 values. */
 #include "server/jobs/store.h"

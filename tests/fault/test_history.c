@@ -1,6 +1,6 @@
 /* test_history.c — checks that the replies to clients are consistent with a possible history of the store.
  *
- * test_history [OPERATIONS [SEED]] 4,000 by default; 100,000 with HAMEL_TEST_LONG
+ * Usage: test_history [OPERATIONS [SEED]]. The default is 4,000 operations, or 100,000 with HAMEL_TEST_LONG.
  *
  * Clients submit, read, list, cancel, delete and read results concurrently, while the daemon is killed, suspended and
  * restarted. Each operation is recorded with its reply and the interval in which it took effect. At the end the replies
@@ -221,8 +221,8 @@ static bool may_follow(said before, said after) {
     return after == before;                  /* final states do not change */
 }
 
-/* Checks the operations on one job, sorted by their end times. Operation i is later than operation k if i starts after
- * k has ended. */
+/* Checks that the operations on one job, sorted by their end times, are consistent with one sequence of states.
+ * Operation i is later than operation k if i starts after k has ended. */
 static size_t check_job(const operation *of, size_t count) {
     size_t violations = 0;
     for (size_t i = 0; i < count; i++) {

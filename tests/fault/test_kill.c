@@ -1,7 +1,7 @@
 /* test_kill.c — SIGKILL at random times while jobs are submitted and run. No accepted job may be lost, and every result
  * must equal that of an undisturbed run.
  *
- * test_kill [JOBS KILLS [SEED]] a short test by default; 1,000 jobs and 10 kills with HAMEL_TEST_LONG
+ * Usage: test_kill [JOBS KILLS [SEED]]. The default is a short test, or 1,000 jobs and 10 kills with HAMEL_TEST_LONG.
  *
  * One thread submits jobs and records each response 201. Another thread kills the daemon and restarts it with the same
  * data. At the end all recorded jobs must complete. No other jobs may exist, except jobs whose response 201 was

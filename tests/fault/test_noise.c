@@ -1,7 +1,7 @@
 /* test_noise.c — sends requests with bytes changed, removed, duplicated and moved. The daemon must respond or close the
  * connection, leak no descriptor, and serve other clients.
  *
- * test_noise [COUNT [SEED]] 3,000 by default; 200,000 with HAMEL_TEST_LONG
+ * Usage: test_noise [COUNT [SEED]]. The default is 3,000 requests, or 200,000 with HAMEL_TEST_LONG.
  *
  * The seed is fixed, so failures are reproducible. If a test fails, it prints the last bytes that were sent. */
 #include "tests/http/daemon.h"

@@ -1,8 +1,8 @@
 /* fuzz_expression.c — passes arbitrary bytes to the parser as an expression, an equation and a range.
  *
- * The target checks the parser's contract, in addition to the sanitizers. A failure adds exactly one error with
- * a message and a column inside the input. Postfix code never pops from an empty stack, never needs more than
- * `depth` values, and leaves one value; its sums enclose their bodies. */
+ * The target checks the parser's contract, in addition to the sanitizers. A failure adds exactly one error with a
+ * message and a column inside the input. Postfix code never pops from an empty stack, never needs more than `depth`
+ * values, and leaves one value. Each sum has an end item after its body. */
 #include "engine/text/parser.h"
 
 #include <stdio.h>

@@ -83,7 +83,7 @@ static void owners_with_one_slot_each_keep_it(void **state) {
     cpu_slots_destroy(&slots);
 }
 
-/* A free slot is granted to the owner without one, even if that owner has used more CPU time and waited for less
+/* A free slot is granted to the owner without a slot, even if that owner has used more CPU time and waited for less
  * time. */
 static void a_free_slot_is_granted_to_the_owner_without_one(void **state) {
     (void)state;

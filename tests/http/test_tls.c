@@ -368,8 +368,8 @@ static void replace(const char *from, const char *to) {
     assert_int_equal(rename(from, to), 0);
 }
 
-/* A connection that was opened before the change continues. The daemon uses a new certificate and key only if they are
- * a valid pair. */
+/* A connection that was opened before the change of the certificate continues. The daemon uses a new certificate and
+ * key only if they are a valid pair. */
 static void certificates_are_read_again_on_sighup(void **state) {
     (void)state;
     char first[80], shown[80], shown_key[80], fresh[80], fresh_key[80];

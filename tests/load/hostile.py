@@ -29,7 +29,7 @@ SMALL = {
     "hamel": 1, "coordinates": [{"name": "a", "initial": 1}], "kinetic_energy": "a'^2/2",
     "potential_energy": "-9.81*cos(a)", "simulation": {"stop": 1, "samples": 3},
 }
-# A potential with many wells in six coordinates, so that every start of a search converges to some equilibrium.
+# A potential with many wells in six coordinates, so that a search from any initial point converges to some equilibrium.
 WELLS = {
     "hamel": 1, "coordinates": [{"name": f"x{i}", "initial": 0.1 * i} for i in range(6)],
     "kinetic_energy": " + ".join(f"x{i}'^2" for i in range(6)),

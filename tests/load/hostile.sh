@@ -22,7 +22,7 @@ echo hamel_unknown >unknown.token
 printf '{"tokens": [%s]}' "$(paste -sd, tokens)" >tokens.json
 start_daemon --tokens tokens.json --workers 2 --time-limit $limit --derive-limit 1
 
-# A request of 4 kB that takes minutes: the search for equilibria of 22 pursuers from 10,000 starts.
+# A request of 4 kB that takes minutes: the search for equilibria of 22 pursuers from 10,000 initial points.
 pursuers() {
     local k coordinates="" energy=0 potential=0 constraints=""
     for k in $(seq 22); do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks for leaks during long use of a daemon. TAP; part of `make test-long`. Takes up to an hour.
 #
-#   1. A million runs of a small pendulum on 64 connections cause no error, and memory is constant.
+#   1. A million runs of a small pendulum on 64 connections cause no error, and memory stays constant.
 #   2. Half an hour of runs and stored jobs, which retention deletes, cause no error. Memory and descriptors stay
 #      constant.
 #

@@ -214,8 +214,8 @@ static void turned(const double e[4], const double x[3], double out[3]) {
     for (int i = 0; i < 3; i++) out[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
 }
 
-/* Sets orientation and angular velocity of b from those of the previous body, `before` and w. Each angle adds its rate
- * times the current axis of its rotation. */
+/* Computes the orientation and angular velocity of b from the orientation `before` and the angular velocity w of the
+ * previous body. Each angle contributes its rate times its current axis of rotation to the angular velocity. */
 static void turn_link(const chain_link *link, const double before[4], const double w[3], ne_body *b) {
     double e[4], axis[3], step[4];
     memcpy(e, before, sizeof e);

@@ -341,8 +341,8 @@ static void a_small_coefficient_is_not_a_bracket(void **state) {
     }
 }
 
-/* The form is d(0.1 x³ y + 0.7 z), differentiated by hand. In doubles, 0.3 is not 3 times 0.1, but the form must count
- * as exact. */
+/* The form is d(0.1 x³ y + 0.7 z), differentiated by hand. In doubles, 0.3 is not 3 times 0.1, but the analysis must
+ * recognize the form as exact. */
 static void rounded_decimals_do_not_change_a_verdict(void **state) {
     (void)state;
     expect("`coordinates`: [{`name`: `x`, `initial`: 0.4}, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
@@ -460,8 +460,7 @@ static void a_ball_that_rolls_without_pivoting_moves_on_a_circle(void **state) {
                      "(-r*cos(ph))*held");
 }
 
-/* cosh² = 1 + sinh² is not among the rules of the algebra. That w − z is an integral is found from random states
- * only. */
+/* cosh² = 1 + sinh² is not among the rules of the algebra. Only random states show that w − z is an integral. */
 static void integrals_beyond_the_algebra_are_found_at_random_states(void **state) {
     (void)state;
     expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `z`, `w`],"

@@ -244,8 +244,8 @@ static void the_number_of_impacts_shows_digits_of_pi(void **state) {
     }
 }
 
-/* Pendulums of length 1 touch at rest. The outer ones swing alternately, each for half a period, with the initial
- * amplitude of the first one. */
+/* Pendulums of length 1 touch at rest. The outer pendulums swing alternately, each for half a period, with the initial
+ * amplitude of the first pendulum. */
 static void only_the_outer_pendulums_of_a_row_swing(void **state) {
     (void)state;
     record *r = record_run_well(

@@ -92,7 +92,7 @@ static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) 
     close_start(&s);
 }
 
-/* tanh is flat far away, and Newton's steps leave the domain of the logarithm. The message must contain the initial
+/* tanh is flat far from 0, and Newton's steps leave the domain of the logarithm. The message must contain the initial
  * values as the user specified them. */
 static void a_start_from_which_the_search_diverges_is_reported_as_given(void **state) {
     (void)state;
@@ -197,10 +197,10 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
     close_start(&s);
 }
 
-/* Computes a consistent start of a body that slides by s on another body A, in millimetres. All axes are parallel to
- * those of A. P and Q are points of the slider, and O is a point of A. Then (Q − P)·(P − O) = 0 depends on s alone. But
- * its terms contain differences of positions of some hundred mm, and velocities of some thousand mm/s. `more` is a
- * further constraint. */
+/* Computes consistent initial values of a body that slides by s on another body A, in millimetres. All axes are
+ * parallel to those of A. P and Q are points of the slider, and O is a point of A. Then (Q − P)·(P − O) = 0 depends on
+ * s alone. But its terms contain differences of positions of some hundred mm, and velocities of some thousand mm/s.
+ * `more` is a further constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];
     double x = random_between(seed, -1000, 1000), y = random_between(seed, -1000, 1000),

@@ -1,5 +1,5 @@
-/* test_integrate.c — engine/algebra/integrate.c: antiderivatives are checked by differentiation, and integrands
- * without a rule are left alone. */
+/* test_integrate.c — engine/algebra/integrate.c: antiderivatives are checked by differentiation, and integrands without
+ * a rule are not integrated. */
 #include "engine/algebra/integrate.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"

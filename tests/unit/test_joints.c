@@ -215,7 +215,7 @@ static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
 }
 
 /* A door on a hinge that is inclined by 0.3 swings like a pendulum in the field g sin 0.3. I is its moment of inertia
- * about the hinge. The axis has two components, so both orthogonal directions matter. */
+ * about the hinge. The axis has two nonzero components, so both orthogonal directions matter. */
 static void an_inclined_door_swings_about_its_hinge(void **state) {
     (void)state;
     static const char *const rest = "`stop`: 2, `samples`: 21, `rtol`: 1e-10, `atol`: 1e-12";
