@@ -124,8 +124,9 @@ typedef enum hamel_outcome {
 const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", "terminated", "incomplete" or "failed" */
 
 typedef struct hamel_residual {
-    const char *name;          /* name of the constraint */
-    double position, velocity; /* largest residuals in all rows, in the units of the equations; 0 without an equation */
+    const char *name; /* name of the constraint */
+    /* Largest residuals of all rows, in the units of the equation. If the constraint has no such equation, 0. */
+    double position, velocity;
     bool holonomic;
 } hamel_residual;
 
@@ -318,7 +319,8 @@ typedef struct hamel_regional {
  * general verdict if other combinations of the constraints can be integrated at that state. */
 typedef struct hamel_start_verdict {
     bool differs;
-    size_t velocity_rank, integrable, accessible_dimension; /* the last two are 0 if the verdict is undetermined */
+    /* If the verdict is undetermined, integrable and accessible_dimension are 0. */
+    size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;  /* undetermined if fewer constraints are independent at the initial state than nearby */
     hamel_names conditions; /* branches that cause the difference; empty if the initial state is singular */
 } hamel_start_verdict;
@@ -354,7 +356,8 @@ typedef struct hamel_report {
     hamel_coefficient *coefficients; /* nonzero, for `frame`; each pair of lower indices appears once */
     size_t coefficient_count;
     hamel_redundancy *redundancy; /* at the initial state */
-    hamel_names left_out;  /* constraints that the verdict ignores: on accelerations, or nonlinear in the velocities */
+    /* The verdict ignores constraints on accelerations and constraints that are nonlinear in the velocities. */
+    hamel_names left_out;
     hamel_names cyclic;    /* coordinates absent from the Lagrangian, the forces and the constraints */
     hamel_names conserved; /* quantities conserved until an event happens, written like outputs: "momentum(x)" */
     hamel_regional *conserved_while; /* quantities conserved on the branches of the initial state only */
@@ -393,8 +396,9 @@ typedef struct hamel_difference_check {
     double rates;     /* rates of ∂f along a path compared with A q'' − b */
     double largest, tolerance;
     const char *worst; /* coordinate or constraint with the largest difference; NULL if no difference is above 0 */
-    size_t decided, undecided; /* numbers of comparisons; undecided if too close to a kink or to the edge of a domain */
-    bool agree;                /* whether largest ≤ tolerance */
+    /* Numbers of comparisons. A comparison too close to a kink or to the edge of a domain is undecided. */
+    size_t decided, undecided;
+    bool agree; /* whether largest ≤ tolerance */
 } hamel_difference_check;
 
 typedef struct hamel_verification {
@@ -455,7 +459,7 @@ typedef struct hamel_linearization {
 
 /* A configuration in which the system can be at rest, or in which only cyclic coordinates change, at constant rates. */
 typedef struct hamel_equilibrium {
-    const double *q, *v, *lambda; /* n, n, m; v: the cyclic velocities kept, 0 for all others */
+    const double *q, *v, *lambda; /* n, n, m; v: initial velocities of cyclic coordinates, otherwise 0 */
     bool isolated;           /* no other equilibrium is close, apart from other phases of rotating cyclic coordinates */
     size_t family_dimension; /* 0 if isolated */
     double accuracy; /* uncertainty of q, relative for values above 1, if forces grow slower than linearly; else 0 */

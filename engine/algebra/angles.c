@@ -48,8 +48,8 @@ static bool same_product(const ring *r, graph_node x, graph_node y) {
     return count > 0 && count == factors_of(r, y, right) && memcmp(left, right, count * sizeof *left) == 0;
 }
 
-/* Returns an equal term of `angle` or of the ring, which may have its factors in another order. If there is no equal
- * term, returns `term`. */
+/* Returns a term of `angle` or of the ring that equals `term`, possibly with its factors in another order. If there is
+ * no equal term, returns `term`. */
 static graph_node first_form(const ring *r, const ring_angle *angle, graph_node term) {
     for (size_t i = 0; i < angle->count; i++)
         if (same_product(r, angle->term[i], term)) return angle->term[i];

@@ -1,4 +1,4 @@
-/* arrange.h — writes expressions in the form of textbooks. */
+/* arrange.h — writes expressions in the form used in textbooks. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"

@@ -4,8 +4,9 @@
  * 1979). An expression counts as 0 if the value at each point is 0. At one point, an expression that is not 0 has the
  * value 0 with probability at most degree / 2^61. The sine and cosine of an angle are a point of the circle c² + s² = 1
  * modulo the prime. The point of a sum of angles is the product of the points of the angles. All relations between
- * angles with rational factors therefore hold. √u is a root of u. Other functions count as unknown functions of their
- * operands. A zero that follows only from a rule of such a function, such as log(exp(x)) − x, is not found.
+ * angles with rational factors therefore hold. The value of √u is a square root of the value of u. Other functions
+ * count as unknown functions of their operands. A zero that follows only from a rule of such a function, such as
+ * log(exp(x)) − x, is not found.
  *
  * Unlike arrange(), this test costs only a few evaluations of the expressions, and does not use FLINT. */
 #pragma once

@@ -1,8 +1,8 @@
 /* integrate.c — see integrate.h.
  *
  * A sum is integrated term by term. A term of the form K f(u) ∂u/∂x with K free of x is integrated by substitution. In
- * other terms, one product of sums is multiplied out, and the rules are tried again. The integrating factor μ(x_k) of a
- * form Σ a_i dx_i is from Ince, Ordinary Differential Equations, 2.5. If the quotient (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j
+ * any other term, one product of sums is multiplied out, and the rules are tried again. The integrating factor μ(x_k)
+ * of a form Σ a_i dx_i is from Ince, Ordinary Differential Equations, 2.5. If the quotient (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j
  * depends on x_k only, this quotient equals d log μ/dx_k. A separable form has such a factor after it is divided by one
  * of its coefficients. */
 #include "engine/algebra/integrate.h"

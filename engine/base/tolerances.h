@@ -11,7 +11,7 @@
 /* --- states on the constraints: scaled residuals ------------------------------------------------------------------ */
 
 /* Upper bound on the residuals of a state on the constraints. Newton's method squares residuals, so one step reduces
- * 1e-9 to rounding errors. A projection has failed if its residual is larger. */
+ * 1e-9 to rounding errors. A projection has failed if the residual of its result is larger. */
 static const double ON_CONSTRAINTS = 1e-9;
 /* Upper bound on the residual after a projection if large terms cancel: terms up to 5e4 times the scale, each rounded
  * by ε. The coordinates of a projected state may have the same error, relative to max(1, |q_i|). */
@@ -22,7 +22,7 @@ static const double INITIAL_MISS = 1e-6;
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
 /* Sine of the angle below which a row counts as dependent on other rows at a state whose residuals are rounding errors.
- * At such states the sine of dependent rows is about 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
+ * At such states the sine for dependent rows is about 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
  * Computations, 4th ed., 5.5.7). At larger angles at least six digits of a solution are correct. */
 static const double RANK_TOLERANCE = 1e-10;
 /* RANK_TOLERANCE for the random states of an analysis, whose residuals are below 1e-10 (analyze/samples.c). */
@@ -30,8 +30,8 @@ static const double SAMPLED_RANK_TOLERANCE = 1e-9;
 /* Squared sine of the angle below which QR replaces Cholesky of A M⁻¹Aᵀ. A M⁻¹Aᵀ squares the condition number of the
  * rows: at this angle Cholesky has lost nine of sixteen digits, QR four to five. */
 static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
-/* Compliance of a redundant row, relative to its largest entry: the iteration that removes its effect gains ten digits
- * per step. */
+/* Compliance of redundant rows, relative to the size of a row. kkt_sparse.c removes the effect of the compliance by an
+ * iteration that gains ten digits per step. */
 static const double COMPLIANCE = 1e-10;
 /* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; chosen far above rounding
  * errors. */
@@ -45,10 +45,10 @@ static const double MASS_PIVOT_KEPT = 1e-6;
  * 0, 0, 0) the row of e0 in M vanishes. The force on e0 does not vanish, because the norm constraint balances this
  * force. The pivot equals its diagonal entry. The acceleration is the difference of two numbers that are larger by the
  * inverse of the pivot, so ten correct digits remain. A diagonal M needs no such bound, because its pivots are masses,
- * and forces usually vanish with masses. */
+ * and the force on a coordinate usually vanishes if its mass vanishes. */
 static const double MASS_PIVOT_LEAST = 1e-6;
 /* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest pivot. If M is diagonal
- * or no constraints act, this is the rounding error of a pivot. */
+ * or no constraints act, the result is the rounding error of a pivot. */
 static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained) {
     return constrained && !diagonal ? MASS_PIVOT_LEAST : (double)n * DBL_EPSILON;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* A growing buffer. If memory is exhausted or `limit` is exceeded, `failed` is set and further bytes are dropped.
- * Initialize it with zeros and the limit; release it with assembler_free. */
+ * Initialize the buffer with zeros and `limit`; release it with assembler_free. */
 typedef struct assembler {
     uint8_t *bytes;
     size_t count, capacity, limit; /* limit: upper bound of `count` */

@@ -43,8 +43,8 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
 
 /* Evaluates both parts of the program and finds the cause of the first output that is not finite. The cause is an
  * operation with finite operands and a result that is not finite. Branches that IF does not take are ignored. Returns
- * the graph node of the operation, or GRAPH_NONE if all outputs are finite or an input is not. Parameters may be NULL
- * if the workspace is prepared. This function is slow and allocates memory; use it for error messages only. */
+ * the graph node of the operation, or GRAPH_NONE if all outputs are finite or an input is not finite. Parameters may be
+ * NULL if the workspace is prepared. This function is slow and allocates memory; use it for error messages only. */
 graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace);
 
 /* --- program_vec8.c: eight members of a sweep at once ------------------------------------------------------------- */

@@ -162,7 +162,7 @@ typedef struct program_operation {
     uint32_t uses;    /* number of operations in the subgraph that read the value */
     uint32_t arg[3];  /* the operands */
     uint32_t second;  /* SINCOS: the value that is the cosine */
-    uint32_t definer; /* index of the operation that computes this value: of this one, or of a SINCOS */
+    uint32_t definer; /* index of the operation that computes this value: this operation or a SINCOS */
 } program_operation;
 
 /* Fills operations[reachable->count], one per value. values[count] lists the values that the caller requests. */

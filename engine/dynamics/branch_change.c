@@ -14,12 +14,14 @@
 #include <string.h>
 
 /* ITERATIONS bounds the number of Newton steps. CHANGES bounds the number of branch changes that are checked before a
- * run. That check samples LOOKS times and PLACES configurations. All bounds are chosen, not measured. */
+ * run. That check chooses the branches at LOOKS instants and compares values in PLACES configurations. All bounds are
+ * chosen, not measured. */
 enum { ITERATIONS = 40, CHANGES = 1000, LOOKS = 1000, PLACES = 3 };
-/* A value jumps if it changes by more than its motion within this fraction of the time span. Events are located to a
- * few ulps of time, a far smaller interval. */
+/* A value jumps if its change exceeds the change by its motion within this fraction of the time span. Events are
+ * located to a few ulps of time, a far smaller interval. */
 static const double MOMENT = 1e-9;
-/* Bound on the relative rounding of a value and of the terms of a momentum: ε times some tens of thousands of terms. */
+/* Bound on the relative rounding error of a value and of the terms of a momentum: ε times some tens of thousands of
+ * terms. */
 static const double JUMP_ROUNDING = 1e-11;
 static const double MISSED = 1e-10; /* scaled residual above which velocities must jump: a tenth of ON_CONSTRAINTS */
 
@@ -287,7 +289,7 @@ hamel_status branch_change_end(branch_change *c, double *v, branch_jump *jump, h
 /* --- before a run ------------------------------------------------------------------------------------------------- */
 
 /* Sets c->t to the time between `low` and `high` at which branch i changes, found by bisection. Sets c->branches to the
- * branches before the change, and the current branches to those after it. */
+ * branches before the change, and the current branches to the branches after the change. */
 static void locate_change(branch_change *c, size_t i, double from, const double *q, const double *v, double low,
                           double high) {
     discrete_state *state = &c->k->discrete_state;

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* Largest accepted contradiction of redundant constraints, relative to the right-hand side. At consistent states the
- * contradiction is rounding. Between projections it is of the order of the integration tolerance, at most 1e-3 for
- * usable tolerances. */
+ * contradiction is a rounding error. Between projections it is of the order of the integration tolerance, at most 1e-3
+ * for usable tolerances. */
 static const double CONTRADICTION = 1e-3;
 enum { FORCE_ITERATIONS = 60 };
 /* After a singular evaluation, the next REST right-hand sides skip the program `accelerations`. Passing a singular
@@ -302,8 +302,8 @@ static hamel_status prescribed_forces(dynamics *k, const double *lambda, hamel_e
 
 /* Adds nonideal forces by Udwadia 2000, eq. 28. On entry, a and lambda contain the ideal solution, and the system is
  * factored. The prescribed force C is added to Q, and the constraints react ideally to the sum. The total reaction is
- * Aᵀλ + C + F|λ|, where the last term is friction. The force on a sticking point is friction as well, although it is a
- * multiplier. */
+ * Aᵀλ + C + F|λ|, where the last term is friction. The force on a sticking point is friction as well, although it is
+ * computed as a multiplier. */
 static hamel_status add_nonideal(dynamics *k, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->dynamics.at_Q, *C = k->nonideal, *total = k->project_step;

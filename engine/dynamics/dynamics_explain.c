@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank tolerance for naming constraints that become redundant. AT_DEPENDENCE allows for the instant of rank loss, which
- * is located to about 1e-5. If NEAR_DEPENDENCE times the rank margin is larger, this product is used instead. */
+/* Constraints that become redundant are found with the larger of two rank tolerances: AT_DEPENDENCE, and
+ * NEAR_DEPENDENCE times the rank margin. AT_DEPENDENCE is the error with which the instant of rank loss is located. */
 static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
 /* Sine of the angle between two axes below which an orientation is reported as singular. Its square is a pivot of the
  * mass matrix. Pivots below 1e-14 are rounding errors (mass_rank.c). They correspond to a sine of 1e-7, and the bound

@@ -3,11 +3,11 @@
  *     M q'' = Q + R,     A q'' = b,     R = Aᵀλ for ideal constraints
  *
  * The equations have Lagrange's form in every formulation. They are scaled to a unit diagonal of M. The residual of an
- * equation of motion is divided by the largest sum of |terms| among the equations coupled with it. The residual of a
- * constraint is relative to the sum of |terms| in its row and to the accelerations that forces of that size cause. Each
- * residual is a normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1)
- * and does not depend on units. If all terms are rounding errors, as in uniform straight motion, the momentum divided
- * by the duration of the run counts as a term. */
+ * equation of motion is relative to the largest sum Σ |term| among the equations that M or A couples with it. The
+ * residual of a constraint is relative to Σ |term| of its equation, plus Σ |A_ci a_i| for the accelerations a that
+ * forces of the size of the former sum cause. Each residual is a normwise backward error (Higham, Accuracy and
+ * Stability of Numerical Algorithms, 2nd ed., theorem 7.1) and does not depend on units. If all terms are rounding
+ * errors, as in uniform straight motion, the momentum divided by the duration of the run counts as a term. */
 #pragma once
 
 #include "engine/model/model.h"
@@ -17,7 +17,7 @@ typedef struct dynamics_residual dynamics_residual;
 /* Allocates from `memory`. Returns NULL if out of memory. */
 dynamics_residual *dynamics_residual_create(const hamel_model *model, arena *memory);
 
-/* Largest relative residual of the rows of motion and of the constraints. */
+/* Largest relative residuals of the equations of motion and of the constraints. */
 typedef struct equation_residual {
     double motion, constraints;
 } equation_residual;

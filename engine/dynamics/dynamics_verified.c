@@ -35,7 +35,7 @@ static bool may_contradict(const dynamics *k) {
     return k->model->settings.projection != HAMEL_PROJECTION_ON && motion_rank(&k->motion) < active;
 }
 
-/* Returns the residual that counts as an error. */
+/* Returns the larger residual; omits the residual of the constraints if it is accepted. */
 static double fault_of(const dynamics *k, equation_residual missed) {
     return may_contradict(k) ? missed.motion : fmax(missed.motion, missed.constraints);
 }

@@ -17,7 +17,8 @@ enum {
     NAMED = 6                 /* upper bound on constraints named in a message */
 };
 static const double SAME_SOLUTION = 1e-9; /* relative distance below which two solutions are equal within rounding */
-static const double SIGN = 1e-12; /* a multiplier below this fraction of the largest is rounding and has no sign */
+/* A multiplier below this fraction of the largest is a rounding error, and its sign is ignored. */
+static const double SIGN = 1e-12;
 
 typedef enum search { FOUND, NONE, SEVERAL } search;
 

@@ -74,10 +74,10 @@ static double along_step(const inversion *w) {
     return sum;
 }
 
-/* Adds the step to v. Halves it until the momenta are finite (for relativistic momenta: below the speed of light) and
- * |(target − p)·step| is no larger than before. Small steps satisfy this: the derivative of (target − p)·step is −stepᵀ
- * M step, which is −(target − p)·step if the step satisfies the constraints. If constraints are not linear in the
- * velocities, the sign may differ, so only finiteness is tested. */
+/* Adds the step to v, and halves the step until the momenta are finite (for relativistic momenta: below the speed of
+ * light) and |(target − p)·step| is no larger than before. Short steps satisfy this condition: the derivative of
+ * (target − p)·step is −stepᵀ M step, which is −(target − p)·step if the step satisfies the constraints. If constraints
+ * are not linear in the velocities, the sign may differ, so only finiteness is tested. */
 static hamel_status take_damped_step(const inversion *w, hamel_error *error) {
     size_t n = w->map->model->n;
     double before = w->map->model->dynamics.linear_velocities ? fabs(along_step(w)) : INFINITY;

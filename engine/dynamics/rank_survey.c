@@ -15,8 +15,9 @@ enum { STATES = 3, TRIES = 4 };
 /* Distance of the states from the initial state, relative to each component or 1: a few degrees of an angle. If no
  * state is found, for example because the mechanism is small in its units, the distance is multiplied by NEARER. */
 static const double DISTANCE = 0.05, NEARER = 0.1;
-/* Upper bound on the scaled residual of a precise state. At a state that violates its constraints by δ, rows shorter
- * than δ / RANK_TOLERANCE appear independent. Other states are used only if no projection is this precise. */
+/* A state is precise if its scaled residual is below this bound. At a state that violates its constraints by δ, rows
+ * shorter than δ / RANK_TOLERANCE appear independent. States that are not precise are used only if no precise state is
+ * found. */
 static const double PRECISE = 1e-14;
 static const uint64_t SEED = 1; /* seed of the random states; constant, so that runs are reproducible */
 

@@ -10,15 +10,15 @@
 #include <string.h>
 
 enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip (chosen, not measured) */
-/* Fraction of the frictionless acceleration below which a backward acceleration counts as rounding. */
+/* Fraction of the frictionless acceleration below which a backward acceleration counts as a rounding error. */
 static const double BACKWARDS = 1e-9;
 static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero */
-/* Factor on the slack of a marked slip in space, because the vector of such a slip seldom passes exactly through 0
- * (chosen, not measured). */
+/* Factor on `slack` for a slip in space that stick_slip_mark has marked, because the vector of such a slip seldom
+ * passes exactly through 0 (chosen, not measured). */
 static const double NEAR_REST = 10;
 /* Lower bound on the length of a stored direction, so that it is not 0 (mechanics/friction.c). */
 static const double DIRECTION_SIZE = 1e-40;
-/* Squared sine of the angle between two rows. Below this bound, the rows count as one condition. */
+/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. */
 static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };

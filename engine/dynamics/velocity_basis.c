@@ -16,8 +16,8 @@ static const double WORN = 0.1;
 /* Smallest pivot accepted in the QR that selects coordinates. The rows of the matrix are orthonormal, so a smaller
  * pivot means that the rows are rank-deficient. */
 static const double FULL_RANK = 1e-8;
-/* Largest part of a redundant row outside the span of the other rows, relative to the length of the row. Between
- * projections, constraints hold only to the tolerance of the integration. */
+/* Largest accepted part of a redundant row outside the span of the other rows, relative to the length of the row.
+ * Between projections, constraints hold only to the tolerance of the integration. */
 static const double GROWN = 1e-4;
 
 /* Returns the length of the index array: quasi-velocities, constraints and coordinates. */

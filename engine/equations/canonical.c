@@ -118,7 +118,7 @@ static bool routh_motion(written *w, const legendre *l) {
 }
 
 /* Fills the form for machines: w contains the velocities of the coordinates without a momentum symbol, then the
- * momenta. `constant`: the rates of the momenta are 0. */
+ * momenta. If `constant` is true, the rates of the momenta are 0. */
 static bool canonical_program(written *w, const legendre *l, bool constant) {
     graph *g = w->system->graph;
     size_t at = 0;

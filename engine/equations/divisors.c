@@ -2,8 +2,9 @@
  *
  * Velocities are solved for once, at the initial state. The resulting rates are valid between the zeros of their
  * divisors. At a zero, the free velocities no longer determine the other velocities, and a step across a zero leads to
- * a wrong motion. The sign of a divisor shows on which side of the zero a state is, even if steps are too long to come
- * near the zero. A program that has the divisors and their initial values can therefore reject states beyond a zero.
+ * a wrong motion. The sign of a divisor shows on which side of the zero a state is, even if a long step crosses the
+ * zero without evaluating a state near it. A program that has the divisors and their initial values can therefore
+ * reject states beyond a zero.
  *
  * Divisors are collected from the final expressions, so canceled divisors are omitted. Divisors that the description
  * contains are also omitted. */

@@ -325,7 +325,7 @@ static void describe_rates(const written *w, text_buffer *out) {
     text_buffer_puts(out, w->divisor_count > 0 ? " */\n" : ". */\n");
 }
 
-/* Prints the checks of the divisors; `divisors` are those in the list of machine_values. */
+/* Prints the checks of the divisors; `divisors` points to the divisors in the list of machine_values. */
 static void check_divisors(const written *w, const graph_node *divisors, text_buffer *out) {
     for (size_t k = 0; k < w->divisor_count; k++) {
         text_buffer_puts(out, "    if (!((");

@@ -25,8 +25,8 @@ typedef struct freedoms {
     size_t count;             /* number of free velocities */
 } freedoms;
 
-/* Returns the number of velocities in the constraints. Quasi-velocities of the description do not count, because they
- * are solved for later. */
+/* Returns the number of velocities in the constraints. Quasi-velocities of the description are not counted, because
+ * they are solved for later. */
 static size_t all_velocities(const written *w, const freedoms *f) {
     return w->n + (w->system->quasi_count > 0 ? 0 : f->quasi_count);
 }
@@ -124,8 +124,8 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
     return true;
 }
 
-/* Expressions of solved velocities may contain other solved velocities. Substitutes these, so that only free velocities
- * remain. Intermediate divisors cancel. */
+/* Expressions of solved velocities may contain other solved velocities. Substitutes the other velocities, so that only
+ * free velocities remain. Intermediate divisors cancel. */
 static void close_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Lengths in symbols and operations, chosen for readability. In texts shorter than SHORT, nothing gets a name. In texts
- * shorter than LONG, about two screens, only sums that occur at least OFTEN times get names, such as determinants.
+ * shorter than LONG, about two screens, only sums, such as determinants, that occur at least OFTEN times get names.
  * Expressions shorter than WORTH get no names. */
 enum { SHORT = 250, LONG = 1000, WORTH = 9, OFTEN = 3 };
 

@@ -95,8 +95,8 @@ bool written_row(written *w, graph_node *row, graph_node f, graph_node right, co
 graph_node written_arranged(written *w, graph_node node);
 
 /* Solves a table for at most `most` unknowns (eliminate_within); pivots are compared at the initial state. If a row
- * without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or that the work
- * budget is spent. */
+ * without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or states that the
+ * work budget is spent. */
 bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
                        const char *why);
 

@@ -21,7 +21,7 @@ typedef int32_t graph_node;
 enum { GRAPH_NONE = -1 };
 
 /* The kind of a symbol. Each kind has its own indices. Kinds are in the order in which an evaluation computes their
- * values. A node is evaluated once the last of its kinds has values. */
+ * values. A node can be evaluated when the symbols of its last kind have values. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
     SYMBOL_TIME,          /* t, index 0 */
@@ -67,7 +67,8 @@ bool graph_close(graph *g) HAMEL_CHECKED;
 /* Installs a callback: `refuses(context)` is called after about every thousand operations on nodes. When it returns
  * true, the status of the graph becomes HAMEL_CANCELED. */
 void graph_watch(graph *g, bool (*refuses)(void *context), void *context);
-bool graph_refused(const graph *g); /* calls `refuses` immediately; returns false without a callback */
+/* Calls `refuses` immediately and returns its result. If there is no callback, returns false. */
+bool graph_refused(const graph *g);
 
 hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT, HAMEL_NO_MEMORY or HAMEL_CANCELED */
 size_t graph_count(const graph *g);

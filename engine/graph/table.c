@@ -5,8 +5,8 @@
  *
  *     h_i s_(i−1) + 2 (h_(i−1) + h_i) s_i + h_(i−1) s_(i+1) = 3 (h_i d_(i−1) + h_(i−1) d_i)
  *
- * The two not-a-knot conditions complete the system. The equations next to these conditions reduce each of them to two
- * unknowns (de Boor, chapter IV, equations 6 to 8). The system is tridiagonal. After elimination of the first row,
+ * The two not-a-knot conditions complete the system. The equations next to these conditions reduce each condition to
+ * two unknowns (de Boor, chapter IV, equations 6 to 8). The system is tridiagonal. After elimination of the first row,
  * every pivot exceeds the entry to its right, so no pivoting is needed. */
 #include "engine/graph/table.h"
 

@@ -1,8 +1,8 @@
 /* dense.c — Cholesky, LU and rank-revealing QR of small matrices.
  *
  * Matrices are column-major, so every inner loop runs down a column and vectorizes. Cholesky and LU process four
- * columns at a time, which saves three of four passes over the target column. Comparisons are written so that NaN fails
- * them. */
+ * columns at a time, which saves three of four passes over the target column. A value is accepted by a comparison that
+ * is false for NaN. */
 #include "engine/linear/dense.h"
 
 #include <float.h>

@@ -88,7 +88,7 @@ static hamel_status factor_klu(kkt *k, const double *values) {
     if (status != HAMEL_SINGULAR || k->k == 0) return status;
     if (k->n + k->k > DENSE_FALLBACK_MAX) return make_compliant(k, values);
     if (!kkt_dense_create(k)) return HAMEL_NO_MEMORY;
-    k->fallback = &kkt_by_cholesky; /* also for later factorizations */
+    k->fallback = &kkt_by_cholesky; /* later factorizations use Cholesky, too */
     return k->fallback->factor(k, values);
 }
 

@@ -2,11 +2,11 @@
  *
  *     ½ xᵀM x − gᵀx → min   over   E x = r
  *
- * This equals ½ (x − a)ᵀM (x − a) → min with M a = g (Gauss 1829; Papastavridis A94; Greenwood 4.320-4.340). M may be
- * singular if it is regular in the null space of E. The null-space method (Björck, Numerical Methods for Least Squares
- * Problems, 5.1.3) computes x = x_r + Z y. Here x_r is the least-norm solution of E x = r, and Z is a basis of the null
- * space of E. y is the solution of ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices are dense and column-major.
- * Nothing is allocated after creation. */
+ * This problem is equivalent to ½ (x − a)ᵀM (x − a) → min with M a = g (Gauss 1829; Papastavridis A94; Greenwood
+ * 4.320-4.340). M may be singular if it is regular in the null space of E. The null-space method (Björck, Numerical
+ * Methods for Least Squares Problems, 5.1.3) computes x = x_r + Z y. Here x_r is the least-norm solution of E x = r,
+ * and Z is a basis of the null space of E. y is the solution of ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices
+ * are dense and column-major. Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/base/arena.h"

@@ -5,9 +5,9 @@
  *
  * At a state that violates the constraints by δ, each choice of independent rows spans a different space, at a distance
  * of δ. Results computed from Q₁ would jump when the choice changes, and integrators would fail. Solutions are
- * therefore Eᵀλ with the λ of least norm over all rows. To obtain the range of Eᵀ, one step of subspace iteration
- * rotates Q₁ towards the largest singular values: Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T (Golub & Van Loan 8.2.4). Solutions and range
- * then vary with the choice only by δ². */
+ * therefore computed as Eᵀλ, where λ has an entry for every row and least norm. To obtain the range of Eᵀ, one step of
+ * subspace iteration rotates Q₁ towards the largest singular values: Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T (Golub & Van Loan 8.2.4).
+ * Solutions and range then vary with the choice only by δ². */
 #pragma once
 
 #include "engine/base/arena.h"

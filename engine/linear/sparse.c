@@ -6,7 +6,8 @@
  *     test then use exactly the matrix that was factored.
  *   - A pivot is rejected if it is less than SINGULAR times the largest entry of its column. KLU itself rejects only
  *     zero pivots, and rounding seldom produces exact zeros. The test does not depend on the scale of a column.
- *   - Pivots are reused while the reciprocal growth of U is at least GROWTH times its value at their choice. */
+ *   - Pivots are reused while the reciprocal growth of U is at least GROWTH times its value when the pivots
+ *     were chosen. */
 #include "engine/linear/sparse.h"
 
 #include "engine/base/arena.h"

@@ -103,7 +103,7 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
         if (!time_of(s, &in->step, &out->step)) return;
         require(s, out->step > 0, &in->step, "step must be greater than 0");
         if (!(out->step > 0)) return;
-        /* no extra row if the remainder is rounding */
+        /* no extra row if the remainder is a rounding error */
         double count = floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1;
         if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
         out->row_count = (size_t)fmin(count, ROWS_MOST);

@@ -145,7 +145,8 @@ static void right_side(sensitivities *w, size_t k, double alpha, double beta) {
                  *position = w->dynamics_tangents + model->dynamics.at_position * LANES;
     for (size_t i = 0; i < w->n; i++) w->g[i] = -w->residual[i * LANES + k];
     for (size_t c = 0; c < w->m; c++) {
-        double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha; /* as in dynamics.c */
+        /* the stabilization of dynamics.c */
+        double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha;
         w->r[c] = -w->residual[(w->n + c) * LANES + k];
         if (alpha != 0 || beta != 0)
             w->r[c] -= damping * velocity[c * LANES + k] + beta * beta * position[c * LANES + k];
@@ -239,7 +240,7 @@ hamel_status sensitivities_accelerate(sensitivities *w, const directions *d, dou
     return status;
 }
 
-/* --- along the motion --------------------------------------------------------------------------------------------- */
+/* --- rates along the motion --------------------------------------------------------------------------------------- */
 
 hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, const double *v, double alpha,
                                  double beta, const double *const *s, double *const *ds) {
@@ -257,7 +258,7 @@ hamel_status sensitivities_rates(sensitivities *w, double t, const double *q, co
     return status;
 }
 
-/* --- onto the constraints ----------------------------------------------------------------------------------------- */
+/* --- projection onto the constraints ------------------------------------------------------------------------------ */
 
 /* Projects the position half or the velocity half of s onto the linearized constraints by the smallest step. */
 static hamel_status correct_sensitivities(sensitivities *w, bool position, double *const *s) {

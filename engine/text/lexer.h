@@ -26,7 +26,7 @@ typedef enum token_kind {
 
 typedef struct token {
     token_kind kind;
-    const char *text;    /* into the source; not NUL-terminated */
+    const char *text;    /* pointer into the source; not NUL-terminated */
     uint32_t length;     /* bytes */
     int32_t column;      /* column of the first character */
     double number;       /* value of a TOKEN_NUMBER */

@@ -70,7 +70,7 @@ typedef struct syntax_item {
     uint32_t suffix, suffix_length; /* SYNTAX_ARGUMENT: offset from `name` and length of a suffix such as 1 in J[i].1 */
     union {
         double number;
-        const char *name; /* into the source text */
+        const char *name; /* pointer into the source text */
     } as;
 } syntax_item;
 

@@ -43,7 +43,7 @@ void hint_before(hamel_error *error, const syntax_item *last, const token *next,
 typedef enum frame_kind {
     FRAME_PREFIX,
     FRAME_BINARY,
-    FRAME_GROUP, /* a bracket opens this kind and the kinds below */
+    FRAME_GROUP, /* frames of this kind and of the kinds below begin with a bracket */
     FRAME_CALL,
     FRAME_QUANTITY,
     FRAME_SUM,
