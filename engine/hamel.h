@@ -231,7 +231,7 @@ hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *mo
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
 void hamel_variation_free(hamel_variation *v);
 
-/* The end of a member. Strings are valid during the callback only. */
+/* How the run of a member ended. Strings are valid during the callback only. */
 typedef struct hamel_member_end {
     hamel_status status; /* HAMEL_OK: completed, terminated or incomplete */
     hamel_outcome outcome;

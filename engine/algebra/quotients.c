@@ -11,7 +11,7 @@
  * The bound is chosen, not measured. */
 enum { FACTOR_TERMS = 60 };
 
-/* Cancels the greatest common divisor. Returns true if the divisor is not a number. */
+/* Divides `above` and `below` by their greatest common divisor. Returns true if the common divisor is not a number. */
 static bool take_common(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     fmpq_mpoly_t common;
     if (fmpq_mpoly_is_fmpq(below, r->context)) return false;

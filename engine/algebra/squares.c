@@ -20,7 +20,7 @@ typedef struct cost {
     double size;          /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
-/* Returns the number of factors for which a power counts: 1 for a symbol, sine or cosine, 3 for another atom. If the
+/* Returns the number of factors that a power is counted as: 1 for a symbol, sine or cosine, 3 for another atom. If the
  * exponent is above 1, the number is greater by 1. */
 static slong weight(const ring *r, slong variable, ulong power) {
     uint8_t op = graph_at(r->graph, r->atoms[variable])->op;

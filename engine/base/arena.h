@@ -1,8 +1,8 @@
 /* arena.h — arena allocator: allocations are freed together. Each description, model and solver has its own arena.
  *
- * Chunks are taken from malloc, grow geometrically and are freed all at once. `limit` bounds their total size, so that
- * a client's description cannot exhaust memory. Under AddressSanitizer the unused part of a chunk and a gap after each
- * allocation are poisoned, so that overruns are reported. Not thread-safe. */
+ * Chunks are allocated by calloc, grow geometrically and are freed all at once. `limit` bounds their total size, so
+ * that a client's description cannot exhaust memory. Under AddressSanitizer the unused part of a chunk and a gap after
+ * each allocation are poisoned, so that overruns are reported. Not thread-safe. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -15,7 +15,7 @@ typedef struct arena {
     arena_chunk *head;
     size_t used;                /* total size of all chunks in bytes */
     size_t limit;               /* upper bound on `used`; 0: no limit */
-    bool starved;               /* malloc has failed; `starved` remains false if the limit is reached */
+    bool starved;               /* calloc has failed; `starved` remains false if the limit is reached */
     bool failed;                /* an allocation has returned NULL; one check after several allocations suffices */
     const struct arena *beside; /* another arena whose size counts against the limit, or NULL */
 } arena;
@@ -23,7 +23,7 @@ typedef struct arena {
 void arena_init(arena *a, size_t limit);
 void arena_free(arena *a); /* frees every allocation; the arena may be used again */
 
-/* Returns zeroed memory aligned for any type, or NULL if malloc fails or the limit is reached. `count * size` is
+/* Returns zeroed memory aligned for any type, or NULL if calloc fails or the limit is reached. `count * size` is
  * checked for overflow. A request for zero bytes returns a valid pointer. */
 void *arena_alloc(arena *a, size_t count, size_t size);
 double *arena_doubles(arena *a, size_t count);

@@ -64,8 +64,8 @@ static const double ROUNDING_SAFETY = 8;
 /* Smallest relative tolerance of an integration. At smaller tolerances, rounding increases the number of steps without
  * increasing the accuracy. */
 static const double RTOL_LEAST = 1e-13;
-/* Times that differ by less than this, relative to the span of a run, are the same instant. The value is several
- * hundred rounding errors of t. */
+/* Times that differ by less than this, relative to the span of a run, are treated as the same instant. The value is
+ * several hundred rounding errors of t. */
 static const double INSTANT = 1e-13;
 /* Error of a state between projections, in units of the integration tolerance. Energy balances of all examples with all
  * methods are off by up to ten tolerances (simulate/energy.c). */

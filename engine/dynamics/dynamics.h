@@ -44,7 +44,7 @@ struct dynamics {
     discrete_state discrete_state; /* active constraints are changed by dynamics_select only */
     bool held;                     /* true if branches are fixed; otherwise each evaluation chooses the branches */
     bool singular_mass;            /* true if M is singular at every state (mass_rank.h) */
-    hamel_poll *poll;              /* cancellation callback of dynamics_limit; NULL: never cancelled */
+    hamel_poll *poll;              /* cancellation callback of dynamics_limit, or NULL */
     double deadline;
     size_t *masked; /* indices in `values` of the entries of inactive constraints, which are set to 0 */
     size_t masked_count;

@@ -20,8 +20,9 @@ enum { PART_MOST = 256 };
 /* The uncoupled parts of M as consecutive dense blocks. */
 typedef struct parts {
     arena memory;
-    size_t *parent, *size, *place, *offset; /* n each: size and offset of a root; place of a coordinate in its part */
-    double *scale, *block;                  /* n; all blocks */
+    /* n each: at the root of a part, its size and offset; for each coordinate, its place in the part */
+    size_t *parent, *size, *place, *offset;
+    double *scale, *block; /* n; all blocks */
 } parts;
 
 static bool is_dense(const parts *p, size_t root) {

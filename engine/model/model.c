@@ -376,8 +376,8 @@ static hamel_status check(hamel_model *model, const hamel_description *d, hamel_
     (void)settings_resolve(model, d);
     (void)model_find_sensitivities(model, &d->simulation);
     (void)model_resolve_observed(model, d);
-    if (error->status != HAMEL_OK)
-        (void)outputs_bind(&observed, model->system, NULL); /* to report all errors together */
+    /* the errors of outputs are reported together with the earlier errors */
+    if (error->status != HAMEL_OK) (void)outputs_bind(&observed, model->system, NULL);
     return error->status;
 }
 
@@ -413,7 +413,7 @@ static hamel_status create_for(hamel_model **out, const hamel_description *d, co
         hamel_model_free(model);
         return status;
     }
-    model->system->description = NULL; /* because the caller may free the description */
+    model->system->description = NULL; /* the caller may free the description */
     model->system->error = NULL;
     model->system->poll = NULL;
     model->derive_seconds = monotonic() - start;

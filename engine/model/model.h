@@ -76,7 +76,7 @@ typedef struct model_continuous {
     int32_t constraint;         /* constraint whose equation contains the function, or −1 */
 } model_continuous;
 
-/* An event and the actions that it takes when its root function is zero. The system owns the lists. */
+/* An event, and the actions of the run when its root function is zero. The system owns the lists. */
 typedef struct model_event {
     const char *name, *pointer;
     hamel_direction direction;
@@ -111,8 +111,8 @@ typedef struct model_slip {
 /* The programs of the equations of motion, with the offsets of their outputs. */
 typedef struct model_dynamics {
     /* One program of (t, q, q') computes M, A, W, F, Q, b, ψ (velocity level) and Φ (position level). The fields are
-     * the offsets of these outputs. ψ is 0 for acceleration constraints. Φ is 0 for all constraints except holonomic
-     * ones. */
+     * the offsets of these outputs. ψ is 0 for acceleration constraints. Φ is 0 for all constraints that are not
+     * holonomic. */
     struct program *program;
     sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
     size_t at_Q, at_b, at_velocity, at_position, count;

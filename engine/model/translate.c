@@ -61,8 +61,9 @@ static size_t columns_apart(const hamel_model *model) {
     return most;
 }
 
-/* Translated tangents save the time of their translation after about REPAYING calls. Runs of the shipped examples with
- * BDF evaluate MATRICES Newton matrices in the median, and 90 at the ninth decile. `auto` rarely chooses BDF. */
+/* The time that translated tangents save exceeds their translation time after about REPAYING calls. Runs of the shipped
+ * examples with BDF evaluate MATRICES Newton matrices in the median, and 90 at the ninth decile. `auto` rarely chooses
+ * BDF. */
 static bool tangents_repay(const hamel_model *model) {
     enum { MATRICES = 16, REPAYING = 100 };
     if (model->settings.method != HAMEL_METHOD_BDF) return false;

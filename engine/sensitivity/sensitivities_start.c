@@ -1,6 +1,7 @@
 /* sensitivities_start.c — derivatives of consistent initial values.
  *
- * x = q − q0 is the limit of  M0 x − Aᵀμ = 0,  A x = A (q − q0) − Φ(q)  (initial_values.c). Differentiation gives
+ * x = q − q0 is the limit of the iteration  M0 x − Aᵀμ = 0,  A x = A (q − q0) − Φ(q)  (initial_values.c).
+ * Differentiation gives
  *
  *     M0 δx − Aᵀδμ = δAᵀμ − δM0 x,     A δx = A (δq − δq0) − δΦ
  *
