@@ -162,8 +162,8 @@ typedef struct hamel_redundancy {
     hamel_names not_unique; /* constraints whose multipliers, and therefore reactions, are not unique */
 } hamel_redundancy;
 
-/* The result of a run in addition to its rows. The summary owns its arrays and strings, except borrowed ones;
- * hamel_summary_free frees them. */
+/* The result of a run in addition to its rows. The summary owns its arrays and strings, except the fields marked as
+ * borrowed; hamel_summary_free frees the owned arrays and strings. */
 typedef struct hamel_summary {
     hamel_outcome outcome;
     double t;                            /* time reached */
@@ -303,7 +303,7 @@ typedef struct hamel_integral {
 } hamel_integral;
 
 /* γ^of_{first second}: the coefficient of u_second δθ_first in d/dt δθ_of − δu_of (Greenwood 4.383, Papastavridis
- * 2.10.1). It is antisymmetric in the lower indices. If `second` is "t", `value` is the coefficient of the term with
+ * 2.10.1). γ is antisymmetric in the lower indices. If `second` is "t", `value` is the coefficient of the term with
  * δθ_first alone. */
 typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
@@ -363,7 +363,7 @@ typedef struct hamel_report {
     hamel_regional *conserved_while; /* quantities conserved on the branches of the initial state only */
     size_t conserved_while_count;
     hamel_names assumed;    /* branches that the report assumes, because no state on another branch was found */
-    bool conservative;      /* whether Greenwood's sufficient conditions hold (4.7) */
+    bool conservative;      /* whether the sufficient conditions of Greenwood 4.7 for a conservative system hold */
     hamel_names warnings;   /* warnings about the description, as in the summary of a run */
     hamel_names unfinished; /* "exactness", "integrals", "transitivity": skipped because of the work budget */
 } hamel_report;

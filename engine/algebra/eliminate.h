@@ -4,8 +4,8 @@
 #include "engine/algebra/work_budget.h"
 #include "engine/graph/graph.h"
 
-/* Gauss–Jordan elimination with at most `most` pivots. `table` is overwritten. It is stored row by row: each of the
- * `rows` rows has `columns` coefficients and one right-hand side. On return, the pivot of a row is 1, and
+/* Gauss–Jordan elimination with at most `most` pivots. `table` is overwritten. The table is stored row by row: each of
+ * the `rows` rows has `columns` coefficients and one right-hand side. On return, the pivot of a row is 1, and
  * pivot_column[row] is its column, or −1 if the row has no pivot. If `most` does not limit the number of pivots, all
  * coefficients of a row without a pivot are 0. The pivot is the simplest available entry: ±1, then numbers, parameters,
  * and other expressions that are not identically 0. Of equally simple entries, the largest at `near` is chosen. An

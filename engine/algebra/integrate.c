@@ -152,8 +152,8 @@ static bool is_quadratic(graph *g, graph_node base, graph_node x, work_budget *e
            is_free_of(g, *c, x);
 }
 
-/* Returns √|k/c| and sets *negative if k/c is a negative number. Parameters are assumed to be positive. If k/c is
- * negative nevertheless, the root is NaN, and the caller's check of the integral fails. */
+/* Returns √|k/c| and sets *negative if k/c is a negative number. Parameters are assumed to be positive. If an
+ * expression k/c has a negative value nevertheless, the root is NaN, and the caller's check of the integral fails. */
 static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *negative) {
     graph_node ratio = graph_div(g, k, c);
     double value;

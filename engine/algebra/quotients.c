@@ -21,7 +21,8 @@ static bool take_common(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     return found;
 }
 
-/* For each angle of `below`, keeps the function (sine or cosine) that occurs in odd powers and eliminates the other. */
+/* For each angle of `below`, keeps the function (sine or cosine) that occurs in odd powers and eliminates the other
+ * function. */
 static void write_alike(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     for (int i = 0; i < r->angle_count && !r->failed; i++) {
         slong sine = r->angles[i].sine, cosine = r->angles[i].cosine;

@@ -295,7 +295,7 @@ static void add_quotients(ring *r, quotient *out, const quotient *x, const quoti
     fmpq_mpoly_clear(right, r->context);
 }
 
-/* Sets *out to n1/d1 · n2/d2. Cancels the common factors of n1 and d2, and those of n2 and d1. */
+/* Sets *out to n1/d1 · n2/d2. Cancels the common factors of n1 and d2, and the common factors of n2 and d1. */
 static void multiply_quotients(ring *r, quotient *out, const fmpq_mpoly_t n1, const fmpq_mpoly_t d1,
                                const fmpq_mpoly_t n2, const fmpq_mpoly_t d2) {
     fmpq_mpoly_t common, a, b, c, d;

@@ -155,7 +155,7 @@ void program_reachable_free(program_reachable *r);
 enum { PROGRAM_NO_VALUE = UINT32_MAX, PROGRAM_NO_OP = UINT8_MAX };
 
 typedef struct program_operation {
-    uint8_t op;       /* PROGRAM_NO_OP: a number, a symbol, fused into another operation, or not needed */
+    uint8_t op;       /* PROGRAM_NO_OP: a number, a symbol, a fused operation, or an operation that is not needed */
     uint8_t arity;    /* number of operands read */
     bool prepared;    /* the value depends on parameters only */
     bool output;      /* the caller requests the value */

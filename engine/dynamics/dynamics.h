@@ -63,8 +63,8 @@ void dynamics_free(dynamics *k);
  * the status therefore end. */
 void dynamics_limit(dynamics *k, hamel_poll *poll, double deadline);
 
-/* Makes exactly these constraints (m) active from the next evaluation on. `active` may be the array of the discrete
- * state. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Makes exactly the constraints that active[m] marks active from the next evaluation on. `active` may be the array of
+ * the discrete state. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status dynamics_select(dynamics *k, const bool *active) HAMEL_CHECKED;
 
 /* The history that affects later evaluations. The evaluation of output rows restores it afterwards, so that the
@@ -125,8 +125,8 @@ equation_residual dynamics_missed(dynamics *k, const double *a, const double *la
 hamel_status dynamics_verify(dynamics *k, double *a, double *lambda, equation_residual *missed,
                              hamel_error *error) HAMEL_CHECKED;
 
-/* Evaluates and solves in one call: sets a, lambda (may be NULL) and k->margin. Integrators use it for their right-hand
- * sides. Other values in k may then belong to an earlier state. */
+/* Evaluates and solves in one call: sets a, lambda (may be NULL) and k->margin. Integrators use this function for their
+ * right-hand sides. Other values in k may then belong to an earlier state. */
 hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double *v, double alpha, double beta,
                             double *a, double *lambda, hamel_error *error) HAMEL_CHECKED;
 

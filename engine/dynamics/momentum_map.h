@@ -51,6 +51,6 @@ typedef struct momentum_search {
 hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, const momentum_search *search, double *v,
                                  hamel_error *error) HAMEL_CHECKED;
 
-/* Computes absolute tolerances out[n] of the momenta from atol[n] of the velocities. Each is Σ_j |M_ij| atol_j at the
- * state evaluated last, with a lower bound. */
+/* Computes absolute tolerances out[n] of the momenta from atol[n] of the velocities. Each tolerance is Σ_j |M_ij|
+ * atol_j at the state evaluated last, with a lower bound. */
 void momentum_map_tolerances(const momentum_map *map, const double *atol, double *out);

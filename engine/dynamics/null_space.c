@@ -90,8 +90,8 @@ static void fill_matrices(null_space *s) {
 }
 
 /* Computes column a of E. If the other constraints imply a row, for example as the rate of a velocity constraint, the
- * projection of the row is only rounding error. Such a row is set to 0, because its rounding, scaled to unit length,
- * would act as a constraint. */
+ * projection of the row consists of rounding errors. Such a row is set to 0, because rounding errors scaled to unit
+ * length would act as a constraint. */
 static void project_row(null_space *s, const double *Phi, size_t a) {
     assert(a < s->acceleration_count && s->freedom <= s->n);
     const double *row = s->A + s->n * s->acceleration[a];

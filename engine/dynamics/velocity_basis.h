@@ -6,15 +6,15 @@
  * A_s are the rows of holonomic and velocity constraints. Single rows may vanish or become dependent as the mechanism
  * moves. If rows are redundant, A_s is therefore an orthonormal basis of their span (rank_qr.h). Acceleration
  * constraints restrict u', not u. The coordinates that complete C are the best-conditioned ones at the state at which
- * they are chosen. Accelerations and multipliers do not depend on the basis, so it is chosen again when Ψ becomes
- * ill-conditioned. An integration has the state (q, q'), never (q, u), because q'(u) has a pole where Ψ is singular.
- * The error estimate of a step does not detect this pole. Nothing is allocated after creation. */
+ * they are chosen. Accelerations and multipliers do not depend on the basis, so the basis is chosen again when Ψ
+ * becomes ill-conditioned. An integration has the state (q, q'), never (q, u), because q'(u) has a pole where Ψ is
+ * singular. The error estimate of a step does not detect this pole. Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/linear/rank_qr.h"
 #include "engine/model/model.h"
 
-/* The rows chosen for Ψ, and its conditioning at the choice. */
+/* The rows chosen for Ψ, and the conditioning of Ψ when they were chosen. */
 typedef struct velocity_basis_choice {
     bool chosen;
     size_t freedom, user_count, row_count, listed;
@@ -28,7 +28,7 @@ typedef struct velocity_basis {
     size_t user_count, row_count; /* numbers of quasi-velocities of the user (at most `freedom`) and of rows A_s */
     size_t listed;                /* number of velocity-level constraints; their rank is row_count */
     size_t *user, *row;           /* indices of the user's quasi-velocities and of the listed constraints */
-    size_t *coordinate;           /* indices of the completing coordinates */
+    size_t *coordinate;           /* indices of the coordinates that complete the basis */
     bool chosen;
     double least, now; /* smallest pivot of Ψ relative to the largest: at the choice, and at the last factorization */
     velocity_basis_choice kept; /* stored by velocity_basis_remember */

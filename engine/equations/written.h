@@ -37,7 +37,7 @@ typedef struct written {
     hamel_system *system;
     hamel_error *error;
     work_budget work_budget;   /* bounds all simplification for the output */
-    hamel_equations equations; /* Lagrange's equations, derived in that graph */
+    hamel_equations equations; /* Lagrange's equations, derived in the graph of `model` */
     size_t n, m;
     const bool *acts;    /* acts[m]: the constraint acts at the initial state; other constraints are omitted */
     graph_node *resting; /* resting[m]: the multiplier, or 0 if the constraint does not act */

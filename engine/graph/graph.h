@@ -55,8 +55,8 @@ typedef struct graph_cell {
 typedef struct graph graph;
 
 /* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive the graph). `scratch`
- * contains the data that only the construction of nodes needs; it may be the same arena. Returns NULL if out of
- * memory. */
+ * contains the data that only the construction of nodes needs; `scratch` and `memory` may be the same arena. Returns
+ * NULL if out of memory. */
 graph *graph_create(arena *memory, arena *scratch, size_t max_nodes);
 
 /* Moves the nodes to the graph's memory; the caller may then free `scratch`. A closed graph is immutable: it can be

@@ -15,7 +15,7 @@ typedef struct kkt_ldl kkt_ldl;
 
 typedef struct kkt_ldl_form {
     size_t n, k;             /* numbers of coordinates and of rows of A */
-    const triplets *entries; /* triplets_add_saddle without W */
+    const triplets *entries; /* entries of triplets_add_saddle without W */
     const int *taken;        /* k: constraint of each row */
     bool diagonal, sparse;   /* M is diagonal; the elimination order is chosen for sparsity */
 } kkt_ldl_form;

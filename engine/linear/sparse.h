@@ -20,7 +20,7 @@ sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t coun
 void sparse_free(sparse *s);
 
 /* Factors the matrix with the given values. The first call chooses the ordering and the pivots. Later calls choose new
- * pivots only if the old ones have become inaccurate. Returns HAMEL_OK, HAMEL_NOT_FINITE, HAMEL_NO_MEMORY, or
+ * pivots only if the old pivots have become inaccurate. Returns HAMEL_OK, HAMEL_NOT_FINITE, HAMEL_NO_MEMORY, or
  * HAMEL_SINGULAR if a pivot is not above 64 ε times the largest equilibrated entry of its column. */
 hamel_status sparse_factor(sparse *s, const double *values) HAMEL_CHECKED;
 

@@ -66,7 +66,7 @@ typedef struct model_sensitivities {
     double *u0;          /* count × quasi.count: derivatives of the initial values of quasi-velocities */
     size_t output_count; /* number of differentiated outputs: all outputs except those of the scene */
     size_t column_count; /* columns for each input: n for q, n for q', then outputs */
-    bool unique_only;    /* true if multipliers occur: their derivatives exist only without redundant constraints */
+    bool unique_only;    /* true if derivatives of multipliers are needed, which redundant constraints exclude */
     bool needs_ideal;    /* true if ideal reactions must be separated from all other reactions */
 } model_sensitivities;
 
@@ -191,7 +191,7 @@ typedef struct model_observation {
     model_check *checks;
 } model_observation;
 
-/* The inputs of `roots` and `jumps` are those of the observation. The inputs of `nonsmooth` are (t, q, q'). Empty
+/* `roots` and `jumps` have the inputs of the observation program. The inputs of `nonsmooth` are (t, q, q'). Empty
  * programs are NULL.
  *   roots       root functions of the events, then arguments of the nonsmooth operators
  *   jumps       rates of the root functions (0 if unknown), then values and restitutions of events

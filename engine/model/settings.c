@@ -133,8 +133,7 @@ static void resolve_tolerances(hamel_system *s, const hamel_simulation *in, mode
         int32_t index = system_coordinate_index(s, item->name);
         double value;
         if (index < 0) {
-            (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0,
-                             "a tolerance for `%s`, which is not a coordinate", item->name);
+            (void)hamel_fail(s->error, HAMEL_INVALID, item->pointer, 0, "unknown coordinate `%s`", item->name);
             const char *nearest = system_nearest_coordinate(s, item->name);
             if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
         } else if (system_number(s, &item->value.items[0], NULL, &value)) {
