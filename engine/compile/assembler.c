@@ -59,8 +59,8 @@ static const encoding encodings[] = {
 #undef OP
 };
 
-/* Writes the VEX prefix, which inverts the high bits of the registers and the first source. The short form of the
- * prefix implies opcode map 1 and has no B bit. */
+/* Writes the VEX prefix, which stores the high bits of the registers and the number of the first source inverted. The
+ * short form of the prefix implies opcode map 1 and has no B bit. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
     if (!reserve(a)) return;
     const encoding *e = &encodings[op];

@@ -62,7 +62,7 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     OP(WIDE_SUB,   1, 1, 0x5C, 1, 0)                                                                                   \
     OP(BROADCAST,  2, 1, 0x19, 1, 0)  /* copies one number to all four elements */                                     \
     OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* immediate: 9 down, 10 up */                                                   \
-    OP(BLEND,      3, 1, 0x4B, 0, 1)  /* second source if the sign of the mask is set, else the first; immediate: mask register · 16 */
+    OP(BLEND,      3, 1, 0x4B, 0, 1)  /* second source if the mask is negative; immediate: mask register · 16 */
 /* clang-format on */
 
 typedef enum asm_vector {

@@ -17,8 +17,8 @@
  * run. That check chooses the branches at LOOKS instants and compares values in PLACES configurations. All bounds are
  * chosen, not measured. */
 enum { ITERATIONS = 40, CHANGES = 1000, LOOKS = 1000, PLACES = 3 };
-/* A value jumps if its change exceeds the change by its motion within this fraction of the time span. Events are
- * located to a few ulps of time, a far smaller interval. */
+/* A value jumps if its change at an instant exceeds its change by smooth motion within this fraction of the time span.
+ * Events are located to a few ulps of time, a far smaller interval. */
 static const double MOMENT = 1e-9;
 /* Bound on the relative rounding error of a value and of the terms of a momentum: ε times some tens of thousands of
  * terms. */

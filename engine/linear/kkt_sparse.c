@@ -1,5 +1,5 @@
 /* kkt_sparse.c — large saddle-point systems by KLU. For redundant rows a compliance is added, and an iteration removes
- * its effect. */
+ * the effect of the compliance. */
 #include "engine/linear/kkt_int.h"
 
 #include "engine/base/tolerances.h"
