@@ -114,7 +114,7 @@ void analysis_unfinished(analysis *a, const char *what);
  * constraints. */
 hamel_status samples_draw(analysis *a) HAMEL_CHECKED;
 
-/* Creates a source of random states at times within `span` seconds of the start. Returns NULL if out of memory. */
+/* Creates a source of random states at most `span` seconds after the initial time. Returns NULL if out of memory. */
 typedef struct sampler sampler;
 sampler *sampler_create(analysis *a, double span);
 void sampler_free(sampler *p);

@@ -62,7 +62,7 @@ static bool follow_curve(const long_forms *c, copy *y) {
                 add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
                        term(y->velocity, column, c->order, k - i), y->t.scratch[0]);
         }
-        /* V temporarily holds the velocities of the pivots, because copy_solve reads their lower orders */
+        /* V temporarily holds the series of the pivots' velocities: copy_solve reads the lower orders */
         copy_solve(c, y, y->V, 0, c->others, k);
         for (size_t q = 0; q < c->rank; q++)
             mpfr_set(term(y->velocity, c->pivot[q], c->order, k), term(y->V, q * c->others, c->order, k), MPFR_RNDN);
@@ -88,7 +88,7 @@ static void solve_coefficients(const long_forms *c, copy *y) {
         }
 }
 
-/* Computes P_l = A_p⁻¹ H_l. Slopes are listed by entry, so the list is searched for each column. */
+/* Computes P_l = A_p⁻¹ H_l. The derivatives (slopes) are listed by entry, so the list is searched for each column. */
 static void solve_slopes(const long_forms *c, copy *y) {
     for (size_t l = 0; l < c->width; l++) {
         bool any = false;
@@ -228,7 +228,8 @@ static bool count_all(long_forms *c, copy *copies, size_t most, size_t *all, boo
     return good;
 }
 
-/* Returns true if one copy of the system with series of order c->order needs few enough products and numbers. */
+/* Returns true if one copy of the system, with series of order c->order, needs at most WORK_MOST multiplications and
+ * NUMBERS_MOST numbers. */
 static bool is_affordable(const long_forms *c) {
     double each = 0.5 * (double)(c->order + 1) * (double)(c->order + 2), rank = (double)c->rank;
     double solved =

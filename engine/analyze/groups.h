@@ -18,8 +18,8 @@ typedef struct groups {
     size_t most_constraints, most_coordinates; /* sizes of the largest group */
 } groups;
 
-/* Groups the constraints that act initially. If `taken` is not NULL, groups only the constraints with taken[c]. Arrays
- * are allocated in `memory`. Returns false if out of memory. */
+/* Groups the constraints that act initially. If `taken` is not NULL, groups only the constraints for which taken[c] is
+ * true. Arrays are allocated in `memory`. Returns false if out of memory. */
 bool groups_create(groups *g, arena *memory, hamel_system *s, const bool *taken);
 
 /* Returns the root of i in a union-find forest, and shortens the path to it. */

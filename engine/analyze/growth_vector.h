@@ -15,7 +15,7 @@ typedef struct flag_dimensions {
  * step adds no direction. They set *good to false if the work is too large, or for the reason stated below. */
 
 /* derived_flag_tree.c: finds the dimensions at the configuration x. f->chosen must be the independent forms at x.
- * Coefficients that are not short decimals are treated as rounded. *good is also false if x is singular. */
+ * Coefficients that are not short binary fractions are treated as rounded. *good is also false if x is singular. */
 hamel_status derived_flag_by_trees(forms *f, const double *x, bool derived, size_t most, flag_dimensions *flag,
                                    bool *good) HAMEL_CHECKED;
 

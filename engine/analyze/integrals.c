@@ -191,8 +191,8 @@ static size_t choose_eliminated(const finder *f, const graph_node *forms, bool v
     return count;
 }
 
-/* Fills in Σ form_j q'_j = λ_c over these columns. After elimination, the symbols λ_c mark the contribution of each
- * constraint to a row. */
+/* Fills the table with the equations Σ form_j q'_j = λ_c, summed over the given columns. After elimination, the symbols
+ * λ_c mark the contribution of each constraint to a row. */
 static void fill_table(const finder *f, const graph_node *forms, const size_t *columns, size_t count,
                        graph_node *table) {
     for (size_t r = 0; r < f->rows; r++) {

@@ -1,6 +1,6 @@
 /* local.h — equations of motion and their first derivatives at one state, as dense matrices.
  *
- *     R(t, q, q', q'', λ, p) = 0     n + m rows: motion, then constraints at the level of accelerations
+ *     R(t, q, q', q'', λ, p) = 0     n + m rows: equations of motion, then constraints at the level of accelerations
  *     Φ(t, q, p) = 0                 m rows; 0 for constraints without a position level
  *     ψ(t, q, q', p) = 0             m rows; 0 for constraints without a velocity level
  *

@@ -13,7 +13,7 @@
 enum { COPIES = 3 };
 /* Relative change of the coefficients of all copies but the first: 64 times the rounding unit of doubles. */
 static const double LONG_CHANGE = 0x1p-46;
-/* Default of `noise` in directions: 2^-TAYLOR_BITS times 2^56, a margin for cancellation. */
+/* Default of the field `noise` of `directions`: 2^-TAYLOR_BITS times 2^56, a margin for cancellation. */
 static const double LONG_NOISE = 0x1p-200;
 
 /* The derivative of an entry with respect to a column's variable, at position `place` of the plan. */

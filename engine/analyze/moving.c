@@ -26,8 +26,9 @@ static bool demands_motion(const statics *s, size_t c, double *value) {
 
 /* Constraints that are violated at rest, and forces that change between instants. */
 typedef struct findings {
-    size_t evaluated;         /* number of states at which the equations were evaluated */
-    size_t *moves, *positive; /* m: how often the constraint was violated at rest, and with a positive value */
+    size_t evaluated; /* number of states at which the equations were evaluated */
+    /* m each: number of states at which the constraint was violated at rest, and at which its value was positive */
+    size_t *moves, *positive;
     double *q, *lambda, *before;
     bool *changes; /* n: true if the force changes with time */
 } findings;

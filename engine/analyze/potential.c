@@ -382,8 +382,8 @@ static double largest_radius(const decision *j) {
     return LARGEST_RADIUS / most;
 }
 
-/* Finds the exponent of the radius in successive derivatives. Returns true if the last exponents agree. Sets *order to
- * the order of U, or to 0 if the order of U is not an integer. */
+/* Finds the power of the radius to which successive derivatives along a ray are proportional. Returns true if the last
+ * AGREE exponents agree. Sets *order to the order of U, or to 0 if the order of U is not an integer. */
 static bool shows_order(const double *values, size_t count, int *order) {
     assert(count <= RADII);
     double power = 0; /* exponent of the radius in the derivatives, then in U */

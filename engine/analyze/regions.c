@@ -100,8 +100,8 @@ static hamel_status find_branches(search *s, const sample *at, double *branches)
     return status;
 }
 
-/* Adds the state if its combination of branches is new and the list is not full. An operator that has left its initial
- * branch names the region, if possible the operator changed last. */
+/* Adds the state if its combination of branches is new and the list is not full. The field `which` of the region is an
+ * operator that has left its initial branch, if possible the operator changed last. */
 static hamel_status add_region(search *s, const sample *at) {
     assert(s->of < s->count);
     analysis *a = s->a;

@@ -18,7 +18,8 @@
  * tries per state. They are chosen, not measured. */
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
 static const double RADIUS = 0.6; /* largest distance from the initial values, relative to max(1, |value|); chosen */
-/* Scaled residuals: the iteration stops below the first, and a state is accepted below the second. */
+/* Bounds of the scaled residual: the iteration stops below the first bound, and a state is accepted below the
+ * second. */
 static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
 /* The rank of a state is ambiguous if this tolerance and SAMPLED_RANK_TOLERANCE give different ranks. */
 static const double NEARLY_DEPENDENT = 1e-2;

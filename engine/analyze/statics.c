@@ -23,11 +23,11 @@ static const double ROW_SIZE_RADIUS = 0.1;
 static const double UNDERFLOW = 1e-100;
 /* Upper bound of reactions relative to forces. If reactions reach this bound, five digits of the forces cancel. */
 static const double BOUNDED = 1e5;
-/* Largest difference of equal sums, relative to all terms: some thousand rounding units. */
+/* Largest difference at which two sums count as equal, relative to all terms: some thousand rounding units. */
 static const double SAME_SUM = 1e-12;
 /* Numbers of random points or displacements at which equations are compared. */
 enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
-/* Upper bounds of iterations, of iterations until the residual must have fallen by a tenth, and of halvings of a step;
+/* Upper bounds of iterations, of iterations until the residual must have fallen by 10 %, and of halvings of a step;
  * chosen, not measured. */
 enum { MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12 };
 
@@ -407,8 +407,8 @@ static bool iterate_newton(statics *s, double *z, bool descending) {
     return is_solved(s, z);
 }
 
-/* Returns false if reactions exceed BOUNDED times the forces that they balance. If the constraints are almost
- * singular, ever larger multipliers reduce the residual towards zero, although no equilibrium exists. */
+/* Returns false if reactions exceed BOUNDED times the forces that they balance. If constraints are nearly singular, the
+ * residual can fall to zero while the multipliers grow without bound, although there is no equilibrium. */
 static bool reactions_are_bounded(statics *s, const double *z) {
     size_t m = s->instants * s->m;
     double reaction = 0, force = 0;

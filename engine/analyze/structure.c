@@ -11,9 +11,9 @@
  *
  * The system is conservative (Greenwood 4.7, a sufficient condition) if every force has a potential, every constraint
  * is conservative and L does not contain t. A momentum is conserved if L does not contain its coordinate and neither
- * forces nor constraint reactions act on it. Constraints and other forces may contain that coordinate; an example is
- * the angle of a skate. The Jacobi integral is conserved if its rate vanishes identically. A system described by its
- * Gibbs–Appell function has no Lagrangian, so no momenta and no energy are reported.
+ * forces nor constraint reactions act on that coordinate. Constraints and other forces may contain that coordinate; an
+ * example is the angle of a skate. The Jacobi integral is conserved if its rate vanishes identically. A system
+ * described by its Gibbs–Appell function has no Lagrangian, so no momenta and no energy are reported.
  *
  * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints as written. It is 3
  * with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without constraints.

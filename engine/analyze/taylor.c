@@ -10,7 +10,7 @@
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */
 
-/* Returns true for operations that advance_node computes by a special rule, without slopes. */
+/* Returns true for operations that advance_node computes by a special rule, without derivatives of the operation. */
 static bool has_own_rule(const graph *g, const graph_cell *cell) {
     static const bool special[GRAPH_OP_COUNT] = {
         [GRAPH_ADD] = true,  [GRAPH_SUB] = true,  [GRAPH_MUL] = true, [GRAPH_DIV] = true, [GRAPH_NEG] = true,
@@ -61,8 +61,8 @@ static bool locate_operands(taylor_plan *p, const graph_node *slopes, arena *mem
     return true;
 }
 
-/* Slopes are nodes that need slopes as well. Most of these are already listed, so the list is complete after a few
- * rounds. */
+/* The derivatives (slopes) are nodes whose derivatives are needed as well. Most of them are already listed, so the list
+ * is complete after a few rounds. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory) {
     graph_node *all = arena_alloc(memory, count, sizeof *all), *slopes;
     *p = (taylor_plan){.g = g};

@@ -51,7 +51,7 @@ static bool derive_row(hamel_equations *e, size_t c) {
     return e->b[c] >= 0 && rate >= 0;
 }
 
-/* Adds −Aᵀλ to the residuals of the motion. */
+/* Adds −Aᵀλ to the residuals of the equations of motion. */
 static void add_reactions(hamel_equations *e) {
     graph *g = e->system->graph;
     for (size_t k = 0; k < e->A.count; k++) {

@@ -35,7 +35,7 @@ static const formulation gauss = {
     "gauss", "Gauss's principle of least constraint: accelerations as a least-squares problem",
     SOLVER_LEAST_CONSTRAINT, VARIABLES_VELOCITIES, NEED_ANY & ~NEED_SIZE, lagrange_derive};
 static const formulation maggi = {
-    "maggi", "Maggi's equations: Lagrange's projected onto the free directions, in quasi-velocities",
+    "maggi", "Maggi's equations: Lagrange's equations projected onto the free directions, in quasi-velocities",
     SOLVER_PROJECTION, VARIABLES_VELOCITIES, NEED_ANY & ~NEED_SIZE, maggi_derive};
 static const formulation kane = {
     "kane", "Kane's equations: d'Alembert's principle for particles and bodies, in quasi-velocities",
@@ -44,7 +44,8 @@ static const formulation gibbs_appell = {
     "gibbs-appell", "the Gibbs-Appell equations: derivatives of an energy of accelerations, in quasi-velocities",
     SOLVER_PROJECTION, VARIABLES_VELOCITIES, NEED_NONLINEAR_CONSTRAINTS | NEED_ACCELERATION_ENERGY, gibbs_appell_derive};
 static const formulation boltzmann_hamel = {
-    "boltzmann-hamel", "the Boltzmann-Hamel equations: Lagrange's in quasi-velocities, with Hamel's coefficients",
+    "boltzmann-hamel",
+    "the Boltzmann-Hamel equations: Lagrange's equations in quasi-velocities, with Hamel's coefficients",
     SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES, NEED_LAGRANGIAN, boltzmann_hamel_derive};
 const formulation formulation_hamilton = {
     "hamilton", "Hamilton's canonical equations in coordinates and momenta",

@@ -59,8 +59,8 @@ static bool attach_newton_solver(void *user, void *cvode, SUNContext context) {
     return w->newton != NULL;
 }
 
-/* Sets the stabilization constants at a start. If Baumgarte's constants are not specified, the stabilization is 0 until
- * follow_step sets it from the step size. */
+/* Sets the stabilization constants when a method starts. If Baumgarte's constants are not specified, the stabilization
+ * is 0 until follow_step sets it from the step size. */
 static void set_stabilization(integrator *w) {
     const model_settings *s = &w->model->settings;
     bool given = s->projection == HAMEL_PROJECTION_BAUMGARTE;
@@ -417,7 +417,7 @@ static step_result try_step(integrator *w) {
 }
 
 /* Takes one step. If the stages of the current method are too inaccurate near a singularity, collocation or Adams is
- * used; if Adams fails, BDF. */
+ * used. If Adams fails, BDF is used. */
 static hamel_status take_step(integrator *w, hamel_error *error) {
     w->too_near = false;
     step_result result = try_step(w);
@@ -437,7 +437,7 @@ static hamel_status take_step(integrator *w, hamel_error *error) {
     if (w->suspended && failed) {
         w->collocation_failed = true;
         hamel_status status = resume_suspended(w, error);
-        return status == HAMEL_OK ? take_step(w, error) : status; /* one recursion: collocation is not in use */
+        return status == HAMEL_OK ? take_step(w, error) : status; /* recurses once: collocation has ended */
     }
     w->collocation_steps++;
     if (failed && w->failure != HAMEL_NOT_FINITE && w->may_change && !w->canceled && !w->timed_out) {

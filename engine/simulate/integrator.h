@@ -46,7 +46,7 @@ struct integrator {
     unsigned used;         /* USED_ bits of the methods used so far */
     bool may_change;
     double safety;                              /* factor on tolerances */
-    double rtol, atol_factor;                   /* tolerances with that factor */
+    double rtol, atol_factor;                   /* rtol that the method uses; factor on atol */
     double alpha, beta;                         /* current stabilization constants */
     double forward_rate;                        /* separate stabilization rate of the sensitivities, or 0 */
     long since_start, tiny_steps, shrunk_steps; /* steps since the method started; consecutive tiny and shrunk steps */
@@ -63,7 +63,7 @@ struct integrator {
     double *scratch;       /* 2n, for projections */
     double *acceleration, *lambda;
     double *wanted_lambda; /* the array lambda, or NULL if the right-hand side does not need multipliers */
-    double least_energy;   /* largest energy tolerance of all starts */
+    double least_energy;   /* largest energy tolerance at any start or restart */
     double most_work;      /* largest |W| so far */
 
     /* The last failed evaluation, for the error message. */
@@ -80,8 +80,8 @@ struct integrator {
     singular_state singular; /* interpolated state */
     double margin;           /* rank margin (kkt_margin) at the last evaluation */
     double least_margin;     /* smallest rank margin in the last step */
-    double largest_margin;   /* largest rank margin since the last start */
-    size_t rank;             /* largest number of independent constraints since the last start */
+    double largest_margin;   /* largest rank margin since the last start or restart */
+    size_t rank;             /* largest number of independent constraints since the last start or restart */
     double start_margin;     /* rank margin at the start of the last step */
     double margin_slope;     /* |change of the rank margin| per time in the last step */
     double margin_drop;      /* decrease of the rank margin in the last step */

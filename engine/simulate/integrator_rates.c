@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Tolerance of W, in energy tolerances: over all examples W then adds less than 0.1 % to the steps (README.md). */
+/* Tolerance of W, in energy tolerances: over all examples, W then increases the number of steps by less than 0.1 %
+ * (README.md). */
 static const double WORK_TOLERANCE = 30;
 
 bool integrator_stopped(integrator *w) {
@@ -28,11 +29,11 @@ static int note_failure(integrator *w, hamel_status status, double t, const doub
     w->failed_evaluations++;
     w->failed_t = t;
     memcpy(w->failed_state, y, w->state_count * sizeof *y);
-    return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid it */
+    return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid the failure */
 }
 
-/* Returns the rate at which positions approach their constraints if velocities satisfy theirs exactly. It is the slower
- * root of Baumgarte's equation r² + 2αr + β² = 0. */
+/* Returns the rate at which positions approach their constraints if velocities satisfy their own constraints exactly.
+ * This rate is the slower root of Baumgarte's equation r² + 2αr + β² = 0. */
 static double approach_rate(const integrator *w) {
     double a = w->alpha, b = w->beta;
     return a > b ? a - sqrt(a * a - b * b) : a;

@@ -139,14 +139,15 @@ static double estimate_root(const roots *w, size_t i, double a, double b) {
     return fa == fb ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);
 }
 
-/* Returns true if, at these values, any function has left its side in a direction that counts. */
+/* Returns true if, at these values, any function has left its side in a direction that triggers its event or changes a
+ * branch. */
 static bool any_left(const roots *w, const double *values) {
     for (size_t i = 0; i < w->count; i++)
         if (roots_counts(w, i) && left_side(w, i, values[i])) return true;
     return false;
 }
 
-/* Narrows the bracket [a, b] to rounding. At a all functions are on their sides; at b some function has left its
+/* Narrows the bracket [a, b] to rounding. At `a` all functions are on their sides; at `b` some function has left its
  * side. */
 static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double b, hamel_error *error) {
     int last = 0; /* the end that moved last */
@@ -194,9 +195,9 @@ static double dip_time(double a, double b, double c, double fa, double fb, doubl
     return fabs(value) < 0.1 * fmin(fabs(fa), fabs(fc)) || roots_sign(value) != roots_sign(fb) ? t : NAN;
 }
 
-/* Searches for a function that leaves its side and returns between a and c. At a, b and c (values in `older`, `low` and
- * `high`) all functions are on their sides. Sets *t to a time at which the function is on the other side, with all
- * values in `trial`, or to NAN. */
+/* Searches for a function that leaves its side and returns between a and c. At `a`, `b` and `c` (values in `older`,
+ * `low` and `high`) all functions are on their sides. Sets *t to a time at which the function is on the other side,
+ * with all values in `trial`, or to NAN. */
 static hamel_status find_dip(roots *w, integrator *steps, double a, double b, double c, double *t, hamel_error *error) {
     *t = NAN;
     for (size_t i = 0; i < w->count; i++) {
@@ -237,8 +238,9 @@ static bool has_missed(roots *w, const integrator *steps, double start) {
     return any;
 }
 
-/* In the dip at t between a and c, a function leaves its side and returns. Finds the root at the beginning of the dip
- * or, if only the return counts, the root at its end. `low` and `high` are the values at b and c, as in the search. */
+/* In the dip at t between `a` and `c`, a function leaves its side and returns. Finds the root at the beginning of the
+ * dip or, if only the return triggers an event, the root at the end of the dip. `low` and `high` are the values at `b`
+ * and `c`, as in the search. */
 static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t, double c, roots_finding *finding,
                                 hamel_error *error) {
     size_t bytes = w->count * sizeof *w->low;

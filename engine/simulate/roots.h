@@ -15,24 +15,23 @@
 #include "engine/simulate/integrator.h"
 #include "engine/simulate/uncertainty.h"
 
-/* One function, called "it" in the comments of the fields. Other modules read `passed`, `from_zero` and `unnoticed`
- * only. */
+/* One function f of the state. Other modules read `passed`, `from_zero` and `unnoticed` only. */
 typedef struct root {
-    /* −1, 1, or 0 if the side is undetermined until the function moves away; start_side: the side when the search began */
+    /* −1, 1, or 0 if the side is undetermined until f moves away from 0; start_side: the side when the search began */
     int side, start_side;
-    bool touching, start_touching; /* whether the function has been at its zero since the search began */
-    bool passed;    /* whether it left its side at roots.t in a direction that counts, or skipped two roots */
-    bool jumped;    /* whether an event moved it across or away from its zero when the search began */
-    bool from_zero; /* whether it jumped, and did so by leaving its zero when the search began */
+    bool touching, start_touching; /* whether f has been at its zero since the search began */
+    bool passed; /* whether f left its side at roots.t with an event or change of branch, or two roots were skipped */
+    bool jumped; /* whether an event moved f across or away from its zero when the search began */
+    bool from_zero; /* whether f jumped, and did so by leaving its zero when the search began */
     /* The following fields are used for events only. */
-    bool by_second_rate; /* whether it left its zero by its second rate, as its rate was 0 */
-    bool turned;         /* whether its event has stopped or reversed its rate */
-    bool stopped;        /* whether its event has made its rate 0 */
-    bool stuck;          /* whether its event has left the contact closed, at rest and under load */
-    bool held;           /* whether active constraints that its event uses hold it at its zero */
-    bool released;       /* whether its event has deactivated such a constraint, and it has not moved away since */
-    bool undecided;      /* whether it leaves its zero, but its event has no direction */
-    bool unnoticed;      /* whether it initially leaves its zero without its event, or a contact is beyond its zero */
+    bool by_second_rate; /* whether f left its zero by its second rate, as its rate was 0 */
+    bool turned;         /* whether the event has stopped or reversed the rate of f */
+    bool stopped;        /* whether the event has made the rate of f 0 */
+    bool stuck;          /* whether the event has left the contact closed, at rest and under load */
+    bool held;           /* whether active constraints that the event uses hold f at its zero */
+    bool released;       /* whether the event has deactivated such a constraint, and f has not moved away since */
+    bool undecided;      /* whether f leaves its zero, but the event has no direction */
+    bool unnoticed;      /* whether f initially leaves its zero without the event, or is beyond its zero at a contact */
 } root;
 
 typedef struct roots {
@@ -99,8 +98,8 @@ double roots_pace(const roots *w);
 bool roots_contradicts(const roots *w, size_t i, double rate);
 /* Records the rate of the root function of event i before and after the event. */
 void roots_acted(roots *w, size_t i, double before, double after);
-/* Function i has passed zero with the rate `before`. Returns true if, with `rate`, it returns to the side that it
- * left. */
+/* Function i has passed zero with the rate `before`. Returns true if, with `rate`, the function returns to the side
+ * that it left. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
 /* Returns true if i is a contact that passes zero at the time found. If i would pass zero at this rate so soon
  * afterwards that doubles do not resolve the difference, marks i as passed and returns true as well. */

@@ -31,8 +31,8 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
         w->of[i].side = roots_sign(value); /* an event has moved the function away */
         w->noise[i] = 0;
     } else if (changed && fabs(rate) <= w->slack[i]) {
-        /* The function is at its zero within the tolerances. A constraint holds it there, or it is about to pass
-         * again. */
+        /* The function is at its zero within the tolerances. A constraint holds the function there, or the function is
+         * about to pass its zero again. */
         w->of[i].side = -w->of[i].side;
         w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
     } else {

@@ -1,7 +1,7 @@
 /* trajectory.c — evaluation of states between steps, and handling of events.
  *
- * Interpolated states violate the constraints slightly. A copy of them is projected and output; the integration is not
- * affected. */
+ * Interpolated states violate the constraints slightly. A copy of each interpolated state is projected and output; the
+ * integration is not affected. */
 #include "engine/simulate/trajectory.h"
 
 #include "engine/base/tolerances.h"
@@ -317,7 +317,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     assert(!l->integrator && l->t == l->model->settings.start);
     if (l->roots) {
         if (l->branches) status = branch_change_foresee(l->branches, l->q, l->v, error);
-        if (status == HAMEL_OK) status = evaluate_here(l, error); /* its branches are held until the next event */
+        if (status == HAMEL_OK) status = evaluate_here(l, error); /* holds the branches until the next event */
         l->dynamics->held = true;
         motion_state at = present_state(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
@@ -332,7 +332,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
 }
 
 /* After a step that skipped two roots of the same function, restarts from the beginning of the step with a shorter
- * one. */
+ * step. */
 static hamel_status repeat_shorter(trajectory *l, hamel_error *error) {
     double step = (l->integrator->t - l->start_t) / SHORTENED;
     size_t i = 0;
@@ -431,7 +431,7 @@ static hamel_status finish_jump(trajectory *l, hamel_error *error) {
 }
 
 /* Sets the branches of the operators that have passed an edge. If branches change without end, adds an error that names
- * the first of them. */
+ * the first operator. */
 static hamel_status change_branches(trajectory *l, bool *changed, hamel_error *error) {
     size_t count, first = l->model->events.count;
     motion_state at = present_state(l);

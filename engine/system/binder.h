@@ -162,7 +162,7 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
 /* Warns if an angle x is probably in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x);
 
-/* Appends an output. Adds an error and returns false if there are too many. */
+/* Appends an output. Adds an error and returns false if there are too many outputs. */
 bool binder_add_output(hamel_system *s, system_output output);
 
 /* Copies the variables of a scope into the arena. The scope may be NULL. Adds an error and returns false on failure. */

@@ -235,7 +235,7 @@ typedef enum hamel_projection {
 } hamel_projection;
 typedef enum hamel_initialization { HAMEL_INITIALIZATION_STRICT, HAMEL_INITIALIZATION_PROJECT } hamel_initialization;
 
-/* Settings of a run. Expressions among them may contain only parameters. */
+/* Settings of a run. Expressions in settings may contain only parameters. */
 typedef struct hamel_simulation {
     const char *pointer;
     hamel_expression start, stop, step, samples;

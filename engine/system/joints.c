@@ -48,8 +48,8 @@ static double length_scale(hamel_system *s, const graph_node x[3], const graph_n
     return sum;
 }
 
-/* Estimates the size of the terms of an equation from the positions and directions in it. The value of the equation is
- * no estimate, because the terms may cancel. */
+/* Estimates the size of an equation's terms from its positions and directions. The value of the equation itself is no
+ * measure of rounding errors, because the terms may cancel. */
 static double size_of_terms(const joint_work *w) {
     hamel_system *s = w->s;
     graph_node *zeros = arena_alloc(s->memory, s->coordinate_count, sizeof *zeros);

@@ -340,7 +340,7 @@ static int32_t unit_of(hamel_system *s, graph_node root, const char *pointer) {
             continue;
         }
         depth--;
-        if (u->of[node] != UNSEEN) continue; /* pushed twice, already done */
+        if (u->of[node] != UNSEEN) continue; /* the node was pushed twice and has its unit already */
         u->of[node] = behind != GRAPH_NONE       ? of[0]
                       : cell.op < GRAPH_OP_COUNT ? combine_units(s, pointer, node, of)
                                                  : leaf_unit(s, &cell);

@@ -135,7 +135,9 @@ static bool is_unit(hamel_system *s, const claim *c, const claim_state *at) {
     double norm = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);
     if (fabs(norm - 1) <= ROUNDED) return true;
     system_fail(s, c->pointer, "the quaternion of `%s` has norm %.9g%s, not 1", c->name, norm, describe_state(at, c));
-    return hamel_suggest(s->error, "divide the components by their norm; if they are coordinates, `%s.norm` keeps it",
+    return hamel_suggest(s->error,
+                         "divide the components by their norm; if they are coordinates, the constraint `%s.norm` keeps "
+                         "the norm at 1",
                          c->name),
            false;
 }

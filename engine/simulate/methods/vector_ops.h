@@ -6,6 +6,6 @@
 
 #include <nvector/nvector_serial.h>
 
-/* Creates a serial vector of `length` zeros with these operations, which its clones inherit. Free it by N_VDestroy. Returns
- * NULL if out of memory. */
+/* Creates a serial vector of `length` zeros with these operations, which its clones inherit. Free it with N_VDestroy.
+ * Returns NULL if out of memory. */
 N_Vector vector_create(sunindextype length, SUNContext context);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double ROUGH_LEAST = 0.1;   /* rank margin below which methods with rough stages are replaced; chosen */
+static const double ROUGH_LEAST = 0.1; /* rank margin below which methods with inaccurate stages are replaced; chosen */
 static const double INTERPOLATED = 1e-3; /* rank margin of interpolation: rounding is ε/s² = 2e-10 there */
 static const double PART_OF_STEP = 0.15; /* first distance d of the interpolation, relative to a step; chosen */
 static const double NEXT_STEP = 1.2;     /* assumed largest ratio of the next step to the last one */

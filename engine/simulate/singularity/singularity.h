@@ -103,7 +103,7 @@ hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found
  *   - Velocities change as the accelerations on both sides predict (trapezoidal rule).
  * At a change of branch, velocities jump by their own size. Collocation checks its long steps separately. An interval
  * is checked only if a singular configuration was detected in it, or if the margin fell below √rtol. Below √rtol,
- * errors within the tolerance may exceed the distance of the branches. */
+ * errors within the tolerance may exceed the distance between the branches. */
 typedef struct branch_check {
     double *v, *a; /* n each, borrowed: velocities and accelerations before the interval */
     bool inside;   /* whether the last step is in a nearly singular interval */
