@@ -123,8 +123,8 @@ void sampler_free(sampler *p);
 bool sample_allocate(const analysis *a, sample *s);
 void sample_copy(const analysis *a, sample *to, const sample *from);
 
-/* Projects a state onto the constraints. Returns false if the projection fails or a value is not finite at
- * the result. */
+/* Projects a state onto the constraints. Returns false if the projection fails or a value at the result is not
+ * finite. */
 bool sampler_settle(sampler *p, sample *s);
 
 /* Draws the next state. Returns false if no state was found or the analysis was canceled. In that case call
@@ -164,7 +164,8 @@ hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, co
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
 hamel_status structure_coupling(analysis *a) HAMEL_CHECKED; /* index, blocks, and entries of M and A */
 
-/* redundancy.c: the rank of A, the redundant constraints, and their sets in the initial state. */
+/* redundancy.c: the rank of A, the redundant constraints, and the smallest sets of redundant constraints in the initial
+ * state. */
 hamel_status redundancy_derive(analysis *a) HAMEL_CHECKED;
 
 /* holonomy.c: integrable combinations of the velocity constraints. */

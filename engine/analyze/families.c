@@ -11,7 +11,7 @@
 /* The constants below are chosen, not measured. */
 static const double FARTHEST = 0.05; /* first distance of the search, relative to max(1, |value|) */
 static const double SHRINK = 5;      /* ratio of successive distances */
-static const double APART = 0.05;    /* bound of the singular values of independent directions of a family */
+static const double APART = 0.05;    /* lower bound of the singular values of independent directions of a family */
 /* Largest step along a family, and distance at which the target is reached, relative to max(1, |value|). */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
 static const double FREELY = 1e3; /* multipliers may change by this factor more than coordinates */

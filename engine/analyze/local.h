@@ -59,7 +59,7 @@ void local_free(local_equations *l);
 
 /* Fills the matrices. Returns HAMEL_NOT_FINITE with an error if a value or a derivative is not finite. First calls the
  * poll of the model's system. If the poll does not return HAMEL_OK, returns the status of the poll without an error.
- * Loops over this function therefore end. `error` may be NULL. */
+ * Loops that call this function therefore end after a cancellation. `error` may be NULL. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
 
 /* Creates arrays for the derivatives of the first `outputs` outputs of p with respect to at most `symbols` symbols of a

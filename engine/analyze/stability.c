@@ -12,7 +12,7 @@
  * = 1.5e-8; the rest is a safety factor. */
 static const double MOVES = 1e-6;
 /* Upper bound of singular values of A treated as zero, relative to the largest eigenvalue. A perturbation of this size
- * changes a double eigenvalue by 1e-5, the square root. */
+ * changes a double eigenvalue by its square root, 1e-5. */
 static const double ZERO = 1e-10;
 /* Distance at which the largest eigenvalue is sampled, relative to max(1, |value|); chosen, not measured. */
 static const double NEARBY_MOTION = 0.1;

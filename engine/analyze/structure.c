@@ -6,7 +6,7 @@
  *   rheonomic      t occurs in the constraint, or a linear velocity constraint has a_ct ≠ 0 (Papastavridis 2.2)
  *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
  *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352). Examples
- *                  are homogeneous f, and f with a factor that makes it inhomogeneous.
+ *                  are homogeneous f, and inhomogeneous products of a homogeneous f and a factor.
  * Greenwood's test does not cover acceleration constraints, so they are not reported as conservative.
  *
  * The system is conservative (Greenwood 4.7, a sufficient condition) if every force has a potential, every constraint

@@ -76,7 +76,7 @@ typedef struct hamel_equations {
      *   n rows  d/dt ∂L/∂q' − ∂L/∂q − Q_given − Aᵀλ − F|λ|,   m rows  A q'' − b */
     graph_node *residual; /* n + m */
 
-    graph_node *nonideal;      /* n: C of nonideal constraints; NULL if all constraints are ideal */
+    graph_node *nonideal;      /* n: prescribed reaction C of nonideal constraints; NULL if all constraints are ideal */
     graph_node *momentum_rate; /* n: p' without reactions, ∂L/∂q + Q; NULL unless the formulation uses momenta */
     bool *cyclic;      /* n: whether a constant momentum replaces the velocity; NULL except in Routh's equations */
     graph_node *terms; /* terms of L if M and Q follow from these terms alone; otherwise NULL */
@@ -104,7 +104,7 @@ bool lagrange_add_term(hamel_equations *e, graph_node term);
 
 /* quasi_velocities.c: derives Lagrange's equations and fills C, quasi and quasi_bias. If add_others and add_rotors are
  * not NULL, also replaces M and Q, and fills reaction_shift. `add_rotors` then adds the contribution of rotations, and
- * `add_others` that of all other masses. On failure these functions add an error and return false. */
+ * `add_others` that of all other masses. On failure, `add_others` and `add_rotors` add an error and return false. */
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 

@@ -1,9 +1,8 @@
 /* extended_system.c — builds and eliminates the extended system of the energies.
  *
  * Unknowns are the sums in T and the constraints that are affine in the velocities. A sum that only one other sum
- * contains is merged into the other sum, up to OPERANDS_MOST operands. Without this bound, the sums of a chain with one
- * mass at its tip would become one full row. For other systems, bounds from 3 to 8 change the number of products by
- * less than 10 %.
+ * contains is merged into the other sum, up to OPERANDS_MOST operands. Without this bound, a chain with one mass at its
+ * tip would give one full row. For other systems, bounds from 3 to 8 change the number of products by less than 10 %.
  *
  * The next coordinate is the one with the smallest cone. The cone of an unknown is the set of remaining sums that
  * contain it, directly or indirectly. Candidates enter a window in the order of their level, the length of the longest

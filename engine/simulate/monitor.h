@@ -1,4 +1,4 @@
-/* monitor.h — monitoring of residuals, invariants, checks, the work balance and the rank during a run. */
+/* monitor.h — evaluation of residuals, invariants, checks, the work balance and the rank during a run. */
 #pragma once
 
 #include "engine/simulate/trajectory.h"

@@ -181,7 +181,7 @@ static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *
         memcpy(l->q, found->q, bytes);
         memcpy(l->v, found->v, bytes);
     }
-    status = dynamics_evaluate(k, l->t, l->q, l->v, error); /* other states have been evaluated since */
+    status = dynamics_evaluate(k, l->t, l->q, l->v, error); /* other states were evaluated in between */
     if (status != HAMEL_OK) return status;
     if (!found) return dynamics_accelerations(k, 0, 0, l->a, l->lambda, error);
     memcpy(l->a, found->a, bytes);
@@ -462,7 +462,7 @@ static hamel_status note_order(trajectory *l, hamel_error *error) {
     if (count < 2 || (l->unordered > 0 && l->unordered_last == l->t)) return HAMEL_OK;
     motion_state at = present_state(l);
     hamel_status status = impact_order_matters(&l->events, l->roots, &at, l->closing, &matters, error);
-    if (status == HAMEL_OK) status = evaluate_here(l, error); /* other states have been evaluated since */
+    if (status == HAMEL_OK) status = evaluate_here(l, error); /* other states were evaluated in between */
     if (status != HAMEL_OK || !matters) return status;
     l->unordered_last = l->t;
     if (l->unordered++ > 0) return HAMEL_OK;

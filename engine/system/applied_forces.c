@@ -42,7 +42,7 @@ static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const
     return binder_suggest_nearest(s, &s->binder->coordinates, name), -1;
 }
 
-/* Provides ideal(x) in C, which is a function of the ideal reaction (Udwadia 2000, eq. 28). */
+/* Provides ideal(x) in the prescribed reaction C, which is a function of the ideal reaction (Udwadia 2000, eq. 28). */
 static graph_node ideal_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     return quantity == QUANTITY_IDEAL ? graph_symbol(s->graph, SYMBOL_IDEAL, arguments[0]) : GRAPH_NONE;

@@ -1,8 +1,8 @@
 /* units.c — finds the units of nodes, and checks that expressions have the required units.
  *
- * A unit is an index into a list of distinct units, so that a node costs four bytes. The unit of a multiplier follows from
- * the units of energy and of its constraint; expressions with multipliers are checked once these are known. An expression
- * with inconsistent units is reported once, and its unit is then unknown. */
+ * A unit is an index into a list of distinct units, so that a node costs four bytes. The unit of a multiplier follows
+ * from the units of energy and of its constraint; expressions with multipliers are checked once these units are known.
+ * An expression with inconsistent units is reported once, and its unit is then unknown. */
 #include "engine/system/units.h"
 
 #include "engine/system/binder.h"

@@ -1,8 +1,8 @@
 /* units.h — check that the equations of a description are dimensionally homogeneous.
  *
- * The check runs only if a parameter or coordinate has a unit. A quantity without a unit agrees with any unit. Bare numbers
- * have the unit 1, except 0, which agrees with any unit. t is in seconds, angles are numbers (radians). Values are not
- * converted, so meters and centimeters do not agree.
+ * The check runs only if a parameter or coordinate has a unit. A quantity without a unit agrees with any unit. Bare
+ * numbers have the unit 1, except 0, which agrees with any unit. t is in seconds, and angles are numbers (radians).
+ * Values are not converted, so meters and centimeters do not agree.
  *
  * When an expression is bound, its required unit is noted. units_check then visits once each node of the expressions
  * noted since the previous call. */

@@ -40,8 +40,8 @@ static const double EVEN = 0.1;   /* weight of the second to last coefficient, a
 static const double ZERO = 3e-6;  /* rank margins below this are treated as zero; rounding leaves √ε = 1e-8 */
 static const double DEEP = 2e-5;  /* least rank margin at the start of a step (README.md) */
 /* If m1 + m2 < STRAIGHT · slope · gap, the margin has a zero between two points. m1 and m2 are the margins at these
- * points, `gap` is their distance, and `slope` is the steepest between any points. 1 is exact for a straight line; 1.2
- * is chosen. */
+ * points, `gap` is their distance, and `slope` is the steepest slope between any points. STRAIGHT = 1 is exact for a
+ * straight line; 1.2 is chosen. */
 static const double STRAIGHT = 1.2;
 /* Rounding of the last coefficients, relative to the state: ε/s² at the points nearest to the singularity. */
 static const double SERIES_ROUNDING = 1e-6;
@@ -277,8 +277,8 @@ static double margin_within(collocation *w, double h, double x) {
     return collocation_rates(w, t, w->scratch, w->second) < 0 ? NAN : p->margin(p->user);
 }
 
-/* Finds two adjacent points between which the margin falls linearly to about zero and rises again. Returns the first of
- * them, or POINTS if no such points exist. */
+/* Finds two adjacent points between which the margin falls linearly to about zero and rises again. Returns the index of
+ * the first point, or POINTS if no such points exist. */
 static size_t find_gap(const collocation *w) {
     double slope = slope_of(w);
     for (size_t i = 0; i + 1 < POINTS; i++) {

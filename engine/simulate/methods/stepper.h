@@ -60,7 +60,7 @@ typedef struct stepper_kind {
     double safety;
     bool implicit;      /* whether the method solves nonlinear systems for the states at which it evaluates rates */
     bool projects;      /* whether each step is projected if problem->project is set */
-    bool rough_stages;  /* whether the intermediate states of a step are far less accurate than its end */
+    bool rough_stages;  /* whether the intermediate states of a step are far less accurate than its final state */
     long stiff_of_many; /* if `stiff` increases by this number in fifty steps, the system is stiff */
     /* Starts a stepper of this kind from y at t. Returns NULL if out of memory or if the library fails. */
     stepper *(*open)(const struct stepper_kind *kind, const stepper_problem *p, double t, const double *y);
