@@ -184,7 +184,7 @@ static void pair(const long_forms *c, copy *y, size_t i, size_t j, mpfr_t *to, m
     }
 }
 
-/* Counts the directions that one step of brackets adds. */
+/* Counts the directions that first-order brackets add. */
 static bool count_pairs(long_forms *c, copy *copies, size_t most, size_t *first, number_pool *pool) {
     assert(most <= c->rank);
     directions d;

@@ -109,7 +109,7 @@ static bool fill_their_span(exploration *e, const double *z, const family *f) {
             for (size_t j = 0; j < e->width; j++) between[j] += part * f->directions[k * e->width + j];
         }
         for (size_t j = 0; j < e->width; j++) e->direction[j] = between[j] / fmax(1, fabs(z[statics_place(s, j)]));
-        length = vector_length(e->direction, e->width); /* in the norm of statics_stay_at */
+        length = vector_length(e->direction, e->width); /* length in the norm of statics_stay_at */
         memcpy(e->z, z, s->unknowns * sizeof *z);
         for (size_t j = 0; j < e->width; j++) e->z[statics_place(s, j)] += distance * between[j] / length;
         statics_stay_at(s, z, distance);

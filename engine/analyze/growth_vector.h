@@ -30,7 +30,7 @@ hamel_status derived_flag_by_expressions(forms *f, const sample *near, bool deri
 typedef struct group_rank {
     size_t width, holonomic, velocity; /* length of a configuration; independent holonomic and velocity constraints */
     size_t integrable;                 /* integrable combinations of the velocity constraints */
-    size_t first;                      /* number of directions that the first step of brackets adds */
+    size_t first;                      /* number of directions that first-order brackets add */
     const sample *at;                  /* a state with these ranks */
     bool regional;                     /* true if `at` is on another branch than the initial state */
 } group_rank;

@@ -9,7 +9,7 @@
  *
  * Each group of constraints that share coordinates is decided independently. Time occurs in several groups but does not
  * couple them, because no form is a multiple of dt. closure.c finds the dimensions at several random configurations. If
- * a group is too wide for closure.c, it is decided only if one step of brackets adds no direction or all directions. In
+ * a group is too wide for closure.c, it is decided only if first-order brackets add no direction or all directions. In
  * the first case all combinations are integrable. In the second case no combination is integrable.
  *
  * Constraints that are nonlinear in the velocities and acceleration constraints have no such forms and are omitted. */

@@ -168,7 +168,7 @@ static size_t weight(const taylor *t, size_t k, size_t i) {
 
 /* Adds x · y to `to`. */
 static void add_product(const taylor *t, mpfr_ptr to, mpfr_srcptr x, mpfr_srcptr y) {
-    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* 0 · NaN is 0 if a slope is not needed */
+    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* 0 · NaN is 0 if a derivative is not needed */
     mpfr_mul(t->scratch[0], x, y, MPFR_RNDN);
     mpfr_add(to, to, t->scratch[0], MPFR_RNDN);
 }

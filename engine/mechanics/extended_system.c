@@ -268,7 +268,7 @@ static bool define(builder *b, uint32_t at, const graph_cell *cell) {
     return true;
 }
 
-/* Sets the unknown of an affine node and its scale from those of its operands. */
+/* Sets the unknown and the scale of an affine node from the unknowns and scales of its operands. */
 static bool link_part(builder *b, uint32_t at) {
     graph *g = b->g;
     const graph_cell cell = *graph_at(g, b->nodes[at]);
@@ -325,7 +325,8 @@ static bool enter_coefficients(builder *b) {
     return !x->failed;
 }
 
-/* Lists the definitions that contain each unknown, and sets levels. Definitions follow the unknowns in them. */
+/* Lists the definitions that contain each unknown, and sets levels. Each definition follows the unknowns that it
+ * contains. */
 static bool list_users(builder *b) {
     size_t total = 0;
     for (size_t u = 0; u < b->count; u++)

@@ -11,8 +11,8 @@
  * iterations that narrow a bracket; every eighth iteration halves it. */
 enum { PARTS = 4, EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
- * extrapolation error of the force exceeds ERROR_MOST, and doubled if it is below ERROR_LEAST. A step has at most
- * INTERVALS intervals. All values are chosen, not measured. */
+ * extrapolation error of the force exceeds ERROR_MOST, and doubled if the error is below ERROR_LEAST. A step has at
+ * most INTERVALS intervals. All values are chosen, not measured. */
 static const double FIRST_INTERVAL = 1e-6, ERROR_MOST = 0.2, ERROR_LEAST = 0.05, INTERVALS = 10;
 
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {

@@ -59,8 +59,8 @@ typedef struct roots {
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips);
 
 /* Starts the search at a state. A function that passed through zero in the previous search is still at its zero unless
- * an event has moved it away. `changed`: an event has changed the state or the discrete state. Sets *again to true if
- * further events happen at the same time:
+ * an event has moved it away. `changed` is true if an event has changed the state or the discrete state. Sets *again to
+ * true if further events happen at the same time:
  *   - the change has moved a function across its zero
  *   - the function of an event that changes the motion is about to leave its zero, initially or due to another event
  * Adds an error in these cases:

@@ -208,8 +208,8 @@ static bool has_scalar_first(hamel_system *s, const claim *c, const claim_state 
     return false;
 }
 
-/* Warns if a wheel touches the plane from the side opposite to the normal. x contains n, the positions of wheel and surface,
- * and the radius. Other positions and curved surfaces are not checked. */
+/* Warns if a wheel touches the plane from the side opposite to the normal. x contains the normal n, the positions of
+ * wheel and surface, and the radius. Other positions and curved surfaces are not checked. */
 static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *at) {
     const double *n = at->x, *wheel = at->x + 3, *surface = at->x + 6, radius = at->x[9];
     double height = 0, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);

@@ -27,9 +27,9 @@ static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963
 /* The iteration ends when the change is below CONVERGED tolerances, or when it stagnates below the tolerance. Each
  * iteration must reduce the change by a factor of SLOWEST or less. Both numbers are chosen. */
 static const double CONVERGED = 0.01, SLOWEST = 0.7;
-/* The next step is h (SAFE / error^(1/9)), within bounds. If the iteration does not converge, the step shrinks by
- * HALVE. If a point is too close to the singularity, the step shrinks by MOVE, which shifts the points by a part of
- * their spacing. The factors are chosen. */
+/* The next step is h (SAFE / error^(1/9)), within bounds. If the iteration does not converge, the step is multiplied by
+ * HALVE. If a point is too close to the singularity, the step is multiplied by MOVE, which shifts the points by a part
+ * of their spacing. The factors are chosen. */
 static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85, SAME = 0.98;
 /* Least distance of a point from the singularity in units of x. The two middle points are 0.149 from the centre, so a
  * singularity between them can keep this distance. Rounding changes the rates by ε/s² at the distance s. */

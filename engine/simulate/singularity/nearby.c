@@ -166,7 +166,8 @@ hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
-/* With an explicit method, t is well before the configuration itself, because its stages keep a distance. */
+/* With an explicit method, t is well before the configuration itself, because the stages of the method keep a distance
+ * from the configuration. */
 hamel_status singularity_explain(integrator *w, double t, double margin, hamel_error *error) {
     char names[400];
     const char *method = integrator_method(w);

@@ -49,7 +49,7 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 
 /* Below this rank margin, rates are evaluated at the nearest state on the constraints. Chosen, not measured. */
 #define SINGULARITY_NEAR 0.03
-/* Above this rank margin, relative to the largest one, rounding is negligible (ε/s² = 1e-12). */
+/* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
 #define SINGULARITY_REGULAR 0.015
 
 /* Replaces the rates `out` at (t, y) of a system with constraints if the state is nearly singular. `status` is the
@@ -58,8 +58,8 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out,
                                        hamel_status status) HAMEL_CHECKED;
 
-/* Returns the rank margin of the state evaluated last, relative to the largest one, or 0 if the rank has fallen.
- * Collocation calls this function. */
+/* Returns the rank margin of the state evaluated last, relative to the largest rank margin, or 0 if the rank has
+ * fallen. Collocation calls this function. */
 double singularity_relative_margin(void *integrator);
 
 size_t singularity_rank(const integrator *w); /* number of independent constraints at the state evaluated last */
