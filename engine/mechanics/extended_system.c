@@ -325,8 +325,7 @@ static bool enter_coefficients(builder *b) {
     return !x->failed;
 }
 
-/* Lists the definitions that contain each unknown, and sets levels. Each definition follows the unknowns that it
- * contains. */
+/* Lists the definitions that contain each unknown; sets levels. A definition follows the unknowns that it contains. */
 static bool list_users(builder *b) {
     size_t total = 0;
     for (size_t u = 0; u < b->count; u++)

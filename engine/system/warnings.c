@@ -179,7 +179,8 @@ static void check_angle(hamel_system *s, const hamel_expression *e, const char *
     if (what) system_warn_degrees(s, e->pointer, what, e->number);
 }
 
-/* Warns about initial values and parameters in degrees. Checks plain numbers only; expressions are assumed to be intended. */
+/* Warns about initial values and parameters in degrees. Checks plain numbers only, because expressions are probably
+ * intended. */
 static void check_degrees(hamel_system *s) {
     const hamel_description *d = s->description;
     bool *coordinates = binder_alloc(s, s->coordinate_count, sizeof *coordinates, "/coordinates");
