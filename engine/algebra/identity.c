@@ -12,7 +12,8 @@
 /* POINTS: after this many points with the value 0, an expression counts as 0. A root has a random sign at each point,
  * so √(x²) equals x at all points with probability 2^-16. MOST_POINTS: upper bound of the points tried. Each radicand
  * is a square at half of the points, so an expression with five different roots is defined at about 16 of 512 points.
- * MOST_POWER: powers with larger exponents count as unknown functions; chosen, not measured. */
+ * MOST_POWER: powers with larger exponents count as unknown functions; chosen far above exponents that descriptions
+ * contain. */
 enum { POINTS = 16, MOST_POINTS = 512, MOST_POWER = 1 << 20 };
 
 /* Factors of angles are multiples of 1/720720. Since 720720 is the least common multiple of 1 to 16, fractions with

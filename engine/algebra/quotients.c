@@ -8,7 +8,7 @@
 #include <assert.h>
 
 /* Upper bound of the terms of a polynomial that is factored only to compare lengths. Longer polynomials remain sums.
- * The bound is chosen, not measured. */
+ * The bound is chosen below that of arrange.c, because most of these factorizations are not used in the result. */
 enum { FACTOR_TERMS = 60 };
 
 /* Divides `above` and `below` by their greatest common divisor. Returns true if the common divisor is not a number. */

@@ -4,9 +4,9 @@
  * quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the decimals of the
  * description, so that 0.1 is one tenth. A ring contains only the expressions passed to ring_open.
  *
- * Sizes are bounded; the bounds are chosen, not measured. If a polynomial exceeds RING_TERMS terms, RING_ATOMS atoms or
- * the exponent RING_POWER, the ring sets `failed`, which is never cleared. The caller then keeps the expression
- * unchanged. */
+ * Sizes are bounded. The bounds are chosen far above expressions that a reader can use. If a polynomial exceeds
+ * RING_TERMS terms, RING_ATOMS atoms or the exponent RING_POWER, the ring sets `failed`, which is never cleared. The
+ * caller then keeps the expression unchanged. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
@@ -112,7 +112,8 @@ void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to);
 
 /* --- conditions.c -------------------------------------------------------------------------------------------------- */
 
-/* Declares that expressions of the ring are 0. Reduced forms then equal the original only where they are 0. */
+/* Declares that expressions of the ring are 0. Reduced forms then equal the original only where these expressions are
+ * 0. */
 void ring_conditions(ring *r, const graph_node *zero, size_t count);
 
 /* Replaces p by its remainder modulo the conditions. Returns false if there are no conditions or p is too long. */

@@ -16,9 +16,9 @@ enum { SAMPLE_COUNT = 4, REGIONS_MOST = 64 };
 /* A random state near the initial values that satisfies the constraints, with values for all other symbols. The arrays
  * are one block that begins with q. */
 typedef struct sample {
-    double t, *q, *v;          /* each n; v satisfies the velocity-level constraints */
-    double *free_v, *a;        /* each n: velocities and accelerations that need not satisfy the constraints */
-    double *nonideal, *lambda; /* n; one per constraint of the model, active or not */
+    double t, *q, *v;          /* q, v: n entries each; v satisfies the velocity-level constraints */
+    double *free_v, *a;        /* n velocities and n accelerations that need not satisfy the constraints */
+    double *nonideal, *lambda; /* nonideal: n entries; lambda: one entry per constraint of the model, active or not */
     bool clear;                /* true if the rank of the constraints is unambiguous at this state */
 } sample;
 
@@ -50,9 +50,10 @@ typedef struct analysis {
     hamel_model *model;
     hamel_system *system;
     hamel_equations equations;
-    groups groups;              /* groups of all constraints */
-    double *inputs_q, *seeds_q; /* n; n · PROGRAM_LANES: inputs shared by the programs of all groups */
-    size_t n, m;                /* coordinates; constraints that act initially */
+    groups groups; /* groups of all constraints */
+    /* Inputs shared by the programs of all groups. inputs_q: n entries; seeds_q: n · PROGRAM_LANES entries. */
+    double *inputs_q, *seeds_q;
+    size_t n, m;         /* n: number of coordinates; m: number of constraints that act initially */
     bool *linear;        /* m: true for holonomic constraints and velocity constraints linear in the velocities */
     graph_node *at_rest; /* m: a_ct, the part of the velocity form without velocities, or GRAPH_NONE */
     sample samples[SAMPLE_COUNT];

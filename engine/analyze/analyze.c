@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNFINISHED_MOST = 3 }; /* number of parts that have a work budget */
+enum { UNFINISHED_MOST = 3 }; /* number of parts of an analysis that have a work budget */
 
 /* A result together with the arena of its arrays and texts. */
 typedef struct owned_result {
@@ -70,7 +70,7 @@ static bool is_interrupted(void *system) {
 }
 
 void analysis_begin_work(analysis *a) {
-    /* operations that take at most two seconds, measured on the examples and on random Pfaffian systems */
+    /* 60 million operations take at most two seconds, measured on the examples and on random Pfaffian systems */
     a->work = (work_budget){.left = 60000000, .interrupted = is_interrupted, .context = a->system};
 }
 
@@ -118,8 +118,8 @@ static bool begin_report(analysis *a) {
 /* Creates the groups. Adds an error if a group is too large for dense rank elimination. */
 static hamel_status make_groups(analysis *a) {
     assert(a->equations.n == a->n && a->equations.m == a->m);
-    const double most_entries = 1e7; /* upper bound of one matrix: 80 MB */
-    const double most_work = 1e11;   /* upper bound of the multiplications of one elimination: about a minute */
+    const double most_entries = 1e7; /* bound on the entries of one matrix; chosen: 80 MB of doubles */
+    const double most_work = 1e11;   /* bound on the multiplications of one elimination; chosen: about a minute */
     if (!groups_create(&a->groups, a->memory, a->system, NULL)) return analysis_no_memory(a);
     for (size_t k = 0; k < a->groups.count; k++) {
         double rows = (double)groups_constraints(&a->groups, k), columns = (double)groups_coordinates(&a->groups, k);

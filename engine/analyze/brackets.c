@@ -15,7 +15,7 @@ typedef struct brackets {
     forms *f;
     rank_rows all; /* the chosen forms, then an orthonormal basis of D */
     rank_rows added;
-    size_t k, d;    /* number of forms; dimension of D */
+    size_t k, d;    /* k: number of forms; d: dimension of D */
     double *scale;  /* k: reciprocal norm of each form */
     double *slopes; /* d × k × width: derivatives of the forms along each basis vector, scaled */
     double *row;    /* scratch: width or k entries */
@@ -42,7 +42,8 @@ static void complete(brackets *b) {
     }
 }
 
-/* Fills b->slopes. `position` is scratch for the position of each row among the chosen rows; b->k marks other rows. */
+/* Fills b->slopes. `position` is scratch: position[r] is the position of row r among the chosen rows, or b->k if row r
+ * is not chosen. */
 static bool differentiate_forms(brackets *b, const double *x, size_t *position) {
     forms *f = b->f;
     size_t width = b->all.width;

@@ -22,8 +22,8 @@ enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
 /* Steps that lead away from a singular initial state. The length of a step is WAY times the estimated radius of
  * convergence. WAY_NOISE is an upper bound of the truncation error of a step, about WAY^(WAY_ORDER + 1) = 1e-22. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-static const double WORK_MOST = 3e7;        /* upper bound of 256-bit multiplications for one order: a few seconds */
-static const size_t NUMBERS_MOST = 1000000; /* upper bound of 256-bit numbers for one copy of the system: 80 MB */
+static const double WORK_MOST = 3e7;        /* bound on 256-bit multiplications for one order; chosen: a few seconds */
+static const size_t NUMBERS_MOST = 1000000; /* bound on 256-bit numbers for one copy of the system; chosen: 80 MB */
 
 /* --- one system --------------------------------------------------------------------------------------------------- */
 

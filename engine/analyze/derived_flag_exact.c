@@ -24,8 +24,8 @@ typedef struct fields_of_group {
     graph_point near;
     work_budget *work;
     arena *memory;
-    size_t width, rank;    /* number of columns; number of forms */
-    size_t *pivot, *other; /* columns p (rank) and j (width − rank) */
+    size_t width, rank;    /* width: number of columns; rank: number of forms */
+    size_t *pivot, *other; /* pivot: the `rank` columns p; other: the width − rank columns j */
     graph_node *b;         /* rank × (width − rank) */
     graph_node *vertical;  /* count × rank, row by row; space for rank + 1 rows */
     size_t count;          /* number of vertical fields found */

@@ -1,4 +1,4 @@
-/* derived_flag_tree.c — steps of a derived flag at one configuration, computed in 256-bit numbers.
+/* derived_flag_tree.c — steps of a derived flag at one configuration, computed in 256-bit arithmetic.
  *
  * The fields X_j and their brackets are binary trees. A tree is evaluated at points x + Σ e_i y_i + ... with variables
  * e_i for which e_i² = 0 (taylor.h). With one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x). So values of A and B
@@ -16,8 +16,8 @@
 
 #include <assert.h>
 
-enum { DEPTH_MOST = 9 };             /* limit of nested brackets; a number then has 512 coefficients */
-static const double WORK_MOST = 1e8; /* upper bound of 256-bit multiplications per derived flag: a few seconds */
+enum { DEPTH_MOST = 9 };             /* largest depth of brackets; values at this depth have 2^9 coefficients */
+static const double WORK_MOST = 1e8; /* bound on 256-bit multiplications; chosen: a few seconds */
 
 /* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
 typedef struct tree {

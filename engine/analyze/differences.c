@@ -1,6 +1,6 @@
 /* differences.c — comparison of the equations of motion with finite differences of the description.
  *
- * All formulations use one derivation, so they share its errors. This check does not differentiate expressions.
+ * All formulations use the same derivation, so they share its errors. This check does not differentiate expressions.
  *
  * At a state (t, q, q'), accelerations q'' and multipliers λ are chosen arbitrarily. For each coordinate i, the
  * left-hand sides below are compared with the right-hand sides:
@@ -24,11 +24,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps from 0.2 to 2e-4. The tableau's best entry is used, so the range need only contain a suitable step. Steps are
- * not relative to the coordinate, because it may be a large angle. */
+/* Steps from 0.2 to 2e-4. The tableau's best entry is used, so the range of steps need only contain a suitable one.
+ * Steps are not relative to the coordinate, because it may be a large angle. */
 enum { LEVELS = 11 };
 static const double FIRST_STEP = 0.2, RATIO = 2;
-/* Error estimates are multiplied by the safety factor TRUST, which is chosen, not measured. If the result exceeds OPEN
+/* Error estimates are multiplied by the safety factor TRUST, chosen as one decimal digit. If the product exceeds OPEN
  * times the terms, the comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
 /* Largest difference that counts as agreement, relative to the terms. Extrapolations of smooth functions have ten
@@ -54,11 +54,13 @@ typedef struct comparison {
     program *program;
     places at;
     discrete_state discrete_state;
-    double *workspace, *model_workspace, *values; /* workspaces; outputs of the model's dynamics program */
-    double t, *q, *v, *acc;                       /* the displaced state; n each */
-    double *sides[2];                             /* LEVELS × outputs: values at +h and at −h */
-    double *here;                                 /* outputs at the undisplaced state */
-    double *row_size, *column;                    /* largest entry of each row of A; one column of A */
+    /* workspace: scratch of `program`; model_workspace, values: scratch and outputs of the model's dynamics program */
+    double *workspace, *model_workspace, *values;
+    double t, *q, *v, *acc; /* the displaced state; q, v, acc: n entries each */
+    double *sides[2];       /* LEVELS × outputs: values at +h and at −h */
+    double *here;           /* outputs at the undisplaced state */
+    /* row_size: largest entry of each row of A; column: one column of A */
+    double *row_size, *column;
     const sample *state;
 } comparison;
 

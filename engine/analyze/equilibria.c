@@ -1,8 +1,9 @@
 /* equilibria.c — search for equilibria and steady motions.
  *
- * The equations of statics.h are solved from several starts: the initial values, the configuration at which the
- * released system settles, and random configurations. Solutions that are close together count as one solution. Two
- * families count as one if a path along one family leads to the other. stability.c decides the stability of each. */
+ * The equations of statics.h are solved from several starting points: the initial values, the configuration at which
+ * the released system settles, and random configurations. Solutions that are close together count as one solution. Two
+ * families count as one if a path along one family leads to the other. stability.c decides the stability of each
+ * solution. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/analyze/stability.h"
 #include "engine/base/random.h"
@@ -17,13 +18,14 @@
  * Newton's method at simple roots. */
 static const double SAME_SOLUTION = 1e-6;
 /* Steps of the relaxation, relative to max(1, |value|): first step, largest step, and the step below which the
- * relaxation ends. All three values are chosen, not measured. */
+ * relaxation ends. All three values are chosen: the relaxation need only reach a neighbourhood from which Newton's
+ * method converges. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
 /* Upper bound of the work of a search in multiplications, about a second. Work is counted rather than timed, so that
  * results are reproducible. */
 static const double MOST_WORK = 1e9;
-/* Upper bounds of relaxation steps, of listed equilibria and of listed families, chosen, not measured. If a list is
- * full, the search reports that more were found. */
+/* Upper bounds of relaxation steps, of listed equilibria and of listed families, chosen to bound the time and the
+ * length of the report. If a list is full, the search reports that more were found. */
 enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
 typedef struct found {
@@ -283,10 +285,10 @@ static hamel_status search_starts(search *s, size_t starts) {
     }
     out->complete = linear;
     if (!out->complete)
-        out->note = s->count == 0 ? "no start led to an equilibrium, but equilibria may exist"
+        out->note = s->count == 0 ? "no starting point led to an equilibrium; equilibria may exist nevertheless"
                     : s->full     ? "more equilibria were found than the list can hold"
-                    : bounded ? "the work budget was used up before all starts were tried; other equilibria may exist"
-                              : "the search used random starts; other equilibria may exist";
+                    : bounded     ? "the work budget was spent before all starting points were tried; more may exist"
+                                  : "the search used random starting points; other equilibria may exist";
     return HAMEL_OK;
 }
 

@@ -8,17 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The constants below are chosen, not measured. */
+/* The constants below are chosen. Distances are far above rounding errors and far below the size of a coordinate,
+ * max(1, |value|). */
 static const double FARTHEST = 0.05; /* first distance of the search, relative to max(1, |value|) */
 static const double SHRINK = 5;      /* ratio of successive distances */
-static const double APART = 0.05;    /* lower bound of the singular values of independent directions of a family */
-/* Largest step along a family, and distance at which the target is reached, relative to max(1, |value|). */
+static const double APART = 0.05;    /* least singular value of independent unit vectors; chosen: about four degrees */
+/* STRIDE: largest step along a family. ARRIVED: distance at which the target counts as reached. Relative to max(1,
+ * |value|). */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
 static const double FREELY = 1e3; /* multipliers may change by this factor more than coordinates */
 /* Distance from a solution to the start of the iteration that measures the accuracy of the solution. */
 static const double BESIDE = 5e-2;
-static const double BEARABLE = 10;  /* factor by which multipliers may grow along a family */
-static const double ALIGNED = 0.98; /* cosine of the largest angle between a curved family and its tangent */
+static const double BEARABLE = 10; /* factor by which multipliers may grow along a family */
+/* cosine of the largest angle between a curved family and its tangent: 11 degrees */
+static const double ALIGNED = 0.98;
 /* Numbers of random combinations of directions, of distances at which equilibria are searched for, and of steps along a
  * family. */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
@@ -28,7 +31,8 @@ enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 typedef struct exploration {
     statics *s;
     size_t width, flat;
-    double *kernel, *direction, *z, *moves; /* flat × width; width; unknowns; trials × width */
+    /* kernel: flat × width entries; direction: width; z: unknowns; moves: trials × width */
+    double *kernel, *direction, *z, *moves;
     size_t move_count, least_flat;
     double *member;
 } exploration;

@@ -16,8 +16,9 @@
 
 typedef struct state {
     double t, *q, *v, *a, *lambda;
-    double *ideal, *nonideal, *ideal_lambda; /* ideal and nonideal reactions; multipliers of the ideal reactions */
-    double *values;                          /* outputs of the dynamics program */
+    /* ideal, nonideal: the two parts of the reaction; ideal_lambda: multipliers of the ideal part */
+    double *ideal, *nonideal, *ideal_lambda;
+    double *values; /* outputs of the dynamics program */
 } state;
 
 /* Decides which contacts stick, as at the start of a run, and evaluates the dynamics again. */

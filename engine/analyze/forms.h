@@ -24,7 +24,7 @@ typedef struct forms {
     size_t *entry_row, *entry_column;
     double *workspace, *tangent, *values, *dots; /* dots: PROGRAM_LANES per entry */
     double *row;                                 /* scratch: width */
-    double *q, *seed_q;                          /* n; n · PROGRAM_LANES; owned by the analysis */
+    double *q, *seed_q;                          /* q: n entries; seed_q: n · PROGRAM_LANES; owned by the analysis */
     arena memory;                                /* owns the other arrays */
 
     size_t *chosen; /* independent rows, as positions in `rows`; set by forms_choose */

@@ -3,9 +3,9 @@
  * The growth vector lists the dimensions of D1 = D and D_k+1 = D_k + [D, D_k] until a step adds no direction. See
  * Vershik and Gershkovich, Dynamical Systems VII, Springer 1994. The derived flag I0 > I1 > ... of the forms
  * annihilates D, D + [D, D] and so on. Each step adds the brackets of all fields found before it. See Bryant et al.,
- * Exterior Differential Systems, Springer 1991, ch. II.4. Both sequences end with the same distribution. Their first
- * step and their end are known, and usually determine the steps between them. The two sequences differ at the third
- * step at the earliest. */
+ * Exterior Differential Systems, Springer 1991, ch. II.4. Both sequences end with the same distribution. First-order
+ * brackets and the closure give the first two dimensions and the last dimension, which usually determine all
+ * dimensions. The two sequences differ at the third step at the earliest. */
 #include "engine/analyze/growth_vector.h"
 
 #include <assert.h>
@@ -13,7 +13,8 @@
 
 enum { STATES = 2 }; /* states at which steps are computed: two, because one state may be singular */
 
-/* Fills *flag with the first step and the last step. Returns true if these steps determine the steps between them. */
+/* Fills *flag with the dimensions of D, of D + [D, D] and of the closure. Returns true if these dimensions determine
+ * the dimensions between them. */
 static bool only_way(const group_rank *g, flag_dimensions *flag) {
     assert(g->integrable <= g->velocity && g->holonomic + g->velocity <= g->width);
     size_t start = g->width - g->holonomic - g->velocity, end = start + g->velocity - g->integrable;
@@ -30,8 +31,8 @@ static bool is_greater(const flag_dimensions *x, const flag_dimensions *y) {
 }
 
 /* Finds the dimensions at samples and keeps the fastest-growing sequence, which belongs to generic configurations. On
- * entry, *flag contains the first step and the last step. Sets *known to true if the sequence found agrees with these
- * steps. */
+ * entry, *flag contains the dimensions of D, of D + [D, D] and of the closure. Sets *known to true if the sequence
+ * found agrees with these dimensions. */
 static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_dimensions *flag, bool *known) {
     assert(flag->steps > 0);
     flag_dimensions best = {0}, here;

@@ -28,11 +28,12 @@ hamel_status derived_flag_by_expressions(forms *f, const sample *near, bool deri
 
 /* Ranks of the constraints of a group. */
 typedef struct group_rank {
-    size_t width, holonomic, velocity; /* length of a configuration; independent holonomic and velocity constraints */
-    size_t integrable;                 /* integrable combinations of the velocity constraints */
-    size_t first;                      /* number of directions that first-order brackets add */
-    const sample *at;                  /* a state with these ranks */
-    bool regional;                     /* true if `at` is on another branch than the initial state */
+    /* width: length of a configuration; holonomic, velocity: numbers of independent constraints */
+    size_t width, holonomic, velocity;
+    size_t integrable; /* integrable combinations of the velocity constraints */
+    size_t first;      /* number of directions that first-order brackets add */
+    const sample *at;  /* a state with these ranks */
+    bool regional;     /* true if `at` is on another branch than the initial state */
 } group_rank;
 
 typedef struct group_flags {

@@ -17,7 +17,8 @@
 
 #include <assert.h>
 
-/* Upper bounds of the coordinates of a group for brackets and for closures; wider groups are undetermined. */
+/* Upper bounds of the coordinates of a group, for first-order brackets and for closures. They are chosen to bound the
+ * time, which grows at least with the cube of the number of coordinates. Wider groups are undetermined. */
 enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
 
 /* Contribution of one group to the report. */

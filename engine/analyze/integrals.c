@@ -3,7 +3,7 @@
  * The combinations tried are single constraints and the rows of their elimination, Σ μ_c f_c, which contain few
  * velocities. Other combinations tried contain only velocities with constant coefficients, such as the difference of
  * the rates of a cart's wheels. If the rules of engine/algebra suffice, they give F and a factor μ with μ Σ μ_c f_c =
- * dF/dt. A known integral or holonomic constraint F = C is solved for a coordinate, which is substituted in the
+ * dF/dt. A known integral or holonomic constraint F = C is solved for a coordinate, which is eliminated from the
  * remaining forms. An integral G(q, C) of these forms is the integral G(q, F) of the system. Each candidate F is
  * checked by differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the combination at all samples. F must
  * also be independent of the holonomic constraints and the other integrals. */
@@ -32,7 +32,7 @@ typedef struct candidate {
 /* An equation F = C, solved for one coordinate. C is 0 for a holonomic constraint and a symbol for an integral. */
 typedef struct level {
     size_t column;
-    graph_node value;           /* the coordinate in terms of the others and C */
+    graph_node value;           /* the coordinate in terms of the other coordinates and C */
     graph_node integral;        /* F, which replaces C in the results */
     graph_node *from;           /* factors of the constraints in dF */
     graph_node *slope, *factor; /* dF and its factors after substitution of the earlier levels */

@@ -24,7 +24,8 @@ static const double PIVOT_ZERO = 1e-10;
  * = 1.5e-8; the rest is a safety factor. */
 static const double UNSTABLE = 1e-6;
 
-static const double STILL = 1e-9; /* upper bound of accelerations in a steady motion; chosen, not measured */
+/* Upper bound of accelerations in a steady motion; chosen: far above rounding errors. */
+static const double STILL = 1e-9;
 /* Largest relative change of an entry of A in a steady motion. Rounding errors of sines are smaller. */
 static const double CHANGES = 1e-7;
 
@@ -32,7 +33,7 @@ static const double CHANGES = 1e-7;
 typedef struct chart {
     size_t n, free_count;
     size_t *independent; /* free_count, increasing */
-    double *T, *S;       /* n × free_count; n × length of y */
+    double *T, *S;       /* T: n × free_count; S: n × length of y */
 } chart;
 
 /* Reduces the first n columns by Gauss–Jordan elimination with complete pivoting. Sets column[r] to the column of pivot

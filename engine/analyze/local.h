@@ -12,7 +12,7 @@
 
 #include <lapacke.h>
 
-enum { LOCAL_MOST = 600 }; /* upper bound of n + m, because matrices are dense */
+enum { LOCAL_MOST = 600 }; /* upper bound of n + m, chosen: each dense matrix then has at most 3 MB */
 
 /* A program of the model, prepared for its parameters, with arrays for derivatives. */
 typedef struct local_program {
@@ -27,13 +27,13 @@ typedef struct local_equations {
     size_t inputs;
     discrete_state discrete_state;  /* branches of nonsmooth operators at the state */
     program *by_inputs;             /* ∂(R, Φ, ψ)/∂p, input by input; NULL if there are no inputs */
-    local_program levels, residual; /* values of the constraints; R */
+    local_program levels, residual; /* levels: values Φ and ψ of the constraints; residual: R */
 
     double *R, *phi, *psi;                         /* rows, m, m */
     double *R_q, *R_v, *R_a, *R_l, *R_p;           /* rows × n, n, n, m, inputs */
     double *phi_q, *phi_p, *psi_q, *psi_v, *psi_p; /* m × n, inputs, n, n, inputs */
-    double *dynamics, *input_work,
-        *input_values; /* outputs of the dynamics program; workspace and outputs of by_inputs */
+    /* dynamics: outputs of the dynamics program; input_work, input_values: workspace and outputs of by_inputs */
+    double *dynamics, *input_work, *input_values;
 } local_equations;
 
 typedef struct local_state {

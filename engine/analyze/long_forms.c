@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum { NEWTON_STEPS = 6 };        /* three Newton steps reduce 1e-10, the error of samples, to about 2^-256 */
-static const double SIGNAL = 1e3; /* safety factor on the difference between the copies; chosen */
+static const double SIGNAL = 1e3; /* safety factor on the difference between the copies; chosen: three decimal digits */
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */
 

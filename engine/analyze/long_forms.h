@@ -30,7 +30,7 @@ typedef struct long_forms {
     size_t *place;         /* place[entry]: position of the entry's node in the plan */
     size_t *variable;      /* variable[column]: position of the column's symbol in the plan; plan.count if unused */
     size_t *residual;      /* residual[row]: position of Φ in the plan; plan.count if not holonomic */
-    size_t *pivot, *other; /* columns solved for (rank), and other columns (width − rank) */
+    size_t *pivot, *other; /* pivot: the `rank` columns solved for; other: the other columns */
     size_t *solved;        /* solved[column]: position in pivot; rank if not solved for */
     slope *slopes;
     size_t slope_count;
@@ -50,7 +50,7 @@ typedef struct copy {
     mpfr_t *b;            /* rank × others */
     mpfr_t *P;            /* rank × width */
     mpfr_t *V;            /* rank × others */
-    mpfr_t *right, *work; /* scratch: rank + 1; rank × 2 rank numbers */
+    mpfr_t *right, *work; /* scratch; right: rank + 1 numbers; work: rank × 2 rank */
     mpfr_t *scale;        /* rank: largest coefficient or term of each component */
 } copy;
 
@@ -59,7 +59,7 @@ typedef struct directions {
     size_t rank, count;
     double noise;         /* bound of the rounding error of a bracket, relative to its terms */
     size_t *pivot;        /* pivot[k]: component of row k that is 1 */
-    mpfr_t *rows[COPIES]; /* rank × rank: rows kept */
+    mpfr_t *rows[COPIES]; /* rank × rank: the independent rows found so far */
     mpfr_t *next[COPIES]; /* rank: row to be tested; set by the caller */
 } directions;
 

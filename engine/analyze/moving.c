@@ -8,8 +8,9 @@
 
 /* Largest value treated as zero, relative to the coefficients: some thousand rounding errors. */
 static const double STILL = 1e-12;
-static const double CHANGES = 1e-9; /* smallest change of a force with time that is reported, relative to its terms */
-enum { TRIALS = 6 };                /* random configurations */
+/* smallest reported change of a force with time, relative to its terms; chosen: far above STILL */
+static const double CHANGES = 1e-9;
+enum { TRIALS = 6 }; /* number of random configurations */
 
 /* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, ψ is Φ_t of a holonomic
  * constraint and B of a velocity constraint. For an acceleration constraint the residual is used. */
@@ -27,7 +28,9 @@ static bool demands_motion(const statics *s, size_t c, double *value) {
 /* Constraints that are violated at rest, and forces that change between instants. */
 typedef struct findings {
     size_t evaluated; /* number of states at which the equations were evaluated */
-    /* m each: number of states at which the constraint was violated at rest, and at which its value was positive */
+    /* m entries each. moves: number of states at which the constraint was violated at rest; positive: number of states
+     * at which its value was positive. */
+
     size_t *moves, *positive;
     double *q, *lambda, *before;
     bool *changes; /* n: true if the force changes with time */

@@ -26,26 +26,29 @@
 /* Upper bound of second derivatives treated as zero, relative to the largest nearby. The bound may be large, because
  * terms of higher order decide along directions below the bound. */
 static const double FLAT = 1e-6;
-/* Largest radius, and distance at which second derivatives are compared, relative to max(1, |value|); chosen. */
+/* Largest radius, and distance at which second derivatives are compared, relative to max(1, |value|). Chosen: smaller
+ * radii follow if terms of higher order dominate there. */
 static const double LARGEST_RADIUS = 0.1;
-static const double SHRINK = 3; /* ratio of successive radii */
+static const double SHRINK = 3; /* ratio of successive radii; chosen: RADII radii then span eight decades */
 /* Upper bound of derivatives along a ray treated as zero, relative to the largest. Rounding errors can reach this
  * bound. */
 static const double VANISHES = 1e-9;
-/* Safety factor on the remaining force at the equilibrium, which is an error of the forces along rays; chosen. */
+/* Safety factor on the remaining force at the equilibrium, which is an error of the forces along rays. Chosen to cover
+ * the change of this error along a ray. */
 static const double UNSOLVED = 4;
-static const double STEADY = 0.1; /* largest difference of orders at successive radii; chosen */
+static const double STEADY = 0.1; /* largest difference of orders at successive radii; chosen: orders are integers */
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 
 typedef struct decision {
     statics *s;
     arena memory;
-    double *z0;                     /* the equilibrium */
-    size_t n, tangent, flat, count; /* dimensions: n, of T, of K, of the rays */
-    double *T, *H, *M, *values;     /* n × tangent, row-major; tangent² each; tangent */
-    double *K, *W;                  /* n × flat, column-major: K[k * n + i] */
-    double *C;                      /* flat × count, column-major: basis of the rays in the coordinates of K */
-    double *P;                      /* 2n²: derivatives of cyclic momenta */
+    double *z0; /* the equilibrium */
+    /* n: coordinates; tangent, flat, count: dimensions of T, of K and of the span of the rays */
+    size_t n, tangent, flat, count;
+    double *T, *H, *M, *values; /* T: n × tangent, row-major; H, M: tangent × tangent; values: tangent entries */
+    double *K, *W;              /* n × flat, column-major: K[k * n + i] */
+    double *C;                  /* flat × count, column-major: basis of the rays in the coordinates of K */
+    double *P;                  /* 2n²: derivatives of cyclic momenta */
     double *z, *mu, *right, *matrix, *s0, *u;
     bool kinked;  /* true if second derivatives jump at z0 */
     double *left; /* n: |F| at z0 */
@@ -403,7 +406,8 @@ static potential_verdict decide_by_rays(decision *j) {
     potential_verdict verdict = undecided("the order of the potential's leading terms was not found");
     size_t count = 0;
     for (int k = 0; k < RADII; k++, radius /= SHRINK) {
-        uint64_t seed = 3; /* the same rays at each radius, so that errors between rays are similar at all radii */
+        /* the same rays at each radius, so that gaps between rays cause similar errors at all radii */
+        uint64_t seed = 3;
         extremes e = look_around(j, radius, &seed);
         if (!e.good && count == 0) continue; /* the radius is too large */
         if (!e.good) return verdict;

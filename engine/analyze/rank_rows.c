@@ -30,7 +30,7 @@ void rank_rows_reset(rank_rows *b, size_t width) {
     b->width = width;
 }
 
-/* Subtracts from `rest` its part along the rows kept. Sparse rows use a shorter loop. */
+/* Subtracts from `rest` its part in the span of the basis. Sparse rows use a shorter loop. */
 static void take_out(rank_rows *b, double *l) {
     size_t entries = 0;
     for (size_t j = 0; j < b->width; j++)

@@ -1,8 +1,8 @@
 /* rank_rows.h — orthonormal basis of the span of rows, extended row by row.
  *
- * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that kept
- * row i equals Σ_{j≤i} L_ij Q_j. A row is redundant, and not kept, if the part of the row orthogonal to the rows kept
- * is below `tolerance` times its length. */
+ * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that
+ * accepted row i equals Σ_{j≤i} L_ij Q_j. If the part of a row orthogonal to the accepted rows is below `tolerance`
+ * times its length, the row is redundant and is not accepted. */
 #pragma once
 
 #include <stdbool.h>
@@ -34,8 +34,8 @@ void rank_rows_free(rank_rows *b);
 /* Removes all rows and sets the width, which must not exceed that of rank_rows_init. */
 void rank_rows_reset(rank_rows *b, size_t width);
 
-/* Adds a row if it is independent of the rows kept, and returns whether it was added. A zero row is redundant. */
+/* Adds a row if it is independent of the accepted rows, and returns whether it was added. A zero row is redundant. */
 bool rank_rows_add(rank_rows *b, const double *row);
 
-/* Computes the x[width] of least norm with (row i)·x = r[i] for all rows kept; r is overwritten. */
+/* Computes the x[width] of least norm with (row i)·x = r[i] for all accepted rows; r is overwritten. */
 void rank_rows_solve(const rank_rows *b, double *r, double *x);

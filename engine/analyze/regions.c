@@ -27,7 +27,7 @@ typedef struct search {
     graph_node *arguments; /* count: argument z of each operator */
     graph_node *nodes;     /* count · (2n + 2): z, then its derivatives with respect to q, v and t */
     double *values;        /* scratch: 2n + 2, or count */
-    double *branches;      /* (2 + REGIONS_MOST) · count: initial branches, those of each region, scratch */
+    double *branches;      /* (2 + REGIONS_MOST) · count: initial branches, branches of each region, scratch */
 } search;
 
 static hamel_status evaluate_argument(search *s, const sample *at) {

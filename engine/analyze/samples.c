@@ -15,13 +15,16 @@
 #include <string.h>
 
 /* Upper bounds of the iterations of a projection, of the iterations until the residual must be below 1e-2, and of the
- * tries per state. They are chosen, not measured. */
+ * tries per state. They are chosen to bound the time: near a solution, projections converge in far fewer iterations. */
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
-static const double RADIUS = 0.6; /* largest distance from the initial values, relative to max(1, |value|); chosen */
-/* Bounds of the scaled residual: the iteration stops below the first bound, and a state is accepted below the
- * second. */
+/* Largest distance from the initial values, relative to max(1, |value|); chosen large enough to leave special initial
+ * values, such as angles of 0. */
+static const double RADIUS = 0.6;
+/* Bounds of the scaled residual: the iteration stops below the first bound, some hundred rounding units, and a state is
+ * accepted below the second. SAMPLED_RANK_TOLERANCE exceeds the second bound. */
 static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
-/* The rank of a state is ambiguous if this tolerance and SAMPLED_RANK_TOLERANCE give different ranks. */
+/* The rank of a state is ambiguous if this tolerance and SAMPLED_RANK_TOLERANCE give different ranks. Chosen: at
+ * regular states, a row is seldom within half a degree of the span of other rows. */
 static const double NEARLY_DEPENDENT = 1e-2;
 /* If a projection reduces a row of A below this fraction of its size, the state approaches a zero of the gradient. An
  * example is the apex of a cone in the velocities. The motion is undefined at such a state. The smallest of 100 uniform
@@ -33,7 +36,8 @@ struct sampler {
     double *values, *workspace;    /* outputs and workspace of the dynamics program */
     discrete_state discrete_state; /* chooses the branches of that program */
     double *row, *step, *right;
-    double *drawn_size, *size; /* m: largest entry of each row of A when the state was drawn, and now */
+    /* m entries each: largest entry of each row of A, when the state was drawn (drawn_size) and now (size) */
+    double *drawn_size, *size;
     rank_rows basis;
     double span;   /* range of times after the initial time if radius = RADIUS */
     double radius; /* distance from the initial values at which the last state was found */

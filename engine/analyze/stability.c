@@ -14,7 +14,8 @@ static const double MOVES = 1e-6;
 /* Upper bound of singular values of A treated as zero, relative to the largest eigenvalue. A perturbation of this size
  * changes a double eigenvalue by its square root, 1e-5. */
 static const double ZERO = 1e-10;
-/* Distance at which the largest eigenvalue is sampled, relative to max(1, |value|); chosen, not measured. */
+/* Distance at which the largest eigenvalue is sampled, relative to max(1, |value|); chosen large enough to leave a
+ * point at which the potential is flat. */
 static const double NEARBY_MOTION = 0.1;
 enum { NEARBY_TRIALS = 3 };
 
@@ -38,8 +39,9 @@ stability_facts stability_look_up(const hamel_report *report) {
 
 typedef struct spectrum {
     size_t zeros;
-    double right, largest; /* largest real part and largest absolute value of the nonzero eigenvalues */
-    bool imaginary;        /* true if some nonzero eigenvalues are imaginary */
+    /* right: largest real part of the nonzero eigenvalues; largest: largest absolute value of these eigenvalues */
+    double right, largest;
+    bool imaginary; /* true if some nonzero eigenvalues are imaginary */
     bool good;
 } spectrum;
 

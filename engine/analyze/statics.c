@@ -9,14 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest residual of a solution, relative to its terms. Larger residuals must be within rounding errors. */
+/* Largest residual of a solution, relative to its terms: some thousand rounding units. Larger residuals must be within
+ * computed bounds of the rounding errors. */
 static const double SOLVED = 1e-12;
 /* Residual at which iteration stops, relative to its terms: a few rounding units of 2e-16. */
 static const double ROUNDED = 1e-15;
-static const double FINEST = 1e-13;   /* smallest pivot accepted near multiple roots: some hundred rounding units */
-static const double NEAR_ROOT = 1e-4; /* largest residual from which a second iteration is tried; chosen */
-static const double LONGEST = 1;      /* largest Newton step without line search, relative to max(1, |value|) */
-/* Distance at which the sizes of rows are sampled, relative to max(1, |value|); chosen, not measured. */
+static const double FINEST = 1e-13; /* smallest pivot accepted near multiple roots: some hundred rounding units */
+/* largest residual from which a second iteration is tried; chosen: far from a root, residuals are larger */
+static const double NEAR_ROOT = 1e-4;
+/* Largest Newton step without line search, relative to max(1, |value|); chosen: a step may change an unknown by its
+ * size. */
+static const double LONGEST = 1;
+/* Distance at which the sizes of rows are sampled, relative to max(1, |value|); chosen large enough to leave points at
+ * which terms vanish. */
 static const double ROW_SIZE_RADIUS = 0.1;
 /* Lower bound of the row sizes at a solution, relative to the sizes at the first point. Roots up to order 50 stay above
  * this bound. */
@@ -27,8 +32,8 @@ static const double BOUNDED = 1e5;
 static const double SAME_SUM = 1e-12;
 /* Numbers of random points or displacements at which equations are compared. */
 enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
-/* Upper bounds of iterations, of iterations until the residual must have fallen by 10 %, and of halvings of a step;
- * chosen, not measured. */
+/* Upper bounds of iterations, of iterations until the residual must have fallen by 10 %, and of halvings of a step.
+ * Chosen to bound the time: near a simple root, Newton's method needs fewer than ten iterations. */
 enum { MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12 };
 
 size_t statics_most(const statics *s) {

@@ -14,7 +14,8 @@
 
 enum { STATICS_INSTANTS = 3 };
 
-/* Velocities of cyclic coordinates: prescribed; unknown; unknown with prescribed momenta. */
+/* The velocities of cyclic coordinates are prescribed (GIVEN), unknown (FREE), or unknown with prescribed momenta
+ * (MOMENTA). */
 typedef enum statics_velocities { STATICS_GIVEN, STATICS_FREE, STATICS_MOMENTA } statics_velocities;
 
 typedef struct statics {
@@ -23,7 +24,7 @@ typedef struct statics {
     arena memory; /* owns all arrays */
     size_t n, m, instants;
     double t[STATICS_INSTANTS];
-    double *v, *zero_a; /* n each: prescribed velocities; zeros */
+    double *v, *zero_a; /* n entries each; v: prescribed velocities; zero_a: zeros */
     bool *cyclic;       /* n: true if the coordinate is absent from every equation */
     size_t *spinning;   /* cyclic coordinates */
     size_t spinning_count;
@@ -34,7 +35,8 @@ typedef struct statics {
     double *momentum; /* spinning_count: p* */
     program *momenta; /* momenta of the spinning coordinates; NULL if a spinning coordinate has no momentum */
     local_program momentum_program;
-    double *momentum_values, *momentum_rates; /* spinning_count; spinning_count × n: derivatives with respect to q' */
+    /* momentum_values: spinning_count entries; momentum_rates: spinning_count × n, derivatives with respect to q' */
+    double *momentum_values, *momentum_rates;
 
     /* If centre is not NULL, an additional row fixes the distance between z and centre. The distance is the Euclidean
      * norm over coordinates and free velocities, relative to max(1, |value|). */
@@ -42,7 +44,7 @@ typedef struct statics {
     double radius;
 
     size_t rows, unknowns; /* sizes for the current kind of velocities */
-    double *F, *J, *scale; /* rows; rows × unknowns; rows: size of each row's terms */
+    double *F, *J, *scale; /* F: rows entries; J: rows × unknowns; scale: size of each row's terms */
     double *noise;         /* rows: rounding error of F; set by statics_noise */
     double *work, *right, *step, *trial, *start, *kept, *velocity, *weight, *singular, *vectors;
     int32_t *pivot;

@@ -27,7 +27,7 @@
 
 /* Results of the tests for a constraint, for a coordinate, and for the system. */
 typedef struct constraint_findings {
-    bool time_dependent, moving; /* true if t occurs; true if a_ct is not 0 */
+    bool time_dependent, moving; /* time_dependent: t occurs; moving: a_ct is not 0 */
     bool working;                /* true if an ideal reaction can do work in a possible motion */
 } constraint_findings;
 typedef struct coordinate_findings {

@@ -112,7 +112,7 @@ void number_pool_free(number_pool *pool) {
     }
 }
 
-/* Returns true for numbers with at most twenty binary digits after the point, such as 0.5. They are treated as
+/* Returns true for numbers with at most twenty binary digits after the point, such as 0.5. These numbers are treated as
  * exact. */
 static bool is_short(double value) {
     return fabs(value) < 0x1p30 && value * 0x1p20 == floor(value * 0x1p20);

@@ -17,12 +17,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* Upper bounds of the coordinates and of the nodes of all velocities, chosen, not measured. Larger systems have no
- * coefficients in the report. */
+/* Upper bounds of the coordinates and of the nodes of all velocities, chosen for readers: 12 velocities have up to 792
+ * coefficients. Larger systems have no coefficients in the report. */
 enum { VELOCITIES_MOST = 12, FRAME_NODES = 300 };
 
 typedef struct coefficient {
-    size_t of, first, second; /* indices j, r, l; second is n for γ^j_r */
+    size_t of, first, second; /* the indices j, r and l of γ^j_rl; `second` is n for γ^j_r */
     graph_node value;
     bool present;
 } coefficient;
@@ -31,8 +31,8 @@ typedef struct moving_frame {
     analysis *a;
     size_t n;
     hamel_names *names;      /* names of the velocities chosen so far */
-    graph_node *Psi, *Psi_t; /* n × n, n */
-    graph_node *Phi, *Phi_t; /* n × n: row i belongs to q'_i; n */
+    graph_node *Psi, *Psi_t; /* Psi: n × n; Psi_t: n entries */
+    graph_node *Phi, *Phi_t; /* Phi: n × n, row i belongs to q'_i; Phi_t: n entries */
     graph_node *zeros;       /* n */
     rank_rows basis;
     double *values;

@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest relative difference that counts as agreement; chosen, not measured. */
+/* Largest relative difference that counts as agreement. Chosen: far above rounding errors, far below the effect of an
+ * error in an equation. */
 static const double TOLERANCE = 1e-9;
 /* Lower bound of a coordinate's force scale, relative to the largest force. Canceling terms of other coordinates leave
  * rounding errors on a coordinate without forces. These errors reach 1e-13 of the largest force if products of momenta
@@ -34,7 +35,8 @@ typedef struct verifier {
     compared_state *states;
     size_t count; /* states drawn */
     verify_motion motion;
-    double *lambda, *velocity, *w; /* m; n; 2n: velocity variables (at most n), then their rates */
+    /* lambda: m entries; velocity: n; w: 2n, velocity variables (at most n), then their rates */
+    double *lambda, *velocity, *w;
     hamel_formulation_difference *compared;
     hamel_formulation_refusal *refused;
     hamel_verification *result;

@@ -38,7 +38,7 @@ enum { CHUNK_FIRST = 4096, CHUNK_LARGEST = 1 << 22, ARENA_ALIGNMENT = _Alignof(m
 
 struct arena_chunk {
     arena_chunk *next;
-    size_t size, used; /* bytes after the header: total and allocated */
+    size_t size, used; /* size: bytes after the header; used: allocated part of these bytes */
 };
 
 enum { CHUNK_HEADER = (sizeof(arena_chunk) + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT };

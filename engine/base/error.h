@@ -8,7 +8,7 @@
  * expression, a column. The message states what was found and what was expected. Texts are one line without function
  * names.
  *
- * The list owns its texts; hamel_error_clear frees them. The struct contains all state. Not thread-safe. */
+ * The list owns its texts; hamel_error_clear frees them. All state is in the struct. Not thread-safe. */
 #pragma once
 
 #include <stdarg.h>

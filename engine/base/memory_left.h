@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Returns true if malloc can provide `vectors` vectors of `length` doubles, each with a header of 512 bytes, and 64 KiB
- * in addition. The 512 bytes and the 64 KiB are chosen, not measured. */
+ * in addition. Both sizes are chosen to exceed the memory that the libraries allocate in addition to the vectors. */
 static inline bool memory_left(size_t vectors, size_t length) {
     size_t bytes;
     if (__builtin_mul_overflow(length, sizeof(double), &bytes) || __builtin_add_overflow(bytes, 512, &bytes) ||

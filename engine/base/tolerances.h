@@ -67,8 +67,8 @@ static const double RTOL_LEAST = 1e-13;
 /* Times that differ by less than this, relative to the span of a run, are treated as the same instant. The value is
  * several hundred rounding errors of t. */
 static const double INSTANT = 1e-13;
-/* Error of a state between projections, in units of the integration tolerance. Energy balances of all examples with all
- * methods are off by up to ten tolerances (simulate/energy.c). */
+/* Error of a state between projections, in units of the integration tolerance. The energy balances of all examples with
+ * all methods have errors of up to ten tolerances (simulate/energy.c). */
 static const double STATE_UNCERTAINTY = 10;
 /* Difference of two states of different motions, in units of the integration tolerance: a hundred times
  * STATE_UNCERTAINTY. Smaller differences are treated as integration errors. */

@@ -190,7 +190,7 @@ static hamel_status build(builder *b, const graph_node *nodes, uint32_t *values,
     return HAMEL_OK;
 }
 
-/* Reports an error if a node is GRAPH_NONE. The status of the graph is the reason. */
+/* If a node is GRAPH_NONE, reports an error with the status of the graph. */
 static hamel_status check_nodes(const graph *g, const graph_node *nodes, size_t count, hamel_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (nodes[i] >= 0 && (size_t)nodes[i] < graph_count(g)) continue;

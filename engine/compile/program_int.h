@@ -86,7 +86,7 @@ struct program {
     const program_instruction *instructions;
     const graph_node *nodes; /* graph node of each instruction, for program_first_fault */
     const program_run *runs;
-    size_t instruction_count, prepared_count; /* prepared instructions come first */
+    size_t instruction_count, prepared_count; /* the first prepared_count instructions are the prepared part */
     size_t run_count, prepared_runs;
     const graph_table *const *tables; /* tables of the graph, by number */
     const double *constants;          /* values of slots 0 to constant_count − 1 */

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* ITERATIONS bounds the number of Newton steps. CHANGES bounds the number of branch changes that are checked before a
- * run. That check chooses the branches at LOOKS instants and compares values in PLACES configurations. All bounds are
- * chosen, not measured. */
+ * run. That check chooses the branches at LOOKS instants and compares values in PLACES configurations. The bounds are
+ * chosen: linear p and ψ need one Newton step, and the check before a run must be short compared with the run. */
 enum { ITERATIONS = 40, CHANGES = 1000, LOOKS = 1000, PLACES = 3 };
 /* A value jumps if its change at an instant exceeds its change by smooth motion within this fraction of the time span.
  * Events are located to a few ulps of time, a far smaller interval. */
@@ -31,7 +31,7 @@ struct branch_change {
     size_t count;             /* number of outputs of model->continuity.program */
     double *work;             /* workspace of this program */
     double *before, *after;   /* count each: values on the branches before and after the change */
-    double *moved_on, *shown; /* count each: motion of the values within MOMENT; scratch */
+    double *moved_on, *shown; /* count entries each; moved_on: motion of the values within MOMENT; shown: scratch */
     double *branches, *A;     /* branches and A before the change */
     double *seen;             /* branches at the previous sample */
     double *place, *v, *change, *g, *r, *multipliers;

@@ -34,8 +34,9 @@ typedef struct branch_jump {
  * memory. */
 branch_change *branch_change_create(dynamics *k);
 
-/* Call before a run from (q, v). Adds an error if a function that must be continuous jumps at a known time by the same
- * amount at all sampled configurations. Returns HAMEL_OK or HAMEL_INVALID. Changes the branches of `k`. */
+/* Call this function before a run that starts at (q, v). Adds an error if a function that must be continuous jumps at a
+ * known time by the same amount at all sampled configurations. Returns HAMEL_OK or HAMEL_INVALID. Changes the branches
+ * of `k`. */
 hamel_status branch_change_foresee(branch_change *c, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 

@@ -21,8 +21,8 @@ enum { FORCE_ITERATIONS = 60 };
  * state takes some hundred evaluations. */
 enum { REST = 100 };
 enum { MASS_STATES = 3 }; /* number of states tested: M counts as always singular if it is singular at all of them */
-/* Largest distance of these states from the initial values in a coordinate, relative to 1 + |q|. The distance is large
- * enough to leave special initial values; chosen, not measured. */
+/* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. Chosen large
+ * enough to leave special initial values, such as angles of 0. */
 static const double BESIDE = 0.5;
 
 kkt *dynamics_create_system(const hamel_model *model, int highest) {

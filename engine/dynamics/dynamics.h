@@ -167,7 +167,7 @@ hamel_status dynamics_check_energy_rate(dynamics *k, double t, const double *q, 
  * vanishes. */
 typedef struct dynamics_contradiction {
     char names[400];
-    size_t count, last; /* number of constraints in the set; index of the last constraint */
+    size_t count, last; /* count: number of constraints in the set; last: index of the last constraint of the set */
     double off;         /* difference of the right-hand sides */
 } dynamics_contradiction;
 

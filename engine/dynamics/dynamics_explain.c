@@ -9,11 +9,12 @@
 #include <string.h>
 
 /* Constraints that become redundant are found with the larger of two rank tolerances: AT_DEPENDENCE, and
- * NEAR_DEPENDENCE times the rank margin. AT_DEPENDENCE is the error with which the instant of rank loss is located. */
+ * NEAR_DEPENDENCE times the rank margin. AT_DEPENDENCE is the error with which the instant of rank loss is located.
+ * NEAR_DEPENDENCE is a safety factor, chosen as one decimal digit. */
 static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
-/* Sine of the angle between two axes below which an orientation is reported as singular. Its square is a pivot of the
- * mass matrix. Pivots below 1e-14 are rounding errors (mass_rank.c). Such pivots correspond to a sine below 1e-7, and
- * the bound has a safety factor of ten. */
+/* Sine of the angle between two axes below which an orientation is reported as singular. The square of the sine is a
+ * pivot of the mass matrix. Pivots below 1e-14 are rounding errors (mass_rank.c). Such pivots correspond to a sine
+ * below 1e-7, and the bound has a safety factor of ten. */
 static const double SINGULAR_SINE = 1e-6;
 
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,

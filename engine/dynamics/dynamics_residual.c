@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Lower bound on the mass of a coordinate in the scaling, relative to the heaviest coordinate coupled with it. Near the
- * quaternion e = (1, 0, 0, 0) the mass of e0 vanishes, and every force would be huge relative to this mass. */
+ * quaternion e = (1, 0, 0, 0) the mass of e0 vanishes, and every force would be huge relative to this mass. With this
+ * bound, the scaling enlarges forces by at most 1e3. */
 static const double LIGHTEST = 1e-6;
 
 /* Lower bound on the size of a set of coupled coordinates, relative to the largest set. Dense solvers spread the

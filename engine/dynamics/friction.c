@@ -9,15 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The upper bounds are chosen, not measured. */
+/* The upper bounds are chosen to bound the time of a solution. */
 enum {
     NEWTON_ITERATIONS = 30,   /* upper bound on sign patterns tried by Newton's method */
     CONTRACTION_STEPS = 2000, /* upper bound on fixed-point steps; the signs are tested every 50 steps */
     ENUMERATED = 10,          /* upper bound on frictions for which all sign patterns are tried: 1024 small systems */
     NAMED = 6                 /* upper bound on constraints named in a message */
 };
-static const double SAME_SOLUTION = 1e-9; /* relative distance below which two solutions are equal within rounding */
-/* A multiplier below this fraction of the largest is a rounding error, and its sign is ignored. */
+/* relative distance below which solutions count as equal; chosen: far above rounding */
+static const double SAME_SOLUTION = 1e-9;
+/* A multiplier below this fraction of the largest multiplier, some thousand rounding units, is a rounding error, and
+ * its sign is ignored. */
 static const double SIGN = 1e-12;
 
 typedef enum search { FOUND, NONE, SEVERAL } search;
@@ -25,13 +27,14 @@ typedef enum search { FOUND, NONE, SEVERAL } search;
 struct friction {
     const hamel_model *model;
     size_t k;
-    double *T;                /* k × k, column-major: T_jk of the header */
-    double *p, *p0, *other;   /* k each: solution, multipliers without friction, scratch */
-    double *sign;             /* k: signs of the last solution */
-    double *matrix, *scale;   /* k × k, k: factors of I − T diag(sign) */
-    size_t *pivot;            /* k */
-    double *force, *response; /* n, m: a friction force and the multipliers it causes */
-    double *motion;           /* n: the accelerations that the friction force causes */
+    double *T;              /* k × k, column-major: T_jk of the header */
+    double *p, *p0, *other; /* k entries each; p: solution; p0: multipliers without friction; other: scratch */
+    double *sign;           /* k: signs of the last solution */
+    double *matrix, *scale; /* factors of I − T diag(sign); matrix: k × k; scale: k entries */
+    size_t *pivot;          /* k */
+    /* force: n entries, a friction force; response: m entries, the multipliers that it causes */
+    double *force, *response;
+    double *motion; /* n: the accelerations that the friction force causes */
 };
 
 friction *friction_create(const hamel_model *model, arena *memory) {

@@ -19,14 +19,16 @@ typedef struct nearest {
     dynamics *k;
     double t;
     arena memory;
-    double *mass;               /* M at the original state */
-    double *given;              /* n: original values of the level */
-    double *from;               /* n: reference values of the minimization */
-    double *step;               /* n */
-    double *right;              /* m */
-    double *value, *error;      /* m each: residuals and bounds on their rounding (find_rounding) */
-    bool *taken;                /* m: true if the row belongs to the level */
-    double *off[2], *scaled[2]; /* m each: residuals of original velocities (0) and positions (1); scaled residuals */
+    double *mass;          /* M at the original state */
+    double *given;         /* n: original values of the level */
+    double *from;          /* n: reference values of the minimization */
+    double *step;          /* n */
+    double *right;         /* m */
+    double *value, *error; /* m entries each; value: residuals; error: bounds on their rounding (find_rounding) */
+    bool *taken;           /* m: true if the row belongs to the level */
+    /* m entries each; off: residuals of the original velocities [0] and positions [1]; scaled: their scaled
+     * residuals */
+    double *off[2], *scaled[2];
 } nearest;
 
 /* Returns false if out of memory. Free w->memory in both cases. */

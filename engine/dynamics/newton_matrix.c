@@ -16,20 +16,23 @@ struct newton_matrix {
     const hamel_model *model;
     const discrete_state *state; /* NULL: every constraint is active */
     size_t n, m, all;
-    int *color, color_count;                    /* n: color of each column; number of colors */
+    /* color: color of each of the n columns; color_count: number of colors */
+    int *color, color_count;
     double *Rq, *Rv;                            /* values of R_q and R_v on model->dynamics.residual_pattern */
     double *dynamics;                           /* outputs of the dynamics program at the linearization: M, A, W, F */
     double *sign;                               /* per friction: sign of its constraint's multiplier */
     double *work, *tangent_work, *dots, *seeds; /* workspaces, tangents and seeds of the residual program */
     double gamma;
-    bool linearized, factored; /* true if newton_linearize and newton_factor have succeeded */
+    bool linearized, factored; /* linearized: newton_linearize has succeeded; factored: newton_factor has succeeded */
     triplets entries;          /* entries in this order: M, A, W, F, residual pattern, diagonal of the multipliers */
     double *value;             /* value of each entry */
     sparse *sparse;            /* NULL: dense */
     double *lu, *scale;        /* all × all, all */
     size_t *pivot;
-    double *x;             /* all: right-hand side, then solution */
-    double *reach, *units; /* all: largest entry of a row in the columns of q''; m: scale of each multiplier */
+    double *x; /* all: right-hand side, then solution */
+    /* reach: `all` entries, largest entry of each row in the columns of q''; units: m entries, scale of each
+     * multiplier */
+    double *reach, *units;
 };
 
 static bool list_matrix_entries(newton_matrix *w) {

@@ -13,10 +13,12 @@
 typedef struct noncyclic {
     momentum_map map;
     size_t cyclic_count;
-    size_t *cyclic, *other;           /* indices of cyclic coordinates (cyclic_count) and of noncyclic coordinates */
-    size_t *place;                    /* n: index of a coordinate in `cyclic` or `other` */
-    double *beta, *start, *direction; /* n each: momenta (only cyclic entries are used); scratch */
-    double *matrix, *scale, *right;   /* M_cc and its factors; right: cyclic_count */
+    /* cyclic: indices of the cyclic_count cyclic coordinates; other: indices of the noncyclic coordinates */
+    size_t *cyclic, *other;
+    size_t *place; /* n: index of a coordinate in `cyclic` or `other` */
+    /* n entries each; beta: momenta (only cyclic entries are used); start, direction: scratch */
+    double *beta, *start, *direction;
+    double *matrix, *scale, *right; /* matrix, scale: M_cc and its factors; right: cyclic_count entries */
     size_t *pivot;
 } noncyclic;
 

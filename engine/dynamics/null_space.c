@@ -16,24 +16,26 @@ struct null_space {
     size_t *acceleration; /* indices of the acceleration constraints */
     bool *implied;        /* acceleration_count: true if other constraints imply the constraint at the state */
     const double *values; /* outputs of the dynamics program, borrowed */
-    double *M, *A;        /* n × n; n × m: row c of A is stored as column c */
-    double *MPhi, *H, *E; /* n × freedom; freedom × freedom; freedom × acceleration_count */
+    double *M, *A;        /* M: n × n; A: n × m, row c of A is stored as column c */
+    double *MPhi, *H, *E; /* MPhi: n × freedom; H: freedom × freedom; E: freedom × acceleration_count */
     double *phi, *y, *f;  /* n each */
     double *right;        /* m */
     least_constraint least;
     rank_qr rows;        /* factors of all rows of A, for multipliers */
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h); borrowed */
     bool has_rows;
-    double *X, *L; /* with W: n × m, responses q'' to columns of W; m × m, factors of 1 − (responses λ) */
-    double *lu_scale, *column;              /* with W: m; n, one column of W */
+    /* only with W. X: n × m, responses q'' to the columns of W; L: m × m, factors of 1 − L (factor_responses). */
+    double *X, *L;
+    double *lu_scale, *column;              /* only with W; lu_scale: m entries; column: n entries, one column of W */
     size_t *pivot;                          /* with W: m */
     const model_transitivity *transitivity; /* NULL: projection */
     double *derivatives, *derivatives_work; /* outputs and workspace of transitivity->program: p, derivatives of Ψ */
-    double *weight, *P;                     /* P_j of each quasi-velocity and constraint; n: P_j of the basis rows */
-    double *covector;                       /* n: terms with Hamel's coefficients on the left-hand side */
-    double t;                               /* factored state; q and v are borrowed */
+    /* weight: P_j of each quasi-velocity and constraint; P: n entries, P_j of the basis rows */
+    double *weight, *P;
+    double *covector; /* n: terms with Hamel's coefficients on the left-hand side */
+    double t;         /* the state at which the system was factored; q and v are borrowed */
     const double *q, *v;
-    double *shift, *shift_work; /* n; workspace of model->dynamics.reaction_shift or NULL */
+    double *shift, *shift_work; /* shift: n entries; shift_work: workspace of model->dynamics.reaction_shift, or NULL */
 };
 
 null_space *null_space_create(const hamel_model *model, const discrete_state *state, velocity_basis *basis,

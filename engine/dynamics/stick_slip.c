@@ -9,16 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip (chosen, not measured) */
-/* Fraction of the frictionless acceleration below which a backward acceleration counts as a rounding error. */
+enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip; chosen: more indicate a cycle */
+/* Fraction of the frictionless acceleration below which a backward acceleration counts as a rounding error; chosen:
+ * some million rounding units. */
 static const double BACKWARDS = 1e-9;
-static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero */
+static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero; chosen */
 /* Factor on `slack` for a slip in space that stick_slip_mark has marked, because the vector of such a slip seldom
- * passes exactly through 0 (chosen, not measured). */
+ * passes exactly through 0. Chosen as one decimal digit. */
 static const double NEAR_REST = 10;
-/* Lower bound on the length of a stored direction, so that it is not 0 (mechanics/friction.c). */
+/* Lower bound on the length of a stored direction, so that the length is not 0 (mechanics/friction.c). Chosen: its
+ * square does not underflow. */
 static const double DIRECTION_SIZE = 1e-40;
-/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. */
+/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. Chosen: the
+ * square of a sine of 1e-5, far above rounding errors. */
 static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };
@@ -38,13 +41,15 @@ struct stick_slip {
     dynamics *k;
     const hamel_model *model;
     slip_state *slips;
-    bool *active;             /* m */
-    double *rows;             /* outputs of the dynamics program with the rows of all slips active */
-    double *a, *lambda;       /* n, m */
-    double *bounds, *forces;  /* limit of each friction per unit of |λ|; total limit of each slip */
-    double *held;             /* |F| of each slip, which stick_slip_distance compares with `forces` */
-    size_t *of_row, *entries; /* m − ideal_count, and one more: slip of each row; index of its first entry in A */
-    double rounding;          /* forces below this are treated as zero */
+    bool *active;            /* m */
+    double *rows;            /* outputs of the dynamics program with the rows of all slips active */
+    double *a, *lambda;      /* n, m */
+    double *bounds, *forces; /* bounds: limit of each friction per unit of |λ|; forces: total limit of each slip */
+    double *held;            /* |F| of each slip, which stick_slip_distance compares with `forces` */
+    /* of_row: m − ideal_count entries, slip of each row; entries: one entry more, index of the first entry of each row
+     * in A */
+    size_t *of_row, *entries;
+    double rounding; /* forces below this are treated as zero */
     double *work;
 };
 

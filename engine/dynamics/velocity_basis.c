@@ -13,11 +13,12 @@ static const double INDEPENDENT = 1e-3;
 /* If the smallest pivot falls below this fraction of its value at the choice, the basis is chosen again. At most one
  * digit is therefore lost. */
 static const double WORN = 0.1;
-/* Smallest pivot accepted in the QR that selects coordinates. The rows of the matrix are orthonormal, so a smaller
- * pivot means that the rows are rank-deficient. */
+/* Smallest pivot accepted in the QR that selects coordinates: about √ε. The rows of the matrix are orthonormal, so a
+ * smaller pivot means that the rows are rank-deficient. */
 static const double FULL_RANK = 1e-8;
 /* Largest accepted part of a redundant row outside the span of the other rows, relative to the length of the row.
- * Between projections, constraints hold only to the tolerance of the integration. */
+ * Between projections, constraints hold only to the tolerance of the integration. The bound is chosen above the usual
+ * tolerances. */
 static const double GROWN = 1e-4;
 
 /* Returns the length of the index array: quasi-velocities, constraints and coordinates. */

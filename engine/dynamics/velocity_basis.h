@@ -25,12 +25,14 @@ typedef struct velocity_basis_choice {
 typedef struct velocity_basis {
     const hamel_model *model;
     size_t n, freedom;            /* n = freedom + row_count */
-    size_t user_count, row_count; /* numbers of quasi-velocities of the user (at most `freedom`) and of rows A_s */
+    size_t user_count, row_count; /* user_count: quasi-velocities of the user, at most `freedom`; row_count: rows A_s */
     size_t listed;                /* number of velocity-level constraints; their rank is row_count */
-    size_t *user, *row;           /* indices of the user's quasi-velocities and of the listed constraints */
-    size_t *coordinate;           /* indices of the coordinates that complete the basis */
+    /* user: indices of the user's quasi-velocities; row: indices of the listed constraints */
+    size_t *user, *row;
+    size_t *coordinate; /* indices of the coordinates that complete the basis */
     bool chosen;
-    double least, now; /* smallest pivot of Ψ relative to the largest: at the choice, and at the last factorization */
+    /* smallest pivot of Ψ, relative to the largest: at the choice (least) and at the last factorization (now) */
+    double least, now;
     velocity_basis_choice kept; /* stored by velocity_basis_remember */
     double *A, *C;              /* values at the last factorization */
     bool factored, has_directions;
@@ -52,8 +54,8 @@ void velocity_basis_free(velocity_basis *b);
 /* Discards the choice. Call when the active constraints change. */
 void velocity_basis_release(velocity_basis *b);
 
-/* Store and restore the choice, so that evaluations between the two calls do not affect later ones. A choice that is
- * discarded between the calls is not restored. */
+/* Store and restore the choice, so that evaluations between the two calls do not affect later evaluations. A choice
+ * that is discarded between the calls is not restored. */
 void velocity_basis_remember(velocity_basis *b);
 void velocity_basis_recall(velocity_basis *b);
 

@@ -2,7 +2,7 @@
  *
  * p_i = ∂L/∂q'_i is solved for the velocities by elimination. This requires that L is quadratic in the velocities.
  * Hamilton's equations use all momenta: q' = ∂H/∂p is the solution, and p' = −∂H/∂q + Q + Σ λ A follows from ∂L/∂q at
- * fixed q'. Routh's equations use the constant momenta of the cyclic coordinates: the solution is substituted in
+ * fixed q'. Routh's equations use the constant momenta of the cyclic coordinates: the solution is substituted into
  * Lagrange's equations of the other coordinates. */
 #include "engine/equations/written.h"
 

@@ -20,7 +20,7 @@
 
 /* A constraint in terms of the velocities w that are not yet solved for. */
 typedef struct row {
-    graph_node f, *coefficients; /* f = 0 is the constraint; one coefficient per velocity */
+    graph_node f, *coefficients; /* f: the constraint is f = 0; coefficients: one per velocity */
     size_t width, nonzero;
     bool constant; /* at least one coefficient is constant */
 } row;
