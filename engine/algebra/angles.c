@@ -59,7 +59,7 @@ static graph_node first_form(const ring *r, const ring_angle *angle, graph_node 
     return term;
 }
 
-/* Moves the terms from index `from` on to index `to`. */
+/* Moves the terms at index `from` and above to index `to`. */
 static void move_terms(ring_angle *angle, size_t to, size_t from) {
     size_t moved = angle->count - from;
     assert(to + moved <= ANGLE_TERMS);

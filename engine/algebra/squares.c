@@ -16,7 +16,7 @@ enum { SQUARES_MOST = RING_POWER, SORTED_TERM = 4 };
 
 /* Length of an expression for a reader. Fields are compared in this order. */
 typedef struct cost {
-    slong terms, factors; /* powers count as in weight(), a coefficient other than ±1 as one factor */
+    slong terms, factors; /* powers count as in weight(); a coefficient other than ±1 counts as one factor */
     double size;          /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
@@ -58,7 +58,9 @@ typedef struct group {
     ring *r;
     slong sine, cosine;
     ulong exponents[RING_ATOMS]; /* exponents of the rest and of sin^s cos^c; s and c are 0 or 1 */
-    bool odd_cosines, odd_sines; /* even and odd powers of the cosine (sine) occur, so 1 + cos may be a factor */
+    /* odd_cosines: even and odd powers of the cosine occur, so 1 + cos may be a factor; odd_sines: the same for the
+     * sine */
+    bool odd_cosines, odd_sines;
     fmpq_mpoly_t best;
     cost least;
     bool any;

@@ -107,7 +107,7 @@ static void tree_value(trees *t, copy *y, size_t field, size_t depth, mpfr_t *co
 
 /* --- the derived flag --------------------------------------------------------------------------------------------- */
 
-/* Adds [left, right] if it is independent of the fields so far. Returns false if the work is too large. */
+/* Adds [left, right] if it is independent of the fields found so far. Returns false if the work is too large. */
 static bool offer_tree(trees *t, size_t left, size_t right) {
     assert(left < t->count && right < t->count);
     const tree *a = &t->fields[left], *b = &t->fields[right];

@@ -333,7 +333,7 @@ static bool allocate_search(search *s) {
 }
 
 /* Returns the consistent initial velocities. If no consistent velocities are found, returns those of the description.
- * Velocities within rounding errors are set to 0. */
+ * Velocities within rounding errors of 0 are set to 0. */
 static double *initial_velocities(search *s) {
     size_t n = s->n, m = s->model->m;
     double *q = arena_doubles(s->a->memory, 3 * n + m), *v = q + n, largest = 0;

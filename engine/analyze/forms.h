@@ -10,7 +10,7 @@
 
 typedef struct forms {
     analysis *a;
-    size_t row_count, holonomic_count; /* holonomic rows first */
+    size_t row_count, holonomic_count; /* number of rows, and of the holonomic rows, which come first */
     size_t *rows;                      /* constraint of each row */
     size_t coordinate_count;
     const int32_t *coordinates; /* in increasing order; borrowed from the groups */

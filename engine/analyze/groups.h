@@ -15,7 +15,7 @@ typedef struct groups {
     size_t *constraints;
     int32_t *coordinates;                      /* increasing within a group */
     size_t *local;                             /* n: position of each coordinate in its group */
-    size_t most_constraints, most_coordinates; /* sizes of the largest group */
+    size_t most_constraints, most_coordinates; /* largest numbers of constraints and of coordinates in a group */
 } groups;
 
 /* Groups the constraints that act initially. If `taken` is not NULL, groups only the constraints for which taken[c] is

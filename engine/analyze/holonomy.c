@@ -27,7 +27,7 @@ typedef struct group_result {
     bool undetermined;
     size_t near;                         /* number of integrable combinations on the initial branches */
     uint64_t beyond;                     /* regions with fewer or different integrable combinations */
-    size_t start_rank, start_integrable; /* ranks.velocity and ranks.integrable in the initial state */
+    size_t start_rank, start_integrable; /* values of ranks.velocity and ranks.integrable in the initial state */
 } group_result;
 
 /* Finds the dimensions of D + [D, D] and of the closure of D at one configuration. `most` is the dimension that the

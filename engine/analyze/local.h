@@ -22,23 +22,25 @@ typedef struct local_program {
 
 typedef struct local_equations {
     arena memory;
-    hamel_model *model; /* borrowed; its graph is extended */
+    hamel_model *model; /* borrowed; derivatives are added to its graph */
     size_t n, m, rows;  /* rows = n + m */
     size_t inputs;
     discrete_state discrete_state;  /* branches of nonsmooth operators at the state */
     program *by_inputs;             /* ∂(R, Φ, ψ)/∂p, input by input; NULL if there are no inputs */
     local_program levels, residual; /* levels: values Φ and ψ of the constraints; residual: R */
 
-    double *R, *phi, *psi;                         /* rows, m, m */
-    double *R_q, *R_v, *R_a, *R_l, *R_p;           /* rows × n, n, n, m, inputs */
-    double *phi_q, *phi_p, *psi_q, *psi_v, *psi_p; /* m × n, inputs, n, n, inputs */
+    double *R, *phi, *psi; /* values; R: rows entries; phi, psi: m entries */
+    /* Derivatives of R with respect to q, v and a (rows × n), λ (rows × m) and the parameters p (rows × inputs). */
+    double *R_q, *R_v, *R_a, *R_l, *R_p;
+    /* Derivatives of phi and psi with respect to q and v (m × n) and the parameters p (m × inputs). */
+    double *phi_q, *phi_p, *psi_q, *psi_v, *psi_p;
     /* dynamics: outputs of the dynamics program; input_work, input_values: workspace and outputs of by_inputs */
     double *dynamics, *input_work, *input_values;
 } local_equations;
 
 typedef struct local_state {
     double t;
-    const double *q, *v, *a, *lambda; /* n, n, n, m */
+    const double *q, *v, *a, *lambda; /* q, v, a: n entries; lambda: m entries */
 } local_state;
 
 /* An entry of the list of all values and derivatives. The last m rows of each matrix belong to the constraints. */

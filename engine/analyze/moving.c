@@ -28,9 +28,8 @@ static bool demands_motion(const statics *s, size_t c, double *value) {
 /* Constraints that are violated at rest, and forces that change between instants. */
 typedef struct findings {
     size_t evaluated; /* number of states at which the equations were evaluated */
-    /* m entries each. moves: number of states at which the constraint was violated at rest; positive: number of states
-     * at which its value was positive. */
-
+    /* m entries each. moves: number of states at which the constraint was violated at rest; positive: number of these
+     * states at which its value was positive. */
     size_t *moves, *positive;
     double *q, *lambda, *before;
     bool *changes; /* n: true if the force changes with time */

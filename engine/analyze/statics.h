@@ -43,7 +43,7 @@ typedef struct statics {
     const double *centre;
     double radius;
 
-    size_t rows, unknowns; /* sizes for the current kind of velocities */
+    size_t rows, unknowns; /* numbers of rows of F and of unknowns, for the current kind of velocities */
     double *F, *J, *scale; /* F: rows entries; J: rows × unknowns; scale: size of each row's terms */
     double *noise;         /* rows: rounding error of F; set by statics_noise */
     double *work, *right, *step, *trial, *start, *kept, *velocity, *weight, *singular, *vectors;

@@ -213,7 +213,7 @@ static void function_value(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y
         mpfr_set_nan(z);
 }
 
-/* Sets z to a condition: 0 or 1. */
+/* Sets z to the value of a condition, 0 or 1. */
 static void condition(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
     bool logical = op == GRAPH_AND || op == GRAPH_OR || op == GRAPH_NOT;
     double left = logical ? mpfr_sgn(x) != 0 : mpfr_cmp(x, y), right = logical && y ? mpfr_sgn(y) != 0 : 0;

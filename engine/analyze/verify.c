@@ -20,7 +20,7 @@ static const double TOLERANCE = 1e-9;
  * and rates cancel (Hamel's coefficients), so the bound is 1e-13 / TOLERANCE = 1e-4. */
 static const double SCALE_LEAST = 1e-4;
 enum { STATES_LEAST = 4 };
-/* Upper bound of states · (coordinates + constraints)³: 100 states up to a size of 158. */
+/* Upper bound of states · (coordinates + constraints)³: 100 states up to a size of 158. Chosen to bound the time. */
 static const double VERIFY_WORK = 4e8;
 
 typedef struct compared_state {

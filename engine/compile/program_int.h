@@ -51,7 +51,7 @@ _Static_assert(PROGRAM_OP_COUNT <= 64, "schedule.c stores one bit per operation 
  * operands are slot 0. Two slots share a word, because the interpreter is bound by its loads: two loads and shifts are
  * a fifth faster than four loads (README.md). */
 typedef struct program_instruction {
-    uint64_t dst_a, b_c; /* the first slot in the low half, the second in the high half */
+    uint64_t dst_a, b_c; /* dst and b in the low halves, a and c in the high halves */
 } program_instruction;
 
 static inline uint32_t program_dst(program_instruction i) {

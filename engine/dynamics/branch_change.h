@@ -26,7 +26,7 @@ typedef struct branch_jump {
     bool jumped;    /* true if velocities have jumped */
     double energy;  /* change of the energy h */
     int32_t turned; /* index of a velocity constraint with an impulse whose direction has changed, or −1 */
-    const double *change, *multipliers; /* n, m: v⁺ − v⁻ and Λ; valid until the next call */
+    const double *change, *multipliers; /* change: v⁺ − v⁻ (n); multipliers: Λ (m); valid until the next call */
     bool momenta;                       /* true if p⁺(v) differs from p⁻(v); otherwise only ψ has changed */
 } branch_jump;
 

@@ -8,7 +8,7 @@ typedef struct discrete_state {
     const hamel_model *model;
     bool *active;             /* m: true if the constraint acts */
     double *branches;         /* branch of each nonsmooth operator of the model */
-    double *arguments, *work; /* outputs and workspace of the program that chooses the branches */
+    double *arguments, *work; /* arguments: outputs of the program that chooses the branches; work: its workspace */
     double *place;            /* n: scratch */
     /* Offset in time at which branches are chosen. It is positive at the initial state, so that a run begins with the
      * branch that it enters; later it is 0. */

@@ -17,7 +17,7 @@ static const double PASSED_ON = 1e-4;
 struct dynamics_residual {
     const hamel_model *model;
     size_t *part;         /* n: representative of each coordinate's set of coupled coordinates */
-    double *force, *size; /* n: residual of each equation of motion, and the sum of its |terms| */
+    double *force, *size; /* n entries each; force: residual of each equation of motion; size: sum of its |terms| */
     double *root;         /* n: square root of the diagonal entry of M, with a lower bound */
     double *most;         /* n, at representatives: heaviest mass of the set, then its largest scaled size */
 };

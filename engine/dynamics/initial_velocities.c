@@ -18,7 +18,7 @@ typedef struct rows {
     size_t n, count;
     double *E;             /* n × count: Eᵀ */
     double *r;             /* count */
-    double *work, *values; /* workspace and outputs of the program of the quasi-velocities */
+    double *work, *values; /* work, values: workspace and outputs of the program of the quasi-velocities */
     rank_qr space;
 } rows;
 
@@ -41,8 +41,9 @@ static void rows_free(rows *w) {
 
 /* The values that fill the rows, or the tangents of these values; array entries are `stride` apart. */
 typedef struct row_values {
-    const double *dynamics, *quasi; /* outputs of the programs, or their tangents */
-    const double *u0, *v0;          /* initial values of quasi-velocities and velocities */
+    /* outputs of the dynamics program and of the program of the quasi-velocities, or tangents of these outputs */
+    const double *dynamics, *quasi;
+    const double *u0, *v0; /* initial values of the quasi-velocities (u0) and of the velocities (v0) */
     size_t stride;
     double one; /* ∂v_j/∂v_j, which is 1; its tangent is 0 */
 } row_values;

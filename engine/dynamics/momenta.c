@@ -15,7 +15,7 @@
 
 typedef struct momenta {
     momentum_map map;
-    double *g, *r, *rest; /* n, m, n: zeros */
+    double *g, *r, *rest; /* g: n entries; r: m entries; rest: n zeros */
     double *rates_work;   /* workspace of model->momenta.rates */
 } momenta;
 

@@ -18,7 +18,7 @@ struct newton_matrix {
     size_t n, m, all;
     /* color: color of each of the n columns; color_count: number of colors */
     int *color, color_count;
-    double *Rq, *Rv;                            /* values of R_q and R_v on model->dynamics.residual_pattern */
+    double *Rq, *Rv;                            /* R_q and R_v, in the order of model->dynamics.residual_pattern */
     double *dynamics;                           /* outputs of the dynamics program at the linearization: M, A, W, F */
     double *sign;                               /* per friction: sign of its constraint's multiplier */
     double *work, *tangent_work, *dots, *seeds; /* workspaces, tangents and seeds of the residual program */
@@ -27,7 +27,7 @@ struct newton_matrix {
     triplets entries;          /* entries in this order: M, A, W, F, residual pattern, diagonal of the multipliers */
     double *value;             /* value of each entry */
     sparse *sparse;            /* NULL: dense */
-    double *lu, *scale;        /* all × all, all */
+    double *lu, *scale;        /* lu: all × all; scale: `all` entries */
     size_t *pivot;
     double *x; /* all: right-hand side, then solution */
     /* reach: `all` entries, largest entry of each row in the columns of q''; units: m entries, scale of each

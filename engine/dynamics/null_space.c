@@ -155,10 +155,10 @@ static void add_curl(null_space *s) {
  *     Σ_i Φ_ir ∂ℓ/∂q_i = Σ_i Φ_ir (∂L/∂q_i − Σ_j P_j ∂u_j/∂q_i)
  *
  * The terms − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t are therefore added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). The sum γ u is
- * over all quasi-velocities, so that Φ u + φ = q'. The u of constraints vanish on the constraints. They are included
- * because the stages of a step violate the constraints slightly. Without them the result would depend on the choice of
- * the basis. Rows that complete the basis are constant. If rows are redundant, their basis varies with the state. This
- * variation adds only multiples of the rows, whose product with Φ is 0. */
+ * over all quasi-velocities, so that Φ u + φ = q'. The u_j of constraints are 0 at states that satisfy the constraints.
+ * They are included because the stages of a step violate the constraints slightly. Without these u_j the result would
+ * depend on the choice of the basis. Rows that complete the basis are constant. If rows are redundant, their basis
+ * varies with the state. This variation adds only multiples of the rows, whose product with Φ is 0. */
 static hamel_status find_covector(null_space *s) {
     const model_transitivity *table = s->transitivity;
     program_inputs in = discrete_state_inputs(s->state, &s->t, s->q, s->v, NULL, NULL);
@@ -289,7 +289,7 @@ static bool rows_agree(const null_space *s, const double *x, const double *b, do
         }
         if (s->usual) size = fmax(size, s->usual[c]);
         if (fabs(residual) > tolerance * fmax(size, fabs(b[c])))
-            return false; /* ∞ · 0 is accepted: NaN fails the comparison */
+            return false; /* a NaN, the result of ∞ · 0, fails the comparison and is accepted */
     }
     return true;
 }

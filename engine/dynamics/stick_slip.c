@@ -13,7 +13,8 @@ enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip; chosen: more 
 /* Fraction of the frictionless acceleration below which a backward acceleration counts as a rounding error; chosen:
  * some million rounding units. */
 static const double BACKWARDS = 1e-9;
-static const double NO_FORCE = 1e-9; /* forces below this fraction of the largest force are treated as zero; chosen */
+/* Forces below this fraction of the largest force are treated as zero; chosen: some million rounding units. */
+static const double NO_FORCE = 1e-9;
 /* Factor on `slack` for a slip in space that stick_slip_mark has marked, because the vector of such a slip seldom
  * passes exactly through 0. Chosen as one decimal digit. */
 static const double NEAR_REST = 10;
@@ -34,7 +35,8 @@ typedef struct slip_state {
     double slack;            /* uncertainty of |now| at the decision, computed from the tolerances */
     double direction[PARTS]; /* unit vector; 0 if the slip sticks or is idle */
     double force[PARTS];     /* friction force in the last solution, while the slip sticks */
-    double acceleration[PARTS], freely[PARTS]; /* rate of `now`: in the last solution, and without friction */
+    /* rates of `now`; acceleration: in the last solution; freely: without friction */
+    double acceleration[PARTS], freely[PARTS];
 } slip_state;
 
 struct stick_slip {
@@ -43,7 +45,7 @@ struct stick_slip {
     slip_state *slips;
     bool *active;            /* m */
     double *rows;            /* outputs of the dynamics program with the rows of all slips active */
-    double *a, *lambda;      /* n, m */
+    double *a, *lambda;      /* a: n entries; lambda: m entries */
     double *bounds, *forces; /* bounds: limit of each friction per unit of |λ|; forces: total limit of each slip */
     double *held;            /* |F| of each slip, which stick_slip_distance compares with `forces` */
     /* of_row: m − ideal_count entries, slip of each row; entries: one entry more, index of the first entry of each row

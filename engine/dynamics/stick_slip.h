@@ -6,9 +6,10 @@
  *     sticks   w = 0 is a constraint. Its multiplier F is the friction force: |F| ≤ Σ μ_s |N| over its frictions.
  *     idle     All its constraints are inactive.
  *
- * The states of slips at rest are decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics with
- * Unilateral Contacts, 1996, ch. 5). At first all slips at rest stick. Then the slip that exceeds its limit most is
- * released and slips against its friction force. A slip that would slip backwards sticks again. */
+ * If w = 0, the state of the slip is decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics
+ * with Unilateral Contacts, 1996, ch. 5). At first all slips with w = 0 stick. Then the slip whose force exceeds its
+ * limit most is released, and its direction becomes opposite to its friction force. If a released slip accelerates
+ * against its direction, it sticks again. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -52,5 +53,6 @@ void stick_slip_follow(stick_slip *w);
 /* Returns the magnitude of the forces that were last compared for slip j, or 0 for a slip that does not stick. */
 double stick_slip_scale(const stick_slip *w, size_t j);
 
-/* Returns a bound on how far beyond 0 the root function of slip j was after the last decision. */
+/* Returns a bound on the error of the root function of slip j after the last decision, or 0 if the slip was not at
+ * rest. */
 double stick_slip_slack(const stick_slip *w, size_t j);

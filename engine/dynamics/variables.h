@@ -33,7 +33,7 @@ extern const variables_table variables_plain, variables_momenta, variables_noncy
 struct variables {
     const variables_table *table;
     dynamics *dynamics;
-    size_t n, count;  /* numbers of coordinates and of entries of w */
+    size_t n, count;  /* n: number of coordinates; count: number of entries of w */
     double t, *q, *v; /* state of the last conversion; q, v: n each */
     arena memory;     /* memory of q, v and the workspace */
     void *own;        /* workspace of the kind */

@@ -34,14 +34,14 @@ typedef struct velocity_basis {
     /* smallest pivot of Ψ, relative to the largest: at the choice (least) and at the last factorization (now) */
     double least, now;
     velocity_basis_choice kept; /* stored by velocity_basis_remember */
-    double *A, *C;              /* values at the last factorization */
+    double *A, *C;              /* values of the patterns A and C at the last factorization */
     bool factored, has_directions;
     double *lu, *lu_scale; /* factors of Ψ */
     size_t *pivot;
     double *Phi; /* n × freedom */
     double *orthonormal, *work;
     double *constraint_rows;              /* n × row_count: rows of A_s if constraints are redundant */
-    double *usual_here, *values, *vector; /* m, m and n: scratch */
+    double *usual_here, *values, *vector; /* scratch; usual_here, values: m entries; vector: n entries */
     rank_qr rows, all;
     size_t limit;        /* expected rank of the velocity-level constraints (kkt_expect); SIZE_MAX: unknown */
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h) */
