@@ -26,7 +26,7 @@ typedef struct tree {
 } tree;
 
 /* Scratch for the evaluation of a bracket: values of its fields, without and with one more variable. Brackets of the
- * same depth can share it, because the fields of a bracket have smaller depth. */
+ * same depth can share this scratch, because the fields of a bracket have smaller depth. */
 typedef struct level {
     mpfr_t *left, *right;  /* width × 2^variables */
     mpfr_t *point, *value; /* width × 2^(variables + 1) */

@@ -8,10 +8,10 @@
  *     d/dt ∂L/∂q'_i − ∂L/∂q_i + ∂S/∂q''_i + ∂D/∂q'_i − Σ F·∂x/∂q_i − Σ F·∂u/∂q'_i   and   (M q'' − Q − F|λ|)_i
  *     ∂f/∂q_i, ∂f/∂q'_i or ∂f/∂q''_i of a constraint f                   and   A_ci
  *
- * The second or first derivative of each constraint along the path with these accelerations is compared with
- * A q'' − b. S is the Gibbs–Appell function of the description. A force F of the description acts along a position or
- * distance x, or along a velocity u. The rate of the momentum is a mixed second derivative. It is computed from two
- * pure second derivatives:
+ * The second or first derivative of each constraint along the path with these accelerations is compared with A q'' − b.
+ * S is the Gibbs–Appell function of the description. A force F of the description acts along a position or distance x,
+ * or along a velocity u. The rate of the momentum is a mixed second derivative. The mixed derivative is computed from
+ * two pure second derivatives:
  *     D²L[a, b] = (D²L[a + b, a + b] − D²L[a − b, a − b])/4
  *
  * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest distance at which two solutions count as the same, relative to max(1, |value|). It is far above the error of
- * Newton's method at simple roots. */
+/* Largest distance at which two solutions count as the same, relative to max(1, |value|). The bound is far above the
+ * error of Newton's method at simple roots. */
 static const double SAME_SOLUTION = 1e-6;
 /* Steps of the relaxation, relative to max(1, |value|): first step, largest step, and the step below which the
  * relaxation ends. All three values are chosen: the relaxation need only reach a neighbourhood from which Newton's

@@ -12,7 +12,7 @@ typedef struct flag_dimensions {
 
 /* Both functions below find the directions that brackets add to a distribution D = D_1, step by step. If `derived`,
  * D_k+1 is D_k + [D_k, D_k]; otherwise it is D_k + [D, D_k]. The steps end if `most` directions have been added or a
- * step adds no direction. They set *good to false if the work is too large, or for the reason stated below. */
+ * step adds no direction. The functions set *good to false if the work is too large, or for the reason stated below. */
 
 /* derived_flag_tree.c: finds the dimensions at the configuration x. f->chosen must be the independent forms at x.
  * Coefficients that are not short binary fractions are treated as rounded. *good is also false if x is singular. */

@@ -1,7 +1,7 @@
 /* long_forms.h — forms of a group in arithmetic of TAYLOR_BITS bits, for three copies of the system with slightly
  * different coefficients.
  *
- * With so many bits, rounding errors of the computation cannot be mistaken for a bracket. Coefficients given as
+ * With so many bits, rounding errors of the computation cannot be mistaken for a bracket. Coefficients written as
  * decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So all brackets are also computed for two more copies,
  * whose coefficients differ by LONG_CHANGE. A bracket counts as a direction if it is larger than SIGNAL times the
  * difference between the copies. No threshold for the size of a bracket is needed. */

@@ -114,7 +114,7 @@ size_t statics_kernel(statics *s, const double *z, double *columns) {
 
 /* --- kinks -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the largest change of R, R_q and R_v from the kept values, relative to the sizes of the rows. */
+/* Returns the largest change of R, R_q and R_v from the values in `kept`, relative to the sizes of the rows. */
 static double jump_from(const statics *s, const double *kept) {
     const local_equations *l = &s->local;
     double worst = 0;

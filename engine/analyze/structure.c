@@ -15,10 +15,10 @@
  * example is the angle of a skate. The Jacobi integral is conserved if its rate vanishes identically. A system
  * described by its Gibbs–Appell function has no Lagrangian, so no momenta and no energy are reported.
  *
- * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints as written. It is 3
- * with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without constraints.
- * See Brenan, Campbell & Petzold 1996, section 2.2. Two coordinates are in one block if a chain of equations connects
- * them, so blocks move independently. */
+ * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints as written. The index
+ * is 3 with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without
+ * constraints. See Brenan, Campbell & Petzold 1996, section 2.2. Two coordinates are in one block if a chain of
+ * equations connects them, so blocks move independently. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/mechanics/cyclic.h"
 

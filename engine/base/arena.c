@@ -67,7 +67,8 @@ static size_t next_chunk_size(const arena *a) {
     return size >= CHUNK_LARGEST / 2 ? CHUNK_LARGEST : size * 2;
 }
 
-/* Creates and links a chunk with space for `need` bytes. Returns NULL if out of memory or beyond the limit. */
+/* Creates and links a chunk with space for `need` bytes. Returns NULL if out of memory or if the chunk would exceed the
+ * limit. */
 static arena_chunk *chunk_create(arena *a, size_t need) {
     size_t held = a->used + (a->beside ? a->beside->used : 0);
     size_t room = a->limit == 0 ? SIZE_MAX : a->limit > held ? a->limit - held : 0;

@@ -58,7 +58,7 @@ typedef struct hamel_fault {
 typedef struct hamel_error {
     hamel_status status; /* status of the first error; HAMEL_OK for an empty list */
     size_t count, capacity;
-    size_t omitted; /* number of errors not stored: beyond HAMEL_FAULTS_MAX, or after memory ran out */
+    size_t omitted; /* number of errors not stored: the list was full (HAMEL_FAULTS_MAX) or memory had run out */
     hamel_fault *faults;
 } hamel_error;
 

@@ -55,8 +55,8 @@ static inline double mass_pivot_least(size_t n, bool diagonal, bool constrained)
 
 /* --- rounding ----------------------------------------------------------------------------------------------------- */
 
-/* Safety factor for first-order bounds on rounding errors (graph_evaluate). It covers terms of higher order and the
- * errors of library functions, which are a few units in the last place. */
+/* Safety factor for first-order bounds on rounding errors (graph_evaluate). The factor covers terms of higher order and
+ * the errors of library functions, which are a few units in the last place. */
 static const double ROUNDING_SAFETY = 8;
 
 /* --- integration -------------------------------------------------------------------------------------------------- */

@@ -11,7 +11,8 @@ void assembler_free(assembler *a) {
 
 enum { LONGEST = 16 }; /* longest instruction in bytes: 15 (Intel SDM, volume 2, 2.3.11), rounded up */
 
-/* Reserves memory for one more instruction. If it returns false, the caller must not write the instruction. */
+/* Reserves memory for one more instruction. If the function returns false, the caller must not write the
+ * instruction. */
 static bool reserve(assembler *a) {
     if (a->failed) return false;
     if (a->count + LONGEST <= a->capacity) return true;

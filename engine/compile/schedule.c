@@ -1,8 +1,8 @@
 /* schedule.c — orders the operations so that operations of one kind form runs.
  *
  * List scheduling: an operation is ready if its operands are computed. The scheduler repeatedly chooses the kind with
- * the most ready operations and emits all operations of that kind. This includes operations that become ready
- * meanwhile. A tape is divided into windows, which are ordered separately. Ordering the whole tape keeps more values
+ * the most ready operations and emits all operations of that kind, including operations that become ready in the
+ * meantime. A tape is divided into windows, which are ordered separately. Ordering the whole tape keeps more values
  * alive at the same time and is no faster (measurements in README.md). Cost: linear in the number of operations. */
 #include "engine/compile/program_int.h"
 

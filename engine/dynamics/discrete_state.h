@@ -10,8 +10,8 @@ typedef struct discrete_state {
     double *branches;         /* branch of each nonsmooth operator of the model */
     double *arguments, *work; /* arguments: outputs of the program that chooses the branches; work: its workspace */
     double *place;            /* n: scratch */
-    /* Offset in time at which branches are chosen. It is positive at the initial state, so that a run begins with the
-     * branch that it enters; later it is 0. */
+    /* Offset in time at which branches are chosen. The offset is positive at the initial state, so that a run begins
+     * with the branch that it enters; later it is 0. */
     double ahead;
 } discrete_state;
 

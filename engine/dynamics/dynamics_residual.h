@@ -2,7 +2,7 @@
  *
  *     M q'' = Q + R,     A q'' = b,     R = Aᵀλ for ideal constraints
  *
- * The equations have Lagrange's form in every formulation. They are scaled to a unit diagonal of M. The residual of an
+ * The equations have Lagrange's form in every formulation and are scaled to a unit diagonal of M. The residual of an
  * equation of motion is relative to the largest sum Σ |term| among the equations that M or A couples with it. The
  * residual of a constraint is relative to Σ |term| of its equation, plus Σ |A_ci a_i|, where a are the accelerations
  * caused by forces as large as the sum for the equations of motion. Each residual is a normwise backward error (Higham,

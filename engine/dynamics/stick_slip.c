@@ -55,7 +55,7 @@ struct stick_slip {
     double *work;
 };
 
-/* Lists the rows of A that belong to slips. They are the last rows of A. */
+/* Lists the rows of A that belong to slips, which are the last rows of A. */
 static void index_rows(stick_slip *w) {
     const hamel_model *model = w->model;
     size_t rows = model->m - model->ideal_count, e = model->dynamics.A.count;
