@@ -230,7 +230,7 @@ export HAMELD ?= $(CURDIR)/build/hameld
 exchanges := $(CURDIR)/build/exchanges.ndjson
 export HAMEL_TEST_EXCHANGES := $(exchanges)
 
-# Tests that fill a disk, bound processor time or load the machine run one after the other.
+# Tests that fill a disk, limit processor time or load the machine run one after the other.
 alone_names := test_space test_adversaries
 alone_tests := $(filter $(addprefix %/,$(alone_names)),$(call in_folders,$(release_tests),fault))
 # Run the longest tests first, so that no processor is idle at the end.

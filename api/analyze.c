@@ -100,8 +100,8 @@ static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assig
     return status;
 }
 
-/* If `status` is HAMEL_OK, returns `answer`. Otherwise deletes `answer`, fills *failure and returns NULL. Clears *error
- * in either case. */
+/* If `status` is HAMEL_OK, returns `answer`. Otherwise deletes `answer`, fills *failure and returns NULL. Always clears
+ * *error. */
 static cJSON *finish_analysis(cJSON *answer, hamel_status status, hamel_error *error, const char *file,
                               api_failure *failure) {
     if (api_settle(failure, status, error, file)) return answer;
@@ -253,7 +253,7 @@ cJSON *api_analyze_request(const char *body, size_t length, const api_limits *li
     }
     hamel_error error = {0};
     arena memory;
-    arena_init(&memory, 0); /* no limit: the size of the request, which is limited, bounds the memory */
+    arena_init(&memory, 0); /* 0: no limit, because the limited size of the request bounds the memory */
     api_analysis_options options;
     hamel_status status = read_request(request, &memory, &options, &error);
     if (status == HAMEL_OK) answer = cJSON_CreateObject();

@@ -46,8 +46,8 @@ bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified);
 
-/* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. If `r` is NULL, the two
- * lists are empty. */
+/* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. If `r` is NULL, `sets` and
+ * `not_unique` are empty lists. */
 void api_add_redundancy(json_builder *b, cJSON *object, const hamel_redundancy *r);
 
 /* Applies the assignments to the description body[length], as api_prepare does, and analyses it. Returns the results

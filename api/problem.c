@@ -14,7 +14,8 @@
 enum {
     EXIT_INVALID = 3,
     EXIT_RUN = 4,
-    SHOWN_COLUMNS = 100, /* number of columns quoted from a long expression; chosen, not measured */
+    /* columns of a long expression to quote; chosen: with indentation, one line of a terminal with 120 columns */
+    SHOWN_COLUMNS = 100,
     TEXT_MAX = 4 * 1024 * 1024
 };
 
@@ -157,7 +158,7 @@ static size_t code_points(const char *text) {
 }
 
 /* Adds the expression and, below it, a caret at the column. If the expression is long, adds only the part around the
- * column. Control characters become blanks, so that the caret is at the right place. */
+ * column. Control characters become blanks, so that the caret is below its column. */
 static void add_excerpt(text_buffer *b, const char *expression, size_t column) {
     size_t length = code_points(expression);
     size_t at = column - 1 < length ? column - 1 : length;

@@ -13,8 +13,9 @@
 #include <string.h>
 
 enum {
-    KEYS_MAX = 64,    /* maximum number of keys of one json_kind; json_read_object marks the found keys in 64 bits */
-    MESSAGE_MAX = 512 /* maximum size of a message in bytes; longer messages are cut */
+    KEYS_MAX = 64, /* maximum number of keys of one json_kind; json_read_object marks the found keys in 64 bits */
+    /* bytes of a message; longer messages are cut (chosen: room for a sentence and the 60 bytes of hamel_shown) */
+    MESSAGE_MAX = 512
 };
 
 void json_fault_at(json_reader *r, const char *pointer, const char *format, ...) {
@@ -361,7 +362,7 @@ void json_read_family(json_reader *r, const cJSON *value, const char *pointer, v
     }
     size_t count = text ? 1 : json_child_count(value);
     if (count == 0) {
-        json_fault_at(r, pointer, "a family needs an index and its range");
+        json_fault_at(r, pointer, "a family needs an index and its range, such as {\"i\": [1, 3]}");
         return;
     }
     const char **ranges = json_alloc(r, count, sizeof *ranges);

@@ -101,7 +101,7 @@ void json_read_whole(json_reader *r, const cJSON *value, const char *pointer, do
  * nearest name, and returns -1. */
 int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, const char *const *names, size_t count);
 
-/* Defines the read function of an enum. The names are those of the values 0, 1, ... of the enum. */
+/* Defines a function that reads the name of an enum value. The last arguments are the names of the values 0, 1, ... */
 #define JSON_CHOICE(function, type, ...)                                                         \
     static void function(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
         static const char *const names[] = {__VA_ARGS__};                                        \

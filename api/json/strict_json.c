@@ -85,7 +85,7 @@ static bool fail_no_memory(scanner *s) {
  * sequence has the shortest form, encodes no surrogate, and is at most U+10FFFF. */
 static size_t utf8_sequence(const unsigned char *p, size_t left) {
     static const struct {
-        unsigned char first, last, low, high; /* range of the first byte, range of the second byte */
+        unsigned char first, last, low, high; /* first byte: `first` to `last`; second byte: `low` to `high` */
         size_t length;
     } forms[] = {
         {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
@@ -138,7 +138,7 @@ static bool is_digit(int c) {
     return c >= '0' && c <= '9';
 }
 
-/* Returns the value of four hexadecimal digits at `at`, or -1. */
+/* Returns the value of the four hexadecimal digits at `at`, or -1 if one of the characters is not a digit. */
 static int32_t hex4(const scanner *s, size_t at) {
     if (at + 4 > s->length) return -1;
     int32_t value = 0;
@@ -372,7 +372,7 @@ static bool scan_step(scanner *s, expect *next) {
 static bool scan_document(scanner *s) {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     if (s->length >= 3 && memcmp(s->text, byte_order_mark, 3) == 0)
-        return scan_fail(s, 0, "the document begins with a byte order mark");
+        return scan_fail(s, 0, "the document begins with a byte order mark; remove it");
     expect next = EXPECT_VALUE;
     skip_space(s);
     if (s->at == s->length) return scan_fail(s, s->at, "the document is empty");

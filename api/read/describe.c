@@ -44,7 +44,7 @@ hamel_status api_override_all(cJSON *tree, const char *const *assignments, size_
     return first;
 }
 
-/* Returns true if a section that declares names has errors. Names from that section would then be reported as
+/* Returns true if a section that declares names has errors. The checks would then report names from that section as
  * unknown. */
 static bool names_are_missing(const hamel_error *error) {
     static const char *const declaring[] = {"/coordinates", "/parameters", "/definitions"};
@@ -86,7 +86,8 @@ static bool is_consequence(const hamel_fault *f, const hamel_error *shapes, size
     return consequence;
 }
 
-/* Runs the engine's checks in spite of structural errors, so that both kinds of errors are reported together. */
+/* Runs the engine's checks in spite of structural errors, so that the errors of structure and of the checks are
+ * reported together. */
 static void add_faults_of_meaning(const hamel_description *d, const api_limits *limits, hamel_poll *poll,
                                   hamel_error *error) {
     hamel_error found = {0};
@@ -129,7 +130,7 @@ hamel_status api_derive(hamel_model **model, cJSON *tree, const char *const *ass
 
 hamel_status api_describe(api_description *out, cJSON *tree, bool timeless, const char *const *assignments,
                           size_t assignment_count, const api_limits *limits, hamel_poll *poll, hamel_error *error) {
-    arena_init(&out->memory, 0); /* no limit: the size of the body, which is limited, bounds the memory */
+    arena_init(&out->memory, 0); /* 0: no limit, because the limited size of the body bounds the memory */
     hamel_status status = api_override_all(tree, assignments, assignment_count, error);
     if (status != HAMEL_OK) return status;
     status = api_read_system(&out->description, tree, timeless, &out->memory, error);

@@ -27,7 +27,7 @@ void api_failure_of_error(api_failure *failure, hamel_status status, const hamel
 void api_failure_of_json(api_failure *failure, const json_fault *fault, const char *file);
 
 /* Returns true if the status is HAMEL_OK. Otherwise fills *failure. If `error` is empty, the failure contains the
- * meaning of the status. Clears the errors in both cases. */
+ * meaning of the status. Always clears `error`. */
 bool api_settle(api_failure *failure, hamel_status status, hamel_error *error, const char *file);
 
 /* If `error` is empty although the engine has failed, adds the meaning of the status. */

@@ -8,7 +8,7 @@ JSON_CHOICE(read_initialization, hamel_initialization, "strict", "project")
 
 static void read_times(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     if (cJSON_IsArray(value) && value->child == NULL)
-        json_fault_at(r, pointer, "the list of times is empty");
+        json_fault_at(r, pointer, "the list of times is empty; list at least one time");
     else
         json_read_values(r, value, pointer, false, 1, SIZE_MAX, "a list of times", field);
 }

@@ -18,7 +18,7 @@ typedef struct byte_sink {
 typedef struct row_header {
     size_t column_count;
     const char *const *columns;
-    size_t expected_rows; /* exact number of rows, so that npy can send them immediately; 0: unknown */
+    size_t expected_rows; /* exact number of rows, so that npy can send rows immediately; 0 if unknown */
     const char *json;     /* the header object (schema Header of openapi.json) as compact JSON */
 } row_header;
 
@@ -57,9 +57,9 @@ struct row_writer {
 
     const char *reason; /* reason why a call returned false; NULL if the sink was the cause */
 
-    /* For the format sse, which numbers its objects. Header, rows, events and the final object have the numbers 1, 2,
-     * ... in every request for the same result. Progress and interim objects have no number. The caller may set `seen`
-     * and `interim` after opening. */
+    /* Fields for the format sse, which numbers its objects. Header, rows, events and the final object have the numbers
+     * 1, 2, ... in every request for the same result. Progress and interim objects have no number. The caller may set
+     * `seen` and `interim` after opening. */
     uint64_t seen; /* the client has already received this many numbered objects; the writer skips them */
     bool interim;  /* the summary or problem is not the final object of the result */
 };
@@ -74,10 +74,11 @@ void csv_add_field(text_buffer *line, const char *text);
 row_writer *row_writer_open(const row_format *format, byte_sink sink); /* returns NULL if out of memory */
 void row_writer_close(row_writer *w);
 
-/* These functions return false if the sink refuses the bytes. If memory runs out or the result is too large, they set
- * w->reason and return false. They ignore objects that the format does not have. The format json keeps all rows, at
- * most 64 MiB, and sends nothing before the summary or problem. If expected_rows is 0, npy also keeps all rows and
- * sends nothing before the summary or problem. */
+/* Write the header, a row, an object between the rows, or the failure of a run. If the sink refuses the bytes, return
+ * false. If memory runs out or the result is too large, set w->reason and return false. row_writer_object ignores
+ * objects that the format does not have. The format json keeps all rows, at most 64 MiB, and sends nothing before the
+ * summary or problem. If expected_rows is 0, npy also keeps all rows and sends nothing before the summary or problem.
+ * */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_object(row_writer *w, row_object kind, const char *json); /* `json` is NULL for a heartbeat */

@@ -16,7 +16,8 @@ typedef struct npy_writer {
     row_writer base;
     text_buffer fields; /* list of the array's fields, as a Python literal */
     bool ascii;
-    size_t expected, sent; /* numbers of rows; expected is 0 if unknown */
+    size_t expected; /* number of rows in the header of the run; 0 if unknown */
+    size_t sent;     /* number of rows sent */
     row_table table;
 } npy_writer;
 

@@ -52,7 +52,7 @@ export class Motion {
     return kept;
   }
 
-  // To be called when the run has ended. Plays the motion from the beginning, unless the user prefers reduced motion.
+  // Call this when the run has ended. Plays the motion from the beginning, unless the user prefers reduced motion.
   end() {
     if (!this.rows || !this.#following) return;
     this.#following = false;

@@ -79,7 +79,7 @@ async function watch(response) {
     if (problem) throw new Problem(problem);
     ended ||= Boolean(last);
   }
-  if (!ended) throw new Problem({ title: "the stream was cut off", detail: "the stream ended before the end of the run; run the system again" });
+  if (!ended) throw new Problem({ title: "the stream is incomplete", detail: "the stream ended before the end of the run; run the system again" });
 }
 
 async function simulate() {

@@ -69,8 +69,8 @@ static int write_report(junit *report, const char *path) {
     return good ? CLI_OK : CLI_IO;
 }
 
-/* Combines two exit codes. Returns the first that reports an error. If neither does, returns CLI_CHECK_FAILED if a
- * check failed, otherwise CLI_OK. */
+/* Combines two exit codes. If a code reports an error, returns the first such code. Otherwise returns CLI_CHECK_FAILED
+ * if a check failed, or CLI_OK. */
 static int worse(int one, int other) {
     if (one > CLI_CHECK_FAILED) return one;
     return other > one ? other : one;

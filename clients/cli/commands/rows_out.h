@@ -1,5 +1,6 @@
-/* rows_out.h — output of a run. Rows are written in the format --format to stdout or the file --output. The summary is
- * written to the file --summary; warnings and progress are written to stderr. */
+/* rows_out.h — writes the output of a run. The option --format selects the format of the rows, which are written to the
+ * file --output or to stdout. The summary is written to the file --summary; warnings and progress are written to
+ * stderr. */
 #pragma once
 
 #include "api/simulate.h"

@@ -1,4 +1,4 @@
-/* sweep_parts.c — see sweep_parts.h; hamel merge. The lines of a part:
+/* sweep_parts.c — see sweep_parts.h; also the command `hamel merge`. A part has these lines:
  *
  *     {"hamel": VERSION, "sweep": HASH, "members": N, "first": I, "count": K, "form": "csv", "rows": BYTES}
  *     the header of the table
@@ -233,7 +233,7 @@ static int list_parts(const char *directory, const sweep_part_span *wanted, part
     }
     closedir(folder);
     if (status == CLI_OK && list->count == 0) {
-        cli_say("%s: the directory contains no parts of a sweep", directory);
+        cli_say("%s: the directory contains no parts of a sweep; write them with hamel sweep --out", directory);
         status = CLI_INVALID;
     }
     return status;
@@ -257,8 +257,8 @@ static int check_parts(const char *directory, const part_list *list) {
     for (size_t k = 0; k < list->count; k++) {
         const part *p = &list->items[k], *before = &list->items[k > 0 ? k - 1 : 0];
         if (!same_sweep(&p->span, &list->items[0].span) || strcmp(p->begin, list->items[0].begin) != 0) {
-            cli_say("%s: the parts %s and %s belong to different sweeps or have different formats", directory,
-                    list->items[0].path, p->path);
+            cli_say("%s: the parts %s and %s belong to different sweeps or have different formats; separate them",
+                    directory, list->items[0].path, p->path);
             return CLI_INVALID;
         }
         if (p->span.first < next) {

@@ -88,8 +88,8 @@ const cli_command cli_wait = {
     .name = "wait",
     .synopsis = "JOB... [OPTIONS]",
     .summary = "wait until jobs on a server have ended; exit code as for hamel run",
-    .about = "Prints id and status of each job when it has ended. The exit code is that of the first job that is not\n"
-             "completed; 4 if that job was canceled.\n\n"
+    .about = "When a job has ended, its id and status are printed. The exit code is that of the first job that is not\n"
+             "completed, or 4 if that job was canceled.\n\n"
              "Example:\n"
              "  hamel wait $(hamel submit a.json b.json) && echo all completed\n",
     .options = (const cli_option[]){JOB_OPTIONS, {0}},

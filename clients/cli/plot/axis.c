@@ -9,9 +9,9 @@
 
 enum { MARKS_MOST = 100 };
 
-/* flat: if values differ by less than this fraction of their size (about 1e4 units in the last place), they are treated
- * as constant. least_span: if half the range is at most this number, the values are treated as constant. Therefore the
- * differences between marks are never subnormal. */
+/* Half of the range of values that are treated as constant. `flat` is relative to the size of the values; chosen: about
+ * 1e4 units in the last place, so that rounding errors are not drawn as a curve. `least_span` is absolute; chosen: even
+ * divided among 100 marks, it is far above the least normal double, 2e-308. */
 static const double flat = 1e-12, least_span = 1e-300;
 
 static double half_span(double low, double high) {

@@ -1,4 +1,4 @@
-/* svg.c — drawing surface for Scalable Vector Graphics (SVG 1.1). Texts are text elements. */
+/* svg.c — drawing surface for Scalable Vector Graphics (SVG 1.1). Labels are text elements, not outlines. */
 #include "clients/cli/plot/surface.h"
 
 #include <errno.h>

@@ -12,7 +12,8 @@ static const char letters[PLOT_SERIES_MAX + 1] = "*+xo#@%&";
 static const int colours[PLOT_SERIES_MAX] = {34, 33, 32, 35, 36, 31, 94, 90};
 
 typedef struct cell {
-    unsigned char dots, series; /* series: number of the column from 1; 0: the cell is empty */
+    unsigned char dots;   /* Braille bits of the dots that are set */
+    unsigned char series; /* number of the drawn column, from 1; 0 if the cell is empty */
 } cell;
 
 typedef struct sheet {

@@ -19,7 +19,7 @@ cli_server cli_server_of(const cli_arguments *arguments);
 
 typedef struct exchange {
     /* The request. The strings are borrowed. */
-    const char *method, *path; /* path and query: "/v1/jobs" */
+    const char *method, *path; /* `path` includes the query: "/v1/jobs?limit=50" */
     const char *accept;        /* media type requested */
     const char *body;          /* JSON, or NULL */
     size_t body_length;

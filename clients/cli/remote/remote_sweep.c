@@ -22,7 +22,7 @@ enum {
     LOOK_FIRST_MS = 20,
     LOOK_LAST_MS = 1000,
     BEFORE_INPUTS = 3, /* columns before the inputs: member, job, name */
-    BESIDE_OTHERS = 5  /* columns that are neither inputs nor collected: the three above, status, problem */
+    BESIDE_OTHERS = 5  /* columns that are neither inputs nor collected: member, job, name, status, problem */
 };
 
 typedef struct remote_table {
