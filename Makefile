@@ -31,7 +31,7 @@ api_sources    := $(wildcard api/*.c api/*/*.c)
 server_sources := $(filter-out server/main.c,$(wildcard server/*.c server/*/*.c))
 cli_sources    := $(filter-out clients/cli/main.c,$(wildcard clients/cli/*.c clients/cli/*/*.c))
 
-# Each tests/FOLDER/test_X.c is a program. The other files of its folder are linked into every program.
+# Each tests/FOLDER/test_X.c is a program. The other files of the folder are linked into each of these programs.
 test_folders := unit reference http fault
 test_mains   := $(wildcard $(test_folders:%=tests/%/test_*.c))
 test_support := $(filter-out $(test_mains),$(wildcard $(test_folders:%=tests/%/*.c)))

@@ -1,5 +1,5 @@
-/* describe.h — reads a description from a JSON tree, and converts errors to an api_failure. Runs and analyses use the
- * same functions. */
+/* describe.h — reads a description from a JSON tree, and converts errors to an api_failure. Runs and analyses use
+ * these functions. */
 #pragma once
 
 #include "api/simulate.h"

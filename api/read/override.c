@@ -145,7 +145,7 @@ static hamel_status set_parameter(cJSON *tree, const assignment *a, hamel_error 
     return set_key(parameters, a->name, json_of(a->value), error);
 }
 
-/* Splits "NAME=VALUE" at its first `=` and removes blanks around both. */
+/* Splits "NAME=VALUE" at its first `=` and removes blanks around the name and before the value. */
 static bool split_assignment(const char *text, assignment *a) {
     const char *equals = strchr(text, '=');
     if (equals == NULL) return false;

@@ -77,8 +77,7 @@ void row_writer_close(row_writer *w);
 /* Write the header, a row, an object between the rows, or the failure of a run. If the sink refuses the bytes, return
  * false. If memory runs out or the result is too large, set w->reason and return false. row_writer_object ignores
  * objects that the format does not have. The format json keeps all rows, at most 64 MiB, and sends nothing before the
- * summary or problem. If expected_rows is 0, npy also keeps all rows and sends nothing before the summary or problem.
- * */
+ * summary or problem. If expected_rows is 0, npy does the same. */
 bool row_writer_begin(row_writer *w, const row_header *header);
 bool row_writer_row(row_writer *w, const double *values, size_t count);
 bool row_writer_object(row_writer *w, row_object kind, const char *json); /* `json` is NULL for a heartbeat */

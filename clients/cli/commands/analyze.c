@@ -323,9 +323,9 @@ const cli_command cli_analyze = {
     .about =
         "FILE may be - for standard input.\n\n"
         "A velocity constraint may be integrable, alone or together with others. The verdict counts the independent\n"
-        "combinations that can be integrated. It refers to motions that satisfy the holonomic constraints, with time\n"
-        "as a coordinate. The dimensions of the derived systems and the growth vector are exact if they follow from\n"
-        "expressions. Otherwise they are ranks at random configurations near the initial values. For\n"
+        "combinations that can be integrated. The verdict refers to motions that satisfy the holonomic constraints,\n"
+        "with time as a coordinate. The dimensions of the derived systems and the growth vector are exact if they\n"
+        "follow from expressions. Otherwise they are ranks at random configurations near the initial values. For\n"
         "quasi-velocities the result contains Hamel's coefficients and the transitivity relations, where D(u) is\n"
         "the virtual displacement of u.\n\n"
         "The verdict and the conserved quantities hold on all branches of if, abs, min, floor and tables that the\n"

@@ -61,7 +61,7 @@ int rows_out_open(rows_out *o, const cli_arguments *a, const char *file) {
     const char *name = cli_option_value(a, "format");
     const row_format *format = row_format_named(name != NULL ? name : "csv");
     if (format == NULL) {
-        cli_say("unknown format `%s`: csv, ndjson, json, npy or sse", name);
+        cli_say("unknown format `%s`; use csv, ndjson, json, npy or sse", name);
         return CLI_USAGE;
     }
     int status = cli_output_open(&o->rows, cli_option_value(a, "output"), false);

@@ -75,7 +75,8 @@ void remote_failure(api_failure *failure, const cJSON *problem, const cJSON *tre
     hamel_error error = {0};
     for (const cJSON *f = json_first_at(problem, "errors"); f != NULL; f = f->next) add_error(&error, status, f, tree);
     const char *detail = json_text_at(problem, json_at(problem, "detail") != NULL ? "detail" : "title");
-    if (error.count == 0) (void)hamel_fail(&error, status, "", 0, "%s", detail[0] ? detail : "no reason was given");
+    if (error.count == 0)
+        (void)hamel_fail(&error, status, "", 0, "%s", detail[0] ? detail : "the server gave no reason");
     failure->http = api_status_http(status);
     failure->exit_code = servers ? CLI_SERVER : api_status_exit(status);
     failure->text = api_error_text(&error, file);

@@ -1,6 +1,6 @@
-/* remote_sweep.c — see remote_sweep.h. The server sends the table as NDJSON. The writer of local sweeps writes it to
- * the output, without the columns for jobs. The values of the targets are computed from the sweep, not read from the
- * table of the server. */
+/* remote_sweep.c — see remote_sweep.h. The server sends the table as NDJSON. The writer of local sweeps writes this
+ * table to the output, without the columns for jobs. The values of the targets are computed from the sweep, not read
+ * from the table of the server. */
 #include "clients/cli/remote/remote_sweep.h"
 
 #include "api/json/text.h"
