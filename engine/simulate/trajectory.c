@@ -12,8 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double GROWN = 1.2;    /* growth of a velocity from which the energy tolerance is evaluated again */
-static const double SHORTENED = 64; /* factor by which a first step is shortened after ROOTS_MISSED; chosen */
+/* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. Chosen: until
+ * then, the kinetic part of the tolerance, which is quadratic in the velocities, grows by a factor of at most 1.44. */
+static const double GROWN = 1.2;
+/* After ROOTS_MISSED the integration restarts with a first step shortened by this factor. Chosen so that one restart
+ * separates the two skipped roots unless they are very close. */
+static const double SHORTENED = 64;
 
 static bool create_sensitivities(trajectory *l) {
     const model_sensitivities *inputs = l->model->sensitivities;
@@ -80,7 +84,7 @@ void trajectory_free(trajectory *l) {
     *l = (trajectory){0};
 }
 
-/* Returns the state evaluated last. Its rates are those that l->events evaluated last. */
+/* Returns the state evaluated last. The rates of the root functions are those that l->events evaluated last. */
 static motion_state state_of(const trajectory *l) {
     return (motion_state){
         l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values, l->events.bends, l->events.bend_slack};
@@ -103,7 +107,8 @@ hamel_status trajectory_require_check(const trajectory *l, size_t check, hamel_e
     return require_number(l, (size_t)(trajectory_checks(l) - l->observed) + check, error);
 }
 
-/* Returns true if a value must be finite at each state. A check at one time may be undefined at other times. */
+/* Returns true if a value must be finite at each state. A check that applies to one time only may be undefined at other
+ * times. */
 static bool is_always_required(const hamel_model *model, size_t i) {
     size_t checks = model->observation.output_count + model->observation.invariant_count;
     if (i < checks || i >= checks + model->observation.check_count) return true;
@@ -126,7 +131,7 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     return status;
 }
 
-/* Adds an error if no state on the constraints is found. A state that violates the constraints is never output. */
+/* Adds the error that no state satisfies all constraints. A state that violates the constraints is never output. */
 static hamel_status fail_projection(const trajectory *l, hamel_error *error) {
     const hamel_model *model = l->model;
     size_t worst = 0;
@@ -147,7 +152,7 @@ static hamel_status fail_projection(const trajectory *l, hamel_error *error) {
 
 static hamel_status fail_singular(const trajectory *l, hamel_error *error) {
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                     "at t = %.17g the constraints become dependent, and %s not determined there", l->t,
+                     "at t = %.17g the constraint Jacobian is singular, and %s not determined there", l->t,
                      l->sensitivities ? "sensitivities are" : "the motion is");
     hamel_suggest(error, l->sensitivities ? "omit the sensitivities, or end the run earlier"
                                           : "choose a slightly different time for the row, check or event");
@@ -224,7 +229,7 @@ static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     return sensitivities_see(l->sensitivities, l->t, l->q, l->v, l->sensitive, l->derivatives, error);
 }
 
-/* If momenta are constants of the motion, velocities must be computed again from the projected positions. */
+/* If momenta are constants of the motion, projects the state and computes the velocities again from these momenta. */
 static hamel_status keep_constants(trajectory *l, hamel_error *error) {
     double worst;
     if (!l->model->momenta.cyclic || l->model->settings.projection != HAMEL_PROJECTION_ON) return HAMEL_OK;
@@ -285,7 +290,7 @@ static motion_state present_state(trajectory *l) {
     return at;
 }
 
-/* Saves the state evaluated last as the start of integration and search. */
+/* Saves the state evaluated last, from which the integration and the search for events start. */
 static hamel_status start_search(trajectory *l, bool changed, hamel_error *error) {
     size_t bytes = l->model->n * sizeof *l->q;
     l->start_t = l->t;
@@ -317,7 +322,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     assert(!l->integrator && l->t == l->model->settings.start);
     if (l->roots) {
         if (l->branches) status = branch_change_foresee(l->branches, l->q, l->v, error);
-        if (status == HAMEL_OK) status = evaluate_here(l, error); /* holds the branches until the next event */
+        if (status == HAMEL_OK) status = evaluate_here(l, error); /* the branches are then held until the next event */
         l->dynamics->held = true;
         motion_state at = present_state(l);
         if (status == HAMEL_OK) status = roots_follow_jump(l->roots, &at, error);
@@ -391,7 +396,7 @@ static hamel_status apply_event(trajectory *l, size_t i, hamel_error *error) {
     return status;
 }
 
-/* Saves the rate at which each function crosses zero. */
+/* Saves the rate of each root function at the event. */
 static hamel_status note_rates(trajectory *l, hamel_error *error) {
     motion_state at = present_state(l);
     for (size_t i = 0; i < l->model->events.count; i++) {
@@ -430,8 +435,8 @@ static hamel_status finish_jump(trajectory *l, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
-/* Sets the branches of the operators that have passed an edge. If branches change without end, adds an error that names
- * the first operator. */
+/* Sets the branches of the operators that have passed an edge. If the branches keep changing at one time, adds an error
+ * that names the first operator. */
 static hamel_status change_branches(trajectory *l, bool *changed, hamel_error *error) {
     size_t count, first = l->model->events.count;
     motion_state at = present_state(l);
@@ -462,7 +467,7 @@ static hamel_status note_order(trajectory *l, hamel_error *error) {
     if (count < 2 || (l->unordered > 0 && l->unordered_last == l->t)) return HAMEL_OK;
     motion_state at = present_state(l);
     hamel_status status = impact_order_matters(&l->events, l->roots, &at, l->closing, &matters, error);
-    if (status == HAMEL_OK) status = evaluate_here(l, error); /* other states were evaluated in between */
+    if (status == HAMEL_OK) status = evaluate_here(l, error); /* again: impact_order_matters evaluates other states */
     if (status != HAMEL_OK || !matters) return status;
     l->unordered_last = l->t;
     if (l->unordered++ > 0) return HAMEL_OK;

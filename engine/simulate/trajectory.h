@@ -17,7 +17,7 @@ struct trajectory {
     sensitivities *sensitivities; /* NULL if not requested */
     dynamics_memory recalled;     /* history of the dynamics after the last step */
 
-    /* The state evaluated last, projected. */
+    /* The state evaluated last, after projection onto the constraints. */
     double t, *q, *v;           /* one array of 2n numbers: q, then v */
     double *a, *lambda, *free;  /* n, m, n */
     double *observed;           /* values of the observation program */
@@ -25,10 +25,10 @@ struct trajectory {
     equation_residual residual; /* residual of the equations of motion */
     double work, event_work;    /* W, and the part of W that events have added */
     double **sensitive;         /* sensitivities, 2n for each input */
-    double *derivatives;        /* columns of derivatives in a row */
+    double *derivatives;        /* derivative columns of an output row */
     double *fastest;            /* n: largest |q'| at which the energy tolerance has been evaluated */
     double *end;                /* 2n: scratch for the state at the end of a step */
-    double *before, *after;     /* rows of an event record */
+    double *before, *after;     /* output rows before and after an event */
 
     /* The state from which the integrator was started last. */
     double start_t, start_work, *start_q, *start_v, **start_sensitive;
@@ -39,10 +39,10 @@ struct trajectory {
     long branch_changes;
     bool *closing;                          /* per event: whether its contact closes at the current time */
     int32_t turned;                         /* the first constraint whose gradient has jumped, or −1 */
-    double turned_at, turned_energy;        /* time of that jump, and the change of energy */
+    double turned_at, turned_energy;        /* when the gradient of `turned` jumped, and the change of energy */
     long unordered;                         /* number of times at which the order of impacts matters */
-    double unordered_first, unordered_last; /* the first and the last of these times */
-    size_t unordered_events[2];             /* two events whose order matters at the first of these times */
+    double unordered_first, unordered_last; /* first and last time at which the order matters */
+    size_t unordered_events[2];             /* two events whose order matters at unordered_first */
 };
 typedef struct trajectory trajectory;
 
@@ -54,19 +54,20 @@ void trajectory_free(trajectory *l);
 /* Computes the sensitivities of the consistent initial state in q, v. Does nothing if sensitivities are not requested. */
 hamel_status trajectory_start_sensitivities(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Starts the integration from the consistent state in q, v. Call trajectory_evaluate before. */
+/* Starts the integration from the consistent state in q, v. Call trajectory_evaluate first. */
 hamel_status trajectory_start(trajectory *l, const integrator_options *options, hamel_error *error) HAMEL_CHECKED;
 
-/* Evaluates the state at a time within the last step or, before trajectory_start, the state in q, v. Interpolates and projects
- * the state, solves for accelerations and multipliers, and evaluates outputs. Returns HAMEL_INCOMPATIBLE if no state on the
- * constraints is found, HAMEL_INTEGRATION at a singular configuration, or a status of the dynamics or the integrator. */
+/* Evaluates the state at a time within the last step or, before trajectory_start, the state in q, v. Interpolates and
+ * projects the state, solves for accelerations and multipliers, and evaluates outputs. Returns HAMEL_INCOMPATIBLE if no
+ * state that satisfies the constraints is found, HAMEL_INTEGRATION at a singular configuration, or a status of the
+ * dynamics or the integrator. */
 hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
 
 /* Takes one step of the integrator and searches the step for events. Returns the same statuses as integrator_step. */
 hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Returns the time up to which states can be evaluated. If there is an event in the last step, returns the time of the
- * event. Then call trajectory_apply_events before the next step. */
+ * event; call trajectory_apply_events before the next step. */
 double trajectory_reach(const trajectory *l);
 
 /* Applies the pending events one after the other, evaluates the state after the last one, and restarts the integrator.
@@ -86,8 +87,9 @@ void trajectory_row(const trajectory *l, double *row);
 /* Returns the energy tolerance at the state evaluated last. */
 double trajectory_energy_tolerance(const trajectory *l);
 
-/* Returns the energy tolerance at the end of the last step, for the maximum over all states. If no velocity exceeds its
- * previous maximum by a fifth, returns 0. */
+/* Returns the energy tolerance at the end of the last step. The caller computes the maximum over all states, so the
+ * function returns 0 if no velocity exceeds its previous maximum by a fifth: the tolerance then cannot be much
+ * larger. */
 double trajectory_energy_tolerance_of_step(trajectory *l);
 
 static inline const double *trajectory_invariants(const trajectory *l) {

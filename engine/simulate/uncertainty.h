@@ -1,5 +1,5 @@
-/* uncertainty.h — first-order error bounds at a state that is accurate to the tolerances: of the outputs of a program, and of
- * the energy. */
+/* uncertainty.h — first-order error bounds of the outputs of a program and of the energy, at a state that is accurate
+ * to the tolerances. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"
@@ -17,7 +17,7 @@ program_inputs motion_inputs(const dynamics *k, const motion_state *at);
 typedef struct uncertainty {
     const dynamics *dynamics; /* borrowed */
     const program *program;   /* borrowed */
-    double *work;             /* workspace of the program, prepared */
+    double *work;             /* workspace of the program, prepared for the parameters of the model */
     double *tangent_work, *seeds, *dots;
 } uncertainty;
 

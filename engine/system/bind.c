@@ -14,7 +14,9 @@
 #include <string.h>
 
 enum { NAME_BYTES = 256, SUM_MEMORIES = 16 };
-static const double STEPS_MAX = 50e6; /* postfix steps per description; chosen; rejects sum(i, 1, 10^12, 0) */
+/* Bound on the steps of postfix code for one description. Chosen: far above the examples, and low enough to reject
+ * sum(i, 1, 10^12, 0). */
+static const double STEPS_MAX = 50e6;
 
 static const struct {
     const char *meaning;

@@ -129,7 +129,8 @@ bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size
 /* Sets the equation f = 0 of a constraint, and derives its order from the symbols in f. */
 void binder_set_equation(hamel_system *s, size_t index, graph_node f);
 
-/* Add the terms of a node to the kinetic or potential energy, and a force to coordinate i. */
+/* binder_add_energy adds the terms of a node to the kinetic or potential energy. binder_add_force adds a force that
+ * acts on coordinate i. */
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer);
 void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 
@@ -169,7 +170,8 @@ bool binder_add_output(hamel_system *s, system_output output);
 bool scope_copy(hamel_system *s, const loop_scope *scope, loop_variable **loops, size_t *count);
 void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
 
-/* Counts one step of the expansion. Adds an error and returns false beyond the limit or after cancellation. */
+/* Counts one step of the expansion of sums and families. Adds an error and returns false beyond the limit or after
+ * cancellation. */
 bool binder_step(hamel_system *s, const char *pointer, int column);
 
 /* Adds the error that stopped the graph (memory, node budget or cancellation) and returns false. */

@@ -58,8 +58,8 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
     return true;
 }
 
-/* Adds T = m v·v/2 by component, and the weight. If m and g are constant, the weight is a potential −m g·r, otherwise a
- * force. */
+/* Adds the kinetic energy m v·v/2 and the weight, one component after the other. If m and g are constant, the weight is
+ * a potential −m g·r, otherwise a force. */
 static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3],
                        const char *pointer) {
     graph *g = s->graph;

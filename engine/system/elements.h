@@ -8,7 +8,7 @@ typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
     const hamel_position *given;       /* position as written */
     const hamel_orientation *orientation;
-    const char *in, *in_pointer; /* frame of the axes and, if `given` names no frame, of the position; or NULL */
+    const char *in, *in_pointer; /* frame or body of the axes, and of the position unless `given` names one; or NULL */
     size_t loop_count;
     loop_variable *loops;               /* scope of the names in `given` and `in` */
     int32_t parent;                     /* frame or body in which the position is given; −1: inertial */
@@ -18,7 +18,7 @@ typedef struct system_located {
     int32_t norm;                       /* index of the constraint NAME.norm of a quaternion, or −1 */
     bool turns;                         /* true for bodies and frames, which have axes */
     size_t walk;                        /* number of the last search (located.c) that visited the element */
-    bool open;                          /* true while that search is visiting the frames of the element */
+    bool open;                          /* true while a search is visiting the frames of the element */
     bool failed;                        /* true if an error in the orientation has been reported */
     bool ready;                         /* true once the fields below are set */
     graph_node position[3];             /* inertial components */

@@ -1,4 +1,5 @@
-/* events.c — declares events: coordinates to set, and constraints to activate, to deactivate or to apply an impulse to.
+/* events.c — declares events: the coordinates that they set, and the constraints that they activate, deactivate or
+ * enforce by an impulse.
  *
  * The equation of an impulse becomes a constraint that is active only during the impulse. These constraints follow all
  * other constraints, so the indices of declared constraints do not change. */

@@ -19,7 +19,9 @@
 #include <string.h>
 
 enum { NAMED = 8 };
-static const double NO_FORCE = 1e-6; /* largest error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i; chosen */
+/* Largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i. Chosen: far above rounding, and far below
+ * the error of a reaction that is not equivalent to a force at the point. */
+static const double NO_FORCE = 1e-6;
 
 /* Elements that coordinate i moves: items[first[i]] to items[first[i+1] − 1]. */
 typedef struct moved {
@@ -70,7 +72,7 @@ static bool find_moved(friction_work *w) {
     w->moved.items = binder_alloc(s, total + 1, sizeof *w->moved.items, "/constraints");
     if (!w->moved.items) return false;
     walk_moved(s, NULL, &w->moved);
-    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* walk_moved has advanced each start to the next one */
+    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* walk_moved has advanced first[i] to first[i + 1] */
     first[0] = 0;
     return true;
 }
@@ -83,7 +85,7 @@ static void add_candidate(friction_work *w, int32_t element, int32_t list[NAMED]
     ++*count;
 }
 
-/* Collects the elements P for which the equation contains position(P, k) or the like. */
+/* Collects the elements P for which the equation contains position(P, k) or a similar call. */
 static void note_elements(friction_work *w, const system_constraint *c, const loop_scope *scope) {
     system_binder *b = w->s->binder;
     b->noting = true;
@@ -343,7 +345,7 @@ static bool find_force(friction_work *w, const system_constraint *c, const hamel
     if (graph_status(s->graph) != HAMEL_OK) return false;
     system_fail(s, in->pointer,
                 "the coordinates do not let `%s` move in every direction, so its normal force is undefined", name);
-    return hamel_suggest(s->error, "give it coordinates in which it could leave `%s`", c->name), false;
+    return hamel_suggest(s->error, "add coordinates in which the point could leave `%s`", c->name), false;
 }
 
 static void lower_friction(friction_work *w, size_t index) {

@@ -3,12 +3,12 @@
  * r is the position of an end. R is its rotation matrix (body axes to inertial) with the columns R1, R2, R3. ω is its angular
  * velocity in inertial axes. A point of a body and a position in a frame rotate with that body or frame.
  *
- *   coincident  r_A − r_B = 0, by inertial component
+ *   coincident  r_A − r_B = 0, in inertial components
  *   distance    |r_A − r_B| − length = 0. The multiplier is the compression force in the rod, negative in tension.
  *   revolute    coincident; in space also (R_A s)·(R_B axis) = 0 for two directions s perpendicular to the axis
  *   prismatic   (R_A s)·(r_A − r_B) = 0 for each direction s perpendicular to the axis; no relative rotation
  *   fixed       coincident; no relative rotation
- *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, by inertial component,
+ *   rolling     v_W + ω_W × (p − r_W) − v_S − ω_S × (p − r_S) = 0, in inertial components,
  *               at p = r_W − radius R_S normal/|normal|. W rolls on the surface of S. `normal` points away from S.
  *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0. Without B, v_B and ω_B are 0.
  *
@@ -33,7 +33,8 @@ typedef struct joint_work {
     const graph_node *direction; /* vector to whose squared length the equations are proportional, or NULL */
 } joint_work;
 
-/* Largest error of an equation without coordinates, relative to its terms: about a thousand roundings. */
+/* An equation without coordinates holds if its error, relative to its terms, is at most this: about a thousand
+ * roundings of double precision. */
 static const double HOLDS = 2e-13;
 
 static const char KEEPS_TOGETHER[] = "use a `coincident` joint to keep two positions together";

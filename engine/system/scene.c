@@ -36,8 +36,8 @@ static const char *label_of(const scene_maker *m, int32_t element) {
     return *name ? name : arena_format(m->s->memory, "%d", (int)element + 1);
 }
 
-/* Returns the columns of the position (axes = 0) or of the first body axes of an element, and adds them as outputs if they
- * are new. Returns NULL after adding an error. */
+/* Returns the columns of the position (axes = 0) or of the first `axes` body axes of an element. New columns are added
+ * as outputs. Returns NULL after adding an error. */
 static const char **columns_of(scene_maker *m, column_table *table, int32_t element, size_t axes, const char *pointer) {
     hamel_system *s = m->s;
     size_t d = (size_t)m->dimension;

@@ -59,7 +59,7 @@ bool binder_is_linear(hamel_system *s, graph_node node) {
     size_t n = graph_support(s->graph, node, SYMBOL_VELOCITY, &found);
     bool linear = true;
     for (size_t i = 0; i < n && linear; i++) {
-        n = graph_support(s->graph, node, SYMBOL_VELOCITY, &found); /* again: adding nodes invalidates the list */
+        n = graph_support(s->graph, node, SYMBOL_VELOCITY, &found); /* again: a new node invalidates the list */
         linear =
             !(graph_depends(s->graph, graph_partial(s->graph, node, s->v[found[i]])) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
     }

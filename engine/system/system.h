@@ -23,13 +23,13 @@ typedef struct system_coordinate {
     graph_node initial_node, velocity_node; /* GRAPH_NONE if not given */
     bool velocity_given;
     graph_node force;    /* sum of the user's generalized forces without −∂D/∂q', or the number 0 */
-    graph_node nonideal; /* sum of the prescribed nonideal reactions C, functions of the ideal λ, or the number 0 */
+    graph_node nonideal; /* sum of the nonideal reactions C, which depend on the ideal λ; the number 0 if absent */
 } system_coordinate;
 
 /* A quantity of numbers and parameters that must not be negative. */
 typedef struct system_sign {
     graph_node node;
-    const char *pointer, *what; /* position in the description; text such as "the mass of `a`" */
+    const char *pointer, *what; /* JSON Pointer of the quantity, and a text such as "the mass of `a`" */
 } system_sign;
 
 /* A point mass: a particle, or a body's mass at its centre. */
@@ -102,11 +102,11 @@ typedef enum nonsmooth_kind {
 typedef struct system_nonsmooth {
     nonsmooth_kind kind;
     const graph_table *table;
-    graph_node written, argument; /* argument z as written; z with branch symbols for the operators inside z */
+    graph_node written, argument; /* `written` is z as in the description; `argument` has branch symbols in z */
     bool held;                    /* false if the operator is not replaced, because z contains unknowns */
     bool jumps;                   /* whether any operator applied to z jumps where the branch changes */
-    int32_t slip, part; /* NONSMOOTH_SLIP, _DIRECTION: index of the slip in the model, index of the component */
-    int32_t next;       /* next operator with the same `written`, or −1 */
+    int32_t slip, part;           /* kinds SLIP and DIRECTION: `slip` is an index in the model, `part` a component */
+    int32_t next;                 /* next operator with the same `written`, or −1 */
 } system_nonsmooth;
 
 /* An event. mechanics/outputs.c binds its expressions with the outputs, since they may contain derived quantities. */
@@ -231,7 +231,7 @@ typedef struct hamel_system {
     hamel_scene *scene; /* NULL if not requested */
     size_t first_scene_output;
 
-    const char **warnings, **warned; /* warnings such as "/dampers/0/coefficient: ...", and their JSON Pointers */
+    const char **warnings, **warned; /* `warned` are the JSON Pointers of the warnings */
     size_t warning_count, warning_capacity, warned_capacity;
 
     system_units *units; /* NULL if the description has no units */
@@ -264,8 +264,8 @@ typedef enum system_place {
 } system_place;
 
 /* `get` returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or
- * constraints, according to the quantity's signature. Without a provider, derived quantities are 0, and only syntax and
- * names are checked. */
+ * constraints, according to the quantity's signature. If no system_quantities are passed, derived quantities are 0, and
+ * only syntax and names are checked. */
 typedef struct system_quantities {
     void *context;
     graph_node (*get)(void *context, syntax_quantity quantity, const int32_t *arguments);

@@ -82,7 +82,7 @@ void unit_print(const unit *u, text_buffer *out) {
     }
 }
 
-enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* bytes of a unit; doubles in the 2 MB that the list needs */
+enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* TEXT_MAX in bytes; LIST_VALUES: 2 MB for the list */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ut_system *list, *common_list; /* guarded by the lock; never freed */

@@ -24,7 +24,7 @@ typedef struct unit_note {
 } unit_note;
 
 struct system_units {
-    unit *list; /* distinct from index FIRST_OWN on */
+    unit *list; /* units from index FIRST_OWN on differ from each other */
     size_t count, capacity;
     int32_t *slots; /* hash table of indices into `list`, open addressing; 0: empty */
     size_t slot_count;

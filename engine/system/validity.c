@@ -12,12 +12,14 @@
 
 /* Largest accepted error of a rotation or of a matrix's symmetry, chosen for decimals rounded to seven digits. */
 static const double ROUNDED = 1e-6;
-/* Constant rotations with a larger error are replaced by the nearest rotation. The bound is 45 ε, for nine products. */
+/* Constant rotations with a larger error are replaced by the nearest rotation. The bound is 45 ε: the rounding of a few
+ * products of entries. */
 static const double EXACT = 1e-14;
 /* Accepted violation of the triangle inequalities: larger than the error of a thin rod or disk rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
 
-/* Claims up to CLAIM_INERTIA must hold in every state, the others in the initial state. */
+/* A claim of a kind up to CLAIM_INERTIA must hold in every state. A claim of a later kind must hold in the initial
+ * state only. */
 typedef enum claim_kind {
     CLAIM_MATRIX,
     CLAIM_QUATERNION,
@@ -457,9 +459,9 @@ static bool prepare_states(validity_work *w) {
     return w->value && w->error;
 }
 
-/* Chooses the initial state (k = 0) or a random state near it. A coordinate varies by max(1, |initial value|). In the
- * last state, each coordinate of an orientation varies by the largest of these values, since a coordinate that starts
- * at 0 may become as large. */
+/* Chooses the initial state (k = 0) or a random state near it. A coordinate varies by at most max(1, |initial value|).
+ * In the last state, each coordinate of an orientation varies by at most the largest of these values, since a
+ * coordinate that starts at 0 may become as large. */
 static void choose_state(validity_work *w, int k) {
     const hamel_system *s = w->s;
     double largest = 1;

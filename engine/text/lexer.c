@@ -147,13 +147,13 @@ static token read_number(lexer *l) {
     skip_number(l);
     t.length = (uint32_t)(l->at - t.text);
     if (t.length > NUMBER_LENGTH_MAX) {
-        t.message = "a number of more than 300 characters";
+        t.message = "the number has more than 300 characters";
     } else {
         char digits[NUMBER_LENGTH_MAX + 1]; /* the source has no NUL after the number */
         memcpy(digits, t.text, t.length);
         digits[t.length] = '\0';
         t.number = strtod(digits, NULL);
-        if (!isfinite(t.number)) t.message = "a number too large for double precision (1.8e308)";
+        if (!isfinite(t.number)) t.message = "the number is too large for double precision (1.8e308)";
     }
     if (t.message) t.kind = TOKEN_ERROR;
     return t;
@@ -211,12 +211,12 @@ static token read_symbol(lexer *l) {
         return make_error(l, "the negation of a condition is written 'not'", 1);
     case '.':
         if (peek(l, 1) == '.') return make_token(l, TOKEN_RANGE, 2);
-        return make_error(l, "a point that is not part of a number", 1);
+        return make_error(l, "the point is not part of a number", 1);
     case '&': return make_error(l, "conditions are joined with 'and'", 1);
     case '|': return make_error(l, "conditions are joined with 'or'; a magnitude is written abs(x)", 1);
     case '%': return make_error(l, "the remainder is written mod(x, y)", 1);
     case '"': return make_error(l, "a quotation mark; x'' is written with two apostrophes", 1);
-    default: return make_error(l, "a character that has no meaning in an expression", 1);
+    default: return make_error(l, "this character has no meaning in an expression", 1);
     }
 }
 

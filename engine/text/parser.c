@@ -65,7 +65,8 @@ static binary binary_of(const token *t) {
 
 static bool parse_binary(parser *p, binary b) {
     int32_t column = p->token.column;
-    /* Powers associate to the right, so an open power stays open; other operators associate to the left. */
+    /* Powers associate to the right: a new power leaves an unfinished power on the stack. Other operators associate to
+     * the left. */
     if (!finish_operators(p, b.level == POWER_LEVEL || b.level == COMPARISON_LEVEL ? b.level + 1 : b.level))
         return false;
     const frame *before = parser_top(p);
@@ -222,7 +223,7 @@ static bool begin_quantity_argument(parser *p) {
 /* Reads the variable of a sum and the comma after it, so that the variable is not parsed as a value. */
 static bool begin_sum(parser *p, frame f) {
     if (++p->sums > SYNTAX_SUMS_MAX)
-        return parser_fail(p, f.column, "sums nested deeper than %d levels", SYNTAX_SUMS_MAX);
+        return parser_fail(p, f.column, "the sums are nested deeper than %d levels", SYNTAX_SUMS_MAX);
     parser_advance(p);
     if (p->token.kind != TOKEN_NAME) return parser_fail_expected(p, "the variable of the sum");
     if (syntax_is_reserved(p->token.text, p->token.length))
@@ -426,7 +427,7 @@ static bool parse_after_value(parser *p) {
 
 static bool parser_start(parser *p, const char *text, size_t length, const char *pointer, hamel_error *error) {
     *p = (parser){.text = text, .length = length, .pointer = pointer, .error = error};
-    arena_init(&p->scratch, 0); /* its size is bounded by the length of the text */
+    arena_init(&p->scratch, 0); /* no limit: the length of the text bounds the memory */
     if (length > SYNTAX_TEXT_MAX) {
         p->status = hamel_fail(error, HAMEL_LIMIT, pointer, 0, "the expression has %zu bytes; the limit is %d bytes",
                                length, SYNTAX_TEXT_MAX);

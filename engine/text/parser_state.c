@@ -55,7 +55,7 @@ frame *parser_top(parser *p) {
 
 bool parser_push(parser *p, frame f) {
     if (!frame_is_operator(&f) && ++p->levels > SYNTAX_LEVELS_MAX)
-        return parser_fail(p, f.open, "nested deeper than %d levels", SYNTAX_LEVELS_MAX);
+        return parser_fail(p, f.open, "the expression is nested deeper than %d levels", SYNTAX_LEVELS_MAX);
     frame *frames = arena_grow(&p->scratch, p->frames, &p->frames_capacity, p->frame_count + 1, sizeof *frames);
     if (frames == NULL) return parser_fail_memory(p);
     p->frames = frames;
