@@ -322,9 +322,9 @@ bool access_take_request(token_owner *owner, double *seconds) {
     return taken;
 }
 
-/* The caller holds the locks of the list and of the owner. An owner may use as much as remains free. If n owners use
- * their maximum, 1/(n + 1) of the resource is therefore free. The sum of run slots is not checked here, since the pool
- * of streams bounds it. */
+/* The caller holds the locks of the list and of the owner. If there are several owners, the use of each must not exceed
+ * the part that remains free. If n owners use their maximum, 1/(n + 1) of the resource is therefore free. The sum of
+ * run slots is not checked here, since the pool of streams bounds it. */
 static access_grant decide_grant(const access_list *a, const token_owner *owner, access_resource kind, double amount,
                                  double most) {
     const double quotas[ACCESS_RESOURCES] = {
@@ -417,8 +417,8 @@ bool access_charge(token_owner *owner, double seconds) {
     return has;
 }
 
-/* Takes the unstored usage of an owner. Returns false if no usage must be stored or read. The caller holds the locks of
- * the list and of the owner. */
+/* Takes the unstored usage of an owner. Returns false if there is no usage to store or to read. The caller holds the
+ * locks of the list and of the owner. */
 static bool take_usage(token_owner *owner, access_usage *out) {
     double left;
     used_today(owner, &left);

@@ -52,14 +52,14 @@ struct token_owner {
     char hash[DIGEST_HEX + 1];   /* SHA-256 of the token; guarded by the list's lock */
     cpu_share share;
     size_t analyses;                 /* analysis processes in use; guarded by the lock of analysis_pool.c */
-    size_t derivations, model_bytes; /* running derivations, models in use; guarded by the lock of model_cache.c */
+    size_t derivations, model_bytes; /* running derivations, and bytes of models in use; guarded by model_cache.c */
 
     pthread_mutex_t lock; /* guards the members below */
     unsigned scopes;
     access_quotas quotas;
     bucket requests;
     double used[ACCESS_RESOURCES];
-    double cpu_used, cpu_unsaved; /* seconds used on cpu_day; the part of these seconds that is not stored yet */
+    double cpu_used, cpu_unsaved; /* seconds used on cpu_day, and the part of them that is not stored yet */
     int64_t cpu_day;              /* in days since 1970 */
     bool cpu_known;               /* cpu_used includes the stored usage of cpu_day */
 };
@@ -88,8 +88,9 @@ access_quotas access_quotas_of(token_owner *owner); /* returns a copy, since a r
  * after which to retry. */
 bool access_take_request(token_owner *owner, double *seconds);
 
-/* Takes `amount` of a shared resource, of which `most` exist in total. Within the quota, an owner gets at most as much
- * as remains free for other owners. The only owner in a list may take the whole resource. */
+/* Takes `amount` of a shared resource, of which `most` exist in total. Refuses an owner whose quota is used up. If the
+ * list has several owners, also refuses an owner whose use would exceed the part that remains free. The only owner in a
+ * list may take the whole resource. */
 typedef enum access_grant { ACCESS_GRANTED, ACCESS_QUOTA_USED, ACCESS_ALL_USED } access_grant;
 access_grant access_take(access_list *a, token_owner *owner, access_resource kind, double amount, double most);
 void access_release(access_list *a, token_owner *owner, access_resource kind, double amount);
@@ -103,7 +104,7 @@ enum { ANSWER_SMALL_BYTES = 16 * 1024 };
 typedef struct answers_share {
     access_list *list;
     token_owner *owner; /* NULL for a response on a route that needs no token */
-    double most, taken; /* in bytes: bound on all responses; amount that this response holds */
+    double most, taken; /* in bytes: `most` bounds all responses together; this response holds `taken` */
 } answers_share;
 bool answers_take(answers_share *s, size_t bytes); /* false if the budget or the owner's share is used up */
 void answers_give_back(answers_share *s, size_t bytes);

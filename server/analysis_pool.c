@@ -14,8 +14,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { ROUND_MS = 2 };   /* interval of polls while a process computes: half a time slice of cpu_slots.c */
-#define WAIT_SECONDS 0.1 /* interval of polls of the budget while waiting for a process */
+/* Interval between polls of the budget while a process computes: half a time slice of cpu_slots.c. */
+enum { ROUND_MS = 2 };
+/* Interval between polls of the budget while a request waits for a process. Chosen: ten polls a second cost little, and
+ * a canceled request ends without a noticeable delay. */
+#define WAIT_SECONDS 0.1
 
 typedef struct process {
     spawned spawned;

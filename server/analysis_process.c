@@ -30,8 +30,8 @@ enum { SANITIZED = 0 };
 
 extern char **environ;
 
-/* This request makes the process load the tables of FLINT and the list of units. The process cannot open the file of
- * units later. */
+/* This request makes the process load the tables of FLINT and the list of units. Once the filter of system calls is
+ * installed, the process cannot open the file of units. */
 static const char warm_up[] =
     "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"x\", \"unit\": \"m\"}, {\"name\": \"a\"}],"
     "\"kinetic_energy\": \"x'^2/2 + (a'^2 + 2*x'*a'*cos(a))/2\"}, \"analyses\": [\"structure\", \"equations\"]}";
@@ -88,7 +88,8 @@ static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     return setrlimit(resource, &limit) == 0;
 }
 
-/* With this score the kernel kills this process before the daemon if the machine runs out of memory. */
+/* Raises the score of this process, so that the kernel kills this process before the daemon if the machine runs out of
+ * memory. */
 static void volunteer(void) {
     FILE *file = fopen("/proc/self/oom_score_adj", "w");
     if (!file) return;

@@ -7,8 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LOOK_SECONDS 0.003 /* between checks; shorter than a time slice (4 ms) and a tick of the coarse clock */
-#define BUSY_SECONDS 10    /* Retry-After if other requests used most of the processor time; chosen */
+/* Interval between two checks of the limits: shorter than a time slice (4 ms) and a tick of the coarse clock. */
+#define LOOK_SECONDS 0.003
+/* Retry-After if other requests used most of the processor time. Chosen: long enough that retries do not add to the
+ * load, and short compared with --time-limit (600 s by default). */
+#define BUSY_SECONDS 10
 
 static const char *const spent_names[] = {
     [BUDGET_WALL] = "wall time",
@@ -41,8 +44,8 @@ static void check_limits(budget *b) {
     if (b->end == BUDGET_OPEN && clock_seconds() > b->deadline) b->end = BUDGET_WALL;
 }
 
-/* Calls `wait`, which is cpu_slot_take or cpu_slot_yield. The wall time of a job does not include the wait for the
- * slot. */
+/* Calls `wait`, which is cpu_slot_take or cpu_slot_yield. The wall time of a job does not include the time in which the
+ * job waits for a CPU slot. */
 static void wait_for_slot(budget *b, void (*wait)(cpu_slots *slots, cpu_slot *slot)) {
     double before = clock_seconds();
     wait(b->slots, &b->slot);

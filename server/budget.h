@@ -20,15 +20,16 @@ typedef struct budget_limits {
 typedef enum budget_end { BUDGET_OPEN, BUDGET_CANCELED, BUDGET_WALL, BUDGET_DERIVATIONS, BUDGET_QUOTA } budget_end;
 
 typedef struct budget {
-    hamel_poll poll; /* must be the first member */
+    hamel_poll poll; /* first member: ask_budget converts the address of `poll` to that of the budget */
     cpu_slots *slots;
     cpu_slot slot;
     token_owner *owner;
     const atomic_bool *cancel;
     budget_limits limits;
-    double since, deadline;        /* times (clock_seconds); without a limit deadline is INFINITY */
-    double looked;                 /* time of the last check of the limits */
-    double charged, used, derived; /* s of processor time: thread clock at the last charge, total, in derivations */
+    double since, deadline; /* times (clock_seconds); without a limit deadline is INFINITY */
+    double looked;          /* time of the last check of the limits */
+    double charged;         /* processor time of the thread at the last charge, s */
+    double used, derived;   /* processor time in s: total, and in derivations only */
     bool deriving, is_job;
     budget_end end;
 } budget;

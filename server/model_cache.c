@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum { BODIES = 4, ENTRIES_MAX = 512 };
-#define LOOK_SECONDS 0.05 /* interval of polls of a waiting request's budget */
+/* Interval between polls of a waiting request's budget. Chosen: the delay of a cancellation is not noticeable. */
+#define LOOK_SECONDS 0.05
 
 typedef struct hash {
     char hex[DIGEST_HEX + 1];
@@ -138,7 +139,8 @@ static void uncharge(model_cache *c, cache_entry *e) {
     if (e->user) e->user->model_bytes -= e->bytes;
 }
 
-/* An owner may use as much as remains free. If n owners use their maximum, 1/(n + 1) of the whole is therefore free. */
+/* Returns true if an owner who uses `own` may use more: each owner must leave free as much as the owner uses. If n
+ * owners use their maximum, 1/(n + 1) of the whole is therefore free. */
 static bool leaves_enough(size_t own, size_t all, size_t most) {
     return most == 0 || (all < most && (own == 0 || own < most - all));
 }

@@ -19,8 +19,7 @@ typedef struct model_lease {
     cache_entry *entry;
 } model_lease;
 
-/* Bounds on all models together. Of `used` and `derivations` a token owner gets at most as much as remains free for
- * other owners. */
+/* Bounds on all models together. A token owner may use at most as much of `used` and `derivations` as remains free. */
 typedef struct model_bounds {
     size_t kept;        /* bytes of unused models; 0: no cache, but simultaneous requests still share a model */
     size_t used;        /* bytes of models in use; above this bound only jobs get models; 0: no bound */

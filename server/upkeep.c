@@ -8,11 +8,13 @@
 
 #define USAGE_SECONDS 1.0 /* interval between writes of usage; a crash loses the usage of at most this time */
 
-enum { SLICE = 100 }; /* jobs deleted in one transaction, for which other changes wait; chosen */
+/* Number of jobs deleted in one transaction, for which other changes wait. Chosen: few enough for a short wait, and
+ * enough that the cost of a commit does not dominate. */
+enum { SLICE = 100 };
 #define DAY_SECONDS 86400.0
 #define ROUND_MOST_SECONDS 60.0
 #define ROUND_LEAST_SECONDS 0.5
-#define PAUSE_SECONDS 0.01 /* pause between slices, for other changes; chosen */
+#define PAUSE_SECONDS 0.01 /* pause between slices; chosen: other changes can be committed in this time */
 
 struct upkeep {
     upkeep_setup setup;

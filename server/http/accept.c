@@ -77,7 +77,7 @@ static int closeness(const accept_range *range, const char *offer) {
 
 /* The range of an Accept header that matches an offer most closely. Its weight is the weight of the offer. */
 typedef struct opinion {
-    int weight, closeness, position; /* position of the range in the header */
+    int weight, closeness, position; /* `position` is the index of the range in the header */
 } opinion;
 
 static opinion opinion_of(const char *accept, const char *offer) {
@@ -119,7 +119,7 @@ size_t accept_choose(const char *header, const char *const *offers, size_t count
     return chosen;
 }
 
-/* Upper bound on the number of result formats. */
+/* Upper bound on the number of result formats (api/write/row_writer.c defines five); further formats are ignored. */
 enum { FORMATS_MOST = 16 };
 
 const row_format *accept_row_format(const char *header, const row_format *fallback) {

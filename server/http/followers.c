@@ -17,8 +17,12 @@
 #include <time.h>
 
 enum { THREADS = 4 };
-#define POLL_SECONDS 1.0  /* interval of polls: other daemons may change a shared store without a notification */
-#define ROUND_SECONDS 0.2 /* longest interval between checks of the deadlines */
+/* Interval between polls of the store, which other daemons may change without a notification. Chosen: as for an idle
+ * daemon, which polls the queue once a second. */
+#define POLL_SECONDS 1.0
+/* Longest interval between checks of the deadlines. Chosen: a client that waits for seconds does not notice if a
+ * follower is late by this time. */
+#define ROUND_SECONDS 0.2
 #define REST_SECONDS 0.5
 #define REST_FACTOR 10
 
@@ -31,7 +35,7 @@ struct follower {
     void *context;
     follow_wait wait;
     bool under_way;
-    bool called, room; /* events during the step: the stream was canceled; the reader made space */
+    bool called, room; /* during the step, the stream was canceled (`called`), the reader made space (`room`) */
     uint64_t changes;  /* value of set->changes when the step began */
     bool looked_at;    /* the watching thread uses the follower without the lock, so the follower must not be freed */
     bool ended;        /* the follower ended while looked_at; the watching thread frees it */

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { REQUEST_HEADERS_BYTES = 24 * 1024 }; /* names and values together */
+/* Bound on the names and values of all headers together. Chosen: browsers and proxies send a few KiB. */
+enum { REQUEST_HEADERS_BYTES = 24 * 1024 };
 
 /* An error in a request, with its HTTP status: 400, 414 or 431. */
 typedef struct request_fault {

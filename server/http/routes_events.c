@@ -16,8 +16,9 @@
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define LOOK_SECONDS 1.0   /* interval of checks for a due heartbeat */
-#define PAUSE_SECONDS 0.05 /* shortest interval between two reads of the store */
+#define LOOK_SECONDS 1.0 /* interval between checks for a due heartbeat; chosen: delays a heartbeat by at most 20 % */
+/* Shortest interval between two reads of the store. Chosen: at most 20 events a second. */
+#define PAUSE_SECONDS 0.05
 
 static const char media_type[] = "text/event-stream";
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define LOOK_SECONDS 1.0 /* interval of checks for a due heartbeat */
+#define LOOK_SECONDS 1.0 /* interval between checks for a due heartbeat; chosen: delays a heartbeat by at most 20 % */
 
 typedef struct row_filter {
     double from, to; /* infinite if not specified by the client */

@@ -14,7 +14,7 @@
 #include <strings.h>
 
 static const double wait_most = 120; /* upper bound in s on N of `Prefer: wait=N`; documented in api/openapi.json */
-#define PAUSE_SECONDS 0.002          /* shortest interval between two reads of the store */
+#define PAUSE_SECONDS 0.002 /* shortest interval between reads of the store; chosen: delays a reply by at most 2 ms */
 
 void submission_clear(submission *s) {
     job_clear(&s->job);

@@ -51,7 +51,7 @@ report $? "invalid times and counts are errors of the command line"
 call results "$job" --columns q; code_is 5 && grep -q "unknown column 'q'" err
 report $? "an unknown column is reported"
 call results "$job" --format xml; code_is 2 && grep -q 'csv' err
-report $? "a wrong format lists the formats"
+report $? "a message about an unknown format lists the formats"
 
 call submit system.json --set l=2 --set x.initial=2 --set y.initial=0 --samples 2; other=$(cat out)
 call wait "$other" && call results "$other"; code_is 0 && sed -n 2p out | grep -q '^0,2,0,' && [ "$(wc -l <out)" = 3 ]
@@ -85,7 +85,7 @@ report $? "status shows state, progress and rows of a job"
 call status "$job" "$short" --format json; code_is 0 && [ "$(wc -l <out)" = 2 ] && head -1 out | grep -q "^{\"id\":\"$job\".*\"status\":\"completed\""
 report $? "status --format json prints the server's document of each job on one line"
 call status "$job" --format xml; code_is 2 && grep -q 'text or json' err
-report $? "a wrong format of a status lists the formats"
+report $? "a message about an unknown format of a status lists the formats"
 call status nobody "$job"; code_is 5 && grep -q "^$job\$" out
 report $? "an unknown job does not suppress the status of other jobs"
 

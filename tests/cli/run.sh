@@ -36,7 +36,7 @@ report $? "a message about a store does not show its password"
 call run system.json --forma csv; code_is 2 && grep -q 'did you mean `--format`' err && [ ! -s out ]
 report $? "the nearest option is suggested for an unknown one"
 call run system.json --format xml; code_is 2 && grep -q 'csv' err
-report $? "a wrong format lists the formats"
+report $? "a message about an unknown format lists the formats"
 call run; code_is 2
 report $? "run needs a file"
 call run system.json other.json; code_is 2 && grep -q 'other.json' err
@@ -124,7 +124,7 @@ call analyze system.json --format json; code_is 0 && [ "$(wc -l <out)" = 1 ] && 
 report $? "an analysis is one line of JSON"
 cp out analysis.json
 call analyze system.json --format xml; code_is 2 && grep -q 'text or json' err
-report $? "a wrong format of an analysis lists the formats"
+report $? "a message about an unknown format of an analysis lists the formats"
 call analyze system.json --verify; code_is 0 && grep -q '^  states compared  *100$' out && grep -q '^  verdict  *they agree$' out
 report $? "all formulations are compared"
 call analyze system.json --verify --format json; code_is 0 && grep -q '"verification":{"formulations":\["lagrange",.*"states":100,' out
@@ -162,7 +162,7 @@ report $? "equations are written as C"
 call equations redundant.json --formulation kane; code_is 3 && grep -q 'some constraints are redundant' err
 report $? "the formulation kane rejects redundant constraints"
 call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
-report $? "a wrong format of equations lists the formats"
+report $? "a message about an unknown format of equations lists the formats"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
 report $? "analyses and runs report errors in the same way"
 

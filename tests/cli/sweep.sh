@@ -88,11 +88,11 @@ report $? "an invalid shard is rejected"
 call sweep study.json --jobs 0; code_is 2 && grep -q -- '--jobs must be' err
 report $? "an invalid number of threads is rejected"
 call sweep study.json --format json; code_is 2 && grep -q 'csv or ndjson' err
-report $? "a wrong format lists the formats"
+report $? "a message about an unknown format lists the formats"
 
 call sweep partly.json; code_is 4 && [ "$(wc -l <out)" = 4 ] && grep -q '^1,2,failed,,,,,,/constraints/0' out && grep -q '^2,-1,completed,1,' out &&
     [ "$(wc -l <err)" = 1 ] && grep -q '^hamel: partly.json: member 1 (x.initial=2): /constraints/0' err
-report $? "a failed member is reported, and the others continue"
+report $? "a failed member is reported, and the other members continue"
 cp out partly.csv
 call sweep partly.json --out partly; code_is 4; call merge partly; code_is 4 && cmp -s out partly.csv
 report $? "merge gives the exit code of the sweep"

@@ -179,7 +179,7 @@ static void a_configuration_can_be_checked_without_serving(void **state) {
     const char *good[] = {"--check-config", "--listen", "127.0.0.1:1", "--store", "memory:", NULL};
     const char *bad[] = {"--check-config", "--tokens", "/nonexistent", NULL};
     assert_int_equal(daemon_run(good, output, sizeof output), 0);
-    assert_string_equal(output, "127.0.0.1:1, store memory:, open to this machine: good\n");
+    assert_string_equal(output, "127.0.0.1:1, store memory:, any local user has access: good\n");
     assert_int_equal(daemon_run(bad, output, sizeof output), 2);
     assert_non_null(strstr(output, "--tokens"));
 }
