@@ -49,7 +49,7 @@ void budget_release_slot(budget *b); /* no-op if the slot is not held */
 
 /* Charges the processor time of another process that computes under this budget's slot. */
 void budget_add(budget *b, double seconds);
-bool budget_slot_is_wanted(const budget *b); /* true: hamel_ask may wait; stop the other process first */
+bool budget_slot_is_wanted(const budget *b); /* true: the next poll may wait; stop the other process first */
 
 /* Marks the beginning or the end of a derivation. */
 void budget_derive(budget *b, bool deriving);

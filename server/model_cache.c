@@ -22,7 +22,7 @@ typedef struct hash {
 
 struct cache_entry {
     hash canonical, bodies[BODIES];
-    size_t body_count;  /* bodies recorded so far; the last BODIES are kept */
+    size_t body_count;  /* number of bodies recorded so far; the hashes of the last BODIES are kept */
     hamel_model *model; /* NULL while the model is being derived */
     bool failed;        /* the derivation failed: the entry is not in the list and is freed with its last reference */
     size_t bytes, references;

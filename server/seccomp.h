@@ -28,8 +28,8 @@ enum {
  * the filter, returns false with a message. */
 bool seccomp_install(seccomp_mode how, unsigned keeps, char *message, size_t room);
 
-/* Filter for single-threaded processes that only compute. Such a process can use memory and descriptors that are open,
- * and can limit its processor time. It cannot open files or sockets. One filter is built for many processes. */
+/* Filter for single-threaded processes that only compute. Such a process can use memory and open descriptors, and can
+ * limit its processor time. The process cannot open files or sockets. One filter is built for many processes. */
 typedef struct seccomp_filter {
     unsigned short count; /* number of instructions; 0: no filter */
     struct sock_filter instructions[BPF_MAXINSNS];

@@ -25,7 +25,7 @@ typedef struct tls_credentials tls_credentials; /* reference-counted */
 tls_server *tls_open(const char *certificate_path, const char *key_path, char *message, size_t room);
 void tls_close(tls_server *s); /* call after the last connection has ended */
 
-/* Reads both files again; new connections use their contents. If they are invalid, returns false with a message and
+/* Reads both files again; new connections use their contents. If a file is invalid, returns false with a message and
  * keeps the former credentials. */
 bool tls_reload(tls_server *s, char *message, size_t room);
 int64_t tls_expires_ms(tls_server *s); /* expiry of the certificate, ms since 1970 */

@@ -456,7 +456,7 @@ static hamel_status change_branches(trajectory *l, bool *changed, hamel_error *e
     return status == HAMEL_OK ? decide_sticking(l, error) : status;
 }
 
-/* If several contacts close at one time, checks whether the order of their impacts affects the velocities. */
+/* If several contacts close at the same time, checks whether the order of their impacts affects the velocities. */
 static hamel_status note_order(trajectory *l, hamel_error *error) {
     size_t found[2] = {0, 0}, count = 0;
     bool matters = false;

@@ -40,7 +40,7 @@ typedef struct sum_memory {
     size_t body; /* 0: empty */
     long long first, last;
     graph_node total;
-    long long outer[SCOPE_MAX]; /* values of the outer loop variables that the body contains; 0 for others */
+    long long outer[SCOPE_MAX]; /* values of the outer loop variables that the body contains; 0 for other variables */
 } sum_memory;
 
 typedef struct machine {
@@ -325,7 +325,7 @@ static bool run_motion(machine *m, const syntax_item *item, const char *name, gr
     if (!integer_value(m, item, k, "the component", &component)) return false;
     if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
     if (turns && component < 3 && m->s->dimension == 2)
-        system_warn(m->s, m->pointer, "%s() has only component 3 in the plane; the others are 0",
+        system_warn(m->s, m->pointer, "in the plane %s() has only component 3; components 1 and 2 are 0",
                     quantity_text(item->op));
     if (!located_need(m->s, element, &complete)) return false;
     const system_located *at = &b->located[element];

@@ -56,7 +56,7 @@ struct system_binder {
     int32_t *noted; /* elements P in position(P, k) and similar calls; collected while `noting` is true */
     size_t noted_count, noted_capacity;
     bool noting;
-    graph_node *parameter_numbers; /* values of the PARAMETER symbols; GRAPH_NONE until known */
+    graph_node *parameter_numbers; /* values of the PARAMETER symbols; GRAPH_NONE until computed */
     struct validity_claim *claims; /* conditions to check at one or more states (validity.c) */
     size_t claim_count, claim_capacity;
     double steps; /* number of steps of the postfix machine and of families so far; at most STEPS_MAX (bind.c) */

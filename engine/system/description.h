@@ -147,7 +147,7 @@ typedef struct hamel_joint {
 /* Coulomb friction of a particle or point on its constraint. */
 typedef struct hamel_friction {
     const char *pointer;                 /* NULL: the constraint has no friction */
-    hamel_expression coefficient, limit; /* μ while sliding; μ while sticking (`static`), by default the same */
+    hamel_expression coefficient, limit; /* `coefficient` is μ; `limit` is the static μ, by default also μ */
     hamel_expression regularization;     /* speed ε, contains only parameters; absent: 0 */
     hamel_end on, against; /* the point that slides, and the body or frame on which it slides; names NULL: absent */
 } hamel_friction;

@@ -186,7 +186,7 @@ static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *sc
     return true;
 }
 
-/* Returns for example "the stiffness of spring s1". */
+/* Returns a text such as "the stiffness of spring s1". */
 static const char *described(hamel_system *s, const char *what) {
     const char *text = arena_format(s->memory, "%s %s", what, s->origin ? s->origin : "");
     return text ? text : what;

@@ -1,8 +1,8 @@
 /* located.c — binds particles, bodies, points and frames: names, slots, positions and axes in inertial components.
  *
- * A position may be given in a frame, and a frame in another frame, in any order. An expression may contain the position of an
- * element whose expressions contain positions of others. Each element is therefore bound when first needed, and chains of
- * frames are followed with a stack, not by recursion. */
+ * A position may be given in a frame, and a frame in another frame, in any order. An expression may contain the
+ * position of an element whose expressions contain positions of other elements. Each element is therefore bound when
+ * first needed, and chains of frames are followed with a stack, not by recursion. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 

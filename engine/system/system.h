@@ -40,10 +40,10 @@ typedef struct system_particle {
 
 /* A body's rotation about its centre. */
 typedef struct system_rotor {
-    graph_node inertia[9], omega[3]; /* both in body axes */
+    graph_node inertia[9], omega[3]; /* moments of inertia and angular velocity in body axes */
 } system_rotor;
 
-/* An orientation by three Euler angles. It is singular if the first and the third axis coincide. */
+/* An orientation by three Euler angles. The orientation is singular if the first and the third axis coincide. */
 typedef struct system_angles {
     const char *name, *pointer; /* name of the body or frame; pointer of its orientation */
     graph_node sine;            /* sine of the angle between the first and the third axis */
@@ -79,8 +79,8 @@ typedef struct system_friction {
     double regularization; /* a speed; if it is 0, points at rest stick */
     graph_node normal[3];  /* g; λ g is the force of the reaction on the point, in inertial components */
     graph_node slip[3];    /* velocity of the point relative to the surface */
-    /* The part of the slip along the surface, 0 while the point sticks. It is one signed speed in the plane. In space it has
-     * components in the axes of the surface; components that are always 0 are omitted. */
+    /* The part of the slip along the surface, 0 while the point sticks. In the plane this part is one signed speed. In
+     * space it has components in the axes of the surface; components that are always 0 are omitted. */
     graph_node along[3];
     size_t along_count;   /* 0 if the point never sticks */
     graph_node facing[3]; /* components of g/|g| that correspond to `along`; space only */
@@ -193,8 +193,8 @@ typedef struct hamel_system {
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
     size_t kinetic_given,
-        potential_given;            /* number of leading terms from the user's expressions; elements add the others */
-    graph_node lagrangian;          /* GRAPH_NONE: L = T − V */
+        potential_given;   /* number of leading terms from the user's expressions; elements add further terms */
+    graph_node lagrangian; /* GRAPH_NONE: L = T − V */
     graph_node acceleration_energy; /* the user's Gibbs–Appell function S, or GRAPH_NONE */
     graph_node dissipation;         /* Rayleigh's function; the number 0 if absent */
     int dimension;                  /* 2 or 3; 0 if no element has a position */

@@ -248,7 +248,8 @@ static bool add_claim(hamel_system *s, const claim *c) {
     return binder_append(s, &b->claims, &b->claim_count, &b->claim_capacity, c, sizeof *c, c->pointer);
 }
 
-/* Checks a constant claim immediately, and keeps others for validity_check. Adds an error and returns false on failure. */
+/* Checks a constant claim immediately, and keeps other claims for validity_check. Adds an error and returns false on
+ * failure. */
 static bool check_claim(hamel_system *s, const claim *c, double x[CLAIM_NODES], bool *constant) {
     *constant = constant_numbers(s, c, x);
     return *constant ? holds(s, c, &(claim_state){x, NULL, true}) : add_claim(s, c);
@@ -393,8 +394,8 @@ static bool add_constraint(validity_work *w, const system_constraint *c) {
     return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
 }
 
-/* Solves A step = −f by Kaczmarz sweeps over the rows of A, which are few and well conditioned. Adds the step to q and
- * returns its size. */
+/* Solves A step = −f by Kaczmarz sweeps over the rows of A. The sweeps converge fast, since A has few rows and is well
+ * conditioned. Adds the step to q and returns its size. */
 static double take_step(validity_work *w) {
     assert(w->value && w->error);
     double most = 0;

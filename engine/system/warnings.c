@@ -150,7 +150,8 @@ static void check_activation(hamel_system *s) {
     }
 }
 
-/* A multiple of 1/2 above two turns in radians (12.6) is probably a number of degrees. */
+/* Warns about a multiple of 1/2 between two turns in radians (12.6) and two turns in degrees (720), which is probably
+ * meant in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x) {
     if (fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x)
         system_warn(s, pointer, "%s is %.9g radians (%.3g turns); if degrees are meant, write %.9g*pi/180", what, x,

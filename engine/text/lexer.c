@@ -112,7 +112,7 @@ static token make_token(lexer *l, token_kind kind, size_t bytes) {
     return t;
 }
 
-/* Skips the rest of an invalid code point, so that `at` stays on a boundary. */
+/* Skips the rest of an invalid code point, so that `at` is at the start of a code point again. */
 static token make_error(lexer *l, const char *message, size_t bytes) {
     token t = make_token(l, TOKEN_ERROR, bytes);
     while (l->at < l->end && ((unsigned char)*l->at & 0xC0) == 0x80) l->at++;

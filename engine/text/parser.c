@@ -269,7 +269,8 @@ static bool finish_argument(parser *p, frame *f) {
     return parser_check_number(p, parser_last_value(p));
 }
 
-/* Writes the SYNTAX_SUM item of a sum whose limits have been parsed. It leaves the total on the value stack. */
+/* Writes the SYNTAX_SUM item of a sum whose limits have been parsed. When the code runs, this item leaves the total on
+ * the value stack. */
 static bool emit_sum(parser *p, frame *f) {
     syntax_item item = {.kind = SYNTAX_SUM, .column = f->column, .length = f->length, .as.name = f->name};
     f->item = (int32_t)p->count;
@@ -368,7 +369,7 @@ static bool parse_value(parser *p) {
     }
 }
 
-/* Ends the current expression; reports an open construct. */
+/* Ends the current expression; reports a parenthesis, bracket or call that is not closed. */
 static bool parse_end(parser *p) {
     if (!finish_operators(p, OR_LEVEL)) return false;
     if (p->frame_count > 0) return fail_open(p, parser_top(p));

@@ -7,7 +7,8 @@
  *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right operand may have a sign)
  *
  * The parser distinguishes conditions (comparisons, and, or, not) from numbers and allows conditions only as the first
- * argument of if(). It checks the names of functions and the number of arguments. The binder checks other names. */
+ * argument of if(). The parser also checks the names of functions and the number of arguments. The binder checks other
+ * names. */
 #pragma once
 
 #include "engine/base/arena.h"

@@ -35,7 +35,8 @@ address_limits *address_limits_open(double connections, double handshakes_per_se
      * guessing 256 bits is infeasible at any rate. */
     a->rates[ADDRESS_WRONG_TOKEN] = 0.2;
     a->most[ADDRESS_WRONG_TOKEN] = 20;
-    /* A client may open as many connections at once as the rate allows in two seconds, at least ten. */
+    /* A client may open as many connections at once as the rate allows in two seconds. The minimum of ten is chosen for
+     * browsers, which open about six connections at once. */
     a->rates[ADDRESS_HANDSHAKE] = handshakes_per_second;
     a->most[ADDRESS_HANDSHAKE] = fmax(10, 2 * handshakes_per_second);
     return a;

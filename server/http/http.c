@@ -27,7 +27,7 @@
 enum {
     CONNECTION_MEMORY =
         64 * 1024,            /* over twice REQUEST_HEADERS_BYTES, so that the daemon and not the library replies 431 */
-    SEND_BUFFER = 256 * 1024, /* SO_SNDBUF of a connection */
+    SEND_BUFFER = 256 * 1024, /* SO_SNDBUF of a connection; chosen: the size of a stream's ring */
     BRIEF_THREADS = 4,
     BRIEF_QUEUE = 1024,
 };

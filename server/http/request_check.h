@@ -26,7 +26,7 @@ request_fault request_check_headers(struct MHD_Connection *connection, const cha
 request_fault request_check_target(const char *target, char *path, size_t room);
 
 /* Returns true if a Host header, with any port, names localhost, a loopback address, or one of the comma-separated
- * `names`. This detects DNS rebinding: a web page whose host name resolves to this machine sends that name. */
+ * `names`. The check detects DNS rebinding: a web page whose host name resolves to this machine sends that name. */
 bool request_host_allowed(const char *host, const char *names);
 
 /* Returns true if text[0..length) is an item of a list separated by commas and blanks. Ignores case. */

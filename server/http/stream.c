@@ -122,7 +122,7 @@ static size_t unread(const stream *s) {
 }
 
 static size_t put_ring(stream *s, const char *bytes, size_t length) {
-    size_t room = s->kept.length > 0 ? 0 : STREAM_RING_BYTES - s->count; /* `kept` precedes new bytes */
+    size_t room = s->kept.length > 0 ? 0 : STREAM_RING_BYTES - s->count; /* the bytes in `kept` precede new bytes */
     size_t n = length < room ? length : room;
     size_t at = (s->first + s->count) % STREAM_RING_BYTES;
     size_t before_wrap = STREAM_RING_BYTES - at < n ? STREAM_RING_BYTES - at : n;

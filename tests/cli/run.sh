@@ -180,7 +180,7 @@ call run pendulum.json
 code_is 3 && ! grep -vxFf "$root/README.md" err
 report $? "the error message in the README is current"
 
-# Commands that use a daemon (HAMEL_SERVER) must give the same results as local ones.
+# Commands that use a daemon (HAMEL_SERVER) must give the same results as local commands.
 call run system.json --server http://127.0.0.1:1; code_is 5 && grep -q 'http://127.0.0.1:1' err
 report $? "a server that does not answer gives exit code 5"
 start_daemon

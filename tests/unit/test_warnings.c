@@ -163,7 +163,7 @@ static void symbols_of_other_conventions_are_reported(void **state) {
     "`c`, `d`]}}]"
     static const expectation list[] = {
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 1") ", `outputs`: {`w`: `angular_velocity(B, 1)`}",
-         "/outputs/w: angular_velocity() has only component 3 in the plane; the others are 0"},
+         "/outputs/w: in the plane angular_velocity() has only component 3; components 1 and 2 are 0"},
         {ROD(", `orientation`: {`angle`: `th`}, `inertia`: 1") ", `outputs`: {`w`: `angular_velocity(B, 3)`}", NULL},
         {QUATERNION("0", "1"),
          "/bodies/0/orientation/quaternion: `B` starts rotated by 180 degrees about the third axis"},
