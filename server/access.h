@@ -98,8 +98,8 @@ double access_used(access_list *a, access_resource kind); /* returns the amount 
 
 /* Bytes that one response takes from ACCESS_ANSWER_BYTES, the common budget of unread responses. The budget counts
  * whole responses, bytes that a stream keeps beyond its ring, and rows that a format collects. It does not count
- * responses below ANSWER_SMALL_BYTES, since the number of connections bounds their sum. The caller serializes its
- * calls. */
+ * responses below ANSWER_SMALL_BYTES, since the number of connections bounds their sum: 16 MiB for 1024 connections.
+ * The caller serializes its calls. */
 enum { ANSWER_SMALL_BYTES = 16 * 1024 };
 typedef struct answers_share {
     access_list *list;

@@ -1,5 +1,5 @@
 /* analysis_pool.c — pool of analysis processes; see analysis_pool.h. The thread of a request sends the body to a
- * process and waits for the answer. Every ROUND_MS the thread checks the budget. */
+ * process and waits for the answer. Every ROUND_MS milliseconds the thread checks the budget. */
 #include "server/analysis_pool.h"
 
 #include "server/analysis_process.h"

@@ -48,9 +48,10 @@ typedef struct analysis_answer {
 
 enum { ANALYSIS_TEXT_MAX = 64 * 1024 * 1024 };
 
-/* Exit statuses. If a library runs out of memory, the process cannot send an answer and exits with NO_MEMORY. */
+/* Exit statuses. If a library runs out of memory, the process cannot send an answer and exits with
+ * ANALYSIS_EXIT_NO_MEMORY. */
 enum { ANALYSIS_EXIT_END = 0, ANALYSIS_EXIT_SETUP = 1, ANALYSIS_EXIT_NO_MEMORY = 3 };
 
-/* Members of a spawner_work, whose context is an analysis_setup. */
+/* The functions `prepare` and `run` of a spawner_work. The context is an analysis_setup. */
 void analysis_process_prepare(void *setup);
 int analysis_process_run(int channel, void *setup);

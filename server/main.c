@@ -312,7 +312,7 @@ int main(int argc, char **argv) {
     if (config.new_token[0]) return make_token(config.new_token);
     if (!store_check(config.store, message, sizeof message)) return print_failure(message, EXIT_USAGE);
     if (config.worker && !store_is_elsewhere(&config))
-        return print_failure("--worker: a shared store is required: --store postgresql://...", EXIT_USAGE);
+        return print_failure("--worker: a shared store is required; give --store postgresql://...", EXIT_USAGE);
     if (config.backup[0]) {
         bool copied = store_backup(config.store, config.backup, message, sizeof message);
         return copied ? EXIT_SUCCESS : print_failure(message, EXIT_CANNOT_SERVE);

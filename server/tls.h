@@ -30,7 +30,7 @@ void tls_close(tls_server *s); /* call after the last connection has ended */
 bool tls_reload(tls_server *s, char *message, size_t room);
 int64_t tls_expires_ms(tls_server *s); /* expiry of the certificate, ms since 1970 */
 
-/* Sets the current credentials in a new session. Returns them; call tls_release at the end of the session. Returns NULL
- * if out of memory; the handshake then fails. */
+/* Sets the current credentials in a new session. Returns these credentials; call tls_release at the end of the session.
+ * Returns NULL if out of memory; the handshake then fails. */
 tls_credentials *tls_attach(tls_server *s, gnutls_session_t session);
 void tls_release(tls_credentials *c);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define USAGE_SECONDS 1.0 /* interval between writes of usage; a crash loses the usage of at most this time */
+#define USAGE_SECONDS 1.0 /* interval between writes of usage; chosen: a crash loses at most one second of usage */
 
 /* Number of jobs deleted in one transaction, for which other changes wait. Chosen: few enough for a short wait, and
  * enough that the cost of a commit does not dominate. */

@@ -237,7 +237,7 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         snprintf(base, sizeof base, "%.*s%s", (int)(cut - text), text, *cut == ',' ? "]" : "");
         entry = binder_find(&b->quantities, base);
         if (entry < 0 || entry % ENTRY_KINDS != ENTRY_SLOT) return unknown_name(m, item, text);
-        component = strtoll(cut + 1, NULL, 10); /* valid: written by indexed_name */
+        component = strtoll(cut + 1, NULL, 10); /* a valid number, since indexed_name has written it */
     }
     int32_t index = entry / ENTRY_KINDS;
     switch (entry % ENTRY_KINDS) {

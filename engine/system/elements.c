@@ -13,7 +13,8 @@ static graph_node half_square(graph *g, graph_node factor, graph_node x) {
     return graph_mul(g, graph_number(g, 0.5), graph_mul(g, factor, graph_binary(g, GRAPH_POW, x, graph_number(g, 2))));
 }
 
-/* For each symbol of that kind in x, adds force · ∂x/∂symbol to the generalized force of the symbol's coordinate. */
+/* For each symbol of the kind `kind` in x, adds force · ∂x/∂symbol to the generalized force of the symbol's
+ * coordinate. */
 static void add_along(hamel_system *s, graph_node force, graph_node x, graph_symbol_kind kind, const char *pointer) {
     assert(kind == SYMBOL_COORDINATE || kind == SYMBOL_VELOCITY);
     graph *g = s->graph;

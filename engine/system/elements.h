@@ -67,8 +67,8 @@ void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const g
 /* Checks the radius of a wheel. If the radius is negative, adds an error and returns false. */
 bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node);
 
-/* Warns if the wheel of the rolling joint `name` starts behind the surface. The joint's normal is constant, in inertial
- * components, and must point to the wheel. */
+/* Warns if the wheel of the rolling joint `name` starts on the wrong side of the surface. The joint's normal is
+ * constant, in inertial components, and must point to the wheel. */
 void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
                    graph_node radius, const system_located *wheel, const system_located *surface);
 

@@ -118,7 +118,8 @@ static bool zero_axis(const joint_work *w) {
     return system_fail(w->s, w->j->direction.pointer, "`%s` needs a vector that is not zero", w->j->name);
 }
 
-/* Computes two directions perpendicular to c: c × e and c × (c × e), e the coordinate axis with the smallest |c_k|. */
+/* Computes two directions perpendicular to c: c × e and c × (c × e), where e is the coordinate axis with the smallest
+ * |c_k|. */
 static bool square_directions(const joint_work *w, const graph_node c[3], graph_node first[3], graph_node second[3]) {
     const hamel_expressions *axis = &w->j->direction;
     double value[3] = {0};
@@ -156,7 +157,7 @@ static void no_rotation(joint_work *w) {
     graph_node a[3], b[3];
     w->lengths = false;
     w->direction = NULL;
-    if (w->s->dimension == 2) { /* sine of the angle between the first axes */
+    if (w->s->dimension == 2) { /* sine of the angle between the first axes of the two ends */
         axis_of(w->a, 1, a);
         axis_of(w->b, 0, b);
         equation(w, node_vector_dot(g, a, b));

@@ -70,7 +70,7 @@ static void add_rate(graph *g, int k, graph_node angle, graph_node omega[3]) {
     omega[k] = graph_add(g, graph_rate(g, angle), omega[k]);
 }
 
-/* Computes the rotation and adds the rates of the angles to omega and omega_body, which are 0. */
+/* Computes the rotation and adds the rates of the angles to omega and omega_body, which must be 0 before the call. */
 static void euler(graph *g, const int axis[3], const graph_node angle[3], graph_node rotation[9], graph_node omega[3],
                   graph_node omega_body[3]) {
     graph_node single[3][9], pair[9], term[3];

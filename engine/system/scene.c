@@ -23,7 +23,7 @@ typedef struct scene_maker {
 
 static const char *const kind_names[] = {"point", "line", "spring", "circle", "disk", "box", "path"};
 
-/* Adds an output for a node. Returns its name, or NULL after adding an error. */
+/* Adds an output for a node. Returns the name of the output, or NULL after adding an error. */
 static const char *add_number(scene_maker *m, const char *name, graph_node node, const char *pointer) {
     hamel_system *s = m->s;
     if (!name) return binder_graph_fault(s, pointer), NULL;

@@ -1,8 +1,9 @@
 /* system.c — translates a description to a checked system, section by section.
  *
  * Names (parameters, coordinates, definitions, elements) are declared before expressions are bound, so that expressions
- * may refer to each other in any order. Errors in one section do not prevent the check of the next, so that all errors
- * are reported together. Elements without a name or expression are skipped, since the reader has reported them. */
+ * may refer to each other in any order. Errors in one section do not prevent the check of the next section, so that all
+ * errors are reported together. Elements without a name or expression are skipped, since the reader has reported
+ * them. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -404,7 +405,8 @@ void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph
                   "");
 }
 
-/* Binds an expression of parameters if there is one. Sets its value and node, and notes its required unit. */
+/* Binds an expression of parameters if there is one. Sets *value and *node, and notes the required unit of the
+ * expression. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index, double *value, graph_node *node) {
     *node = GRAPH_NONE;

@@ -36,7 +36,7 @@ struct system_units {
     int32_t *constraint;             /* units of the constraints after expansion of families */
     size_t constraint_count;
     unit_note *notes;
-    size_t note_count, note_capacity, checked; /* notes [0, checked) are checked */
+    size_t note_count, note_capacity, checked; /* notes [0, checked) have been checked */
     int32_t energy;                            /* unit of energy, from the expression at energy_pointer */
     const char *energy_pointer;
     const char *reported; /* pointer of the last error */
@@ -297,7 +297,7 @@ static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
     }
 }
 
-/* Returns the expression that determines the unit of a parameter without `unit`, GRAPH_NONE for a bare number. */
+/* Returns the expression that determines the unit of a parameter without `unit`, or GRAPH_NONE for a bare number. */
 static graph_node expression_behind(const hamel_system *s, const graph_cell *cell) {
     if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) return GRAPH_NONE;
     if (s->units->parameter[cell->as.index] != UNKNOWN) return GRAPH_NONE;

@@ -12,8 +12,8 @@
 
 /* Largest accepted error of a rotation or of a matrix's symmetry, chosen for decimals rounded to seven digits. */
 static const double ROUNDED = 1e-6;
-/* Constant rotations with a larger error are replaced by the nearest rotation. The bound is 45 ε: the rounding of a few
- * products of entries. */
+/* Constant rotations with a larger error are replaced by the nearest rotation. The bound, 45 ε, is about ten times the
+ * rounding of an entry of R Rᵀ. */
 static const double EXACT = 1e-14;
 /* Accepted violation of the triangle inequalities: larger than the error of a thin rod or disk rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
@@ -29,7 +29,7 @@ typedef enum claim_kind {
     CLAIM_SCALAR_FIRST
 } claim_kind;
 enum { CLAIM_NODES = 10 };
-static const size_t claim_sizes[] = {9, 4, 9, 1, CLAIM_NODES, 4}; /* number of nodes of each kind */
+static const size_t claim_sizes[] = {9, 4, 9, 1, CLAIM_NODES, 4}; /* number of nodes in a claim of each kind */
 
 struct validity_claim {
     claim_kind kind;

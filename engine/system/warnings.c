@@ -158,7 +158,8 @@ void system_warn_degrees(hamel_system *s, const char *pointer, const char *what,
                     x / (2 * 3.14159265358979323846), x);
 }
 
-/* Marks angles: coordinates in arguments x, x + y or x − y of a sine, cosine or tangent, and parameters in arguments x. */
+/* Marks angles: coordinates x and y in sin(x), sin(x + y) or sin(x − y), and parameters x in sin(x). Cosine and tangent
+ * are treated in the same way. */
 static void mark_angles(const hamel_system *s, bool *coordinates, bool *parameters) {
     size_t count = graph_count(s->graph);
     for (graph_node i = 0; (size_t)i < count; i++) {
@@ -180,8 +181,8 @@ static void check_angle(hamel_system *s, const hamel_expression *e, const char *
     if (what) system_warn_degrees(s, e->pointer, what, e->number);
 }
 
-/* Warns about initial values and parameters in degrees. Checks plain numbers only, because expressions are probably
- * intended. */
+/* Warns about initial values and parameters that are probably in degrees. Checks plain numbers only, because
+ * expressions are probably intended. */
 static void check_degrees(hamel_system *s) {
     const hamel_description *d = s->description;
     bool *coordinates = binder_alloc(s, s->coordinate_count, sizeof *coordinates, "/coordinates");

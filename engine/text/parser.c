@@ -164,7 +164,8 @@ static int call_least(const frame *f) {
     return (int)strcspn(quantity_signature((syntax_quantity)f->operation), "o");
 }
 
-/* Adds an error about the number of arguments. `found` is their number, or −1 if there are more than the call takes. */
+/* Adds an error about the number of arguments. `found` is the number of arguments, or −1 if there are more than the
+ * call takes. */
 static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     const char *text = call_text(f);
     int variable = f->kind == FRAME_SUM ? 1 : 0; /* the message counts the loop variable as an argument */

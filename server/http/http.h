@@ -17,7 +17,7 @@ typedef struct http_load {
 http_load http_load_of(const http_server *server);
 bool http_draining(const http_server *server);
 
-/* Shuts down: refuses new connections and ends responses that wait for jobs. After `patience` seconds it cancels work
- * that cannot be resumed elsewhere (live runs, checks, analyses, results being sent). After `seconds` it closes the
- * remaining connections. Returns when all connections are closed. */
+/* Shuts down: refuses new connections and ends responses that wait for jobs. After `patience` seconds the server
+ * cancels work that cannot be resumed elsewhere (live runs, checks, analyses, results being sent). After `seconds` the
+ * server closes the remaining connections. Returns when all connections are closed. */
 void http_stop(http_server *server, double seconds, double patience);

@@ -19,7 +19,7 @@ enum { PLAN_MAX = 4 * 1024 * 1024, ASSIGNMENTS_MAX = 1024 * 1024, SLICE = 200 };
 
 /* ---- submit ----------------------------------------------------------------------------------------------------- */
 
-/* Batch before its submission. */
+/* A batch that has not been submitted yet. */
 typedef struct draft {
     request *r;
     char *name;

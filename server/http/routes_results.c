@@ -38,7 +38,7 @@ typedef struct results {
     row_filter filter;
     job job;
     cJSON *header;      /* stored header, reduced to the chosen columns */
-    const char **names; /* names of the chosen columns; point into header */
+    const char **names; /* names of the chosen columns; the strings belong to `header` */
     size_t *chosen;     /* positions of the chosen columns in a stored row */
     size_t count, stored_count;
     double *row;
@@ -302,7 +302,8 @@ static handled reply_cut(results *x) {
                              x->writer->reason);
     }
     x->r->reply.retry_after = 5;
-    return reply_problem(x->r, 503, "interrupted", "Interrupted", "reading the stored rows failed before their end");
+    return reply_problem(x->r, 503, "interrupted", "Interrupted",
+                         "the stored rows could not be read to their end; retry shortly");
 }
 
 /* Ends the response. If nothing has been sent yet, replies to the request instead. */
@@ -397,7 +398,7 @@ static follow_wait reply_early(results *x) {
     return ended;
 }
 
-/* Returns true if rows can be written. If they cannot, sets *wait. */
+/* Returns true if rows can be written. If rows cannot be written yet, sets *wait. */
 static bool begin_results(results *x, follow_wait *wait) {
     bool canceled = atomic_load(stream_cancel_flag(x->stream));
     bool waits = x->format->whole || !x->job.header; /* waits for the end of the job, or only for its header */

@@ -70,8 +70,8 @@ handled service_healthz(request *r) {
     return reply_static(r, 200, json_type, good, sizeof good - 1);
 }
 
-/* Replies 200 if the daemon accepts runs and submissions, otherwise 503. During shutdown the function dispatch replies
- * 503 instead. */
+/* Replies 200 if the daemon accepts runs and submissions, otherwise 503. During shutdown, the function `dispatch`
+ * (http.c) replies 503, so this handler is not called. */
 handled service_readyz(request *r) {
     static const char good[] = "{\"status\":\"ready\"}\n";
     const daemon_services *s = r->services;
