@@ -84,8 +84,7 @@ typedef struct syntax {
 } syntax;
 
 enum {
-    SYNTAX_TEXT_MAX =
-        1 << 20, /* bytes of one text; chosen: far above any formula; longer texts fail with HAMEL_LIMIT */
+    SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text, else HAMEL_LIMIT; chosen: far above a formula written by hand */
     SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls; chosen: their frames take about 4 MB */
     SYNTAX_SUMS_MAX = 16,       /* nested sums, whose costs multiply; chosen: far above a formula written by hand */
     SYNTAX_INDICES_MAX = 4

@@ -30,8 +30,6 @@ void connections_set_deadline(connections *set, connection_entry *entry, double 
  * the stream. */
 void connections_set_stream(connections *set, connection_entry *entry, stream *s);
 
-size_t connections_count(connections *set,
-                         bool streaming); /* if `streaming` is true, counts only connections with a stream */
-void connections_stop_streams(connections *set,
-                              bool all); /* skips streams marked by stream_finish_first unless `all` */
+size_t connections_count(connections *set, bool streaming); /* if `streaming`, counts connections with a stream only */
+void connections_stop_streams(connections *set, bool all);  /* if `all` is false, not those of stream_finish_first */
 void connections_abandon_streams(connections *set);
