@@ -6,9 +6,9 @@
 # arguments after the name. Programs run in parallel; programs after --alone run one after the other. If a program runs
 # for more than HAMEL_TEST_LIMIT seconds, run.sh ends the program.
 #
-# A failed test and planned tests without a result count as failures. So does a program without tests. If a program
-# reports no failed test but fails, is ended by a signal, or runs out of time, this also counts as a failure. The last
-# line is "N passed, N failed".
+# A failed test, a planned test without a result, and a program without tests count as failures. If a program reports no
+# failed test but fails, is ended by a signal, or runs out of time, this also counts as a failure. The last line is "N
+# passed, N failed".
 set -uo pipefail
 
 limit=${HAMEL_TEST_LIMIT:-900}

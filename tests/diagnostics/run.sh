@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs `hamel run` on descriptions with errors. Exit status and standard error must match exactly.
 #
-#   tests/diagnostics/run.sh [TOPIC...]            compares the messages with TOPIC.txt; TAP with one test per case.
+#   tests/diagnostics/run.sh [TOPIC...]            compares the messages with TOPIC.txt; prints one TAP test per case.
 #   tests/diagnostics/run.sh --update [TOPIC...]   writes the messages to TOPIC.txt.
 #
 # Check the updated files before you commit them. A file TOPIC.txt is a sequence of cases, with a blank line between

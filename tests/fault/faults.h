@@ -2,8 +2,8 @@
  *
  * LD_PRELOAD loads preload/preload.c, which wraps functions of the C library. The wrappers count calls, and the calls
  * that a test has selected fail. The wrappers also shift the clock, and copy files at each synchronization.
- * HAMEL_FAULTS is the path of a file of one page, which the wrappers and the test map. Faults can be injected in
- * release builds only, because sanitizers replace the allocator. */
+ * HAMEL_FAULTS is the path of a file of one memory page. The wrappers and the test map this file. Faults can be
+ * injected in release builds only, because sanitizers replace the allocator. */
 #pragma once
 
 #include <limits.h>
@@ -48,5 +48,5 @@ void faults_end(void);
 void fault_order(faults *f, fault_kind kind, long nth, bool lasting, int error);
 void fault_order_every(faults *f, fault_kind kind, long every, int error);
 
-/* Stops faults of this kind. Returns the number of calls since the faults were started. */
+/* Stops injecting faults of the kind `kind`. Returns the number of calls since fault_order or fault_order_every. */
 long fault_cancel(faults *f, fault_kind kind);

@@ -46,12 +46,12 @@ submitted new_jobs(size_t wanted);
 const char *system_of(size_t i, char *out); /* writes the description of job i to out[SYSTEM_BYTES] */
 /* Submits each job to a node that responds, and records the accepted jobs. `context` is a `submitted`. */
 void *submit_jobs(void *context);
-/* Submits a batch of jobs of few rows. Returns the id of the batch, which the caller frees. */
+/* Submits a batch of jobs with few rows each. Returns the id of the batch, which the caller frees. */
 char *submit_batch(submitted *s);
 
 /* Checks that every accepted job has completed once, and that no other jobs exist. */
 void check_history(const submitted *s);
-/* Checks that the results of all jobs with the same description have the same bytes as a run without a queue. */
+/* Checks that all jobs with the same description have the same results, byte for byte, as a run without a queue. */
 void check_rows(const submitted *s);
 
 double random_seconds(double least, double most);

@@ -16,8 +16,8 @@
 
 enum { BODY_BYTES = 1 << 20, FILL_BYTES = BODY_BYTES - 1000 };
 
-/* The daemon's limits for one description (server/main.c: 20 s, 1 GiB), plus an allowance for a run of one second and
- * the response. */
+/* SECONDS_MOST in seconds, BYTES_MOST in bytes: the daemon's limits for one description (server/main.c: 20 s, 1 GiB),
+ * plus an allowance (chosen) for a run of one second and the response. */
 static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
 
 static test_daemon d;

@@ -286,7 +286,7 @@ static void change_bytes(void) {
     assert_non_null(bytes);
     fseek(bytes, 0, SEEK_END);
     size_t length = (size_t)ftell(bytes), page = 4096;
-    size_t at = below(length / page) * page; /* damage one page, usually its list of cells */
+    size_t at = below(length / page) * page; /* damage one page, mostly its header and cell pointers */
     for (size_t k = 1 + below(20); k > 0; k--) {
         fseek(bytes, (long)(at + below(below(2) ? page : 200)), SEEK_SET);
         fputc((int)below(256), bytes);

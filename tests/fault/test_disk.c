@@ -77,7 +77,7 @@ static void submit_to(store *s, const char *body, said *j) {
     job_clear(&made);
 }
 
-/* Claims the next job and runs it to its end, with ROWS rows. Returns the job's number, or 0 if none is queued. */
+/* Claims the next job and runs it to its end, with ROWS rows. Returns the job's number, or 0 if no job is queued. */
 static int64_t run_next(store *s, bool *finished) {
     job taken;
     char *body = NULL;
@@ -139,7 +139,7 @@ static void check_kept(store *s, const said *j) {
 
 enum { JOBS = 5 };
 
-/* Opens the store and performs each operation; records the acknowledged ones. */
+/* Opens the store, performs each operation, and records the acknowledged operations. */
 static void live(said jobs[JOBS]) {
     char message[MESSAGE_BYTES];
     job listed[JOBS + 1], canceled;

@@ -23,7 +23,7 @@ static test_daemon d;
 
 /* ---- the disk --------------------------------------------------------------------------------------------------- */
 
-/* Simulates a full disk by a limit on the size of files: writes beyond it fail. */
+/* Simulates a full disk by a limit on the size of files; writes beyond the limit fail. */
 static void start_with_small_files(rlim_t bytes, struct rlimit *before) {
     struct rlimit small;
     getrlimit(RLIMIT_FSIZE, before);
@@ -78,7 +78,7 @@ static void a_job_whose_rows_do_not_fit_is_run_again(void **state) {
     char *id = submit(&d, oscillator(system, sizeof system, "wide", 1e5, 1e5));
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     wait_for_log(&d, "postponed");
-    sleep_seconds(2.5); /* the second attempt fails too */
+    sleep_seconds(2.5); /* in seconds, chosen: long enough for a second attempt, which fails too */
     cJSON *job = ask_json(&d, "GET", path, NULL, NULL, 200);
     assert_true(strcmp(json_text_of(job, "status"), "queued") == 0 ||
                 strcmp(json_text_of(job, "status"), "running") == 0);

@@ -5,8 +5,8 @@
  * Usage: test_memory [EXAMPLE...]. The default is a selection of the examples, or all examples with HAMEL_TEST_LONG.
  *
  * As in SQLite's tests, allocation 1 fails, then allocation 2, and so on until the operation needs no more allocations.
- * In a second series, all later allocations fail too. The short form skips an increasing number of the later
- * allocations. */
+ * In a second series, all later allocations fail too. Without HAMEL_TEST_LONG, the test skips more and more of the
+ * later allocations. */
 #include "api/analyze.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"

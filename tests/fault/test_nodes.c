@@ -23,7 +23,7 @@
 static void several_nodes_run_each_job_once(void **state) {
     (void)state;
     submitted s = new_jobs(long_tests() ? JOBS_MOST : 300);
-    snprintf(lease, sizeof lease, "60"); /* in seconds, long enough that no lease expires on a busy machine */
+    snprintf(lease, sizeof lease, "60"); /* in seconds (chosen): no lease expires on a busy machine */
     start_nodes(NODES);
     double begin = now_seconds();
     submit_jobs(&s);
@@ -68,7 +68,7 @@ static void jobs_of_killed_nodes_are_run_by_others(void **state) {
 }
 
 /* The SQL statement below locks the rows that the node must write, until the node has renewed its lease twice. One
- * renewal is not enough, because this renewal may have started before the node waited for the lock. */
+ * renewal is not enough, because the first renewal may have started before the node waited for the lock. */
 static void a_lease_is_renewed_while_a_change_waits(void **state) {
     (void)state;
     char system[SYSTEM_BYTES];

@@ -1,6 +1,6 @@
 /* test_place.c — the files of a store and their names. A daemon serves a store only if no other daemon has it open
- * under any name. If its file has been moved or replaced, the daemon accepts no jobs, because it would not find the
- * jobs at the next start. */
+ * under any name. If the file of its store has been moved or replaced, the daemon accepts no jobs, because it would not
+ * find the jobs at the next start. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -52,8 +52,8 @@ static void a_second_name_of_a_store_does_not_admit_a_second_daemon(void **state
     assert_int_equal(symlink(database, elsewhere), 0);
     refuses(elsewhere, "another daemon");
     assert_int_equal(unlink(elsewhere), 0);
-    /* SQLite finds the log of a database by name. After a crash, it would miss the last accepted jobs under another
-     * name. */
+    /* SQLite finds the log of a database by the name of the database. If a database were opened under another name
+     * after a crash, the last accepted jobs would be missing. */
     daemon_end(&d, SIGKILL);
     assert_int_equal(link(database, elsewhere), 0);
     refuses(elsewhere, "several names");

@@ -108,7 +108,9 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
         check_well(&questions[k]);
         wait_until_quiet();
         long before = atomic_load(&f->live), failed = starve(&questions[k]);
-        long more = LONG_MAX, bound = failed / 2 + 60; /* caches may grow during the first requests */
+        /* bound on the additional blocks (chosen): caches may grow during the first requests, but a leak of one block
+         * per failed allocation must exceed the bound */
+        long more = LONG_MAX, bound = failed / 2 + 60;
         for (double until = hang_time(); more > bound && now_seconds() < until; sleep_seconds(0.1))
             more = atomic_load(&f->live) - before; /* the number decreases while connections end and jobs complete */
         print_message("%s: %ld allocations failed, %ld blocks more in use\n", questions[k].name, failed, more);
@@ -265,7 +267,7 @@ static void shifting_the_clock_by_an_hour_changes_nothing(void **state) {
     wait_for_status(&d, running, "running");
     for (size_t k = 0; k < 3; k++) {
         atomic_store(&f->clock_shift, shifts[k]);
-        sleep_seconds(1.2); /* several periods of the watchdog, the deletion of jobs, and the workers' polls */
+        sleep_seconds(1.2); /* in seconds: several periods of the watchdog, job deletion and the workers' polls */
         wait_for_status(&d, running, "running");
         wait_for_status(&d, done, "completed");
         answer a = ask(&d, "POST", "/v1/simulations", json_type, oscillator(system, sizeof system, "now", 1, 3));

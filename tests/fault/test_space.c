@@ -132,7 +132,7 @@ static void a_job_whose_rows_cannot_be_written_for_a_while_completes(void **stat
 
 static char disk[] = P_tmpdir "/hamel-space-XXXXXX";
 
-/* Mounts a small tmpfs. A user without the privilege to mount uses a new namespace. */
+/* Mounts a small tmpfs. If the user may not mount file systems, enters a new user namespace first. */
 static bool mount_disk(void) {
     char map[64];
     unsigned user = (unsigned)getuid();

@@ -68,8 +68,8 @@ double json_number_of(const cJSON *object, const char *key);    /* NaN if absent
 extern const char *const json_type[]; /* {"Content-Type: application/json", NULL} */
 
 /* Sends the bytes and reads the response. Stops if the server closes the connection, if `enough` is not NULL and the
- * response contains it, or if `out` is full. Returns the number of bytes read. Sets *closed if the server has
- * closed. */
+ * response contains it, or if `out` is full. Returns the number of bytes read. Sets *closed to whether the server has
+ * closed the connection. */
 size_t exchange(const test_daemon *d, const char *bytes, size_t length, const char *enough, char *out, size_t room,
                 bool *closed);
 void wait_for_bytes(int s);           /* waits until a socket is readable or closed */

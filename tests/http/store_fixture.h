@@ -26,7 +26,8 @@ int close_tested(void **state);
 int start_server(void **state);
 int stop_server(void **state);
 
-/* The initial state is not const, because cmocka requires this, but tests do not modify it. */
+/* The initial state is not const, because cmocka requires a pointer to non-const data, but tests do not modify the
+ * state. */
 #define ON(kind, test)                                                   \
     {                                                                    \
 #test " (" #kind ")", test, open_fresh, close_tested, (char[]) { \

@@ -216,7 +216,7 @@ typedef struct way {
     long own; /* status for the owner */
 } way;
 
-/* Replaces `id` in the text by zeros. */
+/* Replaces each occurrence of `id` in the text by zeros. */
 static void mask(char *text, const char *id) {
     for (char *at = text; (at = strstr(at, id));) memset(at, '0', strlen(id));
 }

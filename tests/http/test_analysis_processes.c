@@ -110,7 +110,7 @@ static void wait_until_gone(pid_t pid) {
     for (double until = hang_time(); !is_gone(pid); sleep_seconds(0.005)) assert_true(now_seconds() < until);
 }
 
-/* Checks that `expected` processes exist and wait for work. */
+/* Checks that exactly `expected` analysis processes exist and that all of them wait for work. */
 static void check_complete(size_t expected) {
     pid_t children[CHILDREN_MAX];
     size_t count = 0, waiting = 0;

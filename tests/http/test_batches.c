@@ -81,7 +81,8 @@ static void a_sweep_becomes_a_table_of_its_members(void **state) {
         assert_true(cJSON_GetArrayItem(row, 0)->valuedouble == member);
         assert_true(k == stiffness[member] && a == 1 + member % 2);
         assert_string_equal(cJSON_GetArrayItem(row, 5)->valuestring, "completed");
-        /* 100 times the tolerance of 1e-10: errors accumulate over up to four periods (factor chosen, not measured) */
+        /* The bound, relative to a, is 100 times the tolerance 1e-10 (factor chosen), because step errors add up over
+         * up to three quarters of a period. */
         assert_true(fabs(cJSON_GetArrayItem(row, 7)->valuedouble - a * cos(w * 1.5)) < 1e-8 * a);
         /* |x'| <= a w. The maximum may lie between rows 0.75e-3 apart; the relative error is at most w^2
          * (0.75e-3/2)^2/2. */

@@ -31,7 +31,7 @@
 
 enum { DONE, REFUSED, NO_FILTER = 99, PAGE = 4096 };
 
-/* Returns the result of a call: ENOSYS if a filter rejected it. */
+/* Returns REFUSED if a filter rejected the call (errno is ENOSYS), otherwise DONE. */
 static int verdict(long result) {
     return result < 0 && errno == ENOSYS ? REFUSED : DONE;
 }

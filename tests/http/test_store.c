@@ -99,8 +99,8 @@ static void a_quota_counts_active_jobs_and_stored_bytes(void **state) {
     finish(number, attempt);
     store_counts counts;
     assert_int_equal(tested->kind->counts(tested, &counts), STORE_OK);
-    const int alone = JOB_BASE_BYTES + 3,
-              run = 160 + 4; /* sizes of description and name, and of rows, header and summary */
+    const int alone = JOB_BASE_BYTES + 3; /* size of a job with its description and name */
+    const int run = 160 + 4;              /* size of rows, header and summary */
     assert_int_equal(counts.bytes, 3 * alone + run);
     assert_int_equal(counts.queued, 2);
     assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 3 * alone + run - 1}), STORE_FULL);
@@ -544,7 +544,7 @@ static void lists_need_no_sort_and_no_full_scan(void **state) {
     sqlite3_close(db);
 }
 
-/* The test deletes the description, as a damaged file might have lost it. */
+/* The test deletes the description to simulate a damaged file. */
 static void a_job_without_description_fails_and_the_next_one_runs(void **state) {
     (void)state;
     char owner[64];

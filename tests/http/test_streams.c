@@ -179,8 +179,8 @@ static void two_hundred_streams_all_progress(void **state) {
     free(bytes);
     if (moving < STREAMS) print_error("only %d of %d streams sent more than 320 KiB\n", moving, STREAMS);
     assert_int_equal(moving, STREAMS);
-    if (slowness() <= 1)
-        assert_true(resident < (size_t)200 * MIB); /* enough for 200 ring buffers of 256 KiB, and the stacks */
+    /* 200 ring buffers of 256 KiB take 50 MiB; the rest of the bound (chosen) is for stacks */
+    if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB);
     wait_until_idle();
 }
 

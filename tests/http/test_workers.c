@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-#define CLAIM_SECONDS 5.0 /* the fake store abandons a claim after this time; reached only if the test fails */
+/* The fake store abandons a claim after this time (chosen), which is reached only if the test fails. */
+#define CLAIM_SECONDS 5.0
 enum { JOB = 7 };
 
 /* The fake store's behavior and observed calls, guarded by the lock. */

@@ -5,9 +5,10 @@
 #include <stddef.h>
 
 typedef struct child_result {
-    int exit_code;         /* 128 + n if signal n ended the program, as in a shell */
-    bool timed_out;        /* killed because of the time limit or too much output */
-    char *output, *errors; /* stdout and stderr, NUL-terminated; child_result_clear frees them */
+    int exit_code;  /* 128 + n if signal n ended the program, as in a shell */
+    bool timed_out; /* killed because of the time limit or too much output */
+    char *output;   /* stdout, NUL-terminated; child_result_clear frees the text */
+    char *errors;   /* stderr, NUL-terminated; child_result_clear frees the text */
     size_t output_length, errors_length;
 } child_result;
 

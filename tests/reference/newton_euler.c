@@ -33,7 +33,8 @@ void ne_rotation(const double e[4], double R[9]) {
     memcpy(R, M, sizeof M);
 }
 
-/* Computes the inertial vector from the centre of the body to its point, or, for the ground, the point's position. */
+/* Computes the vector from the centre of the body to the point of `end`, in inertial axes. For the ground, computes the
+ * position of the point. */
 static void arm_of(const ne_system *s, const ne_end *end, double rho[3]) {
     double R[9];
     memcpy(rho, end->at, 3 * sizeof *rho);
@@ -95,7 +96,7 @@ static void add_angular(const ne_system *s, double *row, int body, double factor
     for (int i = 0; i < 3; i++) row[6 * body + 3 + i] += factor * n[i];
 }
 
-/* Adds the row n·(p_a − p_b)'' = more, where p_a and p_b are the joint's points and n is a constant vector. */
+/* Adds the row n·(p_a − p_b)'' = `more`, where p_a and p_b are the joint's points and n is a constant vector. */
 static double *point_row(const ne_system *s, rows *all, const ne_joint *j, const double n[3], double more) {
     double a[3], b[3], bias_a[3], bias_b[3], moment[3];
     arm_of(s, &j->a, a);
@@ -146,7 +147,8 @@ static void between(const ne_system *s, const ne_end *a, const ne_end *b, double
     for (int i = 0; i < 3; i++) d[i] -= p[i], rate[i] -= v[i];
 }
 
-/* Adds the row (u·d)'' = 0 for an axis u of body a, in body axes, and d = p_a − p_b. */
+/* Adds the row (u·d)'' = 0 for an axis u of body a, in body axes. Here d = p_a − p_b is the vector between the joint's
+ * points. */
 static void slide_row(const ne_system *s, rows *all, const ne_joint *j, const double u_a[3]) {
     double u[3], uu[3], du[3], wa[3], d[3], rate[3], moment[3];
     turn_direction(s, j->a.body, u_a, u);
@@ -203,8 +205,9 @@ static void knife_row(const ne_system *s, rows *all, const ne_joint *j) {
     add_linear(new_row(all, -dot(du, b->v)), j->a.body, 1, u);
 }
 
-/* Adds the row of n·p = height. The friction force −μ |λ| v_t/√(|v_t|² + ε²) acts at the point p; v_t is its tangential
- * velocity and ε the regularization. */
+/* Adds the row (n·p)'' = 0 of the constraint n·p = height of the joint's point p, where n is the normal of a plane at
+ * rest. The friction force −μ |λ| v_t/√(|v_t|² + ε²) acts at the point p; v_t is the tangential velocity of p, and ε is
+ * the regularization. */
 static void plane_row(const ne_system *s, rows *all, const ne_joint *j) {
     double *row = point_row(s, all, j, j->axis, 0), *push = all->push[all->count - 1], v[3], rho[3], moment[3];
     (void)row;
@@ -367,7 +370,7 @@ static void react(const ne_system *s, const rows *all, const double *sign, const
         for (size_t i = 0; i < 6 * s->body_count; i++) x[i] += lambda[k] * response[k][i];
 }
 
-/* Friction depends on |λ|. The signs of λ are assumed and corrected until they agree with those of the solution. */
+/* Friction depends on |λ|. Assumes the signs of λ and corrects them until they agree with the signs of the solution. */
 static void accelerations(const ne_system *s, double t, double *a) {
     rows all;
     double sign[NE_ROWS], lambda[NE_ROWS], F[COMPONENTS];
@@ -460,7 +463,8 @@ static void step_of_order_4(const ne_system *s, double t, double h, const double
     for (size_t i = 0; i < n; i++) out[i] = y[i] + h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
 }
 
-/* Takes two half steps and one full step and extrapolates. Returns the error of the half steps. */
+/* Takes two half steps and one full step and extrapolates. Returns the estimated error of the result of the half
+ * steps. */
 static double step(const ne_system *s, double t, double h, const double *y, double *out) {
     double whole[STATE], half[STATE], most = 0;
     step_of_order_4(s, t, h, y, whole);

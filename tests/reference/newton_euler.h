@@ -14,7 +14,7 @@ enum { NE_BODIES = 8, NE_JOINTS = 12, NE_FORCES = 8, NE_ROWS = 48 };
 typedef struct ne_body {
     double mass, inertia[3]; /* principal moments of inertia, not used for particles */
     bool particle;
-    double r[3], e[4], v[3], w[3]; /* e: body to inertial axes, scalar first; w: angular velocity */
+    double r[3], e[4], v[3], w[3]; /* r: centre; e: body to inertial axes, scalar first; v: r'; w: angular velocity */
 } ne_body;
 
 /* A point of a body in body axes, or of the ground (body −1) in inertial axes. */

@@ -22,7 +22,7 @@ cJSON *precision_cases(void) {
     return cJSON_ParseWithLength(text, length);
 }
 
-/* Returns the description with the differences as its only outputs. */
+/* Returns the description of the case, with the differences in `error` as its only outputs. */
 static char *description_of(const cJSON *c, const char *method, double tolerance) {
     cJSON *d = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(c, "system"), true);
     cJSON *outputs = cJSON_AddObjectToObject(d, "outputs"), *simulation = cJSON_AddObjectToObject(d, "simulation");

@@ -199,7 +199,7 @@ int ftruncate(int file, off_t length) {
     return ftruncate64(file, length);
 }
 
-/* Copies a synchronized file. The latest copies are the contents of the disk after a power failure at this time. */
+/* Copies a synchronized file. After a power failure at this time, the disk would contain the latest copies. */
 static void keep_copy(int file) {
     char path[PATH_MAX], name[PATH_MAX + 32], bytes[65536];
     if (!path_of(file, path) || !of_store(file)) return;
