@@ -4,8 +4,8 @@
 #
 #   1. Each small run of the other owner is answered.
 #   2. The memory of the daemon and its processes stays within the sum of their budgets (SECURITY.md).
-#   3. (long) The p99 of small runs is at most 3 times a reference value plus 4 ms. A run may keep a CPU slot for
-#      4 ms. The reference value is the p99 while the same attackers connect to a listener that never responds.
+#   3. (long) The p99 of small runs is at most 3 times (chosen) a reference value plus 4 ms. A run may keep a CPU slot
+#      for 4 ms. The reference value is the p99 while the same attackers connect to a listener that never responds.
 . "$(dirname "$0")/common.sh"
 hostile() { python3 "$root/tests/load/hostile.py" "$@"; }
 long=${HAMEL_TEST_LONG:+yes}

@@ -116,12 +116,13 @@ static void programs_of_the_examples_solve_the_equations_of_motion(void **state)
         hamel_model_free(model);
     }
     assert_true(programs > 100);
-    assert_true(trusted > 9 * programs); /* other systems have singular mass matrices or redundant constraints */
+    /* 9 of 10 states (chosen): the other systems have singular mass matrices or redundant constraints */
+    assert_true(trusted > 9 * programs);
 }
 
 /* --- acceptance of the program's result --------------------------------------------------------------------------------- */
 
-/* Computes the rates at the initial state. Sets *at_once to whether the accelerations program computed them. */
+/* Computes the rates at the initial state. Sets *at_once to whether the accelerations program computed the rates. */
 static void rates_at_start(const char *members, double *a, double *lambda, double *margin, bool *at_once) {
     hamel_model *model = fixture_model(members, "`stop`: 1");
     dynamics *k = dynamics_create(model);
@@ -275,8 +276,8 @@ static hamel_model *tree_model(const char *tree, int links) {
     return tree_by(fixture_model, tree, links);
 }
 
-/* At random states, substitutes the result of the linear-time program into the equations with M, A and Q. These
- * matrices do not depend on the elimination order. */
+/* At random states, substitutes the result of the linear-time program into the equations with M, A and Q. M, A and Q do
+ * not depend on the elimination order. */
 static void trees_are_solved_by_the_extended_system(void **state) {
     (void)state;
     enum { LINKS = 40, STATES = 10 };
@@ -357,7 +358,7 @@ static void the_work_for_a_tree_is_linear_in_its_links(void **state) {
             count[k] = program_instruction_count(model->dynamics.accelerations);
             hamel_model_free(model);
         }
-        /* ratio of the increments: 2 if linear, 4 if quadratic */
+        /* ratio of the increments: 2 if linear, 4 if quadratic; the limit 2.2 is chosen */
         size_t first = count[1] - count[0], second = count[2] - count[1];
         if (10 * second > 22 * first) fail_msg("tree %zu: %zu, %zu, %zu instructions", i, count[0], count[1], count[2]);
     }

@@ -161,8 +161,8 @@ static void long_expressions_are_left_unchanged(void **state) {
     fixture_close(&f);
 }
 
-/* A point moves on a sphere and in a plane that rotates about the axis of the sphere. The simplification needs both
- * conditions. */
+/* The point (x, y, a) moves on a sphere of radius l and in a plane that is rotated by b about the a axis. The first
+ * simplification needs both conditions. */
 static void conditions_are_used(void **state) {
     (void)state;
     fixture f;

@@ -24,7 +24,7 @@ enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
  * between the kinks. */
 
 typedef struct led {
-    const char *X, *start; /* X(t) as an expression, and X'(0+), the velocity just after the start */
+    const char *X, *start; /* X: X(t) as an expression; start: X'(0+), the velocity just after t = 0 */
     size_t kinks;
     double kink[6];
     void (*motion)(size_t piece, double t, double *X1, double *X2); /* X', X'' */

@@ -206,8 +206,8 @@ static double disk_y(double t, const double *p) {
     return -p[0] / p[1] * (1 - cos(p[1] * t));
 }
 
-/* Steady precession: Om = (-(g/r) cos + phi'^2 sin cos/4)/(3/2 phi' sin), from Greenwood, Advanced Dynamics,
- * equation 4.317. */
+/* Steady precession at the tilt th: Om = (-(g/r) cos th + phi'^2 sin th cos th/4)/(3/2 phi' sin th), from Greenwood,
+ * Advanced Dynamics, equation 4.317. */
 static void a_disk_in_steady_precession_stays_in_steady_precession(void **state) {
     (void)state;
     static const char system[] = DISK("1.2", "1.5", "(-(g/r)*cos(th0) + ph1^2*sin(th0)*cos(th0)/4)/(3/2*ph1*sin(th0))");
@@ -233,8 +233,9 @@ static void legendre(double z, double y[2], double slope[2]) {
     }
 }
 
-/* Dividing Greenwood's 4.318 and 4.319 by the tilt rate gives d spin/d tilt = (2/3) turning and d turning/d tilt = 2
- * spin - turning/tan(tilt). Hence, for every motion of the disk, the spin is a solution of Legendre's equation. */
+/* The outputs are spin = Om and turning = phi' sin(tilt). Dividing Greenwood's 4.318 and 4.319 by the tilt rate gives d
+ * spin/d tilt = (2/3) turning and d turning/d tilt = 2 spin - turning/tan(tilt). Hence, for every motion of the disk,
+ * the spin is a solution of Legendre's equation. */
 static void the_spin_of_a_wobbling_disk_is_a_legendre_function(void **state) {
     (void)state;
     double span = 2, y[2], slope[2];

@@ -86,8 +86,8 @@ static void constraints_not_linear_in_the_accelerations_are_rejected(void **stat
 
 /* --- energies ------------------------------------------------------------------------------------------------------ */
 
-/* Compares dh/dt with a central difference of h. The states of the difference come from a Taylor expansion with the
- * model's accelerations, not from an integration. */
+/* Compares dh/dt with a central difference of h. The states for this difference are computed by a Taylor expansion with
+ * the model's accelerations, not by an integration. */
 static void expect_rate(const char *members) {
     hamel_model *model = fixture_model(members, "`stop`: 1, `initialization`: `project`");
     dynamics *k = dynamics_create(model);

@@ -58,7 +58,8 @@ static void cholesky_solves_positive_definite_systems(void **state) {
         assert_true(dense_cholesky(n, l));
         dense_forward(n, l, x);
         dense_backward(n, l, x);
-        double size = 0; /* norm of A, because |A| does not bound the error of Cholesky's method in each row */
+        /* largest entry of A: a row of |A| |x| does not bound the error of Cholesky's method in this row */
+        double size = 0;
         for (size_t i = 0; i < n; i++) size = fmax(size, a[i + n * i]);
         double most = 0;
         for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));

@@ -108,7 +108,7 @@ static void a_derivation_without_error_agrees(void **state) {
         assert_int_equal(d.undecided, 0);
         assert_true(d.decided >= 3 * (c.a.n + c.a.m));
         assert_true(d.motion < 1e-8 && d.gradients < 1e-9 &&
-                    d.rates < 1e-8); /* second-order differences are accurate to 8 digits */
+                    d.rates < 1e-8); /* second-order differences have at least 8 correct digits */
         close_analysis(&c);
     }
 }

@@ -76,8 +76,10 @@ static void errors_fall_with_the_eighth_power_of_the_step(void **state) {
     vec8 *memory = create(&d, &o);
     coarse = worst_after(&d, &o, 6, &dense[0]);
     fine = worst_after(&d, &o, 12, &dense[1]);
-    assert_true(coarse < 1e-4 && coarse / fine > 150);        /* order 8: the ratio tends to 2^8 = 256 */
-    assert_true(dense[0] / dense[1] > 75 && dense[1] < 1e-5); /* order 7: the ratio tends to 2^7 = 128 */
+    /* For small steps, the ratio tends to 2^8 = 256 (order 8), and that of the dense output to 2^7 = 128 (order 7). The
+     * limits are chosen lower, because these steps are not small. */
+    assert_true(coarse < 1e-4 && coarse / fine > 150);
+    assert_true(dense[0] / dense[1] > 75 && dense[1] < 1e-5);
     free(memory);
 }
 

@@ -75,8 +75,8 @@ static void terms_linear_in_the_velocities_contribute_to_momenta(void **state) {
     assert_near("rate of p of y", c.rates[1], -3 * 1.5 / 2, 1e-15);
 }
 
-/* L = −9 √(1 − v²/9) − 2x, so p = v/√(1 − v²/9). From any guess below the speed 3, the inverse v = p/√(1 + p²/9) must
- * be found. */
+/* L = −9 √(1 − v²/9) − 2x, so p = v/√(1 − v²/9). From any initial guess with a speed below 3, Newton's method must find
+ * the inverse v = p/√(1 + p²/9). */
 static void a_lagrangian_that_is_not_quadratic_is_inverted_by_newton(void **state) {
     (void)state;
     const char *system = "`coordinates`: [`x`, `y`], `lagrangian`: `-9*sqrt(1 - (x'^2 + y'^2)/9) - 2*x`";

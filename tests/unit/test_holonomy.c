@@ -165,8 +165,8 @@ static void a_quaternions_norm_is_a_holonomic_constraint(void **state) {
            (expectation){1, 0, 4, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Describes a train of axles with links of length 1, whose last axle is at (x, y). The growth vector is 2, 3, ..., and
- * only constants are integrals. */
+/* Describes a train of trailers: axles connected by links of length 1, with the last axle at (x, y). The growth vector
+ * is 2, 3, 4, ... up to the number of coordinates, so there is no integral. */
 static void train(char *text, size_t size, int trailers) {
     text_buffer b;
     text_buffer_init(&b, size);

@@ -112,7 +112,8 @@ static void nested_energies_agree_with_those_of_particles(void **state) {
     motion one = motion_run(typed, "`stop`: 0.5, `samples`: 6, `rtol`: 1e-10, `atol`: 1e-12");
     motion other =
         motion_run(particles, "`stop`: 0.5, `samples`: 6, `rtol`: 1e-10, `atol`: 1e-12, `formulation`: `kane`");
-    assert_below("difference", motion_difference(&one, &other), 1e-8); /* 100 rtol, because step errors add up */
+    /* 100 rtol (factor chosen), because step errors add up */
+    assert_below("difference", motion_difference(&one, &other), 1e-8);
     motion_free(&one);
     motion_free(&other);
 }

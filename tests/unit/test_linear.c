@@ -30,7 +30,8 @@ static hamel_linearization *linearize(const char *members, bool about_equilibriu
 }
 
 /* Checks the real and imaginary parts of the modes, ordered by the imaginary part. Simple eigenvalues of a matrix of
- * this size have an error of about 1e-14 relative to the largest one. The test allows 1e-9. */
+ * this size have an error of about 1e-14 relative to the largest one. The bound 1e-9 is chosen: far above this error,
+ * far below the effect of a wrong term. */
 static void expect_modes(const char *what, const char *members, bool about_equilibrium, const double (*expected)[2],
                          size_t count) {
     hamel_linearization *l = linearize(members, about_equilibrium, NULL);

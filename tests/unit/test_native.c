@@ -184,7 +184,8 @@ static void outputs_may_be_numbers_symbols_and_repeat(void **state) {
     agrees(compile(f, NULL, 0), points[0], SYMBOLS, 2);
 }
 
-/* Applies random operators to any of the last 100 nodes. Many values are then in use at once, also across calls. */
+/* Applies random operators to any of the last 100 nodes. Many values must then be stored at the same time, also across
+ * calls of functions. */
 static size_t random_nodes(graph_fixture *f, graph_node *nodes, size_t count) {
     enum { REACH = 100 };
     size_t made = 0;

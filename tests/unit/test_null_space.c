@@ -28,7 +28,7 @@ static const char *const FORMULATIONS[] = {"maggi", "gauss"};
 typedef struct solved {
     hamel_model *model;
     dynamics *k;
-    const double *g, *b; /* forces and right-hand sides at (Q0, V0), with n and m components */
+    const double *g, *b; /* at (Q0, V0): n forces in `g`, m right-hand sides in `b` */
 } solved;
 
 /* Opens the system with `belt` as second constraint and evaluates it at (Q0, V0). */

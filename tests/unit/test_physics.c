@@ -256,8 +256,8 @@ static void a_chaotic_double_pendulum_conserves_energy(void **state) {
 }
 
 /* Each system runs for one hour at rtol 1e-9. If step errors are independent, their sum is a random walk. Its size is
- * about the tolerance times the square root of the number of steps. Constraint residuals must not accumulate; their
- * bound is ten tolerances. */
+ * about the tolerance times the square root of the number of steps. Constraint residuals must not accumulate, so their
+ * bound is ten tolerances (factor chosen). */
 static void an_hour_causes_no_drift(void **state) {
     (void)state;
     static const struct {

@@ -22,7 +22,8 @@ enum { BODIES = 3, SEVEN = 7, UNKNOWNS = 9 * BODIES };
 
 typedef struct body {
     double mass, inertia[3];
-    double inner[3], outer[3]; /* positions of the joints to the previous and next body, in body axes */
+    /* positions in body axes: `inner` of the joint to the previous body, `outer` of the joint to the next body */
+    double inner[3], outer[3];
 } body;
 
 typedef struct chain {
@@ -248,9 +249,11 @@ static double largest(const double *x, size_t count) {
 
 /* Bounds of the error in accelerations, relative to the largest acceleration. Each bound is derived from ε times the
  * ratio of the largest to the smallest mass or moment of inertia in a system. This product is 2e-13 for the ratio 1e3,
- * and 2e-7 for 1e9. The first bound has a margin of 50 for small quaternion components. */
+ * and 2e-7 for 1e9. AGREE is 50 times the first product, because quaternion components may be small; AGREE_UNEQUAL is
+ * half of the second product. */
 static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
-/* Bound of the residual of each equation relative to its terms (chosen); the solver is backward stable. */
+/* Bound of the residual of each equation, relative to the terms of the equation. The solver is backward stable, so the
+ * residual is of order ε. The bound is chosen: far above ε, far below the effect of a wrong term. */
 static const double RESIDUAL = 1e-10;
 
 static void compare(const chain *c, const char *wanted, size_t starts, uint64_t seed, double agree) {
@@ -411,7 +414,7 @@ static void a_mass_that_nearly_vanishes_does_not_disturb_the_norm(void **state) 
         double angle = pow(10, -3 - 0.5 * (double)(i % 12)) + (i % 2 ? acos(-1) : 0);
         motion m = written_out(masses[i / 12 % 3], angle, formulations[i / 36], methods[i % 12 / 2 % 2]);
         size_t norm = motion_column(&m, "norm");
-        /* terms of size 10 cancel to ten digits */
+        /* the bound 1e-8 is chosen: terms of size 10 cancel to nine digits */
         assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8);
         assert_below("norm at the end", fabs(motion_last(&m, "norm")), 1e-8);
         assert_below("steps", m.steps, 500);

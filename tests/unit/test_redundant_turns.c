@@ -24,10 +24,10 @@ enum { METHODS = 4 };
  * rotation, and OFF includes a margin of ten. */
 static const double RTOL = 1e-8, OFF = 1e-5;
 
+/* Two descriptions of a mechanism. The tests compare column 1 of their rows. */
 typedef struct mechanism {
-    char members[3000],
-        /* `members` has redundant constraints, `single` has one coordinate; column 1 of the rows is compared */
-        single[1500];
+    char members[3000]; /* description with redundant constraints */
+    char single[1500];  /* description in one coordinate */
 } mechanism;
 
 static double angle_at_the_end(const mechanism *m) {

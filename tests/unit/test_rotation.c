@@ -340,7 +340,8 @@ static motion free_body(const char *orientation, const double *x, const double *
                             "`record`: [`t`, `X`, `Y`, `Z`, `WX`, `WY`, `WZ`, `V`, `A`]");
 }
 
-/* Compares every sequence with quaternions for the same start. No sequence comes near its singular angles. */
+/* Compares the motion in the angles of each sequence with the motion in quaternions, from the same initial state. The
+ * angles stay away from the singular angles of each sequence. */
 static void a_free_body_moves_identically_in_every_sequence(void **state) {
     (void)state;
     for (size_t k = 0; k < 2 * SEQUENCES; k++) {

@@ -70,7 +70,7 @@ static void cyclic_velocities_are_eliminated_from_linear_terms_with_time(void **
     assert_near("cyclic acceleration", r.a[1], -1 - 2 * 0.4 * 3.5 / 1.2, 1e-14); /* (r² (φ' + t))' = 0 */
 }
 
-/* L = −4 √(1 − v²/4) + 1/r, so β = γ r² φ'. Newton's method must find φ' from any speed below 2. */
+/* L = −4 √(1 − v²/4) + 1/r, so β = γ r² φ'. Newton's method must find φ' at a speed close to the limit 2. */
 static void a_relativistic_orbit_is_eliminated_by_newton(void **state) {
     (void)state;
     const char *system = "`coordinates`: [{`name`: `r`, `initial`: 1}, `phi`],"

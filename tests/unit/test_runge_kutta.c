@@ -13,8 +13,8 @@
 
 /* --- coefficients ------------------------------------------------------------------------------------------------------ */
 
-/* Σ a_ij = c_i for each stage i, and Σ a_ij c_j = c_i²/2 from the third stage on. The second equation is the first of
- * the simplifying assumptions of the method (Hairer, Nørsett & Wanner, Solving ODEs I, II.5). */
+/* Σ a_ij = c_i for each stage i, and Σ a_ij c_j = c_i²/2 from the third stage on. The second equation is the first
+ * simplifying assumption of the method (Hairer, Nørsett & Wanner, Solving ODEs I, II.5). */
 static void rows_of_coefficients_sum_to_the_nodes(void **state) {
     (void)state;
     for (size_t i = 0; i < DOP853_ALL; i++) {
@@ -46,7 +46,7 @@ static void weights_integrate_polynomials_to_their_order(void **state) {
 /* --- steps ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct world {
-    double tolerance, wall, decay; /* rates fail for t > wall; `decay` is the rate constant of the stiff component */
+    double tolerance, wall, decay; /* for t > `wall`, evaluations fail; `decay`: rate constant of the stiff component */
     int calls;
     arena memory; /* memory of the stepper */
 } world;

@@ -165,7 +165,7 @@ static void sensitivities_of_outputs_include_multipliers_and_accelerations(void 
 /* A system with two inputs. The values of the inputs are inserted into its text. */
 typedef struct differing {
     const char *system, *simulation, *inputs[2];
-    double values[2], event_records; /* the run must report at least this number of event records */
+    double values[2], event_records; /* `event_records`: minimum number of event records of the run */
 } differing;
 
 /* clang-format off */

@@ -21,8 +21,10 @@
 #include <cmocka.h>
 
 typedef struct windows {
-    int count;                             /* N */
-    double length, width, link, bar, turn; /* l, distance of the ground hinges, m, M, initial phi' */
+    int count;            /* N */
+    double length, width; /* `length`: l; `width`: distance between neighbouring ground hinges */
+    double link, bar;     /* `link`: mass m; `bar`: mass M */
+    double turn;          /* initial phi' */
 } windows;
 
 static const char members[] =

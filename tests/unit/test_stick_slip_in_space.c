@@ -11,8 +11,8 @@
 
 #define FINE "`rtol`: 1e-10, `atol`: 1e-12"
 
-/* The bound is a hundred tolerances, because events are located in the dense output, which is less accurate than the
- * steps. */
+/* The bound is a hundred tolerances (factor chosen), because events are located in the dense output, which is less
+ * accurate than the steps. */
 static const double NEAR = 1e-8;
 
 static double value(const motion *m, size_t row, const char *name) {
