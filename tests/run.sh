@@ -39,7 +39,7 @@ count_results() {
     awk -v status="$(cat "$scratch/$1.status")" -v seconds="$(cat "$scratch/$1.seconds")" -v limit="$limit" \
         -v command="$2" -v counts="$scratch/$1.count" '
         function report(what) { failures = failures "  FAILED " what "\n"; failed++ }
-        function plan_ends() { if (seen < planned) report((planned - seen) " planned test(s) never reported"); }
+        function plan_ends() { if (seen < planned) report((planned - seen) " planned test(s) without a result"); }
         function remarks_end() { if (pending != "") { report(pending); failures = failures said; pending = "" } said = "" }
         # The plan may precede or follow the tests.
         /^1\.\.[0-9]+/ {

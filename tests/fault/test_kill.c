@@ -35,7 +35,7 @@ typedef struct submitted {
     size_t count, lost; /* `lost` counts requests without a response */
 } submitted;
 
-/* Most systems run briefly. One in twenty may run longer than the time between two kills. */
+/* Most systems have short runs. One in twenty may run longer than the time between two kills. */
 static const char *system_of(size_t i, char *out) {
     static const double samples[KINDS] = {11, 20001, 300001};
     double n = samples[i % 20 == 7 ? 2 : i % 2];

@@ -272,7 +272,8 @@ static void memory_and_descriptors_are_released(void **state) {
     size_t count = processes_of(&d, children);
     for (size_t k = 0; slowness() <= 1 && k < count; k++) {
         const test_daemon it = {.pid = children[k]};
-        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024); /* processes whose memory has grown are replaced */
+        /* the daemon replaces processes whose memory has grown; the bound of 64 MiB is chosen */
+        assert_true(daemon_resident_bytes(&it) < 64 * 1024 * 1024);
     }
     end();
 }

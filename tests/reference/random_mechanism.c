@@ -185,7 +185,8 @@ static void draw_impact(ne_system *s, uint64_t *seed) {
 
 /* --- systems in angles -------------------------------------------------------------------------------------------- */
 
-/* Draws a tree in the plane. Each body is described by its absolute angle, whose rate is the angular velocity. */
+/* Generates a random tree in the plane. Each body is described by its absolute angle, whose rate is the angular
+ * velocity. */
 static void draw_planar_angles(ne_system *s, uint64_t *seed, int count) {
     for (int k = 0; k < count; k++) hang(s, seed, NE_REVOLUTE, k == 0 ? -1 : choose(seed, k + 1) - 1, true);
     for (size_t k = 0; k < s->body_count; k++) s->bodies[k].w[0] = s->bodies[k].w[1] = 0;

@@ -21,10 +21,10 @@ enum { MECHANISM_TEXT = 32768 };
 
 extern const char *const mechanism_names[MECHANISM_KINDS];
 
-/* Draws a state at t = 0 that is consistent up to rounding. */
+/* Generates a random mechanism and a state at t = 0 that is consistent up to rounding. */
 void mechanism_draw(ne_system *s, mechanism_kind kind, uint64_t seed);
 
-/* Writes the mechanism as a description that runs to `stop` with `samples` rows by a formulation and a method. The
- * outputs px1 py1 pz1 to wx1 wy1 wz1 are position, velocity and angular velocity of the first body, and so on. */
+/* Writes the mechanism as a description that runs to `stop` with `samples` rows, with the given formulation and method.
+ * The outputs px1 py1 pz1 to wx1 wy1 wz1 are position, velocity and angular velocity of the first body, and so on. */
 void mechanism_describe(const ne_system *s, mechanism_kind kind, uint64_t seed, double stop, int samples,
                         const char *formulation, const char *method, char text[MECHANISM_TEXT]);

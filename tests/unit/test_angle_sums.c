@@ -36,7 +36,7 @@ static graph_node cosine(bench *b, graph_node of) {
     return graph_unary(b->g, GRAPH_COS, of);
 }
 
-/* Counts the angles whose sine or cosine occurs in the expressions of the roots. */
+/* Counts the angles whose sine or cosine occurs in the expressions `roots`. */
 static size_t angles_below(bench *b, const graph_node *roots, size_t count) {
     graph_node *nodes;
     size_t all = graph_below(b->g, roots, count, &b->memory, &nodes), angles = 0;

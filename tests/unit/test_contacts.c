@@ -72,7 +72,7 @@ static void a_ball_at_rest_on_the_floor_needs_a_constraint(void **state) {
     }
 }
 
-/* On a smooth plane inclined by 0.5, the acceleration is g sin 0.5. */
+/* On a smooth plane inclined by 0.5 rad, the acceleration is g sin 0.5. */
 static void a_ball_at_rest_on_an_inclined_plane_needs_a_constraint(void **state) {
     (void)state;
 #define PLANE "x*sin(0.5) + y*cos(0.5)"

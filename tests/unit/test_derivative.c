@@ -83,8 +83,8 @@ static void the_rate_of_every_operator_agrees_with_differences(void **state) {
     }
 }
 
-/* First and second derivatives at points where 1 - x^2, x^2 - 1 or 1 - tanh^2 cancels, or where cosh overflows. The
- * expected values are from mpmath with 60 digits, at exactly these doubles. */
+/* First and second derivatives at points where leading digits of 1 - x^2, x^2 - 1 or 1 - tanh^2 cancel, or where cosh
+ * overflows. The expected values are from mpmath with 60 digits, at exactly these doubles. */
 /* clang-format off */
 static const struct slope {
     graph_op op;

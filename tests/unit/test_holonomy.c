@@ -196,7 +196,8 @@ static void a_car_with_trailers_can_be_parked(void **state) {
     }
 }
 
-/* If differences are below double precision, the verdict may be undetermined but must not be wrong. */
+/* With 14 trailers, doubles may not distinguish small brackets from 0. The verdict may then be undetermined but must
+ * not be wrong. */
 static void a_long_train_is_decided_correctly_or_undetermined(void **state) {
     (void)state;
     static char text[40000];

@@ -214,8 +214,8 @@ static void the_multiplier_of_a_joint_of_a_family_is_available(void **state) {
     motion_free(&m);
 }
 
-/* A door on a hinge that is inclined by 0.3 swings like a pendulum in the field g sin 0.3. I is its moment of inertia
- * about the hinge. The axis has two nonzero components, so both orthogonal directions matter. */
+/* A door on a hinge that is inclined by 0.3 rad swings like a pendulum in the field g sin 0.3. I is its moment of
+ * inertia about the hinge. The axis has two nonzero components, so both orthogonal directions matter. */
 static void an_inclined_door_swings_about_its_hinge(void **state) {
     (void)state;
     static const char *const rest = "`stop`: 2, `samples`: 21, `rtol`: 1e-10, `atol`: 1e-12";
@@ -239,7 +239,7 @@ static void an_inclined_door_swings_about_its_hinge(void **state) {
     motion_free(&plain);
 }
 
-/* A collar on a guide inclined by 0.4 slides like a particle on an inclined plane. */
+/* A collar on a guide inclined by 0.4 rad slides like a particle on an inclined plane. */
 static void a_collar_slides_along_its_guide(void **state) {
     (void)state;
     motion m = motion_run(
@@ -310,7 +310,7 @@ static void welded_bodies_rotate_as_one(void **state) {
     motion_free(&m);
 }
 
-/* A disk rolls down an incline of 0.2 with the acceleration (2/3) g sin 0.2; the friction force is a third of the
+/* A disk rolls down an incline of 0.2 rad with the acceleration (2/3) g sin 0.2; the friction force is a third of the
  * weight's tangential component. */
 static void a_disk_rolls_down_an_incline(void **state) {
     (void)state;

@@ -165,7 +165,7 @@ static void newton_euler(const chain *c, const double *q, const double *v, doubl
 
 /* --- states -------------------------------------------------------------------------------------------------------------- */
 
-/* Draws a quaternion with components that are zero or of any size down to 1e-9, and with random signs. */
+/* Generates a random unit quaternion. The components are zero or of any size down to 1e-9, with random signs. */
 static void random_quaternion(uint64_t *seed, double *e) {
     double length = 0;
     while (length < 1e-3) {

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-/* Returns the status of the accelerations if the second angle is `second`. If they fail, writes the pointer, message
- * and suggestion of the error to `message`. */
+/* Computes the accelerations with the second angle `second` and returns the status. If the computation fails, writes
+ * the pointer, message and suggestion of the error to `message`. */
 static hamel_status start_at(const char *sequence, double second, const char *wanted, char *message, size_t size) {
     char text[600], simulation[100];
     double a[3], lambda[1];

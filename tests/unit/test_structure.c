@@ -67,8 +67,8 @@ static void a_rotating_knife_edge_is_catastatic(void **state) {
     hamel_report_free(r);
 }
 
-/* Papastavridis 2.2: t, or the term B in a·q' + B = 0, makes a linear constraint rheonomic. A nonlinear constraint is
- * rheonomic only if it contains t. */
+/* Papastavridis 2.2: the linear constraint a·q' + B = 0 is rheonomic if it contains t or if B is not 0. A nonlinear
+ * constraint is rheonomic only if it contains t. */
 static void a_term_free_of_velocities_makes_a_linear_constraint_rheonomic(void **state) {
     static const struct {
         const char *equation;
