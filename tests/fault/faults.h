@@ -24,7 +24,7 @@ typedef enum fault_kind {
 typedef struct fault_site {
     atomic_long calls;           /* number of calls so far */
     atomic_long from, to, every; /* calls `from`, `from + every`, ... up to `to` fail; if `from` is 0, no call fails */
-    atomic_int error;            /* errno of the fault; 0 if reads and writes transfer half of the bytes */
+    atomic_int error;            /* errno of the fault; if 0, reads and writes transfer half of the bytes */
 } fault_site;
 
 typedef struct faults {

@@ -96,7 +96,7 @@ static void memory_is_limited_and_used_models_are_kept(void **state) {
     assert_true(lease.known && lease.model == held.model);
     model_cache_release(c, &lease);
     model_cache_release(c, &held);
-    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest model is cached, an old model is not */
+    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest model is cached; an old model is not */
     assert_true(lease.known);
     model_cache_release(c, &lease);
     lease = taken(c, system_with(text, sizeof text, 2, ""));

@@ -78,7 +78,7 @@ static const raw_request requests[] = {
     RAW("NUL in the query",                 400, true,  "GET /v1/jobs?name=a%00b HTTP/1.1\r\n" HOST "\r\n"),
     RAW("a line end in the path",           400, true,  "GET /a%0d%0ab HTTP/1.1\r\n" HOST "\r\n"),
     RAW("an incomplete escape",             400, true,  "GET /healthz%2 HTTP/1.1\r\n" HOST "\r\n"),
-    RAW("bytes beyond ASCII in the path",   400, true,  "GET /\xc3\xa9 HTTP/1.1\r\n" HOST "\r\n"),
+    RAW("non-ASCII bytes in the path",      400, true,  "GET /\xc3\xa9 HTTP/1.1\r\n" HOST "\r\n"),
     RAW("a path without a slash",           400, true,  "GET healthz HTTP/1.1\r\n" HOST "\r\n"),
     RAW("OPTIONS for the whole server",     204, false, "OPTIONS * HTTP/1.1\r\n" HOST "\r\n"),
     RAW("GET with an asterisk",             405, false, "GET * HTTP/1.1\r\n" HOST "\r\n"),
@@ -91,7 +91,7 @@ static const raw_request requests[] = {
     RAW("a chunk size that overflows",      413, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n" NEXT),
     RAW("an invalid chunk size",            400, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n" NEXT),
     RAW("POST without a length",            411, false, "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "\r\n"),
-    RAW("a length beyond the limit",        413, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 99999999999\r\n\r\n{}"),
+    RAW("a length above the limit",         413, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST JSON "Content-Length: 99999999999\r\n\r\n{}"),
     RAW("Expect with a rejected body",      415, true,  "POST /v1/jobs HTTP/1.1\r\n" HOST "Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n"),
     RAW("noise",                            0,   true,  "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
 };

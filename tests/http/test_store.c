@@ -51,7 +51,7 @@ static void owners_take_turns(void **state) {
     int64_t first = claim_of(owner, sizeof owner, &attempt);
     assert_string_equal(owner, "many");
     assert_int_equal(submit_for("one", "o", (store_quota){0}), STORE_OK);
-    int64_t second = claim_of(owner, sizeof owner, &attempt); /* `many` has a running job, `one` has no running job */
+    int64_t second = claim_of(owner, sizeof owner, &attempt); /* `many` has a running job; `one` has no running job */
     assert_string_equal(owner, "one");
     finish(second, attempt);
     finish(first, 1);
@@ -503,9 +503,9 @@ static void a_status_that_does_not_exist_is_rejected(void **state) {
 
 /* ---- query plans of SQLite ---- */
 
-/* A page of a list must be read from an index, starting at the first row of the page, so that other rows are not read.
- * The inner statement `picked` selects the rows and must not sort. The outer statement may sort and sum these rows,
- * some hundred at most. */
+/* A page of a list must be read from an index, starting at the first row of the page. Other rows must not be read. The
+ * inner statement `picked` selects the rows and must not sort. The outer statement may sort and sum these rows, some
+ * hundred at most. */
 static void check_plan(sqlite3 *db, unsigned statement) {
     static const char *const tables[] = {"SCAN jobs", "SCAN batches", "SCAN member_counts"};
     char room[SQL_TEXT_BYTES], explain[SQL_TEXT_BYTES + 32];

@@ -36,7 +36,7 @@ holds "n >= 200 && e == 0" n="$requests" e="$errors"
 outcome $? "job submissions on 64 connections succeed"
 echo "# $requests jobs, $errors errors, $rate/s, p99 $p99 ms"
 
-# 3: reading while all these jobs are stored and workers are running them
+# 3: reading while the jobs of step 2 are stored and workers are running them
 id=$(curl -fsS "$url/v1/jobs?limit=1" | sed -n 's/.*"id":"\([0-9a-f]*\)".*/\1/p' | head -n 1)
 slowest=0
 for path in "/v1/jobs/$id" "/v1/jobs?limit=50" "/v1/jobs?status=completed&limit=50" "/v1/jobs?status=queued&limit=50"; do

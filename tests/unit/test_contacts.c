@@ -229,8 +229,8 @@ static void an_event_that_only_ends_the_run_needs_a_crossing(void **state) {
 
 /* --- simultaneous impulses ---------------------------------------------------------------------------------------- */
 
-/* Three touching balls of mass 1, both contacts with restitution e acting simultaneously: v1 + v2 + v3 = 1, v2 - v1
- * = e, v3 - v2 = 0. */
+/* The first of three balls of mass 1 hits the second, which touches the third. Both impulses have the restitution e and
+ * act simultaneously: v1 + v2 + v3 = 1, v2 - v1 = e, v3 - v2 = 0. */
 static void impulses_of_a_list_act_simultaneously(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "kane", "hamilton"};
@@ -282,8 +282,8 @@ static void a_block_lands_on_two_corners(void **state) {
     }
 }
 
-/* A double pendulum of two bars strikes a rough floor. Newton's restitution e for the normal velocity, with zero
- * tangential velocity after the impact, adds energy for e = 0.5 and 0.7 (Kane & Levinson, Dynamics (1985), 5.8). */
+/* A double pendulum of two bars strikes a rough floor. If the tangential velocity is zero after the impact, Newton's
+ * restitution e for the normal velocity adds energy for e = 0.5 and 0.7 (Kane & Levinson, Dynamics (1985), 5.8). */
 static void impulses_that_add_energy_are_rejected(void **state) {
     (void)state;
     static const double restitutions[] = {0, 0.5, 0.7, 1};

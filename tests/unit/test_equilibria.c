@@ -208,9 +208,9 @@ static void constraints_shape_the_potential(void **state) {
            {UNDER("x^2", CONSTRAINT("c", "x' = 0.5*y'")), {0, -0.8}, STABLE, LEAST, 1, 1});
 }
 
-/* Blades (x' sin f = y' cos f): on a slope, each position is an equilibrium if the blade is perpendicular to the line
- * of steepest slope, f = ±π/2. The stability of these equilibria is undecided. The straight motion of a sleigh is
- * stable if the mass centre is ahead of the blade, and unstable if it is behind the blade (Chaplygin). */
+/* Systems with a blade (x' sin f = y' cos f). On a slope, each position is an equilibrium if the blade is perpendicular
+ * to the line of steepest slope (f = ±π/2). The stability of these equilibria is undecided. The straight motion of a
+ * sleigh is stable if the mass centre is ahead of the blade, and unstable if it is behind the blade (Chaplygin). */
 #define BLADE(vx, T, V)                                                                                                \
     "`coordinates`: [{`name`: `x`, `velocity`: " vx "}, `y`, `f`], `kinetic_energy`: `" T "`, `potential_energy`: `" V \
     "`, `constraints`: [" CONSTRAINT("k", "x'*sin(f) = y'*cos(f)") "]"

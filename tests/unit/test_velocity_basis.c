@@ -136,7 +136,8 @@ static void velocities_of(const velocity_basis *basis, const double *values, con
         u[r] = r < basis->user_count ? all[basis->user[r]] : v[basis->coordinate[r - basis->user_count]];
 }
 
-/* Checks A Φ = 0 for all constraints, redundant or not, and C Φ = 1. */
+/* Checks A Φ = 0 for all constraints, redundant or not, where Φ contains the basis. Also checks C Φ = 1, where C maps
+ * velocities to the independent velocities. */
 static void assert_admissible(dynamics *k) {
     velocity_basis *basis = k->motion.basis;
     const double *Phi = velocity_basis_directions(basis);

@@ -34,7 +34,7 @@ static bool due(fault_kind kind) {
     return from > 0 && call >= from && call <= atomic_load(&site->to) && (call - from) % every == 0;
 }
 
-/* Returns the errno of the fault, or 0 if half of the bytes are transferred. */
+/* Returns the errno of the fault, or 0 if the call transfers half of the bytes. */
 static int error_of(fault_kind kind) {
     return atomic_load(&page->sites[kind].error);
 }
