@@ -12,12 +12,12 @@
 
 typedef enum fault_kind {
     FAULT_MEMORY,   /* malloc and related functions return NULL */
-    FAULT_WRITE,    /* writing a file of the store */
-    FAULT_READ,     /* reading a file of the store */
-    FAULT_SYNC,     /* synchronizing a file of the store */
-    FAULT_TRUNCATE, /* truncating a file of the store */
-    FAULT_SEND,     /* sending to a socket */
-    FAULT_RECEIVE,  /* receiving from a socket */
+    FAULT_WRITE,    /* writing to a file of the store fails */
+    FAULT_READ,     /* reading a file of the store fails */
+    FAULT_SYNC,     /* synchronizing a file of the store fails */
+    FAULT_TRUNCATE, /* truncating a file of the store fails */
+    FAULT_SEND,     /* sending to a socket fails */
+    FAULT_RECEIVE,  /* receiving from a socket fails */
     FAULT_KINDS
 } fault_kind;
 

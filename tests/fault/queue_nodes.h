@@ -38,7 +38,7 @@ void wait_for_number(const char *sql, int64_t wanted);
 typedef struct submitted {
     char (*ids)[40];
     size_t wanted, count, unanswered;
-    size_t members; /* additional jobs in a batch */
+    size_t members; /* number of jobs submitted in a batch; `count` excludes them */
     atomic_bool stop;
 } submitted;
 

@@ -53,7 +53,7 @@ static size_t wanted = 4000; /* number of operations */
 static size_t room;          /* capacity of the history; each client adds a final operation */
 static unsigned seed = 1;
 static char ids[JOBS_MAX][ID_BYTES];
-static atomic_bool known[JOBS_MAX];    /* the id of the job has been returned */
+static atomic_bool known[JOBS_MAX];    /* the daemon has returned the id of the job */
 static atomic_bool doubtful[JOBS_MAX]; /* the reply to a deletion was lost */
 static atomic_int job_count, batch_count;
 static atomic_size_t done, unanswered;

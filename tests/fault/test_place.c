@@ -71,7 +71,7 @@ static void check_refused(void) {
     assert_int_equal(ask_status(&d, "GET", "/readyz", NULL), 503);
     assert_int_equal(ask_status(&d, "GET", "/healthz", NULL), 200);
     assert_int_equal(ask_status(&d, "POST", "/v1/jobs", system), 503);
-    assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* the jobs can be read and saved */
+    assert_int_equal(ask_status(&d, "GET", "/v1/jobs", NULL), 200); /* the stored jobs can still be read */
 }
 
 /* Moves the database, its log, or its directory, and moves it back. */

@@ -213,7 +213,7 @@ static void scopes_decide_what_a_token_may_do(void **state) {
 /* A route for a single job, requested by its owner, by another owner, and by an administrator. */
 typedef struct way {
     const char *method, *rest;
-    long own; /* status for the owner */
+    long own; /* expected status if the owner sends the request */
 } way;
 
 /* Replaces each occurrence of `id` in the text by zeros. */

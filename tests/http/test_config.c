@@ -212,7 +212,7 @@ static void the_store_can_be_copied_during_use(void **state) {
     answer a = ask(&d, "GET", path, NULL, NULL);
     assert_int_equal(a.status, 200);
     answer_clear(&a);
-    wait_for_status(&d, running, "running"); /* the run continues after the rows in the copy */
+    wait_for_status(&d, running, "running"); /* the run continues after the last row in the copy */
     daemon_end(&d, SIGKILL);
     daemon_remove(&d);
     static const char *const ends[] = {"", ".lock", ".crash", ".reserve", "-wal", "-shm"};

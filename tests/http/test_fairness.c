@@ -115,7 +115,7 @@ static void a_job_does_not_wait_for_many_jobs_of_another_owner(void **state) {
     }
     cJSON *now = look_at(batch);
     assert_true(count_of(now, "queued") > 0);    /* some members of the batch were still queued when each job ended */
-    assert_true(count_of(now, "completed") > 0); /* members of the batch completed as well */
+    assert_true(count_of(now, "completed") > 0); /* other members have already completed */
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     assert_int_equal(status_with(&d, &tokens[MANY], "DELETE", path, NULL), 204);

@@ -215,7 +215,7 @@ static void dripping_requests_are_closed_and_do_not_hinder_others(void **state) 
         open_ones = 0;
         for (int i = 0; i < DRIPS; i++) {
             char byte;
-            if (recv(sockets[i], &byte, 1, MSG_DONTWAIT) == 0) continue; /* closed by the server */
+            if (recv(sockets[i], &byte, 1, MSG_DONTWAIT) == 0) continue; /* the server has closed this connection */
             open_ones += send(sockets[i], "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
         }
         answer a = ask(&d, "GET", "/healthz", NULL, NULL);

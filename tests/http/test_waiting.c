@@ -213,7 +213,7 @@ static void an_answer_that_is_not_read_in_time_is_aborted(void **state) {
     snprintf(path, sizeof path, "/v1/jobs/%s/system", id);
     int s = send_only("GET", path, "", "");
     wait_for_bytes(s);
-    wait_for_metric("hamel_http_connections", 1); /* only the connection of the metrics request */
+    wait_for_metric("hamel_http_connections", 1); /* only the metrics request has a connection */
     wait_for_metric("hamel_answer_bytes", 0);
     close(s);
     free(id);

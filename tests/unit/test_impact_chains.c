@@ -16,7 +16,7 @@ enum { BALLS = 6, TEXT = 3000 };
 typedef struct row {
     int n;
     double mass[BALLS], velocity[BALLS], gap[BALLS], restitution;
-    bool reversed; /* declares the last contact first */
+    bool reversed; /* true if the last contact is declared first */
 } row;
 
 static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -116,7 +116,7 @@ static void names_may_be_in_any_script(void **state) {
     assert_int_equal(t.length, 4);
     assert_int_equal(first_token("角度", 6).length, 6);
     assert_int_equal(first_token("_x9", 3).length, 3);
-    assert_int_equal(first_token("𝜔2", 5).length, 5); /* beyond the Basic Multilingual Plane */
+    assert_int_equal(first_token("𝜔2", 5).length, 5); /* a character outside the Basic Multilingual Plane */
 }
 
 static void columns_count_code_points(void **state) {

@@ -30,7 +30,7 @@ static void an_added_name_is_found_with_its_value(void **state) {
     int32_t index = -5;
     char name[] = "theta";
     assert_int_equal(symbol_add(&f.table, name, 5, 42, &index), HAMEL_OK);
-    memset(name, 'x', 5); /* the table must have its own copy */
+    memset(name, 'x', 5); /* the table must have its own copy of the name */
     assert_int_equal(index, 0);
     assert_int_equal(symbol_find(&f.table, "theta", 5), 0);
     assert_int_equal(f.table.symbols[0].value, 42);
@@ -84,7 +84,7 @@ static void the_hash_is_siphash_2_4(void **state) {
     assert_int_equal(symbol_add(&f.table, text, 1, 0, NULL), HAMEL_OK);
     assert_int_equal(f.table.symbols[0].hash, (uint32_t)0x74f839c593dc67fdu);
     assert_int_equal(symbol_add(&f.table, text, 15, 0, NULL), HAMEL_OK);
-    assert_int_equal(f.table.symbols[1].hash, (uint32_t)0xa129ca6149be45e5u); /* example of the paper */
+    assert_int_equal(f.table.symbols[1].hash, (uint32_t)0xa129ca6149be45e5u); /* example in the paper */
     arena_free(&f.memory);
 }
 
@@ -148,7 +148,7 @@ static void a_short_form_and_another_case_are_near(void **state) {
     assert_string_equal(nearest_name(KEYS, 5, "Init", 4), "initial");
     assert_string_equal(nearest_name(KEYS, 5, "Joints", 6), "joints"); /* `points` also differs by one replacement */
     assert_string_equal(nearest_name(KEYS, 5, "RTOL", 4), "rtol");
-    assert_null(nearest_name(KEYS, 5, "in", 2)); /* too short to be unambiguous */
+    assert_null(nearest_name(KEYS, 5, "in", 2)); /* the name is too short to be unambiguous */
     assert_null(nearest_name(KEYS, 5, "RULE", 4));
 }
 

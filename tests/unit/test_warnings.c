@@ -124,7 +124,7 @@ static void angles_that_look_like_degrees_are_reported(void **state) {
          "/coordinates/0/initial: the angle `th` is 30 radians (4.77 turns); if degrees are meant, write 30*pi/180"},
         {PENDULUM("-22.5") ", `potential_energy`: `-cos(th + t)`", "the angle `th` is -22.5 radians"},
         {PENDULUM("`30*pi/180`") ", `potential_energy`: `-cos(th)`", NULL},
-        {PENDULUM("`30`") ", `potential_energy`: `-cos(th)`", NULL}, /* an expression in text form is intended */
+        {PENDULUM("`30`") ", `potential_energy`: `-cos(th)`", NULL}, /* a value in a string counts as intended */
         {PENDULUM("12.5") ", `potential_energy`: `-cos(th)`", NULL},
         {PENDULUM("30") ", `potential_energy`: `th^2`", NULL},
         {POINT ", `generalized_forces`: {`x`: `sin(30)`}",
