@@ -182,7 +182,7 @@ static bool matches(written *w, int kind, const row *r, direction *found) {
 
 bool written_find_directions(written *w, written_directions *d) {
     row r = {.coefficients = arena_alloc(w->memory, w->n + w->m, sizeof *r.coefficients)};
-    direction found;
+    direction found = {0};
     if (!r.coefficients) return false;
     for (bool more = true; more;) { /* each round uses at least one constraint */
         more = false;
