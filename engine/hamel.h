@@ -20,8 +20,8 @@
 
 typedef struct hamel_model hamel_model;
 
-/* Limits on the cost of one description. hamel_limits_default returns limits for a personal machine. A server sets
- * lower limits. `memory` and `nodes` must be positive. For the other limits, 0 means no limit. */
+/* Limits on the cost of one description. hamel_limits_default returns limits for a personal computer. A server sets
+ * lower limits. `memory` and `nodes` must be positive. For all other fields, 0 means no limit. */
 typedef struct hamel_limits {
     size_t memory; /* maximum size of one model, in bytes */
     size_t nodes;  /* maximum number of nodes in the expression graph */
@@ -76,7 +76,7 @@ typedef struct hamel_scene {
     size_t count;
 } hamel_scene;
 
-/* Properties of a run, passed to the sink before the first row. The model owns them. */
+/* Properties of a run, passed to the sink before the first row. The model owns the strings and arrays. */
 typedef struct hamel_header {
     const char *name; /* system name; "" if the system is unnamed */
     size_t column_count;
@@ -138,7 +138,8 @@ typedef struct hamel_invariant_result {
 
 typedef struct hamel_check_result {
     const char *name;
-    double value;         /* for `always`: the value furthest outside the allowed range */
+    /* for a check at all times (`always`): the value furthest outside the allowed range, or nearest to its edge */
+    double value;
     bool reached, passed; /* reached: false if the run ended before the time of the check */
 } hamel_check_result;
 
@@ -309,7 +310,7 @@ typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
 } hamel_coefficient;
 
-/* A quantity that is conserved as long as all its conditions hold. At the initial state all of them hold. */
+/* A quantity that is conserved as long as all its conditions hold. All conditions hold at the initial state. */
 typedef struct hamel_regional {
     const char *name;
     hamel_names conditions;
@@ -350,8 +351,8 @@ typedef struct hamel_report {
     hamel_integral *integrals;    /* at most `integrable` independent integrals, found in closed form */
     size_t integral_count;
     /* Velocity basis: the independent quasi-velocities of the description, completed by linear constraints and then by
-     * velocities of coordinates. Empty if there are no quasi-velocities, more than 12 coordinates, or expressions
-     * beyond the work budget. */
+     * velocities of coordinates. Empty if there are no quasi-velocities or more than 12 coordinates, or if the
+     * expressions exceed the work budget. */
     hamel_names frame;
     hamel_coefficient *coefficients; /* nonzero, for `frame`; each pair of lower indices appears once */
     size_t coefficient_count;
@@ -387,8 +388,8 @@ typedef struct hamel_formulation_refusal {
 } hamel_formulation_refusal;
 
 /* Comparison of the equations of motion with finite differences of the quantities from which they are derived. These
- * are energies, constraints as written, and the positions and velocities along which forces do work. The fields hold
- * the largest differences, relative to the terms of each equation. */
+ * quantities are energies, constraints as written, and the positions and velocities along which forces do work. The
+ * fields hold the largest differences, relative to the terms of each equation. */
 typedef struct hamel_difference_check {
     size_t states;    /* number of the verification's states at which the check was done */
     double motion;    /* d/dt ∂L/∂q' − ∂L/∂q − Q − friction compared with M q'' − Q − F|λ| */
@@ -404,7 +405,7 @@ typedef struct hamel_difference_check {
 typedef struct hamel_verification {
     const hamel_formulation_difference *compared; /* formulations that support the system */
     size_t compared_count;
-    const hamel_formulation_refusal *refused; /* formulations that do not support it */
+    const hamel_formulation_refusal *refused; /* formulations that do not support the system */
     size_t refused_count;
     size_t states;   /* number of states compared: HAMEL_VERIFY_STATES, fewer for a large system */
     size_t singular; /* number of states skipped because accelerations are nearly singular in some formulation */
@@ -419,10 +420,10 @@ enum { HAMEL_VERIFY_STATES = 100 };
  * R_i = Σ λ_c A_ci at random consistent states near the initial values, at times between start and stop. The states are
  * the same in every call. Differences are relative to the terms of the coordinate's equation of motion,
  *     S_i = Σ_j |M_ij q''_j| + |Q_i| + Σ_c |A_ci λ_c|.
- * S_i is at least 1e-4 of the largest S_j, because rounding leaves 1e-13 of S_j and the tolerance is 1e-9. If
+ * S_i is at least 1e-4 of the largest S_j, because rounding leaves errors of 1e-13 S_j and the tolerance is 1e-9. If
  * constraint c determines q''_i from larger accelerations, another lower bound of S_i is
  *     M_ii Σ_j |A_cj q''_j| |A_ci| / max_j |A_cj|².
- * The relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i. If M_ii = 0, the second one is
+ * The relative differences are |ΔR_i| / S_i and |M_ii Δq''_i| / S_i. If M_ii = 0, the second difference is
  * |Δq''_i| / max |q''_j|. Relative differences are at most 1. All formulations use the same derived expressions.
  * Lagrange's equations are therefore also compared with finite differences of the description at some of the states.
  * `limits` apply to each model. On success the caller owns *out and frees it with hamel_verification_free. Returns
@@ -459,11 +460,12 @@ typedef struct hamel_linearization {
 
 /* A configuration in which the system can be at rest, or in which only cyclic coordinates change, at constant rates. */
 typedef struct hamel_equilibrium {
-    const double *q, *v, *lambda; /* n, n, m; v: initial velocities of cyclic coordinates, otherwise 0 */
+    const double *q, *v, *lambda; /* q[n]; v[n]: initial velocities of cyclic coordinates, otherwise 0; lambda[m] */
     bool isolated;           /* no other equilibrium is close, apart from other phases of rotating cyclic coordinates */
     size_t family_dimension; /* 0 if isolated */
-    double accuracy; /* uncertainty of q, relative for values above 1, if forces grow slower than linearly; else 0 */
-    bool determined; /* whether accelerations are unique; if not, the motion cannot be linearized */
+    /* uncertainty of q (relative for values above 1) if forces grow more slowly than the displacement; else 0 */
+    double accuracy;
+    bool determined;           /* whether accelerations are unique; if not, the motion cannot be linearized */
     bool decided, stable;      /* stable: valid if decided; for a family: nearby motion stays near the family */
     const char *decided_by;    /* "eigenvalues", "minimum of the potential", "order 4 of the potential" or NULL */
     const char *reason;        /* why stability is undecided; else NULL */
@@ -568,7 +570,7 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom is −1 before a run */
 size_t hamel_model_bytes(const hamel_model *model);
 size_t hamel_model_warning_count(const hamel_model *model);
-const char *hamel_model_warning(const hamel_model *model, size_t index); /* a warning about the description */
+const char *hamel_model_warning(const hamel_model *model, size_t index); /* returns a warning about the description */
 
 /* Frees the memory that libraries cache for the calling thread between calls. Call it when the thread becomes idle.
  * Results remain valid. */

@@ -367,7 +367,7 @@ static bool prescribes_by_ideal_reactions(const written *w) {
 }
 
 bool print_c(written *w, text_buffer *out) {
-    enum { MOST_UNKNOWNS = 200 }; /* the dense matrix takes 320 kB of the stack */
+    enum { MOST_UNKNOWNS = 200 }; /* chosen: the dense matrix takes 320 kB of the stack */
     if (prescribes_by_ideal_reactions(w))
         return written_cannot(w, "prescribed forces of constraints depend on the reactions of ideal constraints",
                               WRITTEN_AS_TEXT);

@@ -112,8 +112,10 @@ static void latex_node(const written *w, graph_node node, text_buffer *out) {
 }
 
 typedef struct notation {
-    char comment;                                                  /* begins a comment line */
-    const char *before_part, *open, *equals, *next, *last, *close; /* close: after a part; next: between two lines */
+    char comment; /* begins a comment line */
+    /* before_part, open, close: around a part; equals: between the sides; next: between two lines; last: after the last
+     * line */
+    const char *before_part, *open, *equals, *next, *last, *close;
     bool names_lines; /* equations begin with the name of their coordinate or constraint */
     void (*defined)(const written_line *line, text_buffer *out);
     void (*node)(const written *w, graph_node node, text_buffer *out);

@@ -17,7 +17,9 @@
 typedef struct freedoms {
     quasi_velocity *quasi; /* quasi[k] is velocity n + k */
     size_t quasi_count;
-    graph_node *velocity;     /* q' and the quasi-velocities in terms of the free velocities; GRAPH_NONE: free */
+    /* velocity[n + quasi_count]: q' and the quasi-velocities in terms of the free velocities; GRAPH_NONE: the velocity
+     * is free */
+    graph_node *velocity;
     graph_node *acceleration; /* acceleration[n]: q'' in terms of the free velocities and their rates */
     const char **solved_from; /* solved_from[n]: constraint from which a velocity is solved; NULL: no constraint */
     graph_node *symbol;       /* symbols of the free velocities, at most n */
@@ -31,7 +33,8 @@ static size_t all_velocities(const written *w, const freedoms *f) {
     return w->n + (w->system->quasi_count > 0 ? 0 : f->quasi_count);
 }
 
-/* Fills the rows of the constraints that the quasi-velocities along directions do not already satisfy. */
+/* Fills a row for each active constraint that the quasi-velocities along the free directions of constraints do not
+ * already satisfy. */
 static bool fill_constraints(written *w, const freedoms *f, const bool *used, graph_node *table) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -65,7 +68,7 @@ static bool list_quasi(written *w, freedoms *f, bool *used) {
     return done;
 }
 
-/* Substitutes in a row the velocities that the constraints determine. */
+/* Replaces the velocities that the constraints determine by their expressions in `table`, in one row. */
 static void substitute_pivots(written *w, graph_node *row, const graph_node *table, const int *pivots) {
     graph *g = w->system->graph;
     for (size_t c = 0; c < w->m; c++) {
@@ -135,7 +138,8 @@ static void close_velocities(written *w, freedoms *f) {
                 written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count));
 }
 
-/* Lists the velocities that remain free: first velocities along directions, then velocities of coordinates. */
+/* Lists the velocities that remain free: first quasi-velocities along the free directions of constraints, then
+ * velocities of coordinates. */
 static void list_free(written *w, freedoms *f) {
     graph *g = w->system->graph;
     for (size_t k = w->n; k < all_velocities(w, f); k++)
@@ -179,7 +183,7 @@ static bool solve_velocities(written *w, freedoms *f) {
     if (!table || !fill_constraints(w, f, used, table)) return false;
     size_t rank;
     if (!table_rank(g, table, w->m, count, &w->start, &rank, w->memory)) return false;
-    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* further pivots are 0 on the constraints */
+    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* further pivots are 0 where the constraints hold */
                            "some constraints are redundant at the initial state, but not everywhere"))
         return false;
     read_solution(w, f, table, pivots, w->m);
@@ -219,7 +223,8 @@ static bool is_chosen(const written *w, const freedoms *f, size_t k) {
     return w->system->quasi_count == 0 && f->velocity[w->n + k] < 0;
 }
 
-/* Writes the definitions of the velocities along directions, which the description does not define. */
+/* Writes the definitions of the quasi-velocities along the free directions of constraints, which the description does
+ * not contain. */
 static bool chosen_velocities(written *w, const freedoms *f) {
     if (w->system->quasi_count > 0 || f->quasi_count == 0) return true;
     written_begin(w, "velocities along the directions of constraints");

@@ -40,8 +40,8 @@ bool written_eliminate(written *w, graph_node *table, size_t rows, size_t column
 }
 
 /* Arranges a node unless the arranged form is far longer. An arranged form shares fewer subexpressions. A text of LONG
- * symbols and operations has some pages. If the arranged form is longer, its length may be at most TIMES the number of
- * nodes. LONG and TIMES are chosen, not measured. */
+ * symbols and operations fills several pages. If the arranged form is longer, its length may be at most TIMES the
+ * number of nodes. LONG and TIMES are chosen for readability. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 };
     graph *g = w->system->graph;

@@ -67,8 +67,8 @@ typedef struct written {
     size_t divisor_count;
 } written;
 
-/* Upper bound on the coordinates of a system that is solved for velocities symbolically (chosen, not measured). For
- * larger systems an error is reported. */
+/* Upper bound on the coordinates of a system that is solved for velocities symbolically; for larger systems an error is
+ * reported. Chosen: the expressions for more coordinates are too long to read. */
 enum { WRITTEN_SOLVED = 24 };
 
 /* Adds an empty part; the lines that follow belong to it. */

@@ -17,7 +17,7 @@
 
 typedef struct spline {
     const double *x, *y;
-    double *diagonal, *slope; /* `count` each; slope contains the right-hand sides until the system is solved */
+    double *diagonal, *slope; /* `count` each; `slope` contains the right-hand sides until the system is solved */
     size_t count;
 } spline;
 

@@ -28,8 +28,8 @@ static inline size_t congruence_work(const congruence *c) {
 }
 
 /* Sets *M, except M->at, to the pattern of the entries of the lower triangle that can be nonzero, sorted by rows. Sets
- * *places to the indices of these entries sorted by columns, for congruence_evaluate. Allocates both from `memory`.
- * Returns false if out of memory. */
+ * *places to the indices of these entries sorted by columns, for congruence_evaluate. Allocates the arrays of *M and
+ * *places from `memory`. Returns false if out of memory. */
 bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) HAMEL_CHECKED;
 
 /* Writes the entries of M to out[M->count]. */

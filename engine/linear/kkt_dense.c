@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* In the weight of a row of A in the augmented matrix, a mass counts as at least this fraction of the row's largest
- * mass. Masses may differ by a factor of 1/LIGHTEST² before the lighter masses lose digits. A coordinate with M_ii = 0
- * has no other scale. */
+ * mass. Chosen: masses may differ by a factor of 1/LIGHTEST², 1e6, before the lighter masses lose digits. A coordinate
+ * with M_ii = 0 has no other scale. */
 static const double LIGHTEST = 1e-3;
 
 /* Residual of a row of A, relative to its terms, above which the solution is refined. With 40 rows the residual is
@@ -272,7 +272,7 @@ static hamel_status solve_directions(const kkt *k, kkt_dense *d, const double *g
     return status;
 }
 
-/* Sets d->left to r − A x. Returns its largest entry relative to the terms of its row. */
+/* Sets d->left to r − A x. Returns the largest entry of d->left relative to the terms of its row. */
 static double find_left(const kkt *k, kkt_dense *d, const double *r, const double *x) {
     double worst = 0;
     for (size_t c = 0; c < k->k; c++) {

@@ -38,10 +38,10 @@ typedef struct kkt_dense {
     double *S;               /* k × k: factor of YᵀY */
     rank_qr rows;            /* factors of Y, for QR */
     size_t *pivot;           /* n + k, for LU */
-    double *LU, *lu_scale;   /* (n + k)² and n + k, for LU; allocated when first needed */
+    double *LU, *lu_scale;   /* LU: (n + k)²; lu_scale: n + k; allocated when first needed */
     double *entries;         /* matrix entries, for LU */
     double *w, *z, *y, *rho; /* n + k each */
-    double *left, *change;   /* n + k each: residual and correction of the refinement */
+    double *left, *change;   /* n + k each; left: residual of the refinement; change: its correction */
 } kkt_dense;
 
 /* The sparse matrix of KLU and the compliance. */

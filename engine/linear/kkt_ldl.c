@@ -11,7 +11,8 @@
 #include <string.h>
 #include <suitesparse/camd.h>
 
-/* Upper bound on the products per entry of the matrix, and thus on the length of the lists (chosen, not measured). */
+/* Upper bound on the products per entry of the matrix, and thus on the length of the lists. Chosen: the lists take at
+ * most 256 bytes per entry. */
 enum { UPDATES_MOST = 64 };
 /* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some hundred
  * products. Measured: for a full matrix, lists and dense code cost the same at 12 rows. For a tridiagonal matrix of 48
@@ -19,17 +20,17 @@ enum { UPDATES_MOST = 64 };
 enum { LISTED = 2, ALWAYS = 300 };
 struct kkt_ldl {
     arena memory;
-    size_t n, all;         /* numbers of coordinates and of all unknowns */
-    size_t entries, below; /* entries of the lower triangle of M and of A; entries of L below the diagonal */
+    size_t n, all;         /* n: number of coordinates; all: number of all unknowns */
+    size_t entries, below; /* entries: of A and of the lower triangle of M; below: of L below the diagonal */
     size_t updates;        /* number of products that the elimination subtracts */
     int *order;            /* all: a coordinate, or n + index of a selected row */
     int *constraint;       /* all: constraint of each row */
-    int *from, *place;     /* per entry: index in the caller's values, and in `value` */
-    int *start, *row;      /* all + 1, below: columns of L with increasing rows */
+    int *from, *place;     /* per entry; from: index in the caller's values; place: index in `value` */
+    int *start, *row;      /* start[all + 1], row[below]: columns of L with increasing rows */
     int *target;           /* updates: index in `value` from which a product is subtracted */
     double *value;         /* all + below: 1/D and L after factorization */
-    double *z, *before;    /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
-    double margin, least;  /* rank margin; lower bound on the pivots of M, relative to the largest */
+    double *z, *before;    /* all each; z: a solution; before: diagonals of M and of A M⁻¹Aᵀ */
+    double margin, least;  /* margin: rank margin; least: lower bound on the pivots of M, relative to the largest */
 };
 
 /* Work arrays of the construction. */
@@ -270,7 +271,7 @@ bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
     for (size_t e = 0; e < s->entries; e++) value[s->place[e]] = values[s->from[e]];
     if (!factor_mass(s, &target)) return false;
     memcpy(s->before + s->n, value + s->n, (s->all - s->n) * sizeof *value);
-    for (size_t j = s->n; j < s->all; j++) { /* pivot over original entry: the squared sine of the row's angle */
+    for (size_t j = s->n; j < s->all; j++) { /* squared sine of the angle between the row and the rows before it */
         double squared = value[j] / s->before[j];
         s->margin = sqrt(fmax(squared, 0));
         if (!(squared > CHOLESKY_RANK_TOLERANCE)) return false;

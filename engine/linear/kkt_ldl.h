@@ -14,10 +14,10 @@
 typedef struct kkt_ldl kkt_ldl;
 
 typedef struct kkt_ldl_form {
-    size_t n, k;             /* numbers of coordinates and of rows of A */
+    size_t n, k;             /* n: number of coordinates; k: number of rows of A */
     const triplets *entries; /* entries of triplets_add_saddle without W */
     const int *taken;        /* k: constraint of each row */
-    bool diagonal, sparse;   /* M is diagonal; the elimination order is chosen for sparsity */
+    bool diagonal, sparse;   /* diagonal: M is diagonal; sparse: the elimination order is chosen for sparsity */
 } kkt_ldl_form;
 
 /* Creates *out, or sets it to NULL if a dense factorization is faster. Returns HAMEL_OK or HAMEL_NO_MEMORY. */

@@ -8,14 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound on the size of systems that are factored as dense matrices if rows become dependent; 3000² doubles take
- * 72 MB. */
+/* Upper bound on the size of systems that are factored as dense matrices if rows become dependent. Chosen: 3000²
+ * doubles take 72 MB. */
 enum { DENSE_FALLBACK_MAX = 3000 };
 /* The compliance is relative to the smallest row size Σ A_ci²/M_ii. SPREAD bounds this size from below, as a fraction
- * of the largest row size (chosen, not measured). */
+ * of the largest row size. Chosen: COMPLIANCE · SPREAD = 1e-13 is far above the rounding error ε. */
 static const double SPREAD = 1e-3;
-/* The iteration ends when the residual is below this fraction of the right-hand side. A step gains ten digits if rows
- * do not contradict each other. */
+/* The iteration ends when the residual is below this fraction of the right-hand side, some tens of ε. If the equations
+ * are consistent, each step multiplies the residual by about COMPLIANCE = 1e-10. PROXIMAL_STEPS is chosen far above the
+ * two steps that are then needed. */
 static const double PROXIMAL_REST = 1e-14;
 enum { PROXIMAL_STEPS = 40 };
 

@@ -20,9 +20,10 @@ enum { PART_MOST = 256 };
 /* The uncoupled parts of M as consecutive dense blocks. */
 typedef struct parts {
     arena memory;
-    /* n each: at the root of a part, its size and offset; for each coordinate, its place in the part */
+    /* n each. parent: see sparse_block_root; size, offset: size and offset of a part, at its root; place: index of a
+     * coordinate in its part */
     size_t *parent, *size, *place, *offset;
-    double *scale, *block; /* n; all blocks */
+    double *scale, *block; /* scale: n; block: entries of all blocks */
 } parts;
 
 static bool is_dense(const parts *p, size_t root) {

@@ -18,8 +18,8 @@ typedef struct rank_qr {
     size_t n, most, k, rank; /* k: number of loaded rows, at most `most`; n may be lowered before rows are loaded */
     size_t limit;            /* generic rank of the rows; SIZE_MAX if unknown */
     double *QR;              /* n × k */
-    double *scale, *length;  /* k each: scale factor of each row; length of each row after scaling */
-    double *tau, *scratch;   /* min(n, most); 2 most */
+    double *scale, *length;  /* k each; scale: scale factor of each row; length: its length after scaling */
+    double *tau, *scratch;   /* tau: min(n, most); scratch: 2 most */
     double *B, *B_tau;       /* k × rank, if rank < k: QR of Bᵀ = D⁻¹P Rᵀ */
     double *T, *T_tau;       /* n × rank, if rank < k: rotation of Q₁, valid if `turned` */
     bool turned;
@@ -50,7 +50,7 @@ bool rank_qr_factor(rank_qr *s);
 double rank_qr_margin(const rank_qr *s);
 
 /* Solves R₁₁ᵀ z = (Pᵀρ)₁ for ρ = D r; z[rank] are the coordinates of the least-norm solution. Returns the largest
- * residual of the other rows, relative to ρ or 1. */
+ * residual of the redundant rows, relative to ρ or 1. */
 double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z);
 
 /* Computes the least-norm solution x[n] from its coordinates z. */

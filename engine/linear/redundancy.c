@@ -8,8 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double INVOLVED =
-    1e-9; /* parts of a combination below this, relative to the largest, are rounding errors */
+/* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. Chosen as
+ * large as the residual of a dependent row may be (SAMPLED_RANK_TOLERANCE). */
+static const double INVOLVED = 1e-9;
 
 typedef struct term {
     int index; /* column of a row, or pivot of a combination */
@@ -19,7 +20,7 @@ typedef struct term {
 typedef struct pivot {
     size_t row;                  /* constraint */
     int column;                  /* column of the pivot */
-    double value, size;          /* the pivot; the largest entry of the given row */
+    double value, size;          /* value: the pivot; size: the largest entry of the given row */
     size_t entries, entry_count; /* range in `terms` of the reduced row */
     size_t parts, part_count;    /* range in `terms` of the subtracted multiples of earlier pivot rows */
 } pivot;
@@ -27,7 +28,7 @@ typedef struct pivot {
 typedef struct elimination {
     arena *memory; /* arena of the result */
     const sparse_block *A;
-    const double *entry, *usual; /* entries of A; usual lengths of its rows */
+    const double *entry, *usual; /* entry: entries of A; usual: usual lengths of its rows */
     size_t *row_start;           /* entries of A by row: m + 1 */
     pivot *pivots;
     size_t rank;

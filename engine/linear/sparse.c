@@ -99,8 +99,8 @@ static bool create_sparse_arrays(sparse *s) {
     return ARENA_DOUBLES(&s->memory, {&s->value, total}, {&s->scale, n}, {&s->most, n}, {&s->rhs, n}, {&s->x, n});
 }
 
-/* Dense algebra is faster up to 48 rows with any pattern, and for larger matrices if more than a tenth of the entries
- * are nonzero. */
+/* Both bounds are chosen as estimates. Up to 48 rows, the fixed costs of KLU exceed the cost of dense algebra. In
+ * larger matrices, an entry of KLU costs up to ten times as much as an entry of a dense matrix. */
 bool sparse_is_faster(size_t n, size_t count) {
     return n > 48 && (double)count <= 0.1 * (double)n * (double)n;
 }
@@ -179,7 +179,7 @@ static double reciprocal_growth(sparse *s) {
     return known ? s->common.rgrowth : 0;
 }
 
-/* Factors with the pivots of the previous factorization. Returns true if they are still accurate. */
+/* Factors with the pivots of the previous factorization. Returns true if these pivots are still accurate. */
 static bool refactor(sparse *s) {
     if (!klu_refactor(s->start, s->row, s->value, s->symbolic, s->numeric, &s->common)) return false;
     if (s->common.status != KLU_OK || has_bad_pivot(s)) return false;

@@ -66,7 +66,7 @@ typedef struct elimination {
     size_t factor_count, factor_capacity;
     uint32_t *column; /* scratch: entries of the unknown that is being eliminated */
     size_t column_capacity;
-    /* Accuracy measures of the solution; GRAPH_NONE if there are no such pivots. */
+    /* Accuracy measures of the solution; GRAPH_NONE if no pivot contributes. */
     graph_node least, most; /* smallest and largest pivot of a coordinate */
     graph_node excess;      /* least pivot − MASS_PIVOT_KEPT · (diagonal before pivots), or GRAPH_NONE */
     graph_node

@@ -220,7 +220,7 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
-/* Returns the power of the reactions without Aᵀλ: prescribed forces and friction. The prescribed forces C themselves
+/* Returns the power of the reactions other than Aᵀλ: prescribed forces and friction. The prescribed forces C themselves
  * cannot be used, because they contain multipliers of ideal constraints. */
 static graph_node nonideal_power(const hamel_equations *e) {
     hamel_system *s = e->system;

@@ -55,7 +55,7 @@ typedef struct hamel_equations {
     matrix_pattern W;     /* row i, column c: ∂Q_i/∂λ_c if forces contain multipliers */
 
     matrix_pattern A;     /* row c, column i: direction of the reaction of c */
-    matrix_pattern F;     /* row i, column k: force of the k-th friction for each unit of |λ| of its constraint */
+    matrix_pattern F;     /* row i, column k: force of friction k on q_i per unit of |λ| of its constraint */
     graph_node *b;        /* m */
     graph_node *position; /* m: Φ_c of a holonomic constraint, GRAPH_NONE otherwise */
     graph_node *velocity; /* m: dΦ_c/dt or f_c; GRAPH_NONE for an acceleration constraint */
@@ -137,8 +137,8 @@ bool energies_inertia_is_constant(const hamel_system *s, const graph_node *inert
 graph_node energies_kinetic_of_particle(hamel_system *s, const system_particle *p, int component);
 graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r);
 
-/* The first function returns the term of S for a rotation. The second returns the *count other terms of S, or NULL if
- * out of memory. Parts of S without accelerations are omitted. */
+/* The first function returns the term of S for a rotation. The second function returns the other *count terms of S, or
+ * NULL if out of memory. Parts of S without accelerations are omitted. */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 

@@ -1,15 +1,15 @@
 /* extended_system.c — builds and eliminates the extended system of the energies.
  *
- * Unknowns are the sums in T and the constraints that are affine in the velocities. A sum that only one other sum
- * contains is merged into the other sum, up to OPERANDS_MOST operands. Without this bound, a chain with one mass at its
- * tip would give one full row. For other systems, bounds from 3 to 8 change the number of products by less than 10 %.
+ * Unknowns are the sums in T and the constraints that are affine in the velocities. If a sum is an operand of only one
+ * other sum, the two are merged, up to OPERANDS_MOST operands. Without this bound, a chain with one mass at its tip
+ * would give one full row. For other systems, bounds from 3 to 8 change the number of products by less than 10 %.
  *
  * The next coordinate is the one with the smallest cone. The cone of an unknown is the set of remaining sums that
  * contain it, directly or indirectly. Candidates enter a window in the order of their level, the length of the longest
  * chain of sums that contain each other. A candidate whose cone is much larger than the smallest leaves the window for
- * some steps. For bodies in space, fill-in grows with their number N under minimum degree, or if the initial cones fix
- * the order. A constraint is a pivot once its own row contains no remaining coordinate. N loops in series then need N
- * times the products of one loop, without fill-in. */
+ * some steps. For N bodies in space, fill-in grows with N if the order is that of minimum degree or of the initial
+ * cones. A constraint is a pivot once its own row contains no remaining coordinate. N loops in series then need N times
+ * the products of one loop, without fill-in. */
 #include "engine/mechanics/extended_system.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ typedef struct part {
     bool needed;    /* whether the node is affine and part of a product or a rate */
     uint32_t uses;  /* sums that contain the node or a multiple of it; at least 2 for an operand of a product or rate */
     graph_node coefficient;  /* coefficient of a quadratic node in T, or GRAPH_NONE */
-    elimination_factor link; /* a needed node is link.node · unknown + (free of velocities) */
+    elimination_factor link; /* value of a needed node: link.node · unknown + terms without velocities */
 } part;
 
 typedef struct product {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { DENSE_MOST = 500 }; /* coordinates: a dense matrix then takes 2 MB (chosen, not measured) */
+enum { DENSE_MOST = 500 }; /* number of coordinates; chosen: a dense matrix then takes 2 MB */
 
 /* The explicit equation of motion of constrained systems:
  *

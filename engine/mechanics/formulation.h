@@ -21,7 +21,7 @@ typedef enum variables_kind {
     VARIABLES_NONCYCLIC /* q' of the coordinates that are not cyclic; the momenta of cyclic coordinates are constant */
 } variables_kind;
 
-/* Properties of systems that not every formulation supports, with the reason in messages. */
+/* Properties of systems that not every formulation supports, each with the reason that error messages give. */
 #define FORMULATION_NEED_LIST(X)                                                                 \
     X(LAGRANGIAN, "it is given by a lagrangian, which does not separate masses from potentials") \
     X(ACCELERATION_ENERGY, "it is given by an acceleration energy, not by a kinetic energy")     \
@@ -65,7 +65,7 @@ const formulation *formulation_at(size_t index); /* NULL if index is too large *
 const formulation *formulation_named(const char *name);
 
 /* Returns HAMEL_OK if `f` supports the system. Otherwise adds an error with the reason and the names of the
- * formulations that support it. */
+ * formulations that support the system. */
 hamel_status formulation_serves(const formulation *f, hamel_system *s) HAMEL_CHECKED;
 
 /* Adds the error of a formulation that rejects a system for a reason that formulation_serves does not check. */

@@ -69,9 +69,9 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *
  * If |w| is much larger than |D|, u is w/|w|. At the start of a slip, w = 0 and u is D/|D|. At the end of a slip, w
- * passes through 0 along D and u stays D/|D|. A step can therefore pass the instant of rest, as it can in the plane
- * with a held sign. r·D > 0 always. If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0 and is negligible
- * against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
+ * passes through 0 along D and u stays D/|D|. A step can therefore pass the instant of rest, as in the plane, where the
+ * sign of the slip is held. r·D > 0 always. If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0 and is
+ * negligible against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
 static void hold_direction(hamel_equations *e, const system_friction *f, graph_node u[3]) {
     graph *g = e->system->graph;
     graph_node D[3], r[3];

@@ -12,7 +12,8 @@ typedef struct generalized_force {
     int32_t coordinate;
     graph_node node;
     int32_t friction; /* index of the friction in the system, or −1 */
-    bool prescribed;  /* whether a nonideal constraint prescribes the force; multipliers in `node` are then ideal */
+    /* whether a nonideal constraint prescribes the force; `node` then contains multipliers of ideal constraints only */
+    bool prescribed;
 } generalized_force;
 
 /* Lists the forces of derived equations in `memory`, in the order of the description, without zero forces. Returns

@@ -155,7 +155,7 @@ static bool add_given_forces(hamel_equations *e) {
             if (!e->nonideal && !(e->nonideal = node_array(s, e->n))) return false;
             e->nonideal[i] = s->coordinates[i].nonideal;
             e->residual[i] =
-                graph_sub(g, e->residual[i], e->nonideal[i]); /* Newton matrix: ideal reactions are constant */
+                graph_sub(g, e->residual[i], e->nonideal[i]); /* the Newton matrix treats ideal reactions as constant */
         }
         count = node_support(s, e->given[i], SYMBOL_MULTIPLIER, &list);
         for (size_t k = 0; k < count; k++) {

@@ -197,7 +197,8 @@ static double point_of(const graph_table *t, ptrdiff_t i) {
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* If no run holds the direction, the direction is the slip itself, scaled to a size that friction.c treats as zero. */
+/* If no run holds the direction, the direction is the slip itself times this factor. Chosen far below 1, so that the
+ * direction is negligible next to the slip (friction.c). */
 static const double DIRECTION_SCALE = 1e-8;
 
 double nonsmooth_branch(const system_nonsmooth *w, double z) {

@@ -90,7 +90,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     }
 }
 
-/* An expression and its reference value have the same unit. */
+/* Checks that each expression has the unit of the values and tolerances with which it is compared. */
 static void check_units(hamel_system *s, const hamel_observed *o) {
     const hamel_description *d = s->description;
     for (size_t i = 0; i < d->check_count; i++) {

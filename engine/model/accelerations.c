@@ -27,8 +27,8 @@ enum { PRODUCTS_MOST = 1000, PRODUCTS_OF_UNKNOWN = 8, DIVISION = 4 };
 
 /* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. The system is used if
  * its factorization needs at most (entries of M) · n / EXTENDED_GAIN products. If M is full, with n²/2 entries, this
- * bound is 3/8 of the n³/6 products that factoring M takes. EXTENDED_ENTRIES and EXTENDED_GAIN are chosen, not
- * measured. */
+ * bound is 3/8 of the n³/6 products that factoring M takes. EXTENDED_GAIN is chosen for this clear gain, and
+ * EXTENDED_ENTRIES because an M with shorter rows is sparse. */
 enum { EXTENDED_ENTRIES = 8, EXTENDED_GAIN = 8 };
 
 /* Priority queue of the unknowns that can be eliminated next, cheapest first. */
@@ -189,7 +189,8 @@ hamel_status model_compile_accelerations(hamel_model *model, const hamel_equatio
     const size_t all = model->n + model->m, given = model->dynamics.M.count + model->dynamics.A.count;
     const size_t products_most = PRODUCTS_MOST + PRODUCTS_OF_UNKNOWN * all, extended = extended_products(model);
     graph *g = model->system->graph;
-    size_t nodes_most = 8 * (products_most + given + all); /* bound on the nodes created */
+    /* Upper bound on the nodes created; 8 is chosen four times as large as the two nodes of a product and a subtraction. */
+    size_t nodes_most = 8 * (products_most + given + all);
     elimination x;
     hamel_status status = HAMEL_OK;
     uint32_t first_constraint = (uint32_t)model->n;
