@@ -99,8 +99,8 @@ static bool create_sparse_arrays(sparse *s) {
     return ARENA_DOUBLES(&s->memory, {&s->value, total}, {&s->scale, n}, {&s->most, n}, {&s->rhs, n}, {&s->x, n});
 }
 
-/* Both bounds are chosen as estimates. Up to 48 rows, the fixed costs of KLU exceed the cost of dense algebra. In
- * larger matrices, an entry of KLU costs up to ten times as much as an entry of a dense matrix. */
+/* Both bounds are chosen as estimates: up to 48 rows, the fixed costs of KLU are assumed to exceed the cost of dense
+ * algebra. In larger matrices, an entry is assumed to cost ten times as much with KLU. */
 bool sparse_is_faster(size_t n, size_t count) {
     return n > 48 && (double)count <= 0.1 * (double)n * (double)n;
 }

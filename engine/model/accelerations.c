@@ -189,7 +189,7 @@ hamel_status model_compile_accelerations(hamel_model *model, const hamel_equatio
     const size_t all = model->n + model->m, given = model->dynamics.M.count + model->dynamics.A.count;
     const size_t products_most = PRODUCTS_MOST + PRODUCTS_OF_UNKNOWN * all, extended = extended_products(model);
     graph *g = model->system->graph;
-    /* Upper bound on the nodes created; 8 is chosen four times as large as the two nodes of a product and a subtraction. */
+    /* Upper bound on the nodes created. 8 is chosen: four times the two nodes of a product and its subtraction. */
     size_t nodes_most = 8 * (products_most + given + all);
     elimination x;
     hamel_status status = HAMEL_OK;

@@ -66,8 +66,9 @@ typedef struct model_sensitivities {
     double *u0;          /* count × quasi.count: derivatives of the initial values of quasi-velocities */
     size_t output_count; /* number of differentiated outputs: all outputs except those of the scene */
     size_t column_count; /* columns for each input: n for q, n for q', then outputs */
-    bool unique_only;    /* true if derivatives of multipliers are needed, which redundant constraints exclude */
-    bool needs_ideal;    /* true if ideal reactions must be separated from all other reactions */
+    /* true if derivatives of multipliers are needed; they do not exist if constraints are redundant */
+    bool unique_only;
+    bool needs_ideal; /* true if ideal reactions must be separated from all other reactions */
 } model_sensitivities;
 
 /* A function that must be continuous because it is differentiated along the motion. */
@@ -85,8 +86,9 @@ typedef struct model_event {
     bool has_bend; /* true if the second rate is known: the rate contains no accelerations */
     bool contact;  /* whether impulses or assignments of the event change the rate of its root function */
     size_t set_count;
-    const int32_t *targets;        /* set_count targets: i for q_i, n + i for q'_i */
-    size_t at_set, at_restitution; /* offsets in the outputs of `jumps`: set_count values, impulse_count restitutions */
+    const int32_t *targets; /* set_count targets: i for q_i, n + i for q'_i */
+    /* offsets in the outputs of `jumps`; at_set: set_count values; at_restitution: impulse_count restitutions */
+    size_t at_set, at_restitution;
     size_t impulse_count;
     const int32_t *impulses; /* constraints that act impulsively */
     bool named_gain;         /* whether the system's warnings already name a restitution above 1 */
@@ -99,20 +101,21 @@ static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
-/* A slip along a surface: one speed in the plane, several components in space. Its frictions stick while the slip is
- * 0. */
+/* The slip velocity of a contact along a surface: one speed in the plane, several components in space. The contact
+ * sticks while the slip is 0. */
 typedef struct model_slip {
-    size_t row, parts; /* first row and number of the constraints that hold the slip at 0; only independent rows act */
+    /* row: first constraint that holds the slip at 0; parts: number of these constraints; only independent rows act */
+    size_t row, parts;
     size_t nonsmooth[3]; /* nonsmooth operators whose branches represent the slip direction */
-    size_t first, last;  /* range of its frictions in slip_frictions */
+    size_t first, last;  /* range of the frictions of the contact in slip_frictions */
     size_t at_facing; /* if parts > 1: offset of the unit normal, in the axes of the slip, in the outputs of `bounds` */
 } model_slip;
 
 /* The programs of the equations of motion, with the offsets of their outputs. */
 typedef struct model_dynamics {
-    /* One program of (t, q, q') computes M, A, W, F, Q, b, ψ (velocity level) and Φ (position level). The fields are
-     * the offsets of these outputs. ψ is 0 for acceleration constraints. Φ is 0 for all constraints that are not
-     * holonomic. */
+    /* One program of (t, q, q') computes M, A, W, F, Q, b, ψ (velocity level) and Φ (position level). The fields from M
+     * to at_position contain the offsets of these outputs. ψ is 0 for acceleration constraints. Φ is 0 for all
+     * constraints that are not holonomic. */
     struct program *program;
     sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
     size_t at_Q, at_b, at_velocity, at_position, count;
@@ -121,7 +124,7 @@ typedef struct model_dynamics {
     const congruence *mass;
     uint32_t *mass_places;
     size_t at_mass, value_count; /* value_count: `count` outputs, then M if `mass` is not NULL */
-    const graph_node *nodes;     /* count: nodes of the program's outputs */
+    const graph_node *nodes;     /* nodes[count] of the program's outputs */
     /* In formulations in quasi-velocities, the program also computes C and the part of du/dt without accelerations. */
     sparse_block C; /* quasi-velocities × n */
     size_t at_quasi_bias;
@@ -139,7 +142,7 @@ typedef struct model_dynamics {
     struct program *energy_rate;   /* dh/dt of (t, q, q', λ, nonideal reactions); NULL if it is identically 0 */
 } model_dynamics;
 
-/* Friction, and the slips at which it can stick. */
+/* Coulomb friction, and the slip velocities that it can hold at 0 (sticking). */
 typedef struct model_friction {
     size_t count;
     int *constraint; /* column of F → constraint whose multiplier is the normal force */
@@ -184,7 +187,8 @@ typedef struct model_continuity {
  * order. */
 typedef struct model_observation {
     struct program *program;
-    size_t output_count, invariant_count, check_count, count; /* outputs: quasi-velocities first */
+    /* output_count includes the quasi-velocities, which come first */
+    size_t output_count, invariant_count, check_count, count;
     bool needs_free;       /* whether observed expressions or events contain free accelerations */
     const char **pointers; /* JSON Pointer of each observed expression */
     model_invariant *invariants;

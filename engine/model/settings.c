@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Defaults, chosen as is usual for ODE solvers, and an upper bound that keeps row counts within the range of size_t. */
 static const double RTOL_DEFAULT = 1e-6, ATOL_DEFAULT = 1e-9, STEPS_DEFAULT = 1e6, ROWS_MOST = 1e18;
 enum { SAMPLES_DEFAULT = 101 };
 
@@ -103,7 +104,7 @@ static void resolve_rows(hamel_system *s, const hamel_simulation *in, model_sett
         if (!time_of(s, &in->step, &out->step)) return;
         require(s, out->step > 0, &in->step, "step must be greater than 0");
         if (!(out->step > 0)) return;
-        /* no extra row if the remainder is a rounding error */
+        /* A remainder below 1e-9 steps is a rounding error and gets no row. */
         double count = floor((out->stop - out->start) / out->step * (1 + 1e-12)) + 1;
         if (out->start + (count - 1) * out->step < out->stop - 1e-9 * out->step) count++;
         out->row_count = (size_t)fmin(count, ROWS_MOST);

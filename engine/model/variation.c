@@ -16,7 +16,7 @@ typedef enum variation_kind {
     VARY_SIGN
 } variation_kind;
 
-/* A step sets value `index` of its kind to the output of its program. Without a program, the step sets it to the value
+/* A step sets value `index` of its kind to the output of its program. If the program is NULL, the step copies the value
  * of a target. */
 typedef struct variation_step {
     variation_kind kind;

@@ -66,7 +66,8 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
 /* Applies the impulse of the current event to s. k->velocities must be factored at the velocities before the impulse,
  * which change by at->change. */
 typedef struct sensitivities_impulse {
-    const double *restitutions, *change, *multipliers; /* one per impulse of the event; n; m */
+    /* restitutions: one per impulse of the event; change[n]; multipliers[m] */
+    const double *restitutions, *change, *multipliers;
 } sensitivities_impulse;
 hamel_status sensitivities_strike(sensitivities *w, const model_event *event, const sensitivities_impulse *at,
                                   double *const *s) HAMEL_CHECKED;

@@ -20,14 +20,14 @@ struct sensitivities {
     double time_seeds[SENSITIVITY_LANES];
     double *residual, *dynamics_tangents, *observed; /* tangents: outputs × lanes */
     double *residual_work, *tangent_work;            /* workspaces of the residual program and of all tangents */
-    double *a, *lambda;                              /* n, m: accelerations and multipliers of the state */
-    double *free_a, *free_lambda;                    /* n, m: solution for ideal constraints alone, if needs_ideal */
+    double *a, *lambda;                              /* a[n], lambda[m]: accelerations and multipliers of the state */
+    double *free_a, *free_lambda;                    /* the same for ideal constraints alone, if needs_ideal */
     double *g, *r, *x, *mu;                          /* g, x: n; r, mu: m; right-hand sides and solutions */
-    double *given, *given_rates;                     /* n: original velocities; n per input: their derivatives */
-    double *mass, *mass_rates;                       /* M at the original state; its derivatives for each input */
-    double *step;                                    /* n: step from the original values to the consistent values */
-    double *at_rest;                                 /* n: zeros */
-    double *quasi_work, *quasi_tangents; /* workspace of model->quasi.program; tangents of its outputs × lanes */
+    double *given, *given_rates; /* given[n]: original velocities; given_rates: their derivatives, n per input */
+    double *mass, *mass_rates;   /* mass: M at the original state; mass_rates: its derivatives for each input */
+    double *step;                /* n: step from the original values to the consistent values */
+    double *at_rest;             /* n: zeros */
+    double *quasi_work, *quasi_tangents; /* for model->quasi.program: workspace, and tangents of outputs × lanes */
     struct sensitivities_jump *jump;     /* NULL: no events (sensitivities_jump.c) */
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* If the values that an event sets violate a scaled constraint by more than this, the run fails; projection removes a
- * smaller violation. The value is chosen, not measured. */
+ * smaller violation. Chosen equal to INITIAL_MISS (tolerances.h): users write values with six significant digits. */
 static const double MISS = 1e-6;
 /* If EVENTS_RECENT events happen within this part of the time span, the run fails. At that rate a whole run would have
  * 1e8 events, far more than steps. More frequent events accumulate at one instant (Zeno), or are due to rounding at
@@ -18,7 +18,9 @@ static const double ZENO_PART = 1e-6;
 /* Bound on events at one time: TOGETHER, plus TOGETHER_PAIRS for each pair of events. n touching balls of equal mass
  * collide n² / 2 times. Other masses and losses need more. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
-static const double GAIN_ROUNDING = 1e-10; /* rounding of the energy gain, relative to its terms, which cancel */
+/* An energy gain below this fraction of its terms, which cancel, is treated as a rounding error. Chosen far above the
+ * rounding errors of the terms. */
+static const double GAIN_ROUNDING = 1e-10;
 
 bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive) {
     const hamel_model *model = k->model;
@@ -154,12 +156,13 @@ static hamel_status solve_impulses(events *e, const model_event *event, double t
     status = kkt_factor(k->velocities, k->values);
     if (status == HAMEL_OK) status = kkt_solve(k->velocities, NULL, target, JUMP_CONTRADICTION, change, multipliers);
     if (status == HAMEL_INCOMPATIBLE) {
-        (void)hamel_fail(error, HAMEL_INTEGRATION, e->model->system->constraints[event->impulses[0]].pointer, 0,
-                         event->impulse_count == 1
-                             ? "at t = %.9g the active constraints do not let this impulse change any velocity"
-                             : "at t = %.9g the active constraints do not let these impulses give the velocities that "
-                               "their restitutions require",
-                         t);
+        (void)hamel_fail(
+            error, HAMEL_INTEGRATION, e->model->system->constraints[event->impulses[0]].pointer, 0,
+            event->impulse_count == 1
+                ? "at t = %.9g the active constraints prevent this impulse from changing any velocity"
+                : "at t = %.9g the active constraints prevent the velocities that the restitutions of these "
+                  "impulses require",
+            t);
         hamel_suggest(error,
                       "deactivate a constraint in the event, so that the constraint of the impulse is not redundant");
         return HAMEL_INTEGRATION;

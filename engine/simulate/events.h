@@ -14,7 +14,7 @@ typedef struct events {
     dynamics *dynamics;
     uncertainty jumps; /* error bounds of the program `jumps`; its first outputs are the rates of the root functions */
     double *values;    /* jump_count: outputs of the program `jumps` */
-    double *bends, *bend_slack; /* jump_count each: second rates of the root functions (motion_state) */
+    double *bends, *bend_slack; /* jump_count each: `bends` and `bend_slack` of a motion_state (uncertainty.h) */
     double *before;             /* per event: rate of its root function when that function last crossed zero */
     double *impulses;           /* m: multipliers of the impulses of the event applied last */
     double *scratch;            /* n + 2m for impulses, then 3n + count for impact_order.c */
@@ -49,8 +49,9 @@ void events_bend(events *e, const motion_state *at);
  *   - impulses add energy although no restitution is above 1 */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
-/* Records that root function i passed zero at t. An index from the number of events on refers to a branch. If roots are
- * so frequent that the run would not end (Zeno), returns HAMEL_INTEGRATION with an error. */
+/* Records that root function i passed zero at t. If i is not less than the number of events, the root belongs to a
+ * nonsmooth operator. If roots are so frequent that the run would not end (Zeno), returns HAMEL_INTEGRATION with an
+ * error. */
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
 
 /* Adds an error: event i happened at `since` and would happen again at t, too soon to be resolved. */

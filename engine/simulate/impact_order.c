@@ -10,8 +10,9 @@
 /* At most ROUNDS + ROUNDS_EACH · contacts rounds are followed. Inelastic chains converge by a digit every few rounds,
  * and Galperin's billiard (a mass ratio of 10,000 and a wall) needs 314. */
 static const size_t ROUNDS = 500, ROUNDS_EACH = 50;
-/* If final velocities differ by fewer tolerances than this, they are treated as equal. Impacts end when no contact
- * closes faster than a thousandth of the uncertainty of its rate. */
+/* If final velocities differ by fewer tolerances than this, they are treated as equal, because a state may have such an
+ * error (STATE_UNCERTAINTY). Impacts end when no contact closes faster than a thousandth of the uncertainty of its
+ * rate. */
 static const double DIFFERENT = 10;
 
 typedef struct trial {

@@ -13,24 +13,31 @@
  * negative real axis, so larger values shorten the steps. Measured on pendulums over 1,000 s: values from 0.005 to 0.05
  * keep the drift at the tolerance. */
 static const double STABILIZATION = 0.02;
-/* Factor on tolerances for BDF near singular configurations. Rounding in the accelerations grows there, and with
- * tolerances below the rounding error steps would shrink without end. */
+/* Safety factor on the tolerances of BDF near singular configurations, chosen far larger than the usual 0.003. Rounding
+ * errors of the accelerations grow there. With tolerances below the rounding errors, steps would shrink without end. */
 static const double SAFETY_NEAR_SINGULARITY = 0.1;
-/* First step of collocation, relative to the last step of a Runge–Kutta and of a multistep method; chosen. */
+/* First step of collocation, relative to the last step: LONGER after a Runge–Kutta method, MUCH_LONGER after a
+ * multistep method. Chosen: ten Gauss points resolve a longer step, and the error test shortens a step that is too
+ * long. */
 static const double LONGER = 2, MUCH_LONGER = 20;
-static const double LEFT = 0.15; /* part of the largest margin above which the suspended method resumes */
-/* Number of steps between two checks for stiffness; number of steps until a method reaches its order and step size. */
+/* Part of the largest margin above which the suspended method resumes. Chosen above 0.1, at which collocation starts,
+ * so that the methods do not alternate. */
+static const double LEFT = 0.15;
+/* STIFF_WINDOW: number of steps between two checks for stiffness. SETTLED: number of steps until a method is assumed to
+ * have reached its order and step size. Both are chosen; they only need to be small compared with a run. */
 enum { STIFF_WINDOW = 50, SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
- * indicate a singularity ahead. After failures for other reasons the next few steps grow again. Near a singular
- * configuration more short steps are normal. These values are chosen, not measured. */
+ * indicate a singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is
+ * chosen above a few steps. Near a singular configuration more short steps are normal, so SHRUNK_STEPS_NEAR is chosen
+ * larger. */
 static const double SHRUNK = 0.05, DECAY = 0.02;
 enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
 
 /* Bits of the methods used so far: `auto` uses each method at most once, in this order. */
 enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 
-/* If more consecutive steps than this are all shorter than INSTANT, the integration fails. */
+/* If more consecutive steps than this are all shorter than INSTANT, the integration fails. Chosen: such steps together
+ * cover less than 1e-10 of the span. */
 enum { CREEP_STEPS = 1000 };
 
 /* Bound on consecutive collocation steps: a sharp turn near a singular configuration takes a hundred. */
@@ -125,8 +132,8 @@ static bool needs_multipliers(const integrator *w) {
 }
 
 /* At equal error the Runge–Kutta method takes half the time of Adams in the median of the examples. The Runge–Kutta
- * method rarely takes more time than Adams (tests/bench/bench_methods.c). With thousands of coordinates both take the
- * same time. */
+ * method rarely takes more time than Adams (tests/bench/bench_methods.c). With thousands of coordinates the two methods
+ * take the same time. */
 static const stepper_kind *first_method(const hamel_model *model) {
     static const stepper_kind *const given[] = {[HAMEL_METHOD_AUTO] = NULL,
                                                 [HAMEL_METHOD_BDF] = &stepper_bdf,
@@ -285,9 +292,9 @@ static bool looks_stiff(integrator *w) {
     return signs >= w->kind->stiff_of_many;
 }
 
-/* Near a singular configuration reactions grow without bound off the constraints, and the fixed-point iteration of
- * Adams converges in ever shorter steps only. BDF uses Newton's method and projects each state, so BDF can pass the
- * configuration. */
+/* Near a singular configuration, reactions grow without bound at states that violate the constraints. The fixed-point
+ * iteration of Adams then converges in ever shorter steps only. BDF uses Newton's method and projects each state, so
+ * BDF can pass the configuration. */
 static bool approaches_singularity(integrator *w) {
     if (!w->may_change || w->model->m == 0 || w->suspended) return false;
     double h = w->stepper->last;
@@ -391,7 +398,7 @@ static bool is_at_end(integrator *w) {
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
     if (w->dynamics->motion.basis)
-        w->margin = dynamics_margin(w->dynamics); /* once a step, because this is too slow for each evaluation */
+        w->margin = dynamics_margin(w->dynamics); /* called once a step, because each call costs a factorization */
     w->least_margin = fmin(w->least_margin, w->margin);
     w->largest_margin = fmax(w->largest_margin, w->margin);
     size_t rank = singularity_rank(w);

@@ -31,9 +31,9 @@ struct integrator {
     const hamel_model *model;
     dynamics *dynamics;
     integrator_options options;
-    double t, previous; /* end and start of the last step */
+    double t, previous; /* t: end of the last step; previous: its start */
     long steps;         /* number of steps since integrator_create */
-    double *y, *dense;  /* state after the last step; scratch for dense output */
+    double *y, *dense;  /* y: state after the last step; dense: scratch for dense output */
     double *velocity;   /* n: q' at the state evaluated last */
 
     /* The current method. */
@@ -45,20 +45,23 @@ struct integrator {
     stepper_counts before; /* counts of the previous methods */
     unsigned used;         /* USED_ bits of the methods used so far */
     bool may_change;
-    double safety;                              /* factor on tolerances */
-    double rtol, atol_factor;                   /* rtol that the method uses; factor on atol */
-    double alpha, beta;                         /* current stabilization constants */
-    double forward_rate;                        /* separate stabilization rate of the sensitivities, or 0 */
-    long since_start, tiny_steps, shrunk_steps; /* steps since the method started; consecutive tiny and shrunk steps */
-    double longest;                             /* longest step, decaying by DECAY each step */
-    long window_steps, window_stiff, window_evaluations; /* counts at the start of a stiffness window */
+    double safety; /* factor on tolerances */
+    /* rtol: the value that the method uses; atol_factor: factor on atol */
+    double rtol, atol_factor;
+    double alpha, beta;  /* current stabilization constants */
+    double forward_rate; /* separate stabilization rate of the sensitivities, or 0 */
+    /* since_start: steps since the method started; tiny_steps: consecutive steps shorter than INSTANT; shrunk_steps:
+     * consecutive steps shorter than a fixed part of `longest` */
+    long since_start, tiny_steps, shrunk_steps;
+    double longest;                                      /* longest step, decaying by DECAY each step */
+    long window_steps, window_stiff, window_evaluations; /* counts at the last check for stiffness */
     long failed_evaluations; /* number of evaluations that were not finite and therefore do not indicate stiffness */
 
     /* The integrated state. */
     forward *forward; /* NULL without sensitivities */
     variables *variables;
     bool plain;            /* whether w = q' */
-    size_t n, state_count; /* lengths of q and of (q, w) */
+    size_t n, state_count; /* n: length of q; state_count: length of (q, w) */
     double *atol;          /* state_count: tolerances of (q, w) */
     double *scratch;       /* 2n, for projections */
     double *acceleration, *lambda;

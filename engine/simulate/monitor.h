@@ -5,12 +5,13 @@
 
 typedef struct monitor {
     hamel_summary *summary;
-    double initial_energy;            /* Jacobi integral at the initial state; NAN before the first state */
-    size_t settled_rank, latest_rank; /* rank of A last found twice in a row; rank at the state evaluated last */
-    double *gradients;                /* A at the state evaluated last; NULL if A does not depend on velocities */
-    double *steepest;                 /* per constraint: largest norm of its row of A so far; used with `gradients` */
-    const char *reversed;             /* constraint whose gradient reversed near zero; NULL if there is none */
-    double reversed_at;               /* time of that reversal */
+    double initial_energy; /* Jacobi integral at the initial state; NAN before the first state */
+    /* settled_rank: rank of A last found twice in a row; latest_rank: rank at the state evaluated last */
+    size_t settled_rank, latest_rank;
+    double *gradients;    /* A at the state evaluated last; NULL if A does not depend on velocities */
+    double *steepest;     /* per constraint: largest norm of its row of A so far; used with `gradients` */
+    const char *reversed; /* constraint whose gradient reversed near zero; NULL if there is none */
+    double reversed_at;   /* time of that reversal */
 } monitor;
 
 /* Allocates arrays in the summary, which owns them, and sets names. Scratch is allocated in `memory`. Returns false if out of

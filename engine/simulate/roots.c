@@ -6,13 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* A step is searched in PARTS intervals, or in EXPENSIVE_PARTS if a value needs accelerations; both are chosen.
- * DIP_STEPS bounds the iterations for the minimum of a function between three samples. BRACKET_STEPS bounds the
- * iterations that narrow a bracket; every eighth iteration halves it. */
+/* A step is searched in PARTS intervals, or in EXPENSIVE_PARTS if a value needs accelerations. Both are chosen small,
+ * because find_dip finds pairs of roots between two samples. DIP_STEPS bounds the iterations for the minimum of a
+ * function between three samples. BRACKET_STEPS bounds the iterations that narrow a bracket; every eighth iteration
+ * halves it. */
 enum { PARTS = 4, EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
  * extrapolation error of the force exceeds ERROR_MOST, and doubled if the error is below ERROR_LEAST. A step has at
- * most INTERVALS intervals. All values are chosen, not measured. */
+ * most INTERVALS intervals. All values are chosen. They bound the cost of the samples and the duration of a change of
+ * the forces that the search detects. */
 static const double FIRST_INTERVAL = 1e-6, ERROR_MOST = 0.2, ERROR_LEAST = 0.05, INTERVALS = 10;
 
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
@@ -114,7 +116,8 @@ void roots_again(roots *w) {
     w->older_time = NAN;
 }
 
-/* Returns true if `value` is not on the side of function i. At its zero, the value must also exceed the noise. */
+/* Returns true if `value` is not on the side of function i. If the function is at its zero, the value must also exceed
+ * the noise. */
 static bool left_side(const roots *w, size_t i, double value) {
     return w->of[i].side != 0 && (w->of[i].touching ? roots_sign(value) == -w->of[i].side && fabs(value) > w->noise[i]
                                                     : roots_sign(value) != w->of[i].side);
@@ -225,8 +228,8 @@ static hamel_status find_dip(roots *w, integrator *steps, double a, double b, do
     return HAMEL_OK;
 }
 
-/* Returns true if two roots were skipped: a function that was at its zero is not on the side that its rate
- * indicated. */
+/* Returns true if a function passed two roots that the search skipped: at the beginning the function was at its zero,
+ * and later it is not on the side that its rate indicated. */
 static bool has_missed(roots *w, const integrator *steps, double start) {
     bool any = false;
     if (steps->previous != start) return false;

@@ -17,7 +17,8 @@
 
 /* One function f of the state. Other modules read `passed`, `from_zero` and `unnoticed` only. */
 typedef struct root {
-    /* −1, 1, or 0 if the side is undetermined until f moves away from 0; start_side: the side when the search began */
+    /* side: −1, 1, or 0 if the side is undetermined until f moves away from 0; start_side: side when the search
+     * began */
     int side, start_side;
     bool touching, start_touching; /* whether f has been at its zero since the search began */
     bool passed; /* whether f left its side at roots.t with an event or change of branch, or two roots were skipped */
@@ -29,9 +30,12 @@ typedef struct root {
     bool stopped;        /* whether the event has made the rate of f 0 */
     bool stuck;          /* whether the event has left the contact closed, at rest and under load */
     bool held;           /* whether active constraints that the event uses hold f at its zero */
-    bool released;       /* whether the event has deactivated such a constraint, and f has not moved away since */
-    bool undecided;      /* whether f leaves its zero, but the event has no direction */
-    bool unnoticed;      /* whether f initially leaves its zero without the event, or is beyond its zero at a contact */
+    /* whether the event has deactivated a constraint that held f at its zero, and f has not moved away since */
+    bool released;
+    bool undecided; /* whether f leaves its zero, but the event has no direction */
+    /* whether f initially leaves its zero without the event, or has initially crossed the zero at which its contact
+     * closes */
+    bool unnoticed;
 } root;
 
 typedef struct roots {
@@ -42,7 +46,7 @@ typedef struct roots {
     double t; /* time at which the search began, or the root found last */
     root *of;
     bool begun;
-    double *noise, *last_noise; /* uncertainty of values of functions at their zero, now and after the last search */
+    double *noise, *last_noise; /* uncertainty of functions at their zero: now, and after the last search */
     double *slack;              /* rates up to this size are treated as 0 */
     double *first;              /* values when the search began */
     double *low, *high;         /* values at both ends of the interval that is searched */

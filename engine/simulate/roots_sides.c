@@ -9,7 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double EXACT = 1e-3; /* factor on STATE_UNCERTAINTY for initial values, which are specified or projected */
+/* Factor on STATE_UNCERTAINTY at the start. Chosen far below 1, because initial values are specified or projected, not
+ * integrated. */
+static const double EXACT = 1e-3;
 /* If an event stops the function of its contact, rounding may leave this part of the previous rate. In a contact that
  * slides a million times faster than it closes, the rate loses six of sixteen digits; two more digits are a reserve. */
 static const double STOPPED = 1e-8;
@@ -73,7 +75,8 @@ static void place_branch(roots *w, size_t i) {
     w->noise[i] = !w->of[i].touching ? 0 : slip ? slack : fmax(value, passed ? w->last_noise[i] : 0);
 }
 
-/* Sets the side of any other function. A function that an event has moved across its zero counts as passed. */
+/* Sets the side of an event function that place_passed and place_resting do not handle. A function that an event has
+ * moved across its zero counts as passed. */
 static void place_other(roots *w, size_t i, double rate, bool start, bool changed) {
     double value = w->first[i];
     if (start && fabs(value) <= EXACT * w->noise[i] && fabs(rate) <= w->slack[i]) {
@@ -99,7 +102,8 @@ static bool is_held(const roots *w, size_t i) {
     return (k > 0 && k == e->activate_count) || (c > 0 && c == e->impulse_count);
 }
 
-/* An event that deactivates the constraint of a contact opens the contact, until the function has moved away. */
+/* Records whether constraints hold a contact. If an event deactivates the constraint of a contact, the contact counts
+ * as open until its function has moved away from zero. */
 static void note_held(roots *w, size_t i) {
     bool held = is_held(w, i);
     w->of[i].released = (w->of[i].released && w->of[i].touching) || (w->of[i].held && !held);
@@ -114,8 +118,8 @@ static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
 }
 
 /* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate. Returns 0
- * if both are 0 to rounding. The rate is treated as exact at the start. The rate is also treated as exact for a contact
- * with a direction, because an unnecessary event of such a contact does not change the motion. */
+ * if both rates are 0 to rounding. The rate is treated as exact at the start. The rate is also treated as exact for a
+ * contact with a direction, because an unnecessary event of such a contact does not change the motion. */
 static int next_sign(const roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i), exact = EXACT * w->slack[i];
@@ -124,7 +128,8 @@ static int next_sign(const roots *w, size_t i, const motion_state *at, bool star
     return fabs(rate) <= exact && fabs(at->bends[i]) > at->bend_slack[i] ? roots_sign(at->bends[i]) : 0;
 }
 
-/* Returns true if the function of a contact is beyond its zero, so that no impact keeps the contact from closing further. */
+/* Returns true if the function of a contact has already crossed its zero in the direction of the event. No impact then
+ * keeps the contact from closing further. */
 static bool is_beyond(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     return e->contact && e->impulse_count > 0 && !w->of[i].held && roots_sign(w->first[i]) == event_sign(w, i);
@@ -175,7 +180,7 @@ static hamel_status fail_stuck(const roots *w, size_t i, double t, hamel_error *
                      "impacts would follow (Zeno)",
                      t, e->name);
     hamel_suggest(error, "declare a constraint with \"active\": false that holds the contact, and let the event "
-                         "strike it with restitution 0 and activate it; or end the run with `terminate`");
+                         "apply an impulse with restitution 0 to it and activate it; or end the run with `terminate`");
     return HAMEL_INTEGRATION;
 }
 

@@ -16,10 +16,11 @@
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
 static const double SAME_TIME = 1e-15; /* difference treated as rounding, relative to the largest time: two roundings */
-/* Two detections closer than this part of the time span are one singular configuration, found in adjacent steps. */
+/* Two detections closer than this part of the time span are one singular configuration, found in adjacent steps. Chosen
+ * far above the rounding error of t. */
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
-enum { CLOCK_ROWS = 16 }; /* number of rows between two readings of the clock */
+enum { CLOCK_ROWS = 16 }; /* number of rows between two readings of the clock; chosen to make the readings cheap */
 
 /* Times of events that the trajectory `ahead` has passed and the other trajectory has not. */
 typedef struct unmatched {
@@ -121,7 +122,7 @@ static void warn_of_unnoticed(run *r) {
                 ? "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
                   "there; if it closes, give the event a direction"
                 : "the function of the event `%s` is 0 at the start: that is not a crossing, and the event ends the "
-                  "run at the next one",
+                  "run at the next crossing",
             e->name);
     }
 }
@@ -293,7 +294,9 @@ static hamel_status watch_singularity(run *r) {
          "at t = %.9g the constraints%s%s become dependent: two solution branches meet here, and the run followed the "
          "current velocity%s",
          t, named ? " " : "", named ? names : "",
-         r->singularities == MAX_SINGULARITY_WARNINGS ? "; later ones are counted in rank_changes" : "");
+         r->singularities == MAX_SINGULARITY_WARNINGS
+             ? "; later singular configurations are only counted, in rank_changes"
+             : "");
     return HAMEL_OK;
 }
 
@@ -435,7 +438,7 @@ static hamel_status check_errors(run *r) {
             r->error, HAMEL_INTEGRATION, "/simulation", 0,
             "energy balance error %.3g exceeds the %.3g implied by rtol and atol; part of the solution is wrong",
             s->max_work_balance_error, s->energy_tolerance);
-        hamel_suggest(r->error, "compare with runs at a smaller rtol, by another method, or with a max_step");
+        hamel_suggest(r->error, "compare with runs that use a smaller rtol, another method or a max_step");
     }
     if (monitor_has_drifted(&r->monitor)) {
         (void)hamel_fail(r->error, HAMEL_INTEGRATION, "/simulation", 0,

@@ -25,36 +25,46 @@ static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963
                                           0.1494513491505806, 0.0666713443086881};
 
 /* The iteration ends when the change is below CONVERGED tolerances, or when it stagnates below the tolerance. Each
- * iteration must reduce the change by a factor of SLOWEST or less. Both numbers are chosen. */
+ * iteration must multiply the change by SLOWEST or less. Both numbers are chosen: errors of CONVERGED tolerances do not
+ * affect the error test, and if the iteration is slower, a shorter step costs less. */
 static const double CONVERGED = 0.01, SLOWEST = 0.7;
 /* The next step is h (SAFE / error^(1/9)), within bounds. If the iteration does not converge, the step is multiplied by
  * HALVE. If a point is too close to the singularity, the step is multiplied by MOVE, which shifts the points by a part
- * of their spacing. The factors are chosen. */
+ * of their spacing. SAFE, GROW and SHRINK are in the usual range (Hairer, Nørsett & Wanner, Solving ODEs I, II.4). The
+ * other factors are chosen; ratios between SAME and 1/SAME count as 1. */
 static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85, SAME = 0.98;
 /* Least distance of a point from the singularity in units of x. The two middle points are 0.149 from the centre, so a
  * singularity between them can keep this distance. Rounding changes the rates by ε/s² at the distance s. */
 static const double CLEAR = 0.1, CLEAR_OF_STOP = 0.01;
-static const double FIRST = 0.01; /* first step: part of the time in which the state changes by its size; chosen */
-static const double PROBE = 1e-3; /* part of a step over which second derivatives are estimated; chosen */
-static const double EVEN = 0.1;   /* weight of the second to last coefficient, as the last may vanish by symmetry */
-static const double ZERO = 3e-6;  /* rank margins below this are treated as zero; rounding leaves √ε = 1e-8 */
-static const double DEEP = 2e-5;  /* least rank margin at the start of a step (README.md) */
+/* First step: part of the time in which the state changes by its size. Chosen far below 1, because later steps grow. */
+static const double FIRST = 0.01;
+/* Part of a step over which a difference quotient estimates second derivatives, for the first guess of an iteration.
+ * Chosen: the truncation error is about 1e-3, the rounding error about ε/1e-3. */
+static const double PROBE = 1e-3;
+/* Weight of the second to last coefficient in the error estimate, because the last coefficient may vanish by symmetry.
+ * Chosen below 1, because the second to last coefficient overestimates the error. */
+static const double EVEN = 0.1;
+/* Rank margins below this are treated as zero. Chosen above rounding, which leaves √ε = 1e-8. */
+static const double ZERO = 3e-6;
+/* Least rank margin s at the start of a step (README.md). Chosen: rounding then changes the rates by ε/s² = 6e-7. */
+static const double DEEP = 2e-5;
 /* If m1 + m2 < STRAIGHT · slope · gap, the margin has a zero between two points. m1 and m2 are the margins at these
  * points, `gap` is their distance, and `slope` is the steepest slope between any points. STRAIGHT = 1 is exact for a
- * straight line; 1.2 is chosen. */
+ * straight line; 1.2 is chosen to allow for some curvature. */
 static const double STRAIGHT = 1.2;
 /* Rounding of the last coefficients, relative to the state: ε/s² at the points nearest to the singularity. */
 static const double SERIES_ROUNDING = 1e-6;
-/* A step that ends before the singularity must leave at least this part of the distance to the singularity; chosen. */
+/* A step that ends before the singularity must leave at least this part of the distance to the singularity. Chosen
+ * below 1/2, so that a step over half of the distance is accepted. */
 static const double CLOSER = 0.4;
 
 typedef struct collocation {
     stepper base;
-    double t, h;                     /* start of the next step; length to try, or 0 if it is not determined yet */
-    double *y, *start, *weights;     /* state at t; state at t − last; error weights */
+    double t, h;                     /* t: start of the next step; h: length to try, or 0 if it is not determined yet */
+    double *y, *start, *weights;     /* y: state at t; start: state at t − last; weights: error weights */
     double *scratch, *correction;    /* correction: the projection of the end of the last step */
     double *first, *second;          /* first and second derivatives of the state at t */
-    double *states, *rates, *series; /* POINTS each: states and rates at the points; coefficients of the rates */
+    double *states, *rates, *series; /* POINTS each; series: coefficients of the rates at the points */
     double margin[POINTS + 1];       /* rank margins at the points and at the end */
     double x[POINTS], to_series[POINTS][POINTS], to_state[POINTS][POINTS];
     double start_margin;

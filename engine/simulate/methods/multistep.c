@@ -27,9 +27,9 @@ typedef struct multistep {
     stepper base;
     SUNContext context;
     void *cvode;
-    N_Vector y, dense; /* state after the last step; scratch of dense output */
+    N_Vector y, dense; /* y: state after the last step; dense: scratch for dense output */
     SUNNonlinearSolver nonlinear;
-    stepper_counts before; /* counts at the last restart, where CVODE resets its own */
+    stepper_counts before; /* counts at the last restart, at which CVODE resets its own counts */
     char message[300];     /* last error message of CVODE */
 } multistep;
 
@@ -188,8 +188,8 @@ static bool multistep_interpolate_forward(stepper *s, double t, double *const *a
  *     0.01   |  0.23    3.1   |  0.12    0.40  |  0.87
  *     0.03   |  0.56    6.6   |  0.37    1.2   |  0.79
  *
- * If the system is stiff, the fixed-point iteration fails repeatedly. The bound, 8 failures in fifty steps, is
- * chosen. */
+ * If the system is stiff, the fixed-point iteration fails repeatedly. The bound, 8 failures in fifty steps, is chosen
+ * so that occasional failures do not count as stiffness. */
 const stepper_kind stepper_adams = {.safety = 0.005, .stiff_of_many = 8, MULTISTEP_FUNCTIONS};
 
 /* The same measurement with BDF:

@@ -70,7 +70,7 @@ typedef struct stepper_kind {
     bool (*limit)(stepper *s); /* applies a changed s->most; NULL if each step reads s->most */
     /* Takes one step and sets *t and y[length] to its end. */
     step_result (*step)(stepper *s, double *t, double *y);
-    void (*count)(stepper *s); /* updates the counts that are not kept at each step; NULL if all counts are kept */
+    void (*count)(stepper *s); /* updates the counts that steps do not update; NULL if steps update all counts */
     bool (*interpolate)(stepper *s, double t, double *y); /* sets y to the state at t within the last step */
     bool (*interpolate_forward)(stepper *s, double t,
                                 double *const *along); /* NULL if the method does not support sensitivities */

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bound on the relative jump of velocities; chosen. On another branch velocities differ by half of their size or more.
- * On the same branch, the trapezoidal rule has an error of 0.1 % over a quarter of a radian. */
+/* Bound on the relative jump of velocities, chosen between the jumps on different branches and on one branch. On
+ * another branch velocities differ by half of their size or more. On the same branch, the trapezoidal rule has an error
+ * of 0.1 % over a quarter of a radian. */
 static const double VELOCITY_JUMP = 0.2;
 
 void branch_check_note(branch_check *p, double t, const char *names) {

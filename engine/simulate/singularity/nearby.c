@@ -10,10 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-static const double ROUGH_LEAST = 0.1; /* rank margin below which methods with inaccurate stages are replaced; chosen */
+/* Rank margin below which methods with inaccurate stages are replaced. Chosen far above the margins at which rounding
+ * matters, because a long step can pass a singular configuration between two stages. */
+static const double ROUGH_LEAST = 0.1;
 static const double INTERPOLATED = 1e-3; /* rank margin of interpolation: rounding is ε/s² = 2e-10 there */
-static const double PART_OF_STEP = 0.15; /* first distance d of the interpolation, relative to a step; chosen */
-static const double NEXT_STEP = 1.2;     /* assumed largest ratio of the next step to the last one */
+/* first distance d of the interpolation, relative to a step; chosen: 5d is less than a step */
+static const double PART_OF_STEP = 0.15;
+static const double NEXT_STEP = 1.2; /* assumed largest ratio of the next step to the last one */
 
 /* Computes accelerations and multipliers at the state on the constraints nearest to y. */
 static hamel_status nearest_accelerations(integrator *w, double t, const double *y) {
@@ -49,8 +52,8 @@ static hamel_status interpolated_rates(integrator *w, double t, const double *y,
 
 /* Inaccurate stages must not be near a singular configuration, because the nearest state could be on another branch. As
  * a long step can pass such a configuration between two stages, stages keep a larger distance if another method is
- * available. Redundant constraints are slightly inconsistent off the constraints and seem singular there, but not at
- * the nearest state. */
+ * available. At states off the constraints, redundant constraints are slightly inconsistent and seem singular. At the
+ * nearest state on the constraints they do not. */
 static hamel_status rough_stage_rates(integrator *w, double t, const double *y, double *out, hamel_status found) {
     bool other = w->may_change || singularity_allows_collocation(w);
     double least = (other ? ROUGH_LEAST : SINGULARITY_NEAR) * w->largest_margin;
