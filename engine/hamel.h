@@ -265,7 +265,7 @@ hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_opt
 
 /* Properties of a constraint. A report owns its strings and lists. */
 typedef struct hamel_constraint_facts {
-    const char *name, *kind; /* level of the highest derivative: "holonomic", "velocity" or "acceleration" */
+    const char *name, *kind; /* kind: level of the highest derivative: "holonomic", "velocity" or "acceleration" */
     bool linear;             /* linear in that derivative; holonomic constraints are linear in their velocity form */
     bool time_dependent;     /* t occurs in the equation */
     bool rheonomic;          /* t occurs, or a linear velocity constraint is acatastatic (Papastavridis 2.2) */
@@ -327,8 +327,9 @@ typedef struct hamel_start_verdict {
 } hamel_start_verdict;
 
 typedef struct hamel_report {
-    const char *name;                            /* system name; "" if the system is unnamed */
-    size_t coordinate_count, degrees_of_freedom; /* coordinates minus the rank of all constraints */
+    const char *name; /* system name; "" if the system is unnamed */
+    /* degrees_of_freedom: coordinates minus the rank of all constraints */
+    size_t coordinate_count, degrees_of_freedom;
     hamel_constraint_facts *constraints;
     size_t constraint_count;
     size_t holonomic_rank;                   /* number of independent holonomic constraints */
@@ -436,7 +437,7 @@ void hamel_verification_free(hamel_verification *verification);
  * a positive imaginary part. */
 typedef struct hamel_mode {
     double eigenvalue[2];      /* real and imaginary part, per second */
-    double frequency, damping; /* |eigenvalue|, and −real/|eigenvalue| (0 for the eigenvalue 0) */
+    double frequency, damping; /* frequency: |eigenvalue|; damping: −real/|eigenvalue|, or 0 for the eigenvalue 0 */
     const double *shape;       /* 2n: real and imaginary part for each coordinate; the largest modulus is 1 */
 } hamel_mode;
 
@@ -444,7 +445,7 @@ typedef struct hamel_mode {
 typedef struct hamel_linearization {
     double t;
     const char *const *coordinates; /* n */
-    const double *q, *v, *lambda;   /* the state; n, n, m */
+    const double *q, *v, *lambda;   /* the state: q[n], v[n], lambda[m] */
     size_t coordinate_count;
     const char *const *state; /* names of x: coordinates, then velocities as x' */
     const char *const *inputs;
@@ -537,7 +538,7 @@ typedef struct hamel_equilibria {
     const char *const *coordinates, *const *constraints; /* names; n, m */
     size_t coordinate_count, constraint_count;
     const hamel_equilibrium *items; /* sorted by distance from the initial values */
-    size_t count, starts;           /* numbers of equilibria found and of start values tried */
+    size_t count, starts;           /* count: number of equilibria found; starts: number of start values tried */
     size_t unsolved;                /* number of start values from which no equilibrium was found */
     bool complete;                  /* no other equilibria exist, because the equilibrium equations are linear */
     const char *note;               /* why other equilibria may exist; NULL if complete */

@@ -2,9 +2,9 @@
  *
  * Unknowns 0 … n − 1 belong to the rows of M. Each further unknown w is a sum Σ factor · u of earlier unknowns u. D has
  * entries for a few pairs of unknowns. In the kinetic energy of a chain, w is the velocity of a link and contains the
- * velocity of the previous link. For a chain, B written out has n²/2 entries. A column of M takes one pass forward
- * through the sums and one backward. The cost of all entries is n times the number of factors, and the expressions of
- * the entries need not be derived. */
+ * velocity of the previous link. For a chain, B written out has n²/2 entries. The computation of a column of M is one
+ * pass forward through the sums and one pass backward. The cost of all entries is n times the number of factors, and
+ * the expressions of the entries need not be derived. */
 #pragma once
 
 #include "engine/base/arena.h"

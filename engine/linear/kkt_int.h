@@ -47,7 +47,7 @@ typedef struct kkt_dense {
 /* The sparse matrix of KLU and the compliance. */
 typedef struct kkt_sparse {
     sparse *lu;
-    double *values, *x; /* entries of k->entries; n + k */
+    double *values, *x; /* values: entries of k->entries; x: n + k */
     double compliance;  /* diagonal entry of E */
     double *before;     /* k: multipliers of the previous iteration */
     size_t rank;        /* rank of the selected rows, if the compliance is used */

@@ -13,7 +13,7 @@
 
 typedef struct redundancy {
     arena memory;
-    size_t rank, count; /* numbers of independent and of dependent rows among the selected rows */
+    size_t rank, count; /* rank: number of independent selected rows; count: number of dependent selected rows */
     size_t *dependent;  /* count: indices of the dependent constraints, increasing */
     size_t *first;      /* count + 1: set k is items[first[k]] to items[first[k+1] − 1], increasing */
     size_t *items;      /* constraints of the sets */

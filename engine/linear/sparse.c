@@ -34,7 +34,7 @@ struct sparse {
     double *value;    /* equilibrated entries */
     double *scale;    /* scale factor of each row */
     double *most;     /* largest equilibrated entry of each column */
-    double *rhs, *x;  /* right-hand side and solution */
+    double *rhs, *x;  /* rhs: right-hand side; x: solution */
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;

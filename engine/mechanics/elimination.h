@@ -67,7 +67,7 @@ typedef struct elimination {
     uint32_t *column; /* scratch: entries of the unknown that is being eliminated */
     size_t column_capacity;
     /* Accuracy measures of the solution; GRAPH_NONE if no pivot contributes. */
-    graph_node least, most; /* smallest and largest pivot of a coordinate */
+    graph_node least, most; /* least: smallest pivot of a coordinate; most: largest pivot of a coordinate */
     graph_node excess;      /* least pivot − MASS_PIVOT_KEPT · (diagonal before pivots), or GRAPH_NONE */
     graph_node
         square; /* smallest squared sine of the angle between a constraint and those before it, in the metric of M⁻¹ */

@@ -66,8 +66,8 @@ const formulation *formulation_at(size_t index) {
 const formulation *formulation_named(const char *name) {
     /* Multipliers allow redundant constraints and are cheap to compute. Measured with the 162 shipped examples that
      * both formulations support: in the median, runs with Maggi's and Kane's equations take 1.4 times as long. Runs
-     * with the Boltzmann-Hamel equations take 1.6 times as long. Only one example, with redundant constraints, is faster
-     * by more than a tenth in quasi-velocities. */
+     * with the Boltzmann-Hamel equations take 1.6 times as long. Only one example, with redundant constraints, is
+     * faster by more than a tenth in quasi-velocities. */
     if (!name || strcmp(name, "auto") == 0) return &formulation_lagrange;
     for (size_t i = 0; i < FORMULATION_COUNT; i++)
         if (strcmp(formulations[i]->name, name) == 0) return formulations[i];

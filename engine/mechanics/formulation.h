@@ -1,6 +1,7 @@
 /* formulation.h — formulations: ways to derive equations of motion, each with a row in formulation.c.
  *
- * A formulation derives equations from the checked system and selects their solver. All formulations give the same motion. */
+ * A formulation derives equations from the checked system and selects their solver. All formulations give the same
+ * motion. */
 #pragma once
 
 #include "engine/mechanics/equations.h"

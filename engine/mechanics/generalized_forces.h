@@ -1,4 +1,4 @@
-/* generalized_forces.h — the forces on the coordinates, element by element. These forces are the terms of the virtual work
+/* generalized_forces.h — the forces on the coordinates, element by element: the terms of the virtual work
  *
  *     δW = Σ Q_i δq_i,     Q_i = −∂V/∂q_i, F·∂r/∂q_i, −∂D/∂q'_i, C_i, F_ik |λ_k|          (Baruh 4.5; Udwadia 2000)
  *

@@ -19,7 +19,8 @@ model_input inputs_find(const hamel_system *s, const char *name);
  * memory. For other names, returns NULL and sets *kind to INPUT_NONE. */
 const char *inputs_base_name(hamel_system *s, const char *name, input_kind *kind);
 
-/* Sets rates[j] to the node dp_j/dp_input for all parameters j. Returns false if the graph has failed (graph_status). */
+/* Sets rates[j] to the node dp_j/dp_input for all parameters j. Returns false if the graph has failed
+ * (graph_status). */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates);
 
 /* Returns the derivative of `node` with respect to p_input, given the rates dp_j/dp_input of all parameters. If `node`

@@ -73,7 +73,7 @@ typedef struct model_sensitivities {
 
 /* A function that must be continuous because it is differentiated along the motion. */
 typedef struct model_continuous {
-    const char *pointer, *what; /* name of the function in messages, such as "the position of a mass" */
+    const char *pointer, *what; /* `what`: name of the function in messages, such as "the position of a mass" */
     int32_t constraint;         /* constraint whose equation contains the function, or −1 */
 } model_continuous;
 
@@ -117,7 +117,7 @@ typedef struct model_dynamics {
      * to at_position contain the offsets of these outputs. ψ is 0 for acceleration constraints. Φ is 0 for all
      * constraints that are not holonomic. */
     struct program *program;
-    sparse_block M, A, W, F; /* n × n, lower triangle; m × n; n × m; n × frictions */
+    sparse_block M, A, W, F; /* M: n × n, lower triangle; A: m × n; W: n × m; F: n × frictions */
     size_t at_Q, at_b, at_velocity, at_position, count;
     /* If not NULL, the program computes the values of this congruence in place of M, from at_mass on. dynamics.c then
      * computes the entries of M and stores them after the outputs. */
@@ -218,8 +218,8 @@ struct hamel_model {
     hamel_limits limits;
     hamel_system *system; /* names and graph */
     const formulation *formulation;
-    size_t n, m, named_count; /* constraints from named_count on exist only for the impulses of events */
-    size_t ideal_count;       /* constraints from ideal_count on are rows of sticking friction */
+    size_t n, m, named_count; /* constraints c ≥ named_count exist only for the impulses of events */
+    size_t ideal_count;       /* constraints c ≥ ideal_count are rows of sticking friction */
     constraint_order *order;  /* m */
     bool *active;             /* m: whether the constraint is active at the initial state */
     const double *parameters;

@@ -21,8 +21,8 @@ struct sensitivities {
     double *residual, *dynamics_tangents, *observed; /* tangents: outputs × lanes */
     double *residual_work, *tangent_work;            /* workspaces of the residual program and of all tangents */
     double *a, *lambda;                              /* a[n], lambda[m]: accelerations and multipliers of the state */
-    double *free_a, *free_lambda;                    /* the same for ideal constraints alone, if needs_ideal */
-    double *g, *r, *x, *mu;                          /* g, x: n; r, mu: m; right-hand sides and solutions */
+    double *free_a, *free_lambda;                    /* `a` and `lambda` for ideal constraints alone, if needs_ideal */
+    double *g, *r, *x, *mu;                          /* right-hand sides g[n] and r[m], solutions x[n] and mu[m] */
     double *given, *given_rates; /* given[n]: original velocities; given_rates: their derivatives, n per input */
     double *mass, *mass_rates;   /* mass: M at the original state; mass_rates: its derivatives for each input */
     double *step;                /* n: step from the original values to the consistent values */

@@ -1,4 +1,5 @@
-/* events.c — assignments, impulses and changes of active constraints by events, and the limit on the frequency of events. */
+/* events.c — assignments, impulses and changes of active constraints by events, and the limit on the frequency of
+ * events. */
 #include "engine/simulate/events.h"
 
 #include "engine/base/tolerances.h"
@@ -16,7 +17,7 @@ static const double MISS = 1e-6;
  * rest. */
 static const double ZENO_PART = 1e-6;
 /* Bound on events at one time: TOGETHER, plus TOGETHER_PAIRS for each pair of events. n touching balls of equal mass
- * collide n² / 2 times. Other masses and losses need more. */
+ * collide n² / 2 times. Other masses and restitutions can cause more collisions. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 /* An energy gain below this fraction of its terms, which cancel, is treated as a rounding error. Chosen far above the
  * rounding errors of the terms. */

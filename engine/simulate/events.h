@@ -21,7 +21,7 @@ typedef struct events {
     bool *flags;                /* m flags for impulses, then m + count for impact_order.c */
     double recent[EVENTS_RECENT];
     size_t count;             /* number of times at which events happened */
-    double last;              /* the last of these times */
+    double last;              /* time of the last event */
     size_t together;          /* number of events at `last` */
     const model_event *gains; /* first event whose restitution above 1 has added energy, or NULL */
     double gained_at;         /* time of that event */

@@ -25,8 +25,8 @@ typedef struct integrator_options {
     const double *const *start_sensitive; /* sensitivities of the initial state */
 } integrator_options;
 
-/* Code outside the integrator and singularity/ reads `t`, `previous`, `steps`, `velocity`, `near_singularity`, `suspended`
- * and `least_margin` only. */
+/* Code outside the integrator and singularity/ reads `t`, `previous`, `steps`, `velocity`, `near_singularity`,
+ * `suspended` and `least_margin` only. */
 struct integrator {
     const hamel_model *model;
     dynamics *dynamics;
@@ -101,8 +101,8 @@ hamel_status integrator_create(integrator **out, dynamics *k, const double *q, c
 void integrator_free(integrator *w); /* frees resources outside the arena; does nothing for NULL */
 
 /* Takes one internal step. Returns HAMEL_CANCELED without an error if canceled or past the deadline. On failure returns
- * HAMEL_NOT_FINITE, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_INTEGRATION or HAMEL_NO_MEMORY, with an error that contains
- * time and cause. */
+ * HAMEL_NOT_FINITE, HAMEL_SINGULAR, HAMEL_INCOMPATIBLE, HAMEL_INTEGRATION or HAMEL_NO_MEMORY, with an error that
+ * contains time and cause. */
 hamel_status integrator_step(integrator *w, hamel_error *error) HAMEL_CHECKED;
 
 /* Restarts from the state (q, v) at time t with W = work. Order and step size are chosen again. The state may have
@@ -123,7 +123,8 @@ double integrator_least_rtol(const integrator *w);
  * another bound must call this function. */
 bool integrator_stopped(integrator *w);
 
-/* Interpolates q[n], v[n] and *work = W at a time within the last step. Before the first step t must be the start time. */
+/* Interpolates q[n], v[n] and *work = W at a time within the last step. Before the first step t must be the start
+ * time. */
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work,
                                     hamel_error *error) HAMEL_CHECKED;
 

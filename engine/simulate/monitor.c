@@ -1,4 +1,5 @@
-/* monitor.c — checks during a run, with their results in the summary; names of outcomes, and deallocation of summaries. */
+/* monitor.c — checks during a run, with their results in the summary; names of outcomes, and deallocation of
+ * summaries. */
 #include "engine/simulate/monitor.h"
 
 #include "engine/base/tolerances.h"

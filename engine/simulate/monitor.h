@@ -14,16 +14,16 @@ typedef struct monitor {
     double reversed_at;   /* time of that reversal */
 } monitor;
 
-/* Allocates arrays in the summary, which owns them, and sets names. Scratch is allocated in `memory`. Returns false if out of
- * memory. */
+/* Allocates arrays in the summary, which owns them, and sets names. Scratch is allocated in `memory`. Returns false if
+ * out of memory. */
 bool monitor_start(monitor *o, hamel_summary *summary, arena *memory, const hamel_model *model);
 
-/* Finds the redundant constraints at the state evaluated last. Returns HAMEL_SINGULAR if friction needs a multiplier that is
- * not unique, or HAMEL_NO_MEMORY. */
+/* Finds the redundant constraints at the state evaluated last. Returns HAMEL_SINGULAR if friction needs a multiplier
+ * that is not unique, or HAMEL_NO_MEMORY. */
 hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Updates the summary from the state evaluated last by the trajectory. `row` is true if the state is output as a row;
- * only rows count for the residuals. `after_event` is true if an event at this time may have changed the active
+ * only rows contribute to the residuals. `after_event` is true if an event at this time may have changed the active
  * constraints. The first call sets the initial values of invariants and energy. */
 void monitor_add(monitor *o, const trajectory *l, bool row, bool after_event);
 

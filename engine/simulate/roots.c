@@ -123,7 +123,8 @@ static bool left_side(const roots *w, size_t i, double value) {
                                                     : roots_sign(value) != w->of[i].side);
 }
 
-/* Updates the sides of functions that have moved away from their zero, or crossed it in a direction without an event. */
+/* Updates the sides of functions that have moved away from their zero, or crossed it in a direction without an
+ * event. */
 static void update_sides(roots *w, const double *values) {
     for (size_t i = 0; i < w->count; i++) {
         int now = roots_sign(values[i]);
@@ -136,7 +137,8 @@ static void update_sides(roots *w, const double *values) {
 
 /* --- bracketing ----------------------------------------------------------------------------------------------------- */
 
-/* Estimates a root of function i between a and b by regula falsi with Illinois weights (Dowell & Jarratt, BIT 11 (1971) 168). */
+/* Estimates a root of function i between a and b by regula falsi with Illinois weights (Dowell & Jarratt, BIT 11 (1971)
+ * 168). */
 static double estimate_root(const roots *w, size_t i, double a, double b) {
     double fa = w->weight_low * w->low[i], fb = w->weight_high * w->high[i];
     return fa == fb ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);

@@ -1,8 +1,9 @@
 /* roots.h — search for the times at which functions of the state pass through zero along a trajectory.
  *
- * The functions are the root functions of events, and the distance of each nonsmooth operator from the edge of its branch.
- * Each function has a side: its sign, or at a zero the sign that it will have after leaving the zero. A step is searched from
- * its beginning for the first function that leaves its side. The time is bracketed to rounding on the dense output.
+ * The functions are the root functions of events, and the distance of each nonsmooth operator from the edge of its
+ * branch. Each function has a side: its sign, or at a zero the sign that it will have after leaving the zero. A step is
+ * searched from its beginning for the first function that leaves its side. The time is bracketed to rounding on the
+ * dense output.
  *
  * CVODE's root finding is not used for three reasons. After an event a function may start at its zero, with rounding on
  * either side, and its rate decides the direction. If a function has two roots within one step, both must be found. All
@@ -20,12 +21,14 @@ typedef struct root {
     /* side: −1, 1, or 0 if the side is undetermined until f moves away from 0; start_side: side when the search
      * began */
     int side, start_side;
-    bool touching, start_touching; /* whether f has been at its zero since the search began */
+    /* touching: whether f has been at its zero since the search began; start_touching: its value when the search
+     * began */
+    bool touching, start_touching;
     bool passed; /* whether f left its side at roots.t with an event or change of branch, or two roots were skipped */
     bool jumped; /* whether an event moved f across or away from its zero when the search began */
     bool from_zero; /* whether f jumped, and did so by leaving its zero when the search began */
     /* The following fields are used for events only. */
-    bool by_second_rate; /* whether f left its zero by its second rate, as its rate was 0 */
+    bool by_second_rate; /* whether the second rate decided how f left its zero, because the rate was 0 */
     bool turned;         /* whether the event has stopped or reversed the rate of f */
     bool stopped;        /* whether the event has made the rate of f 0 */
     bool stuck;          /* whether the event has left the contact closed, at rest and under load */
@@ -59,7 +62,8 @@ typedef struct roots {
     double older_time;              /* time of the values in `older`, or NAN */
 } roots;
 
-/* Creates the search in `memory`. Returns NULL if out of memory. `k` and `slips` (NULL if no contact can stick) are borrowed. */
+/* Creates the search in `memory`. Returns NULL if out of memory. `k` and `slips` (NULL if no contact can stick) are
+ * borrowed. */
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips);
 
 /* Starts the search at a state. A function that passed through zero in the previous search is still at its zero unless
@@ -76,8 +80,8 @@ hamel_status roots_start(roots *w, const motion_state *at, bool changed, bool *a
  * these operators. Directions of slips are only marked as changed; stick_slip_decide must be called next. */
 hamel_status roots_flip(roots *w, const motion_state *at, size_t *count, hamel_error *error) HAMEL_CHECKED;
 
-/* Sets the branches after an event has changed the state. An operator that has just passed an edge and is still on the edge
- * keeps its new branch. */
+/* Sets the branches after an event has changed the state. An operator that has just passed an edge and is still on the
+ * edge keeps its new branch. */
 hamel_status roots_follow_jump(roots *w, const motion_state *at, hamel_error *error) HAMEL_CHECKED;
 
 /* Restores the sides at the start of the search, so that a shorter step can be searched. */

@@ -1,4 +1,5 @@
-/* roots_int.h — declarations shared by roots.c (values and search) and roots_sides.c (sides at the start of a search). */
+/* roots_int.h — declarations shared by roots.c (values and search) and roots_sides.c (sides at the start of a
+ * search). */
 #pragma once
 
 #include "engine/simulate/roots.h"

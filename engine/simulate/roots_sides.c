@@ -1,5 +1,5 @@
-/* roots_sides.c — sides of the functions at the start of a search, and events that happen at that time because functions
- * leave their zeros. */
+/* roots_sides.c — sides of the functions at the start of a search, and events that happen at that time because
+ * functions leave their zeros. */
 #include "engine/simulate/roots_int.h"
 
 #include "engine/base/tolerances.h"
@@ -51,8 +51,9 @@ static int event_sign(const roots *w, size_t i) {
     return w->of[i].passed ? w->of[i].side : -w->of[i].side;
 }
 
-/* Returns the side of a function at rest at its zero. A contact that no constraint holds is open: if its function leaves later
- * in the direction of the event, the contact closes. Other functions have no side until they have moved away. */
+/* Returns the side of a function at rest at its zero. A contact that no constraint holds is open: if its function
+ * leaves later in the direction of the event, the contact closes. Other functions have no side until they have moved
+ * away. */
 static int resting_side(const roots *w, size_t i) {
     return w->model->events.list[i].contact && !w->of[i].held && !w->of[i].released ? -event_sign(w, i) : 0;
 }

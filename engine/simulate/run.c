@@ -322,8 +322,8 @@ static bool is_reached(const run *r, const trajectory *l, double t) {
     return trajectory_reach(l) - t > SAME_TIME * fmax(fabs(r->model->settings.start), fabs(r->model->settings.stop));
 }
 
-/* Integrates to t. Returns HAMEL_LIMIT, without an error, if a budget has ended the run. Sets *terminated to true if an event
- * before or at t has ended the trajectory. */
+/* Integrates to t. Returns HAMEL_LIMIT, without an error, if a budget has ended the run. Sets *terminated to true if an
+ * event before or at t has ended the trajectory. */
 static hamel_status integrate_to(run *r, trajectory *l, double t, bool *terminated) {
     hamel_status status = HAMEL_OK;
     while (status == HAMEL_OK && !*terminated && !is_reached(r, l, t)) {

@@ -30,8 +30,9 @@ static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963
 static const double CONVERGED = 0.01, SLOWEST = 0.7;
 /* The next step is h (SAFE / error^(1/9)), within bounds. If the iteration does not converge, the step is multiplied by
  * HALVE. If a point is too close to the singularity, the step is multiplied by MOVE, which shifts the points by a part
- * of their spacing. SAFE, GROW and SHRINK are in the usual range (Hairer, Nørsett & Wanner, Solving ODEs I, II.4). The
- * other factors are chosen; ratios between SAME and 1/SAME count as 1. */
+ * of their spacing. SAFE, GROW and SHRINK are in the usual range (Hairer, Nørsett & Wanner, Solving ODEs I, II.4).
+ * HALVE and MOVE are chosen; another value only changes the number of tries. Ratios between SAME and 1/SAME count as
+ * 1. */
 static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85, SAME = 0.98;
 /* Least distance of a point from the singularity in units of x. The two middle points are 0.149 from the centre, so a
  * singularity between them can keep this distance. Rounding changes the rates by ε/s² at the distance s. */
@@ -63,7 +64,7 @@ typedef struct collocation {
     double t, h;                     /* t: start of the next step; h: length to try, or 0 if it is not determined yet */
     double *y, *start, *weights;     /* y: state at t; start: state at t − last; weights: error weights */
     double *scratch, *correction;    /* correction: the projection of the end of the last step */
-    double *first, *second;          /* first and second derivatives of the state at t */
+    double *first, *second;          /* derivatives of the state at t: first, second */
     double *states, *rates, *series; /* POINTS each; series: coefficients of the rates at the points */
     double margin[POINTS + 1];       /* rank margins at the points and at the end */
     double x[POINTS], to_series[POINTS][POINTS], to_state[POINTS][POINTS];
@@ -249,8 +250,8 @@ static size_t nearest_point(const collocation *w) {
     return least;
 }
 
-/* Returns true if rounding may dominate the rates at a point. If the stop is a singular configuration, the last point is
- * always close to the singularity. */
+/* Returns true if rounding may dominate the rates at a point. If the stop is a singular configuration, the last point
+ * is always close to the singularity. */
 static bool point_is_too_near(const collocation *w) {
     size_t least = nearest_point(w);
     double clear = w->stops && least + 1 == POINTS ? CLEAR_OF_STOP : CLEAR;

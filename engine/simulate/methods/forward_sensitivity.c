@@ -10,11 +10,12 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-enum { VECTORS_EACH = 40 }; /* vectors in CVODES for each sensitivity; METHOD_VECTORS in multistep.c */
+/* Upper bound on the vectors in CVODES for each sensitivity, as METHOD_VECTORS in multistep.c */
+enum { VECTORS_EACH = 40 };
 
 struct forward {
     sensitivities *sensitivities;
-    size_t count, length; /* number of inputs; 2n */
+    size_t count, length; /* count: number of inputs; length: 2n */
     int number;           /* count, in the type of CVODES */
     SUNContext context;
     N_Vector *now, *dense;

@@ -13,13 +13,13 @@
 typedef struct sensitivities sensitivities;
 typedef struct forward forward;
 
-/* Creates the vectors in `memory` with the initial sensitivities `start`. `s` is borrowed; `length` is the length of the
- * state. Returns NULL if out of memory. */
+/* Creates the vectors in `memory` with the initial sensitivities `start`. `s` is borrowed; `length` is the length of
+ * the state. Returns NULL if out of memory. */
 forward *forward_create(arena *memory, sensitivities *s, size_t length, const double *const *start);
 void forward_free(forward *f); /* destroys the handles of SUNDIALS; does nothing for NULL */
 
-/* Adds the current sensitivities to a CVODES memory whose nonlinear solver and tolerances are set. CVODES passes its user
- * data to `rates`. Returns false if CVODES reports an error. Call forward_close after CVodeFree. */
+/* Adds the current sensitivities to a CVODES memory whose nonlinear solver and tolerances are set. CVODES passes its
+ * user data to `rates`. Returns false if CVODES reports an error. Call forward_close after CVodeFree. */
 bool forward_open(forward *f, void *cvode, bool bdf, CVSensRhsFn rates);
 void forward_close(forward *f);
 

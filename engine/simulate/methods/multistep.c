@@ -93,7 +93,8 @@ static bool attach(multistep *w) {
     return !w->base.kind->projects || !p->project || CVodeSetProjFn(w->cvode, cvode_project) == CV_SUCCESS;
 }
 
-/* Number of vectors in CVODE: Nordsieck's array of the highest order, and work vectors of method, projection and corrector. */
+/* Upper bound on the number of vectors in CVODE: 13 of Nordsieck's array of the highest order, and the work vectors of
+ * method, projection and corrector. */
 enum { METHOD_VECTORS = 40 };
 
 static stepper *multistep_open(const stepper_kind *kind, const stepper_problem *p, double t, const double *y) {

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-/* The problem, borrowed and constant while a stepper is open. Its functions take `user` and return 0, a positive value if a
- * shorter step may help, or a negative value to end the integration. */
+/* The problem, borrowed and constant while a stepper is open. Its functions take `user` and return 0, a positive value
+ * if a shorter step may help, or a negative value to end the integration. */
 typedef struct stepper_problem {
     size_t length; /* length of y */
     double stop;   /* time that steps never pass */
@@ -24,8 +24,8 @@ typedef struct stepper_problem {
     int (*project)(void *user, double t, const double *y, double *correction, double *error);
     /* Returns the rank margin (kkt_margin) at the state evaluated last, relative to the largest margin of the run. */
     double (*margin)(void *user);
-    /* Attaches a linear solver for I − γ ∂f/∂y to a CVODE memory whose nonlinear solver is Newton's. The solver must remain
-     * valid until the stepper is closed. Used by implicit methods only. Returns false on failure. */
+    /* Attaches a linear solver for I − γ ∂f/∂y to a CVODE memory whose nonlinear solver is Newton's. The solver must
+     * remain valid until the stepper is closed. Used by implicit methods only. Returns false on failure. */
     bool (*attach_linear_solver)(void *user, void *cvode, SUNContext context);
     /* Sensitivities that are integrated with the state, and their rates; both NULL if there are no sensitivities. */
     forward *forward;

@@ -14,7 +14,7 @@
  * matters, because a long step can pass a singular configuration between two stages. */
 static const double ROUGH_LEAST = 0.1;
 static const double INTERPOLATED = 1e-3; /* rank margin of interpolation: rounding is ε/s² = 2e-10 there */
-/* first distance d of the interpolation, relative to a step; chosen: 5d is less than a step */
+/* First distance d of the interpolation, relative to a step; chosen: 5d is less than a step */
 static const double PART_OF_STEP = 0.15;
 static const double NEXT_STEP = 1.2; /* assumed largest ratio of the next step to the last one */
 

@@ -26,7 +26,7 @@ typedef struct trajectory trajectory;
  * ±d to ±5d along the velocity. Each state is projected onto the constraints. The error is d¹⁰/252 times the tenth
  * derivative. */
 typedef struct singular_state {
-    double *q, *v, *a, *lambda; /* n, n, n, m: the interpolated state */
+    double *q, *v, *a, *lambda; /* the interpolated state: q[n], v[n], a[n], lambda[m] */
     double *ideal, *nonideal;   /* n each: reactions, as in dynamics */
     double *place;              /* 3n + m: the state that is evaluated for the interpolation */
 } singular_state;
@@ -47,7 +47,8 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 
 /* --- near singular configurations --------------------------------------------------------------------------------------- */
 
-/* Below this rank margin, rates are evaluated at the nearest state on the constraints. Chosen, not measured. */
+/* Below this rank margin, rates are evaluated at the nearest state on the constraints. Chosen: twice
+ * SINGULARITY_REGULAR. */
 #define SINGULARITY_NEAR 0.03
 /* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
 #define SINGULARITY_REGULAR 0.015
@@ -90,9 +91,9 @@ void singularity_suggest(const integrator *w, hamel_error *error);
  * Steps do not normally end at a singular configuration. The rank margin falls to zero and rises again; the minimum is
  * found on the dense output. */
 
-/* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of the
- * configuration, and the dynamics have evaluated the state at *t. Evaluates nothing if the step was not near a singular
- * configuration. `q` and `v` are scratch, n each. */
+/* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of
+ * the configuration, and the dynamics have evaluated the state at *t. Evaluates nothing if the step was not near a
+ * singular configuration. `q` and `v` are scratch, n each. */
 hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found, double *t,
                                 hamel_error *error) HAMEL_CHECKED;
 
@@ -105,12 +106,12 @@ hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found
  * is checked only if a singular configuration was detected in it, or if the margin fell below √rtol. Below √rtol,
  * errors within the tolerance may exceed the distance between the branches. */
 typedef struct branch_check {
-    double *v, *a; /* n each, borrowed: velocities and accelerations before the interval */
+    double *v, *a; /* velocities v[n] and accelerations a[n] before the interval; borrowed */
     bool inside;   /* whether the last step is in a nearly singular interval */
     bool crossed;  /* whether a singular configuration was detected in the interval */
     bool noted;    /* whether a singular configuration was detected in the last step */
     bool rough; /* whether a step with a detected singularity or a margin below √rtol was taken without collocation */
-    double t, balance, tolerance; /* time, h − W and energy tolerance before the interval */
+    double t, balance, tolerance; /* before the interval; balance: h − W; tolerance: energy tolerance */
     double least;                 /* smallest rank margin in the interval, relative to the largest of the run */
     double at;                    /* time of the configuration detected last */
     char names[300];              /* names of the constraints that became dependent at that time; may be empty */
