@@ -316,8 +316,8 @@ typedef struct hamel_regional {
     hamel_names conditions;
 } hamel_regional;
 
-/* The verdict on the linear velocity constraints for motions that begin at the initial state. It differs from the
- * general verdict if other combinations of the constraints can be integrated at that state. */
+/* The verdict on the linear velocity constraints for motions that begin at the initial state. The verdict differs from
+ * the general verdict if other combinations of the constraints can be integrated at that state. */
 typedef struct hamel_start_verdict {
     bool differs;
     /* If the verdict is undetermined, integrable and accessible_dimension are 0. */
@@ -456,7 +456,7 @@ typedef struct hamel_linearization {
     size_t mode_count;
     bool at_rest; /* whether the state is an equilibrium: every velocity and acceleration is 0 */
     bool steady;  /* whether A and B are constant along the motion: only cyclic coordinates change, at constant rates */
-    bool stable;  /* steady, and no eigenvalue has a positive real part beyond rounding errors */
+    bool stable;  /* steady, and no eigenvalue has a positive real part that exceeds rounding errors */
 } hamel_linearization;
 
 /* A configuration in which the system can be at rest, or in which only cyclic coordinates change, at constant rates. */

@@ -4,7 +4,7 @@
  * divisors. At a zero, the free velocities no longer determine the other velocities, and a step across a zero leads to
  * a wrong motion. The sign of a divisor shows on which side of the zero a state is, even if a long step crosses the
  * zero without evaluating a state near it. A program that has the divisors and their initial values can therefore
- * reject states beyond a zero.
+ * reject states on the other side of a zero.
  *
  * Divisors are collected from the final expressions, so canceled divisors are omitted. Divisors that the description
  * contains are also omitted. */

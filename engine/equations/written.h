@@ -2,7 +2,7 @@
  *
  * Lines are collected in parts with a title. The form for machines contains q' as expressions in (t, q, w), and
  * residuals that are linear in the unknowns w' and λ. Extra symbols (quasi-velocities, momenta) are velocities with the
- * indices n, n + 1, ... The rate of an extra symbol is the acceleration with the same index, so that the graph
+ * indices n, n + 1, ... The rate of an extra symbol is the acceleration with the same index. The graph therefore
  * differentiates extra symbols along the motion like other velocities. */
 #pragma once
 
@@ -48,7 +48,7 @@ typedef struct written {
     const char **extra_names; /* names of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
     graph_point start;       /* the initial configuration, at which pivots are compared */
-    const char *shared_name; /* "z" if common subexpressions are z1, z2, ...; these are additional parameters */
+    const char *shared_name; /* "z" if the names of common subexpressions, additional parameters, are z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;

@@ -4,8 +4,8 @@
  *
  * A chain of n links has n² differences of angles, but only n angles. A product and a sum together take a tenth of the
  * time of a call of sin or cos. A sum is expanded if other expressions also need the sines and cosines of both terms.
- * The absolute error of an expanded sine or cosine is about DBL_EPSILON, even if its value is small. This suffices for
- * equations of motion, which contain both the sine and the cosine.
+ * The absolute error of an expanded sine or cosine is about DBL_EPSILON, even if its value is small. This accuracy
+ * suffices for equations of motion, which contain both the sine and the cosine.
  *
  * Measured: right-hand sides in machine code of chains with 4, 8, 16, 32 links take 88, 250, 1145, 5706 ns; without
  * expansion 114, 438, 1904, 8778 ns. */

@@ -95,7 +95,7 @@ static graph_node known(graph *g, graph_node node, graph_node direction, unsigne
     return m->node == GRAPH_NONE ? GRAPH_NONE : m->result;
 }
 
-/* Returns ∂node/∂operand k for any operator except IF. For TABLE, this is the table's derivative of the next order. */
+/* Returns ∂node/∂operand k for any operator except IF. For TABLE, returns the table's derivative of the next order. */
 static graph_node by_operand(graph *g, graph_node node, int k) {
     graph_cell cell = g->cells[node];
     const graph_node *o = cell.as.operand;

@@ -3,7 +3,7 @@
  * A node is a number, a symbol or an operator on earlier nodes. Ids therefore increase from operands to results, and
  * every pass is a loop without recursion. Structurally equal expressions share one node. Constructors simplify: they
  * fold constants (unless the result is not finite), remove neutral elements, and combine like terms and integer powers.
- * They never expand products.
+ * Constructors never expand products.
  *
  * Errors are sticky. Once memory or the node budget is exhausted, every constructor returns GRAPH_NONE, and
  * graph_status returns the reason. Constructors accept operands that are GRAPH_NONE, so callers check the status once,

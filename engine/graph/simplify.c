@@ -1,8 +1,8 @@
 /* simplify.c — simplification of nodes when they are created.
  *
- * Rules inspect only one level of operands, so the cost per node is constant. They preserve values, but not rounding:
- * x/2 may become 0.5*x, x*x becomes x^2. They do not remove singularities (x/x stays). The only exceptions are 0*x and
- * 0/x, which become 0, so that matrices keep their zero entries. Products are never expanded. */
+ * Rules inspect only one level of operands, so the cost per node is constant. The rules preserve values, but not
+ * rounding: x/2 may become 0.5*x, x*x becomes x^2. The rules do not remove singularities (x/x stays). The only
+ * exceptions are 0*x and 0/x, which become 0, so that matrices keep their zero entries. Products are never expanded. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -192,7 +192,7 @@ static graph_node power(graph *g, graph_node x, graph_node y) {
     return keep(g, GRAPH_POW, x, y, GRAPH_NONE);
 }
 
-/* PARITY is −1 for odd and 1 for even functions: f(−u) = PARITY·f(u). It is 0 for all other operators. */
+/* PARITY is −1 for odd and 1 for even functions: f(−u) = PARITY·f(u). For all other operators, PARITY is 0. */
 static const signed char PARITY[GRAPH_OP_COUNT] = {
     [GRAPH_SIN] = -1, [GRAPH_COS] = 1,   [GRAPH_TAN] = -1, [GRAPH_ASIN] = -1,  [GRAPH_ATAN] = -1, [GRAPH_SINH] = -1,
     [GRAPH_COSH] = 1, [GRAPH_TANH] = -1, [GRAPH_SECH] = 1, [GRAPH_ASINH] = -1, [GRAPH_ABS] = 1,   [GRAPH_SIGN] = -1,

@@ -1,6 +1,6 @@
-/* kkt_ldl.c — see the header. Unknowns are numbered in elimination order. The array `value` contains the pivots and
- * then the entries of L below the diagonal, which `start` and `row` list by columns. The elimination subtracts products
- * from these values; `target` lists their indices in elimination order. */
+/* kkt_ldl.c — LDLᵀ factorization by lists of products (kkt_ldl.h). Unknowns are numbered in elimination order. The
+ * array `value` contains the pivots and then the entries of L below the diagonal, which `start` and `row` list by
+ * columns. The elimination subtracts products from these values; `target` lists their indices in elimination order. */
 #include "engine/linear/kkt_ldl.h"
 
 #include "engine/base/tolerances.h"
@@ -14,7 +14,7 @@
 /* Upper bound on the products per entry of the matrix, and thus on the length of the lists. Chosen: the lists take at
  * most 256 bytes per entry. */
 enum { UPDATES_MOST = 64 };
-/* A product by lists costs as much as two products of dense columns, and dense code has a start-up cost of some hundred
+/* A product by lists costs as much as two products of dense columns, and dense code has a fixed cost of several hundred
  * products. Measured: for a full matrix, lists and dense code cost the same at 12 rows. For a tridiagonal matrix of 48
  * rows, lists take a tenth of the time. */
 enum { LISTED = 2, ALWAYS = 300 };
@@ -111,8 +111,8 @@ static size_t join(const builder *b, int j, const int *rows, int count, size_t f
     return filled;
 }
 
-/* Finds the row indices of each column j of L. These are the rows of column j of the matrix, and the rows of each
- * column of L whose first row is j. Stops if the lists become too long. Returns false if out of memory. */
+/* Finds the row indices of each column j of L: the rows of column j of the matrix, and the rows of each column of L
+ * whose first row is j. Stops if the lists become too long. Returns false if out of memory. */
 static bool find_columns(builder *b) {
     kkt_ldl *s = b->s;
     int *first = b->first, *next = b->next; /* per column: linked list of the columns to merge into it */

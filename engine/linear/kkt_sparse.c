@@ -14,7 +14,7 @@ enum { DENSE_FALLBACK_MAX = 3000 };
 /* The compliance is relative to the smallest row size Σ A_ci²/M_ii. SPREAD bounds this size from below, as a fraction
  * of the largest row size. Chosen: COMPLIANCE · SPREAD = 1e-13 is far above the rounding error ε. */
 static const double SPREAD = 1e-3;
-/* The iteration ends when the residual is below this fraction of the right-hand side, some tens of ε. If the equations
+/* The iteration ends when the residual is below this fraction of the right-hand side, a few tens of ε. If the equations
  * are consistent, each step multiplies the residual by about COMPLIANCE = 1e-10. PROXIMAL_STEPS is chosen far above the
  * two steps that are then needed. */
 static const double PROXIMAL_REST = 1e-14;

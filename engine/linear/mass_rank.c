@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* Upper bound on the rounding error of a pivot relative to the unit diagonal, per coordinate of an uncoupled part.
- * Entries are sums of some tens of products, with a rounding error of some tens of ε, and the elimination adds nε.
+ * Entries are sums of a few tens of products, with a rounding error of a few tens of ε, and the elimination adds nε.
  * RANK_TOLERANCE does not apply: it is the sine of an angle, and a pivot of M is the square of a sine. */
 static const double ROUNDING = 1e-14;
 /* Upper bound on the coordinates of a part; larger parts count as regular. At the bound, the matrix takes half a

@@ -15,9 +15,9 @@ typedef struct newton_tolerances {
 } newton_tolerances;
 
 /* Tolerances of scaled residuals (tolerances.h). 4e-16 is two rounding errors of 1. 1e-12 is the rounding error of
- * cancelling terms some thousand times as large. */
+ * cancelling terms several thousand times as large. */
 static const newton_tolerances NEWTON_RESIDUAL = {4e-16, 1e-12};
-/* Tolerances of steps relative to the solution. 1e-13 is the rounding error n ε of a system with some hundred
+/* Tolerances of steps relative to the solution. 1e-13 is the rounding error n ε of a system with several hundred
  * coordinates. Unless terms cancel, a step of 1e-8 is followed by a step of 1e-16. */
 static const newton_tolerances NEWTON_STEP = {1e-13, 1e-8};
 

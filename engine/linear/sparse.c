@@ -1,6 +1,7 @@
 /* sparse.c — sparse LU by KLU for a fixed pattern. This file adds to KLU:
  *
- *   - The caller's entries have any order and may contain duplicates. They are mapped once to compressed columns with
+ * - The caller's entries have any order and may contain duplicates. The entries are mapped once to compressed columns
+ * with
  *     sorted rows.
  *   - Rows are equilibrated by powers of two, without rounding, before KLU is called. The refinement step and the pivot
  *     test then use exactly the matrix that was factored.

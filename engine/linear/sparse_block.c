@@ -1,4 +1,4 @@
-/* sparse_block.c — see the header. */
+/* sparse_block.c — products with sparse blocks (sparse_block.h). */
 #include "engine/linear/sparse_block.h"
 
 #include <assert.h>

@@ -23,9 +23,9 @@
 
 /* If the terms with at least LONG velocities have SHARED times as many products of velocities as M has entries, the
  * sweep is used. Measured with a chain in absolute angles: derivation and evaluation are twice as fast from 16 links
- * on. With 128 links they are eleven and six times as fast. With bodies in space whose terms share only four velocities
- * (a flyball governor), derivation and evaluation are 1.5 times slower, because the derivatives from a sweep mix all
- * terms. */
+ * on. With 128 links they are eleven and six times as fast. If the terms of bodies in space share only four velocities
+ * (a flyball governor), derivation and evaluation are 1.5 times slower. The reason is that the derivatives from a sweep
+ * mix all terms. */
 static const double SHARED = 6;
 enum { LONG = 12 };
 

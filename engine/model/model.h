@@ -174,9 +174,9 @@ typedef struct model_momenta {
     bool *cyclic; /* n: which coordinates are cyclic; NULL except in Routh's equations */
 } model_momenta;
 
-/* Functions of (t, q, q') that are compared before and after a change of branch. They are p = ∂L/∂q' (n values), h, and
- * functions that must be continuous along the motion. The program is NULL if neither these functions nor ψ and A depend
- * on a branch. */
+/* Functions of (t, q, q') that are compared before and after a change of branch. The functions are p = ∂L/∂q' (n
+ * values), h, and functions that must be continuous along the motion. The program is NULL if neither these functions
+ * nor ψ and A depend on a branch. */
 typedef struct model_continuity {
     struct program *program;
     size_t count;

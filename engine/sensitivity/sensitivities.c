@@ -1,4 +1,5 @@
-/* sensitivities.c — see the header. Inputs are processed in groups of PROGRAM_LANES, one tangent per group. */
+/* sensitivities.c — rates, projection and columns of sensitivities (sensitivities.h). Inputs are processed in groups of
+ * PROGRAM_LANES, one tangent per group. */
 #include "engine/base/finite.h"
 #include "engine/sensitivity/sensitivities_int.h"
 

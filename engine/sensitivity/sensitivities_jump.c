@@ -17,8 +17,8 @@
  * At changes of branches and stick-slip states, h is the identity and only x' jumps.
  *
  * The state after two events at one instant has derivatives if one event causes the other or if they are independent.
- * Two events are independent if the derivatives of both times agree before the first event. They are also independent
- * if the first event does not change the derivative of the second time. */
+ * Two events are independent if the derivatives of both times agree before the first event. Two events are also
+ * independent if the first event does not change the derivative of the second time. */
 #include "engine/base/finite.h"
 #include "engine/sensitivity/sensitivities_int.h"
 

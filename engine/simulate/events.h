@@ -57,9 +57,10 @@ hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAME
 /* Adds an error: event i happened at `since` and would happen again at t, too soon to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
 
-/* Follows the impacts of the contacts with closing[event] = true (at least two) until no contact approaches, first in
- * the order of declaration and then in the reverse order. Sets *matters to true if the final velocities differ by more
- * than the tolerances. State, discrete state and sensitivities do not change, but the dynamics have evaluated other
- * states. Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
+/* Follows the impacts of at least two contacts, those with closing[event] = true, until no contact approaches. The
+ * impacts are followed in the order of declaration, and again in the reverse order. Sets *matters to true if the final
+ * velocities differ by more than the tolerances. State, discrete state and sensitivities do not change, but the
+ * dynamics have evaluated other states. Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in
+ * impact_order.c. */
 hamel_status impact_order_matters(const events *e, const roots *w, const motion_state *at, const bool *closing,
                                   bool *matters, hamel_error *error) HAMEL_CHECKED;

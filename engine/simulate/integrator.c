@@ -24,7 +24,8 @@ static const double LONGER = 2, MUCH_LONGER = 20;
  * so that the methods do not alternate. */
 static const double LEFT = 0.15;
 /* STIFF_WINDOW: number of steps between two checks for stiffness. SETTLED: number of steps until a method is assumed to
- * have reached its order and step size. Both are chosen; they only need to be small compared with a run. */
+ * have reached its order and step size. Both numbers are chosen and only need to be small compared with the steps of a
+ * run. */
 enum { STIFF_WINDOW = 50, SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
  * indicate a singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is

@@ -117,8 +117,8 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
 }
 
 /* The tolerance of the work integral W is relative to the largest W so far and is loosened by WORK_TOLERANCE. W
- * therefore rarely limits the step size. An error of W below its rounding error, some hundred units in the last place,
- * does not limit the step size either. */
+ * therefore rarely limits the step size. An error of W below its rounding error, several hundred units in the last
+ * place, does not limit the step size either. */
 static double work_weight(integrator *w, double work) {
     static const double WORK_ROUNDING = 1e-13;
     w->most_work = fmax(w->most_work, fabs(work));

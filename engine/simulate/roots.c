@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-/* A step is searched in PARTS intervals, or in EXPENSIVE_PARTS if a value needs accelerations. Both are chosen small,
- * because find_dip finds pairs of roots between two samples. DIP_STEPS bounds the iterations for the minimum of a
- * function between three samples. BRACKET_STEPS bounds the iterations that narrow a bracket; every eighth iteration
- * halves it. */
+/* A step is searched in PARTS intervals, or in EXPENSIVE_PARTS if a value needs accelerations. The two numbers are
+ * chosen small, because find_dip finds pairs of roots between two samples. DIP_STEPS bounds the iterations for the
+ * minimum of a function between three samples. BRACKET_STEPS bounds the iterations that narrow a bracket; every eighth
+ * iteration halves it. */
 enum { PARTS = 4, EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
  * extrapolation error of the force exceeds ERROR_MOST, and doubled if the error is below ERROR_LEAST. A step has at
- * most INTERVALS intervals. All values are chosen. They bound the cost of the samples and the duration of a change of
+ * most INTERVALS intervals. All values are chosen: they bound the cost of the samples, and the duration of changes of
  * the forces that the search detects. */
 static const double FIRST_INTERVAL = 1e-6, ERROR_MOST = 0.2, ERROR_LEAST = 0.05, INTERVALS = 10;
 

@@ -65,8 +65,8 @@ static void place_resting(roots *w, size_t i, double rate, bool changed) {
     w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
 }
 
-/* Sets the side of an operator: its argument is inside its branch, or at an edge that it has just passed or at which it
- * starts. Initially the argument may be slightly before the edge. */
+/* Sets the side of an operator. Its argument is inside its branch, at an edge that the argument has just passed, or at
+ * an edge at which the argument starts. Initially the argument may be slightly before the edge. */
 static void place_branch(roots *w, size_t i) {
     bool passed = w->of[i].passed, slip = roots_is_slip(w, i);
     double value = fabs(w->first[i]), slack = passed ? 2 * w->last_noise[i] : fmax(0, -w->first[i]);
@@ -92,8 +92,8 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
     w->noise[i] = w->of[i].touching ? fabs(value) : 0;
 }
 
-/* Returns true if active constraints already hold the function at its zero: all constraints that its event activates
- * are active, or all constraints on which the event acts by impulses. */
+/* Returns true if active constraints already hold the function at its zero. Then all constraints that its event
+ * activates are active, or all constraints on which the event acts by impulses. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     const bool *active = w->dynamics->discrete_state.active;

@@ -113,17 +113,18 @@ static void warn_of_unnoticed(run *r) {
     for (size_t i = 0; i < model->events.count; i++) {
         const model_event *e = &model->events.list[i];
         if (!r->main.roots->of[i].unnoticed) continue;
-        warn(
-            r->summary,
-            e->contact && e->direction != HAMEL_BOTH
-                ? "at the start the function of the event `%s` is beyond the zero at which its contact closes: no "
-                  "impact keeps it from closing further; start from the other side of the zero, or correct the function"
-            : model_event_acts(e)
-                ? "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
-                  "there; if it closes, give the event a direction"
-                : "the function of the event `%s` is 0 at the start: that is not a crossing, and the event ends the "
-                  "run at the next crossing",
-            e->name);
+        warn(r->summary,
+             e->contact && e->direction != HAMEL_BOTH
+                 ? "at the start the function of the event `%s` has already crossed the zero at which its contact "
+                   "closes: no impact keeps it from closing further; start from the other side of the zero, or correct "
+                   "the "
+                   "function"
+             : model_event_acts(e)
+                 ? "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
+                   "there; if it closes, give the event a direction"
+                 : "the function of the event `%s` is 0 at the start: that is not a crossing, and the event ends the "
+                   "run at the next crossing",
+             e->name);
     }
 }
 

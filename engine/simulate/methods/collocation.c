@@ -1,9 +1,9 @@
 /* collocation.c — stepper that passes singular configurations.
  *
  * Along one branch of the motion the rates are smooth across a singular configuration, and rounding dominates the rates
- * only close to the configuration. The stepper therefore takes one long step across the configuration. It evaluates the
- * rates at ten Gauss points, none of them close to the configuration. At each point it uses the nearest state on the
- * constraints. The rates are expanded in Legendre polynomials of the step:
+ * only close to the configuration. The stepper therefore takes one long step across the configuration. The stepper
+ * evaluates the rates at ten Gauss points, none of them close to the configuration. At each point, the rates are those
+ * of the nearest state on the constraints. The rates are expanded in Legendre polynomials of the step:
  *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1.
  * The fixed point of states and coefficients, found by iteration, is the Gauss method of order 20 (Hairer, Nørsett &
  * Wanner, Solving ODEs I, II.7). Explicit stages and extrapolation would violate the constraints so much that a

@@ -1,6 +1,7 @@
 /* newton_solver.h — solver for the Newton systems of BDF, with SUNDIALS' matrix and linear solver interfaces.
  *
- * CVODE decides when to linearize and when to factor; engine/dynamics/newton_matrix.h does both. */
+ * CVODE decides when to linearize and when to factor. The functions of engine/dynamics/newton_matrix.h linearize and
+ * factor. */
 #pragma once
 
 #include "engine/base/arena.h"
