@@ -68,8 +68,8 @@ typedef struct hamel_equations {
     transitivity_nodes *transitivity; /* NULL if the formulation does not need it */
 
     /* n: Q of Lagrange's equations minus Q of this formulation; NULL if the two are equal. The two Q agree in the
-     * directions that the constraints allow. If ω is valid only on the constraints (quaternions), the two Q may differ
-     * in other directions. Multipliers are computed with Lagrange's Q. */
+     * directions that the constraints allow. If ω is valid only on the constraint manifold (quaternions), the two Q may
+     * differ in other directions. Multipliers are computed with Lagrange's Q. */
     graph_node *reaction_shift;
 
     /* The same equations as residuals in (t, q, q', q'', λ), for the Newton matrix:

@@ -156,7 +156,7 @@ static hamel_status no_derivatives(hamel_status status, hamel_error *error) {
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
     (void)hamel_fail(error, HAMEL_SINGULAR, "/simulation/sensitivities", 0,
                      "the consistent initial values have no derivatives");
-    hamel_suggest(error, "give initial values that are nearer to the constraints");
+    hamel_suggest(error, "give initial values that satisfy the constraints more accurately");
     return HAMEL_SINGULAR;
 }
 

@@ -74,7 +74,7 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
 
 /* The linearized constraints are stabilized like the constraints of the motion. BDF projects states but not
  * sensitivities, so the stabilization with BDF acts on the sensitivities only. Stabilization does not act along the
- * constraints. */
+ * constraint manifold. */
 int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
     integrator *w = user;
     double alpha = w->forward_rate > 0 ? w->forward_rate : w->alpha;
@@ -84,8 +84,8 @@ int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s,
     return status == HAMEL_OK ? 0 : note_failure(w, status, t, y);
 }
 
-/* Removes the component off the constraints from a change (dq, dw) of a state. w->variables must have been evaluated at
- * this state last. */
+/* Removes the component normal to the constraint manifold from a change (dq, dw) of a state. w->variables must have
+ * been evaluated at this state last. */
 static hamel_status project_change(integrator *w, double *change) {
     double *dv = w->scratch;
     hamel_status status = variables_velocity_change(w->variables, change, change + w->n, dv);
@@ -93,10 +93,10 @@ static hamel_status project_change(integrator *w, double *change) {
     return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
 }
 
-/* Only the error along the constraints is controlled. Controlling the component off the constraints too would halve the
- * error at the ninth decile of 105 constrained examples (rtol 1e-9). But that component grows without bound near
- * singular configurations. For systems whose components differ by four powers of ten (Andrews' mechanism), its rounding
- * would stop the run. */
+/* Only the error along the constraint manifold is controlled. Controlling the component normal to the manifold too
+ * would halve the error at the ninth decile of 105 constrained examples (rtol 1e-9). But that component grows without
+ * bound near singular configurations. For systems whose components differ by four powers of ten (Andrews' mechanism),
+ * rounding of the normal component would stop the run. */
 int integrator_project(void *user, double t, const double *y, double *c, double *error) {
     integrator *w = user;
     assert(y != w->scratch && w->model->m > 0);

@@ -116,9 +116,8 @@ static void warn_of_unnoticed(run *r) {
         warn(r->summary,
              e->contact && e->direction != HAMEL_BOTH
                  ? "at the start the function of the event `%s` has already crossed the zero at which its contact "
-                   "closes: no impact keeps it from closing further; start from the other side of the zero, or correct "
-                   "the "
-                   "function"
+                   "closes: no impact keeps it from closing further; start from the other side of the zero, or "
+                   "correct the function"
              : model_event_acts(e)
                  ? "the function of the event `%s` is 0 at the start and the event has no direction: the contact opens "
                    "there; if it closes, give the event a direction"

@@ -3,7 +3,7 @@
  * Along one branch of the motion the rates are smooth across a singular configuration, and rounding dominates the rates
  * only close to the configuration. The stepper therefore takes one long step across the configuration. The stepper
  * evaluates the rates at ten Gauss points, none of them close to the configuration. At each point, the rates are those
- * of the nearest state on the constraints. The rates are expanded in Legendre polynomials of the step:
+ * of the nearest state on the constraint manifold. The rates are expanded in Legendre polynomials of the step:
  *     y'(x) = Σ c_k P_k(x),   y(x) = y(−1) + h/2 Σ c_k ∫ P_k,   −1 ≤ x ≤ 1.
  * The fixed point of states and coefficients, found by iteration, is the Gauss method of order 20 (Hairer, Nørsett &
  * Wanner, Solving ODEs I, II.7). Explicit stages and extrapolation would violate the constraints so much that a
@@ -149,7 +149,7 @@ static int collocation_rates(collocation *w, double t, const double *y, double *
     return p->rates(p->user, t, y, dy);
 }
 
-/* Projects y onto the constraints, and `change` (may be NULL) onto their tangent directions. */
+/* Projects y onto the constraint manifold, and `change` (may be NULL) onto its tangent directions. */
 static int project_state(collocation *w, double t, double *y, double *correction, double *change) {
     const stepper_problem *p = w->base.problem;
     if (!p->project) return 0;
@@ -159,7 +159,7 @@ static int project_state(collocation *w, double t, double *y, double *correction
     return flag;
 }
 
-/* Projects the state in w->scratch onto the constraints and sets `out` to its rates. */
+/* Projects the state in w->scratch onto the constraint manifold and sets `out` to its rates. */
 static int rates_nearby(collocation *w, double t, double *change, double *out, double *margin) {
     int flag = project_state(w, t, w->scratch, w->correction, change);
     if (flag == 0) flag = collocation_rates(w, t, w->scratch, out);
@@ -186,9 +186,9 @@ static double time_of(const collocation *w, size_t point, double h) {
     return w->t + (1 + w->x[point]) * h / 2;
 }
 
-/* Performs one iteration. Sets *change to the change of the states along the constraints, relative to the tolerance. At
- * the distance s from the singularity, rounding changes velocities by ε/s² and accelerations by ε/s³. These changes are
- * off the constraints, and the next projection removes them. */
+/* Performs one iteration. Sets *change to the change of the states along the constraint manifold, relative to the
+ * tolerance. At the distance s from the singularity, rounding changes velocities by ε/s² and accelerations by ε/s³.
+ * These changes are normal to the constraint manifold, and the next projection removes them. */
 static int iterate_points(collocation *w, double h, bool first, double *change) {
     size_t length = w->base.problem->length;
     *change = 0;
@@ -218,9 +218,9 @@ static int find_fixed_point(collocation *w, double h) {
     return flag != 0 ? flag : 1;
 }
 
-/* Returns the size of the last two coefficients of the states along the constraints, relative to the tolerance. The
- * part off the constraints is removed at the point next to the centre, where rounding is largest. Returns INFINITY if
- * the coefficients are so large that the branch has changed within the step. */
+/* Returns the size of the last two coefficients of the states along the constraint manifold, relative to the tolerance.
+ * The part normal to the constraint manifold is removed at the point next to the centre, where rounding is largest.
+ * Returns INFINITY if the coefficients are so large that the branch has changed within the step. */
 static double error_of(collocation *w, double h) {
     size_t length = w->base.problem->length, centre = POINTS / 2;
     double most = 0, size = size_in_tolerances(w, w->y);
@@ -277,8 +277,8 @@ static double straddling(const collocation *w, double most) {
     return MOVE;
 }
 
-/* Returns the margin at x within the step that is tried, at the nearest state on the constraints. If no such state is
- * found, returns NAN. */
+/* Returns the margin at x within the step that is tried, at the nearest state on the constraint manifold. If no such
+ * state is found, returns NAN. */
 static double margin_within(collocation *w, double h, double x) {
     const stepper_problem *p = w->base.problem;
     double c[POINTS], t = w->t + (1 + x) * h / 2;

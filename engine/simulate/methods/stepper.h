@@ -19,8 +19,8 @@ typedef struct stepper_problem {
     int (*rates)(void *user, double t, const double *y, double *dy);
     /* Computes error weights. An error is acceptable if its weighted root mean square is at most 1. */
     int (*weights)(void *user, const double *y, double *weights);
-    /* Sets `correction` to the change that brings y onto the constraints, and removes the component off the constraints
-     * from `error` (may be NULL). The function is NULL if the system has no constraints. */
+    /* Sets `correction` to the change that brings y onto the constraint manifold, and removes the component normal to
+     * the constraint manifold from `error` (may be NULL). The function is NULL if the system has no constraints. */
     int (*project)(void *user, double t, const double *y, double *correction, double *error);
     /* Returns the rank margin (kkt_margin) at the state evaluated last, relative to the largest margin of the run. */
     double (*margin)(void *user);

@@ -28,7 +28,7 @@ bool singular_state_create(singular_state *x, arena *memory, const hamel_model *
     return true;
 }
 
-/* Writes the state on the constraints nearest to (q + d v, v) at t + d to x->place, with accelerations and
+/* Writes the state on the constraint manifold nearest to (q + d v, v) at t + d to x->place, with accelerations and
  * multipliers. */
 static hamel_status evaluate_place(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                    double d) {

@@ -1,7 +1,8 @@
 /* nearby.c — rates and states near singular configurations.
  *
- * Everything is evaluated at the nearest state on the constraints, and the constraint violation is damped separately.
- * Where rounding is too large, accelerations are interpolated from states before and after (interpolation.c). */
+ * Everything is evaluated at the nearest state on the constraint manifold, and the constraint violation is damped
+ * separately. Where rounding is too large, accelerations are interpolated from states before and after
+ * (interpolation.c). */
 #include "engine/simulate/integrator.h"
 
 #include "engine/base/tolerances.h"
@@ -18,7 +19,7 @@ static const double INTERPOLATED = 1e-3; /* rank margin of interpolation: roundi
 static const double PART_OF_STEP = 0.15;
 static const double NEXT_STEP = 1.2; /* assumed largest ratio of the next step to the last one */
 
-/* Computes accelerations and multipliers at the state on the constraints nearest to y. */
+/* Computes accelerations and multipliers at the state on the constraint manifold nearest to y. */
 static hamel_status nearest_accelerations(integrator *w, double t, const double *y) {
     double *q = w->scratch, *v = q + w->n, worst = 0;
     memcpy(q, y, w->n * sizeof *q);
@@ -52,8 +53,8 @@ static hamel_status interpolated_rates(integrator *w, double t, const double *y,
 
 /* Inaccurate stages must not be near a singular configuration, because the nearest state could be on another branch. As
  * a long step can pass such a configuration between two stages, stages keep a larger distance if another method is
- * available. At states off the constraints, redundant constraints are slightly inconsistent and seem singular. At the
- * nearest state on the constraints they do not. */
+ * available. At states off the constraint manifold, redundant constraints are slightly inconsistent and seem singular.
+ * At the nearest state on the constraint manifold they do not. */
 static hamel_status rough_stage_rates(integrator *w, double t, const double *y, double *out, hamel_status found) {
     bool other = w->may_change || singularity_allows_collocation(w);
     double least = (other ? ROUGH_LEAST : SINGULARITY_NEAR) * w->largest_margin;
@@ -84,8 +85,8 @@ static hamel_status watch_rough_stage(integrator *w, double t, const double *y, 
     return found;
 }
 
-/* Returns true if rates are evaluated at the nearest state on the constraints. That requires w = q' and a method other
- * than BDF, because BDF projects its states. */
+/* Returns true if rates are evaluated at the nearest state on the constraint manifold. That requires w = q' and a
+ * method other than BDF, because BDF projects its states. */
 static bool evaluates_nearest(const integrator *w) {
     return !w->kind->implicit && !w->suspended && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;

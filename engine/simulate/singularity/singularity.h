@@ -23,8 +23,8 @@ typedef struct trajectory trajectory;
  * Near a singular configuration rounding alone changes velocities by ε/s² of their size, and accelerations and
  * multipliers by more. At the configuration these quantities are not determined, but along one branch of the motion
  * they are smooth. Velocities, accelerations and multipliers are therefore interpolated from ten states of that branch,
- * ±d to ±5d along the velocity. Each state is projected onto the constraints. The error is d¹⁰/252 times the tenth
- * derivative. */
+ * ±d to ±5d along the velocity. Each state is projected onto the constraint manifold. The error is d¹⁰/252 times the
+ * tenth derivative. */
 typedef struct singular_state {
     double *q, *v, *a, *lambda; /* the interpolated state: q[n], v[n], a[n], lambda[m] */
     double *ideal, *nonideal;   /* n each: reactions, as in dynamics */
@@ -34,9 +34,9 @@ typedef struct singular_state {
 /* Returns false if out of memory. */
 bool singular_state_create(singular_state *x, arena *memory, const hamel_model *model);
 
-/* Interpolates `x` at the state near (q, v) at t from states at multiples of d. (q, v) may be off the constraints. The
- * dynamics have then evaluated one of these states. Returns HAMEL_INCOMPATIBLE if one of these states cannot be
- * projected onto the constraints, and otherwise the status of the solution. */
+/* Interpolates `x` at the state near (q, v) at t from states at multiples of d. (q, v) may be off the constraint
+ * manifold. The dynamics have then evaluated one of these states. Returns HAMEL_INCOMPATIBLE if one of these states
+ * cannot be projected onto the constraint manifold, and otherwise the status of the solution. */
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
@@ -47,7 +47,7 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 
 /* --- near singular configurations --------------------------------------------------------------------------------------- */
 
-/* Below this rank margin, rates are evaluated at the nearest state on the constraints. Chosen: twice
+/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. Chosen: twice
  * SINGULARITY_REGULAR. */
 #define SINGULARITY_NEAR 0.03
 /* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
@@ -73,8 +73,8 @@ bool singularity_needs_collocation(integrator *w);
 /* Returns true if velocities computed from other variables and the constraints are inaccurate at this rank margin. */
 bool singularity_loses_velocities(const integrator *w, double margin);
 
-/* Finds a replacement for the state solved last, which is the state on the constraints nearest to (q, v) at t. If
- * rounding is not negligible there, sets *near to true and *found to the replacement, or to NULL if no replacement
+/* Finds a replacement for the state solved last, which is the state on the constraint manifold nearest to (q, v) at t.
+ * If rounding is not negligible there, sets *near to true and *found to the replacement, or to NULL if no replacement
  * exists. Returns HAMEL_INTEGRATION if velocities are computed from other variables and are too inaccurate. */
 hamel_status singularity_replace_state(integrator *w, double t, const double *q, const double *v, bool *near,
                                        const singular_state **found, hamel_error *error) HAMEL_CHECKED;
