@@ -56,7 +56,7 @@ void hamel_model_translate(hamel_model *model, hamel_jit jit);
 void hamel_description_check(const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                              hamel_error *error);
 
-/* A drawn shape: names of the columns that contain its numbers. */
+/* A shape of a drawing. `points`, `axes` and `sizes` are names of columns, which contain the numbers. */
 typedef struct hamel_shape {
     const char *kind;    /* "point", "line", "spring", "circle", "disk", "box" or "path" */
     const char *name;    /* name of the element that the shape shows, or "" */
@@ -395,7 +395,7 @@ typedef struct hamel_difference_check {
     size_t states;    /* number of the verification's states at which the check was done */
     double motion;    /* d/dt ∂L/∂q' − ∂L/∂q − Q − friction compared with M q'' − Q − F|λ| */
     double gradients; /* ∂f/∂q, ∂f/∂q' or ∂f/∂q'' of constraints compared with A */
-    double rates;     /* rates of ∂f along a path compared with A q'' − b */
+    double rates;     /* f'', f' or f of constraints f along a path compared with A q'' − b */
     double largest, tolerance;
     const char *worst; /* coordinate or constraint with the largest difference; NULL if no difference is above 0 */
     /* Numbers of comparisons. A comparison too close to a kink or to the edge of a domain is undecided. */

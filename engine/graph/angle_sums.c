@@ -38,8 +38,8 @@ static bool is_angle_sum(const graph_cell *cell) {
     return cell->op == GRAPH_ADD || cell->op == GRAPH_SUB;
 }
 
-/* Returns true if the sine and cosine of a term cost nothing extra. A term that contains only parameters is evaluated
- * once per run. */
+/* Returns true if other expressions also need the sine and cosine of a term. Also returns true if the term contains
+ * only parameters, because its sine and cosine are then evaluated once per run. */
 static bool has_sine(const expansion *t, graph_node node) {
     const angle *x = angle_of(t, node);
     return x->given || x->uses > 1 || !(graph_depends(t->g, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));

@@ -18,7 +18,7 @@ enum { CONGRUENCE_WIDTH = 8 }; /* columns of M computed together */
 typedef struct congruence {
     size_t n, sum_count, factor_count, pair_count;
     const size_t *first;        /* sum_count + 1: first factor of each sum */
-    const uint32_t *with;       /* factor_count: the unknown of a factor, less than the number of the sum */
+    const uint32_t *with;       /* factor_count: unknown of each factor; its index is less than the index of the sum */
     const uint32_t (*pairs)[2]; /* pair_count: x and y of D_xy = D_yx */
 } congruence;
 

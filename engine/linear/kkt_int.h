@@ -44,7 +44,7 @@ typedef struct kkt_dense {
     double *left, *change;   /* n + k each; left: residual of the refinement; change: its correction */
 } kkt_dense;
 
-/* The sparse matrix of KLU and the compliance. */
+/* Data of the sparse kinds, KLU and compliance. */
 typedef struct kkt_sparse {
     sparse *lu;
     double *values, *x; /* values: entries of k->entries; x: n + k */

@@ -41,9 +41,10 @@ typedef struct transitivity_nodes {
 typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
-    bool held; /* whether directions of friction are held between events: true for runs, false for display */
+    bool held; /* whether directions of friction are kept constant between events: true for runs, false for display */
 
-    /* If true, M may be left as Bᵀ D B when energies share sums (extended_system.h); the pattern M is then empty. */
+    /* If true, M may be left as Bᵀ D B if terms of the energies share sums (extended_system.h); the pattern M is then
+     * empty. */
     bool may_factor_mass;
     congruence *mass;        /* NULL: M contains the entries */
     graph_node *mass_values; /* values of the factors, then entries of D */

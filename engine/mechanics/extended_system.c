@@ -305,7 +305,7 @@ static graph_node entry_of(const builder *b, const product *p) {
     return one->with == other->with ? graph_mul(b->g, graph_number(b->g, 2), entry) : entry;
 }
 
-/* Enters D and the couplings of the constraints. */
+/* Adds the entries of D and of the constraints to the extended system. */
 static bool enter_coefficients(builder *b) {
     elimination *x = b->x;
     for (size_t i = 0; i < b->product_count && !x->failed; i++) {

@@ -16,7 +16,7 @@
 typedef struct model_settings {
     double start, stop;  /* stop is INFINITY if the description has no stop time */
     size_t row_count;    /* number of output times, including both ends */
-    double step;         /* > 0: interval between rows; 0: rows are at `times` or evenly spaced */
+    double step;         /* interval between rows, or 0 if rows are at `times` or evenly spaced */
     const double *times; /* row_count increasing output times, or NULL */
     double rtol;
     double *atol; /* n: tolerance of each coordinate, and of its velocity */

@@ -53,7 +53,7 @@ struct integrator {
     /* since_start: steps since the method started; tiny_steps: consecutive steps shorter than INSTANT; shrunk_steps:
      * consecutive steps shorter than a fixed part of `longest` */
     long since_start, tiny_steps, shrunk_steps;
-    double longest;                                      /* longest step, decaying by DECAY each step */
+    double longest; /* length of the longest step, reduced by the fraction DECAY at each step */
     long window_steps, window_stiff, window_evaluations; /* counts at the last check for stiffness */
     long failed_evaluations; /* number of evaluations that were not finite and therefore do not indicate stiffness */
 

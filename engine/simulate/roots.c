@@ -280,7 +280,7 @@ static bool is_too_far(roots *w, double b, double c) {
     return false;
 }
 
-/* Friction in space keeps the slip direction at the end of the step. */
+/* Sets the directions of slips in space from the state at t, and w->low to the values of the functions of slips. */
 static hamel_status follow_slips(roots *w, integrator *steps, double t, hamel_error *error) {
     hamel_status status = interpolate_values(w, steps, t, w->trial, error);
     if (status != HAMEL_OK) return status;

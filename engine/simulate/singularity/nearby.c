@@ -85,7 +85,7 @@ static hamel_status watch_rough_stage(integrator *w, double t, const double *y, 
     return found;
 }
 
-/* Returns true if rates are evaluated at the nearest state on the constraint manifold. That requires w = q' and a
+/* Returns true if rates are evaluated at the nearest state on the constraint manifold. The condition is w = q' and a
  * method other than BDF, because BDF projects its states. */
 static bool evaluates_nearest(const integrator *w) {
     return !w->kind->implicit && !w->suspended && w->model->formulation->variables == VARIABLES_VELOCITIES &&
