@@ -108,7 +108,7 @@ static void note_energy(integrator *w, const double *q, const double *v, double 
     const double *M = w->dynamics->values + model->dynamics.M.at, *Q = w->dynamics->values + model->dynamics.at_Q;
     if (dynamics_evaluate(w->dynamics, w->t, q, v, NULL) != HAMEL_OK) return;
     double energy = energy_tolerance(model, M, Q, q, v, work) + energy_at_rest(model, M);
-    w->least_energy = fmax(w->least_energy, energy);
+    w->start_energy = fmax(w->start_energy, energy);
 }
 
 /* Sets w->y and its tolerances from (q, q'). */

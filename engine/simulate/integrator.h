@@ -66,7 +66,7 @@ struct integrator {
     double *scratch;       /* 2n, for projections */
     double *acceleration, *lambda;
     double *wanted_lambda; /* the array lambda, or NULL if the right-hand side does not need multipliers */
-    double least_energy;   /* largest energy tolerance at any start or restart */
+    double start_energy;   /* largest energy tolerance at any start or restart */
     double most_work;      /* largest |W| so far */
 
     /* The last failed evaluation, for the error message. */

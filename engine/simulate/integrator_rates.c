@@ -122,7 +122,7 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
 static double work_weight(integrator *w, double work) {
     static const double WORK_ROUNDING = 1e-13;
     w->most_work = fmax(w->most_work, fabs(work));
-    double asked = fmax(w->least_energy, w->model->settings.rtol * w->most_work);
+    double asked = fmax(w->start_energy, w->model->settings.rtol * w->most_work);
     double allowed = WORK_TOLERANCE * w->rtol / w->model->settings.rtol * asked + WORK_ROUNDING * w->most_work;
     return allowed > 0 ? 1 / allowed : 0;
 }
