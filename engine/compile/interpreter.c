@@ -28,7 +28,7 @@ static void run_tape(const program_run *run, const program_run *end, const progr
             for (; i < stop; i++) w[program_dst(*i)] = program_look_up(tables, *i, w, 0);
             break;
         case PROGRAM_SINCOS:
-            for (; i < stop; i++) sincos(w[program_a(*i)], &w[program_dst(*i)], &w[program_c(*i)]);
+            for (; i < stop; i++) scalar_sincos(w[program_a(*i)], &w[program_dst(*i)], &w[program_c(*i)]);
             break;
         }
     }

@@ -31,6 +31,10 @@ enum { LONGEST_CODE = 64 << 20, MOST_SLOTS = INT32_MAX / 128 };
 PROGRAM_OPERATION_LIST
 #undef OP
 
+static void call_sincos(double x, double *sine, double *cosine) {
+    scalar_sincos(x, sine, cosine);
+}
+
 static const native_environment surroundings = {
     .one = {1, 1},
     .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63},
@@ -38,7 +42,7 @@ static const native_environment surroundings = {
 #define OP(name, ...) .value[PROGRAM_##name] = call_##name,
     PROGRAM_OPERATION_LIST
 #undef OP
-        .sincos = sincos,
+        .sincos = call_sincos,
     .table = table_value,
 };
 

@@ -9,7 +9,7 @@
  * values, and has a fixed size. Evaluation allocates no memory, and writes only the workspace and the outputs. */
 #pragma once
 
-#include "engine/compile/vec8.h"
+#include "engine/base/vec8.h"
 #include "engine/graph/graph.h"
 
 typedef struct program program;
@@ -49,9 +49,9 @@ graph_node program_first_fault(const program *p, const program_inputs *inputs, d
 
 /* --- program_vec8.c: eight members of a sweep at once ------------------------------------------------------------- */
 
-/* Like program_prepare and program_evaluate, but inputs->values[kind], the workspace and outputs[count] are arrays of
- * vec8. The results of a member do not depend on other members. The results differ from the results of program_evaluate
- * only in the rounding of sines and cosines. */
+/* These functions work as program_prepare and program_evaluate do, but with a vec8 for each double. This concerns
+ * inputs->values[kind], the workspace and outputs[count]. The results of a member are bit-identical to
+ * those of program_evaluate and do not depend on other members. */
 void program_prepare_vec8(const program *p, const program_inputs *inputs, vec8 *workspace);
 void program_evaluate_vec8(const program *p, const program_inputs *inputs, vec8 *workspace, vec8 *outputs);
 

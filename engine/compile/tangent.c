@@ -23,8 +23,8 @@ enum { LANES = PROGRAM_LANES, PARTIALS = 3 /* doubles after the lanes, for parti
 #define NEG_(a)     (-(a))
 #define POW_(a, b)  pow((a), (b))
 #define POWI_(a, b) program_power((a), (b))
-#define SIN_(a)     sin(a)
-#define COS_(a)     cos(a)
+#define SIN_(a)     scalar_sin(a)
+#define COS_(a)     scalar_cos(a)
 #define SINH_(a)    sinh(a)
 #define COSH_(a)    cosh(a)
 #define TANH_(a)    tanh(a)
@@ -147,7 +147,7 @@ static inline void store(tangent t, uint32_t slot, double value, lanes r, bool m
 static void run_sincos(tangent t, program_instruction i) {
     double sine, cosine;
     uint32_t a = program_a(i);
-    sincos(t.w[a], &sine, &cosine);
+    scalar_sincos(t.w[a], &sine, &cosine);
     bool sine_moves = false, cosine_moves = false;
     lanes of_sine = {0}, of_cosine = {0};
     if (t.moves[a]) {

@@ -19,6 +19,8 @@
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
 #pragma once
 
+#include "engine/base/sincos.h"
+
 #include <math.h>
 
 /* clang-format off */
@@ -31,8 +33,8 @@
     OP(NEG,   "-",     1, NUM,  -x,                    N_(-1),                           N_(0))
 
 #define GRAPH_FUNCTION_LIST(OP)                                                                                        \
-    OP(SIN,   "sin",   1, NUM,  sin(x),                COS_(X),                          N_(0))                        \
-    OP(COS,   "cos",   1, NUM,  cos(x),                NEG_(SIN_(X)),                    N_(0))                        \
+    OP(SIN,   "sin",   1, NUM,  scalar_sin(x),         COS_(X),                          N_(0))                        \
+    OP(COS,   "cos",   1, NUM,  scalar_cos(x),         NEG_(SIN_(X)),                    N_(0))                        \
     OP(TAN,   "tan",   1, NUM,  tan(x),                ADD_(N_(1), MUL_(F, F)),          N_(0))                        \
     OP(ASIN,  "asin",  1, NUM,  asin(x),               DIV_(N_(1), SQRT_(MUL_(SUB_(N_(1), X), ADD_(N_(1), X)))), N_(0)) \
     OP(ACOS,  "acos",  1, NUM,  acos(x),               NEG_(DIV_(N_(1), SQRT_(MUL_(SUB_(N_(1), X), ADD_(N_(1), X))))), N_(0)) \

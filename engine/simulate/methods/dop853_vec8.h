@@ -3,7 +3,7 @@
  * Each lane has its own time and step and does not depend on the others. The caller accepts or rejects steps. */
 #pragma once
 
-#include "engine/compile/vec8.h"
+#include "engine/base/vec8.h"
 
 #include <math.h>
 

@@ -8,13 +8,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { VEC8_SIZE = 8 };
 typedef double vec8 __attribute__((vector_size(VEC8_SIZE * sizeof(double))));
-typedef int64_t vec8_bits __attribute__((vector_size(VEC8_SIZE * sizeof(int64_t))));
+typedef uint64_t vec8_bits __attribute__((vector_size(VEC8_SIZE * sizeof(uint64_t))));
 
-/* Allocates an array of zeros, which the caller frees with free(). Returns NULL if out of memory. */
-vec8 *vec8_alloc(size_t count);
+/* Allocates an array of zeros, which the caller passes to free(). Returns NULL if out of memory. */
+static inline vec8 *vec8_alloc(size_t count) {
+    if (count > SIZE_MAX / sizeof(vec8) - 1) return NULL;
+    vec8 *x = aligned_alloc(sizeof *x, (count + 1) * sizeof *x);
+    if (x) memset(x, 0, (count + 1) * sizeof *x);
+    return x;
+}
 
 /* Functions of vec8 values must be inlined, because the calling convention depends on the width of the registers. */
 #define VEC8_INLINE static inline __attribute__((always_inline))
