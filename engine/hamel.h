@@ -237,7 +237,7 @@ typedef struct hamel_member_end {
     hamel_status status; /* HAMEL_OK: completed, terminated or incomplete */
     hamel_outcome outcome;
     double t;
-    long steps;
+    long steps, rhs_evaluations;
     const char *reason;       /* the limit that ended an incomplete run; else NULL */
     const hamel_error *error; /* the error of a failed run; else NULL */
 } hamel_member_end;

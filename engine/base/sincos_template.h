@@ -7,7 +7,8 @@
  *     SINCOS_TO_BITS(x), SINCOS_TO_REAL(b)    the same bits as the other type */
 
 /* Computes high + low = x − n π/2 with three parts of π/2 (Cody & Waite, Software Manual for the Elementary Functions,
- * Prentice-Hall 1980). The last two bits of *multiple are n modulo 4. A zero keeps its sign. */
+ * Prentice-Hall 1980). The last two bits of *multiple
+ * are n modulo 4. A zero keeps its sign. */
 SINCOS_INLINE void SINCOS_NAME(reduce)(const SINCOS_REAL *x, SINCOS_REAL *high, SINCOS_REAL *low,
                                        SINCOS_BITS *multiple) {
     /* π/2 = first + second + third, with 33 bits, 33 bits and the remaining bits */
@@ -15,9 +16,8 @@ SINCOS_INLINE void SINCOS_NAME(reduce)(const SINCOS_REAL *x, SINCOS_REAL *high, 
     const double two_by_pi = 0x1.45f306dc9c883p-1, to_integer = 0x1.8p52;
     SINCOS_REAL shifted = *x * two_by_pi + to_integer, n = shifted - to_integer;
     SINCOS_REAL a = *x - n * first, product = n * second, b = a - product;
-    SINCOS_REAL excess = n * third + (product - (a - b));
-    *high = b - excess;
-    *low = (b - *high) - excess;
+    *high = b;
+    *low = ((a - b) - product) - n * third;
     *multiple = SINCOS_TO_BITS(shifted);
 }
 
@@ -30,9 +30,8 @@ SINCOS_INLINE void SINCOS_NAME(kernels)(const SINCOS_REAL *high, const SINCOS_RE
     s = s + z * w * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10);
     *sine = x - ((z * (0.5 * y - cube * s) - y) - cube * -1.66666666666666324348e-01);
     SINCOS_REAL c = 4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * 2.48015872894767294178e-05);
-    c = z * c + w * w *
-                    (-2.75573143513906633035e-07 +
-                     z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11));
+    c = z * c +
+        w * w * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11));
     SINCOS_REAL half = 0.5 * z, one = 1 - half;
     *cosine = one + (((1 - one) - half) + (z * c - x * y));
 }

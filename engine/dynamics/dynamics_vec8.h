@@ -1,23 +1,34 @@
 /* dynamics_vec8.h — accelerations of eight unconstrained sweep members in SIMD lanes.
  *
- * Owns the workspaces of the model's programs. Not thread-safe. Allocates nothing after dynamics_vec8_create. */
+ * Each lane has the bits that dynamics.h computes for its member alone. The functions use the program `accelerations`
+ * and the first solver of kkt.h only. If one of these fails in a lane, dynamics.h would use another method, so the bits
+ * of the lane in k->good are cleared.
+ *
+ * Owns the workspaces of the model's programs. Not thread-safe. Allocates nothing after dynamics_vec8_create, except in
+ * dynamics_vec8_mass_is_regular. */
 #pragma once
 
+#include "engine/dynamics/dynamics_residual.h"
+#include "engine/linear/mass_vec8.h"
 #include "engine/model/model.h"
 
 typedef struct dynamics_vec8 {
     const hamel_model *model;
-    vec8 *parameters;                    /* one lane per member; call dynamics_vec8_prepare after a change */
-    vec8 *values;                        /* outputs of the dynamics program at the states evaluated last */
-    vec8 *L, *pivot;                     /* factors of M = L D Lᵀ: n × n, and n entries of D⁻¹ */
-    size_t *place, *empty, empty_count;  /* index in L of each entry of M; indices in L without an entry of M */
-    vec8 *observed;                      /* outputs of the observation program */
-    vec8 *dynamics_work, *observed_work; /* workspaces of these programs */
-    vec8 margin; /* smallest (pivot of M − tolerance) since the last reset; > 0 if M is positive definite */
+    arena memory;
+    vec8 *parameters; /* one lane per member; call dynamics_vec8_prepare after a change */
+    vec8 *values;     /* outputs of the dynamics program at the states evaluated last */
+    vec8 *solved;     /* outputs of the program `accelerations` */
+    vec8 *observed;   /* outputs of the observation program */
+    vec8 *dynamics_work, *accelerations_work, *observed_work, *rate_work; /* workspaces of the programs */
+    double *lane_values;                                                  /* `values` of one lane */
+    struct kkt *kkt;
+    mass_vec8 *mass;
+    dynamics_residual *residual;
+    vec8_bits good; /* a lane is 0 if an evaluation has failed since dynamics_vec8_reset */
 } dynamics_vec8;
 
-/* Returns true if these functions support the model: it must have a small mass matrix, no constraints, and no forces
- * that depend on multipliers. */
+/* Returns true if these functions support the model: it must have a small mass matrix, no constraints, and Lagrange's
+ * equations with forces that do not depend on multipliers. */
 bool dynamics_vec8_serves(const hamel_model *model);
 
 /* Returns NULL if out of memory. */
@@ -27,9 +38,27 @@ void dynamics_vec8_free(dynamics_vec8 *k);
 /* Evaluates the expressions that depend on parameters only. */
 void dynamics_vec8_prepare(dynamics_vec8 *k);
 
-/* Computes a[n] at (*t, q[n], v[n]). If a value in a lane is not finite, some accelerations in this lane are not finite
- * either. If M is not positive definite in a lane, k->margin ≤ 0 there. */
-void dynamics_vec8_accelerations(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
+static inline void dynamics_vec8_reset(dynamics_vec8 *k) {
+    k->good = ~(vec8_bits){0};
+}
 
-/* Writes outputs, invariants, checks and energy at these states to k->observed. */
-void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, const vec8 *a);
+/* Computes a[n] at (*t, q[n], v[n]) for integration, as dynamics_rates does. */
+void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
+
+/* Computes dh/dt, as dynamics_energy_rate does. The model must have an energy rate. */
+void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *rate);
+
+/* Evaluates states for output, as dynamics_evaluate and dynamics_accelerations do. Sets k->values, a[n], and
+ * k->observed: outputs, invariants, checks and energy. */
+void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
+
+/* Copies the values of one lane at the states observed last to k->lane_values. */
+void dynamics_vec8_select(dynamics_vec8 *k, int lane);
+
+/* Returns true if the accelerations a[n] of the lane selected last satisfy the equations of motion at velocities v[n]
+ * (dynamics_verify). */
+bool dynamics_vec8_is_verified(dynamics_vec8 *k, const double *v, const double *a);
+
+/* Returns true if M of the lane selected last is regular. A run with that initial state then treats M as regular
+ * (mass_rank.h). */
+bool dynamics_vec8_mass_is_regular(const dynamics_vec8 *k);

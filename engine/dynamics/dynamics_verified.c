@@ -6,13 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound on the residual of accepted accelerations, relative to the terms of the equations. Elimination in a fixed
- * order multiplies rounding by at most 1e6 (MASS_PIVOT_KEPT), which gives 2e-10. Rows within RANK_TOLERANCE of each
- * other are solved as redundant. Measured: all examples in all formulations stay below 4e-10, and below 2e-11 except at
- * one singular instant. */
-static const double RESIDUAL_MOST = 1e-9;
-/* Upper bound on the unknowns for which the second solver is tried. The matrices of this solver are dense; 600² doubles
- * are 3 MB. */
+/* Upper bound on the unknowns for which the second solver is tried. Its matrices are dense; 600² doubles are 3 MB. */
 enum { OTHER_WAY_MOST = 600 };
 
 equation_residual dynamics_missed(dynamics *k, const double *a, const double *lambda) {

@@ -8,16 +8,10 @@
 #include <float.h>
 #include <math.h>
 
-/* y := y - Σ_k c_k x_k for four columns x_k at distances of `stride`. */
-static void subtract_four(size_t n, double *restrict y, const double *restrict x, size_t stride, const double c[4]) {
-    const double *restrict x1 = x + stride, *restrict x2 = x1 + stride, *restrict x3 = x2 + stride;
-    double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
-    for (size_t i = 0; i < n; i++) y[i] -= (c0 * x[i] + c1 * x1[i]) + (c2 * x2[i] + c3 * x3[i]);
-}
-
-static void subtract_one(size_t n, double *restrict y, const double *restrict x, double c) {
-    for (size_t i = 0; i < n; i++) y[i] -= c * x[i];
-}
+#define DENSE_REAL double
+#define DENSE_NAME(name) name
+#define DENSE_ROOT(x, r) (r = sqrt(x))
+#include "engine/linear/dense_template.h"
 
 static double largest(size_t n, const double *x) {
     double m = 0;
@@ -36,31 +30,20 @@ bool dense_cholesky(size_t n, double *a) {
     for (size_t i = 0; i < n; i++) scale = fmax(scale, fabs(a[i + n * i]));
     double least = (double)n * DBL_EPSILON * scale;
     for (size_t j = 0; j < n; j++) {
-        double *column = a + j + n * j; /* from the diagonal down */
-        size_t k = 0;
-        for (; k + 4 <= j; k += 4) {
-            const double *l = a + j + n * k;
-            subtract_four(n - j, column, l, n, (double[4]){l[0], l[n], l[2 * n], l[3 * n]});
-        }
-        for (; k < j; k++) subtract_one(n - j, column, a + j + n * k, a[j + n * k]);
-        double pivot = column[0];
+        cholesky_subtract(n, j, a);
+        double pivot = a[j + n * j];
         if (!(pivot > least) || !(pivot <= DBL_MAX)) return false;
-        double root = sqrt(pivot);
-        column[0] = root;
-        for (size_t i = 1; i < n - j; i++) column[i] /= root;
+        cholesky_divide(n, j, a);
     }
     return true;
 }
 
 void dense_forward(size_t n, const double *l, double *x) {
-    for (size_t j = 0; j < n; j++) {
-        x[j] /= l[j + n * j];
-        subtract_one(n - j - 1, x + j + 1, l + j + 1 + n * j, x[j]);
-    }
+    forward(n, l, x);
 }
 
 void dense_backward(size_t n, const double *l, double *x) {
-    for (size_t j = n; j-- > 0;) x[j] = (x[j] - dense_dot(n - j - 1, l + j + 1 + n * j, x + j + 1)) / l[j + n * j];
+    backward(n, l, x);
 }
 
 /* --- LU ---------------------------------------------------------------------------------------------------------- */
@@ -102,11 +85,11 @@ static void update_column(size_t n, double *a, size_t j) {
     double *column = a + n * j;
     size_t k = 0;
     for (; k + 4 <= j; k += 4) {
-        for (size_t m = k; m < k + 3; m++) subtract_one(k + 3 - m, column + m + 1, a + m + 1 + n * m, column[m]);
+        for (size_t m = k; m < k + 3; m++) subtract_one(k + 3 - m, column + m + 1, a + m + 1 + n * m, &column[m]);
         double c[4] = {column[k], column[k + 1], column[k + 2], column[k + 3]};
         subtract_four(n - k - 4, column + k + 4, a + k + 4 + n * k, n, c);
     }
-    for (; k < j; k++) subtract_one(n - k - 1, column + k + 1, a + k + 1 + n * k, column[k]);
+    for (; k < j; k++) subtract_one(n - k - 1, column + k + 1, a + k + 1 + n * k, &column[k]);
 }
 
 bool dense_lu(size_t n, double *a, size_t *pivot, double *scale) {
@@ -127,10 +110,10 @@ bool dense_lu(size_t n, double *a, size_t *pivot, double *scale) {
 void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x) {
     for (size_t i = 0; i < n; i++) x[i] *= scale[i];
     for (size_t j = 0; j < n; j++) dense_exchange(1, 1, x + j, x + pivot[j]);
-    for (size_t j = 0; j < n; j++) subtract_one(n - j - 1, x + j + 1, lu + j + 1 + n * j, x[j]);
+    for (size_t j = 0; j < n; j++) subtract_one(n - j - 1, x + j + 1, lu + j + 1 + n * j, &x[j]);
     for (size_t j = n; j-- > 0;) {
         x[j] /= lu[j + n * j];
-        subtract_one(j, x, lu + n * j, x[j]);
+        subtract_one(j, x, lu + n * j, &x[j]);
     }
 }
 
@@ -160,7 +143,7 @@ static double norm(size_t n, const double *x) {
 static void reflect(size_t n, const double *v, double tau, double *x) {
     double s = tau * (x[0] + dense_dot(n - 1, v + 1, x + 1));
     x[0] -= s;
-    subtract_one(n - 1, x + 1, v + 1, s);
+    subtract_one(n - 1, x + 1, v + 1, &s);
 }
 
 /* Replaces x[n] with |x| = length > 0 by its Householder reflection (beta, v[1..]) and returns tau (GVL alg. 5.1.1). */

@@ -1,7 +1,7 @@
-/* kkt_ldl.c — LDLᵀ factorization by lists of products (kkt_ldl.h). Unknowns are numbered in elimination order. The
- * array `value` contains the pivots and then the entries of L below the diagonal, which `start` and `row` list by
- * columns. The elimination subtracts products from these values; `target` lists their indices in elimination order. */
-#include "engine/linear/kkt_ldl.h"
+/* kkt_ldl.c — see the header. Unknowns are numbered in elimination order. The array `value` contains the pivots and then
+ * the entries of L below the diagonal, which `start` and `row` list by columns. The elimination subtracts products from
+ * these values; `target` lists their indices in elimination order. */
+#include "engine/linear/kkt_ldl_int.h"
 
 #include "engine/base/tolerances.h"
 
@@ -11,28 +11,16 @@
 #include <string.h>
 #include <suitesparse/camd.h>
 
-/* Upper bound on the products per entry of the matrix, and thus on the length of the lists. Chosen: the lists take at
- * most 256 bytes per entry. */
+#define LDL_REAL double
+#define LDL_NAME(name) name
+#include "engine/linear/kkt_ldl_template.h"
+
+/* Upper bound on the products per entry of the matrix, and thus on the length of the lists (chosen, not measured). */
 enum { UPDATES_MOST = 64 };
 /* A product by lists costs as much as two products of dense columns, and dense code has a fixed cost of several hundred
  * products. Measured: for a full matrix, lists and dense code cost the same at 12 rows. For a tridiagonal matrix of 48
  * rows, lists take a tenth of the time. */
 enum { LISTED = 2, ALWAYS = 300 };
-struct kkt_ldl {
-    arena memory;
-    size_t n, all;         /* n: number of coordinates; all: number of all unknowns */
-    size_t entries, below; /* entries: of A and of the lower triangle of M; below: of L below the diagonal */
-    size_t updates;        /* number of products that the elimination subtracts */
-    int *order;            /* all: a coordinate, or n + index of a selected row */
-    int *constraint;       /* all: constraint of each row */
-    int *from, *place;     /* per entry; from: index in the caller's values; place: index in `value` */
-    int *start, *row;      /* start[all + 1], row[below]: columns of L with increasing rows */
-    int *target;           /* updates: index in `value` from which a product is subtracted */
-    double *value;         /* all + below: 1/D and L after factorization */
-    double *z, *before;    /* all each; z: a solution; before: diagonals of M and of A M⁻¹Aᵀ */
-    double margin, least;  /* margin: rank margin; least: lower bound on the pivots of M, relative to the largest */
-};
-
 /* Work arrays of the construction. */
 typedef struct builder {
     const kkt_ldl_form *form;
@@ -236,19 +224,6 @@ void kkt_ldl_free(kkt_ldl *s) {
 
 /* --- factorization and solution ----------------------------------------------------------------------------------- */
 
-/* Eliminates unknown j, whose targets begin at `target`. Returns the end of its targets. */
-static const int *eliminate(const kkt_ldl *s, size_t j, const int *target) {
-    double *value = s->value, *l = value + s->all, inverse = 1 / value[j];
-    int end = s->start[j + 1];
-    value[j] = inverse;
-    for (int t = s->start[j]; t < end; t++) {
-        double factor = l[t] * inverse;
-        for (int u = t; u < end; u++) value[*target++] -= factor * l[u];
-        l[t] = factor;
-    }
-    return target;
-}
-
 /* Eliminates the coordinates and advances *target. Returns false if a pivot is too small. */
 static bool factor_mass(kkt_ldl *s, const int **target) {
     double *value = s->value, least = INFINITY, most = 0, kept = s->all > s->n ? MASS_PIVOT_KEPT : 0;
@@ -258,7 +233,7 @@ static bool factor_mass(kkt_ldl *s, const int **target) {
         if (pivot < least) least = pivot;
         if (pivot > most) most = pivot;
         if (!(pivot > kept * s->before[j])) return false;
-        *target = eliminate(s, j, *target);
+        *target = eliminate(s, j, value, *target);
     }
     return s->n == 0 || least > s->least * most;
 }
@@ -276,25 +251,17 @@ bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
         s->margin = sqrt(fmax(squared, 0));
         if (!(squared > CHOLESKY_RANK_TOLERANCE)) return false;
         if (squared < sine) sine = squared;
-        target = eliminate(s, j, target);
+        target = eliminate(s, j, value, target);
     }
     s->margin = sqrt(sine);
     return true;
 }
 
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda) {
-    const double *l = s->value + s->all;
-    const int *start = s->start, *row = s->row;
     double *z = s->z;
     for (size_t i = 0; i < s->n; i++) z[i] = g ? g[s->order[i]] : 0;
     for (size_t i = s->n; i < s->all; i++) z[i] = r[s->constraint[i]];
-    for (size_t j = g ? 0 : s->n; j < s->all; j++)
-        for (int t = start[j]; t < start[j + 1]; t++) z[row[t]] -= l[t] * z[j];
-    for (size_t j = s->all; j-- > 0;) {
-        double sum = z[j] * s->value[j];
-        for (int t = start[j]; t < start[j + 1]; t++) sum -= l[t] * z[row[t]];
-        z[j] = sum;
-    }
+    substitute(s, g ? 0 : s->n, s->value, z);
     for (size_t i = 0; i < s->n; i++) x[s->order[i]] = z[i];
     for (size_t i = s->n; lambda && i < s->all; i++) lambda[s->constraint[i]] = -z[i];
 }

@@ -20,13 +20,9 @@ static const double SAFETY_NEAR_SINGULARITY = 0.1;
  * multistep method. Chosen: ten Gauss points resolve a longer step, and the error test shortens a step that is too
  * long. */
 static const double LONGER = 2, MUCH_LONGER = 20;
-/* Part of the largest margin above which the suspended method resumes. Chosen above 0.1, at which collocation starts,
- * so that the methods do not alternate. */
-static const double LEFT = 0.15;
-/* STIFF_WINDOW: number of steps between two checks for stiffness. SETTLED: number of steps until a method is assumed to
- * have reached its order and step size. Both numbers are chosen and only need to be small compared with the steps of a
- * run. */
-enum { STIFF_WINDOW = 50, SETTLED = 20 };
+static const double LEFT = 0.15; /* part of the largest margin above which the suspended method resumes */
+/* Number of steps until a method reaches its order and step size. */
+enum { SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
  * indicate a singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is
  * chosen above a few steps. Near a singular configuration more short steps are normal, so SHRUNK_STEPS_NEAR is chosen
@@ -36,10 +32,6 @@ enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
 
 /* Bits of the methods used so far: `auto` uses each method at most once, in this order. */
 enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
-
-/* If more consecutive steps than this are all shorter than INSTANT, the integration fails. Chosen: such steps together
- * cover less than 1e-10 of the span. */
-enum { CREEP_STEPS = 1000 };
 
 /* Bound on consecutive collocation steps: a sharp turn near a singular configuration takes a hundred. */
 enum { COLLOCATION_STEPS = 300 };
@@ -82,8 +74,7 @@ static bool start_method(integrator *w) {
     set_stabilization(w);
     w->forward_rate = 0;
     w->since_start = 0;
-    w->window_steps = w->window_stiff = 0;
-    w->window_evaluations = w->failed_evaluations;
+    w->window = (stiffness_window){.failed = w->failed_evaluations};
     w->atol_factor = w->options.tolerance_factor * w->safety;
     w->rtol = fmax(model->settings.rtol * w->atol_factor, RTOL_LEAST);
     w->problem = (stepper_problem){.length = w->state_count + (model->dynamics.energy_rate ? 1 : 0),
@@ -285,12 +276,8 @@ static hamel_status resume_suspended(integrator *w, hamel_error *error) {
 static bool looks_stiff(integrator *w) {
     if (!w->may_change || w->suspended) return false;
     stepper_counts c = w->stepper->counts;
-    if (c.steps - w->window_steps < STIFF_WINDOW) return false;
-    long signs = (c.stiff - w->window_stiff) - (w->failed_evaluations - w->window_evaluations);
-    w->window_steps = c.steps;
-    w->window_stiff = c.stiff;
-    w->window_evaluations = w->failed_evaluations;
-    return signs >= w->kind->stiff_of_many;
+    return stiffness_window_shows(&w->window, (stiffness_window){c.steps, c.stiff, w->failed_evaluations},
+                                  w->kind->stiff_of_many);
 }
 
 /* Near a singular configuration, reactions grow without bound at states that violate the constraints. The fixed-point
@@ -354,10 +341,9 @@ static hamel_status explain_step(integrator *w, step_result result, hamel_error 
  * therefore treated as a failure, caused by the last failed evaluation since a step of normal length. */
 static bool creeps(integrator *w) {
     const model_settings *s = &w->model->settings;
-    bool tiny = w->t - w->previous < INSTANT * (s->stop - s->start);
-    w->tiny_steps = tiny ? w->tiny_steps + 1 : 0;
-    if (!tiny) w->failure = HAMEL_OK;
-    return w->tiny_steps > CREEP_STEPS;
+    bool creeping = control_creeps(w->t - w->previous, s->stop - s->start, &w->tiny_steps);
+    if (w->tiny_steps == 0) w->failure = HAMEL_OK;
+    return creeping;
 }
 
 /* Restarts the current method with the same number of variables. */
@@ -386,10 +372,10 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
     return status == HAMEL_OK ? HAMEL_OK : explain_state(w, status, error);
 }
 
-/* Returns true if the rest of the span is too short for a step. */
+/* If the rest of the span is too short for a step, ends the integration. */
 static bool is_at_end(integrator *w) {
     double stop = w->model->settings.stop;
-    if (stop - w->t > 8 * DBL_EPSILON * fmax(fabs(w->t), fabs(stop))) return false;
+    if (!control_is_at_stop(w->t, stop)) return false;
     w->previous = w->t = stop;
     return true;
 }

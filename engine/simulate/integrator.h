@@ -13,6 +13,7 @@
 #pragma once
 
 #include "engine/sensitivity/sensitivities.h"
+#include "engine/simulate/integrator_control.h"
 #include "engine/simulate/methods/newton_solver.h"
 #include "engine/simulate/methods/stepper.h"
 #include "engine/simulate/singularity/singularity.h"
@@ -45,16 +46,13 @@ struct integrator {
     stepper_counts before; /* counts of the previous methods */
     unsigned used;         /* USED_ bits of the methods used so far */
     bool may_change;
-    double safety; /* factor on tolerances */
-    /* rtol: the value that the method uses; atol_factor: factor on atol */
-    double rtol, atol_factor;
-    double alpha, beta;  /* current stabilization constants */
-    double forward_rate; /* separate stabilization rate of the sensitivities, or 0 */
-    /* since_start: steps since the method started; tiny_steps: consecutive steps shorter than INSTANT; shrunk_steps:
-     * consecutive steps shorter than a fixed part of `longest` */
-    long since_start, tiny_steps, shrunk_steps;
-    double longest; /* length of the longest step, reduced by the fraction DECAY at each step */
-    long window_steps, window_stiff, window_evaluations; /* counts at the last check for stiffness */
+    double safety;                              /* factor on tolerances */
+    double rtol, atol_factor;                   /* tolerances with that factor */
+    double alpha, beta;                         /* current stabilization constants */
+    double forward_rate;                        /* separate stabilization rate of the sensitivities, or 0 */
+    long since_start, tiny_steps, shrunk_steps; /* steps since the method started; consecutive tiny and shrunk steps */
+    double longest;                             /* longest step, decaying by DECAY each step */
+    stiffness_window window;
     long failed_evaluations; /* number of evaluations that were not finite and therefore do not indicate stiffness */
 
     /* The integrated state. */

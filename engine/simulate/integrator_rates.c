@@ -8,10 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Tolerance of W, in energy tolerances: over all examples, W then increases the number of steps by less than 0.1 %
- * (README.md). */
-static const double WORK_TOLERANCE = 30;
-
 bool integrator_stopped(integrator *w) {
     hamel_status asked = hamel_ask(w->options.poll);
     if (asked == HAMEL_CANCELED) w->canceled = true;
@@ -116,26 +112,16 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
     return 0;
 }
 
-/* The tolerance of the work integral W is relative to the largest W so far and is loosened by WORK_TOLERANCE. W
- * therefore rarely limits the step size. An error of W below its rounding error, several hundred units in the last
- * place, does not limit the step size either. */
-static double work_weight(integrator *w, double work) {
-    static const double WORK_ROUNDING = 1e-13;
-    w->most_work = fmax(w->most_work, fabs(work));
-    double asked = fmax(w->start_energy, w->model->settings.rtol * w->most_work);
-    double allowed = WORK_TOLERANCE * w->rtol / w->model->settings.rtol * asked + WORK_ROUNDING * w->most_work;
-    return allowed > 0 ? 1 / allowed : 0;
-}
-
 int integrator_weights(void *user, const double *y, double *weight) {
     integrator *w = user;
     const double *atol = w->atol, factor = w->atol_factor, rtol = w->rtol;
     double finite = 0; /* 0·x is 0 for finite x and NaN otherwise: no branch in the loop */
     for (size_t i = 0; i < w->state_count; i++) {
-        double allowed = rtol * fabs(y[i]) + factor * atol[i];
-        weight[i] = 1 / allowed;
+        weight[i] = control_weight(rtol, factor * atol[i], y[i]);
         finite += 0 * weight[i];
     }
-    if (w->model->dynamics.energy_rate) weight[w->state_count] = work_weight(w, y[w->state_count]);
+    if (w->model->dynamics.energy_rate)
+        weight[w->state_count] =
+            control_work_weight(y[w->state_count], &w->most_work, w->start_energy, w->model->settings.rtol, rtol);
     return finite == 0 ? 0 : -1;
 }

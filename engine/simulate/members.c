@@ -31,6 +31,7 @@ static hamel_status send_member_end(const members_run *e, hamel_status status, c
                             .outcome = status == HAMEL_OK ? s->outcome : HAMEL_FAILED,
                             .t = s->t,
                             .steps = s->steps,
+                            .rhs_evaluations = s->rhs_evaluations,
                             .reason = incomplete ? s->warnings[s->warning_count - 1] : NULL,
                             .error = status == HAMEL_OK ? NULL : error};
     return !e->sink->end || e->sink->end(e->sink->context, e->number, &end) ? HAMEL_OK : fail_member_canceled(e);

@@ -1,34 +1,35 @@
-/* members_vec8.c — integration of members in SIMD lanes. When a member ends, the next one is started in its lane. */
+/* members_vec8.c — integration of members in SIMD lanes. When a member ends, the next one is started in its lane.
+ *
+ * Each lane repeats the run of its member alone: the steps of runge_kutta.c under integrator.c, the states that run.c
+ * evaluates, and the checks of monitor.c. Decisions are made by the functions of dop853_control.h and
+ * integrator_control.h, one lane after the other. A lane in which a run would do anything else is given up. */
 #include "engine/simulate/members_vec8.h"
 
-#include "engine/base/tolerances.h"
 #include "engine/dynamics/dynamics_vec8.h"
+#include "engine/simulate/integrator_control.h"
+#include "engine/simulate/methods/dop853_control.h"
 #include "engine/simulate/methods/dop853_vec8.h"
-#include "engine/simulate/uncertainty.h"
+#include "engine/simulate/methods/stepper.h"
+#include "engine/simulate/monitor.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Factor on tolerances, because the errors of steps accumulate; measured in README.md, "Sweeps". */
-static const double LANE_SAFETY = 0.01;
-/* Ratio of the next step to the estimated step that just meets the tolerance (Hairer, Nørsett & Wanner, I, II.4). */
-static const double CAUTION = 0.9;
-/* If stability bounds STIFF_STEPS steps, separated by fewer than CALM_STEPS other steps, the member is rerun alone.
- * DOP853 has the same test and numbers. After more than FAILURES_MOST consecutive failures the member is rerun as well;
- * FAILURES_MOST is chosen. */
-enum { STIFF_STEPS = 15, CALM_STEPS = 6, FAILURES_MOST = 30 };
-
 /* State of one SIMD lane. */
 typedef struct lane {
     bool taken;
-    size_t member, next_row;
-    long steps;
-    int failures;    /* consecutive rejected steps */
-    int stiff, calm; /* number of steps bounded by stability; number of consecutive other steps since */
-    double energy;   /* energy at the start */
+    size_t member, next_row, next_check;
+    double visited;                 /* time of the state evaluated last */
+    long rhs, tiny_steps;           /* evaluations of the rates; consecutive tiny steps */
+    stiffness_window counts;        /* steps so far, and how many of them indicate stiffness */
+    stiffness_window window;        /* counts at the start of a stiffness window */
+    double last, next_h;            /* length of the last step, 0 initially; length to try next */
+    bool rejected;                  /* whether the last try was rejected */
+    double start_energy, most_work; /* energy tolerance at the start; largest |W| so far */
+    double energy;                  /* energy at the start; NAN before the first state */
+    double imbalance, tolerance;    /* largest error of the work balance; largest energy tolerance */
 } lane;
 
 typedef struct vec8_run {
@@ -42,53 +43,103 @@ typedef struct vec8_run {
     bool *left;
     variation_member member;
     dynamics_vec8 *dynamics;
-    dop853_vec8 steps;
+    dop853_vec8 steps; /* of (q, q', W); W only if the model has an energy rate */
     lane lanes[VEC8_SIZE];
-    arena memory;       /* memory of atol and row */
-    double rtol, *atol; /* atol: 2n */
-    double *row;        /* a row; then M, Q, q and v of one lane */
-    vec8 *vectors;      /* memory of the arrays in `steps` and of `state` */
-    vec8 *state;        /* 2n: state that is evaluated; n: accelerations of that state; 2n: scratch */
+    arena memory;        /* memory of the next five arrays */
+    double rtol, *atol;  /* 2n: tolerances with the method's factor */
+    double *check_times; /* times of checks, sorted */
+    double *row;         /* a row */
+    double *q, *v, *a;   /* n each: a state of one lane */
+    size_t check_count;  /* number of check_times */
+    double longest;      /* upper bound on steps; INFINITY: no bound */
+    bool watched;        /* whether states at the ends of steps are evaluated */
+    vec8 *vectors;       /* memory of the arrays in `steps` and of the next three arrays */
+    vec8 *state;         /* length: state that is evaluated */
+    vec8 *acceleration;  /* n: accelerations of that state */
+    vec8 *weights;       /* length: error weights at the start of the step */
 } vec8_run;
 
 bool members_vec8_serves(const hamel_model *model) {
     hamel_method method = model->settings.method;
     return dynamics_vec8_serves(model) && (method == HAMEL_METHOD_AUTO || method == HAMEL_METHOD_ERK) &&
            model->events.root_count == 0 && !model->sensitivities && !model->settings.certify &&
-           model->settings.time_limit <= 0;
+           model->settings.time_limit <= 0 && isfinite(model->settings.stop);
 }
 
 static int lane_rates(void *context, const vec8 *t, const vec8 *y, vec8 *dy) {
     const vec8_run *a = context;
     size_t n = a->model->n;
     memcpy(dy, y + n, n * sizeof *dy);
-    dynamics_vec8_accelerations(a->dynamics, t, y, y + n, dy + n);
+    dynamics_vec8_rates(a->dynamics, t, y, y + n, dy + n);
+    if (a->model->dynamics.energy_rate) dynamics_vec8_energy_rate(a->dynamics, t, y, y + n, dy + 2 * n);
     return 0;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------------------------- */
-
-static bool is_finite(const vec8 *x, size_t count, int k) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += 0 * x[i][k];
-    return sum == 0;
+static bool is_good(const vec8_run *a, int k) {
+    return a->dynamics->good[k] != 0;
 }
 
-/* Ends a member in its lane. hamel_members reruns the member alone, and that run reports the cause. */
+/* Ends a member in its lane. hamel_members reruns the member alone. */
 static void give_up(vec8_run *a, int k) {
     a->left[a->lanes[k].member] = true;
     a->lanes[k].taken = false;
     a->steps.h[k] = 0;
 }
 
+/* --- states of rows and checks ----------------------------------------------------------------------------------- */
+
+/* Returns the time of the next row or check, or the stop after all of them; INFINITY after the stop. */
+static double next_visit(const vec8_run *a, const lane *p) {
+    const model_settings *s = a->settings;
+    double row = p->next_row < s->row_count ? settings_time(s, p->next_row) : INFINITY;
+    double check = p->next_check < a->check_count ? a->check_times[p->next_check] : INFINITY;
+    double next = fmin(row, check);
+    return next == INFINITY && p->visited < s->stop ? s->stop : next;
+}
+
+/* Evaluates the states in a->state at *t, and their outputs. */
+static void evaluate_lanes(vec8_run *a, const vec8 *t) {
+    dynamics_vec8_reset(a->dynamics);
+    dynamics_vec8_observe(a->dynamics, t, a->state, a->state + a->model->n, a->acceleration);
+}
+
+/* Copies the state of a lane evaluated last to a->q, a->v, a->a, and the values of its dynamics program to
+ * a->dynamics->lane_values. */
+static void select_lane(vec8_run *a, int k) {
+    size_t n = a->model->n;
+    for (size_t i = 0; i < n; i++) {
+        a->q[i] = a->state[i][k];
+        a->v[i] = a->state[n + i][k];
+        a->a[i] = a->acceleration[i][k];
+    }
+    dynamics_vec8_select(a->dynamics, k);
+}
+
+static double tolerance_of_energy(const vec8_run *a, double energy) {
+    const model_dynamics *d = &a->model->dynamics;
+    const double *values = a->dynamics->lane_values;
+    return energy_tolerance(a->model, values + d->M.at, values + d->at_Q, a->q, a->v, energy);
+}
+
+/* Checks the state of a lane evaluated last, and follows its energy (monitor_add). Returns false if a run would
+ * fail, or solve in another way. */
+static bool admit_state(vec8_run *a, int k) {
+    lane *p = &a->lanes[k];
+    if (!is_good(a, k)) return false;
+    select_lane(a, k);
+    if (!dynamics_vec8_is_verified(a->dynamics, a->v, a->a)) return false;
+    double energy = a->dynamics->observed[a->model->observation.count - 1][k];
+    double work = a->model->dynamics.energy_rate ? a->state[2 * a->model->n][k] : 0;
+    if (isnan(p->energy)) p->energy = energy;
+    p->imbalance = fmax(p->imbalance, fabs(energy - p->energy - work));
+    p->tolerance = fmax(p->tolerance, tolerance_of_energy(a, energy));
+    return true;
+}
+
 static bool send_row(vec8_run *a, int k, double t) {
     const hamel_model *model = a->model;
     const vec8 *q = a->state, *observed = a->dynamics->observed;
     size_t n = model->n, columns = model->header.column_count;
-    if (!is_finite(observed, model->observation.count, k)) {
-        give_up(a, k);
-        return true;
-    }
     for (size_t c = 0; c < columns; c++) {
         size_t i = model->columns.recorded[c];
         a->row[c] = i == 0 ? t : i <= 2 * n ? q[i - 1][k] : observed[i - 1 - 2 * n][k];
@@ -96,237 +147,303 @@ static bool send_row(vec8_run *a, int k, double t) {
     return !a->sink->row || a->sink->row(a->sink->context, a->lanes[k].member, a->row, columns);
 }
 
-/* Evaluates the states in a->state at *t, and their outputs. */
-static void evaluate_lanes(vec8_run *a, const vec8 *t) {
-    size_t n = a->model->n;
-    vec8 *acceleration = a->state + 2 * n;
-    dynamics_vec8_accelerations(a->dynamics, t, a->state, a->state + n, acceleration);
-    dynamics_vec8_observe(a->dynamics, t, a->state, a->state + n, acceleration);
+/* Handles the state of lane k evaluated last, with the rows and checks at its time. Returns false if the sink does. */
+static bool visit_state(vec8_run *a, int k, double t) {
+    lane *p = &a->lanes[k];
+    if (!admit_state(a, k)) {
+        give_up(a, k);
+        return true;
+    }
+    p->visited = t;
+    while (p->next_check < a->check_count && a->check_times[p->next_check] == t) p->next_check++;
+    for (; p->next_row < a->settings->row_count && settings_time(a->settings, p->next_row) == t; p->next_row++)
+        if (!send_row(a, k, t)) return false;
+    return true;
 }
 
-static bool is_due(const vec8_run *a, int k, double until) {
-    const lane *p = &a->lanes[k];
-    return p->taken && p->next_row < a->settings->row_count && settings_time(a->settings, p->next_row) <= until;
-}
-
-/* For each lane k, outputs the rows within the step tried up to (*until)[k]. */
-static bool send_rows(vec8_run *a, const bool *which, const vec8 *until) {
+/* Sets a->state to the states at the times t within the steps tried, which end at `until`. */
+static void interpolate_lanes(vec8_run *a, const vec8 *t, const vec8 *until, bool extended) {
     const dop853_vec8 *d = &a->steps;
-    bool open = false;
-    for (;;) {
-        vec8 t = *until, part = {0};
+    vec8 start = *until - d->h, part = {0};
+    for (int k = 0; k < VEC8_SIZE; k++) part[k] = d->h[k] > 0 ? ((*t)[k] - start[k]) / d->h[k] : 0;
+    if (extended) dop853_vec8_interpolate(d, &part, a->state);
+    for (int k = 0; k < VEC8_SIZE; k++)
+        for (size_t i = 0; (!extended || (*t)[k] >= (*until)[k]) && i < d->length; i++)
+            a->state[i][k] = d->h[k] > 0 ? d->next[i][k] : d->y[i][k];
+}
+
+/* Computes the continuous extension of the steps that end at `until`. Sets *good to the
+ * lanes in which this succeeds. */
+static void extend_steps(vec8_run *a, const vec8 *until, vec8_bits *good) {
+    vec8 start = *until - a->steps.h; /* this may differ from the time at which the step began, as in runge_kutta.c */
+    dynamics_vec8_reset(a->dynamics);
+    (void)dop853_vec8_extend(&a->steps, &start); /* rates of lanes do not return failures */
+    *good = a->dynamics->good;
+}
+
+/* Evaluates the states of the lanes in `which` at their rows and checks in the steps tried, which end at `until`. If
+ * `always`, a lane without rows or checks in its step is evaluated at the end. Returns false if the sink does. */
+static bool visit_states(vec8_run *a, const bool *which, const vec8 *until, bool always) {
+    vec8_bits extended_lanes;
+    bool extended = false;
+    for (bool first = true;; first = false) {
+        vec8 t = *until;
         bool any = false, inner = false, due[VEC8_SIZE];
         for (int k = 0; k < VEC8_SIZE; k++) {
-            due[k] = which[k] && is_due(a, k, (*until)[k]);
+            bool open = which[k] && a->lanes[k].taken;
+            double next = open ? next_visit(a, &a->lanes[k]) : INFINITY;
+            due[k] = next <= (*until)[k] || (open && first && always);
+            if (next <= (*until)[k]) t[k] = next;
             any = any || due[k];
-            if (due[k]) t[k] = settings_time(a->settings, a->lanes[k].next_row);
-            inner = inner || (due[k] && t[k] < (*until)[k]);
-            part[k] = d->h[k] > 0 ? (t[k] - d->t[k]) / d->h[k] : 0;
+            inner = inner || t[k] < (*until)[k];
         }
         if (!any) return true;
-        if (inner && !open) (void)dop853_vec8_extend(&a->steps, &a->steps.t); /* rates of lanes do not fail */
-        open = open || inner;
-        if (open) dop853_vec8_interpolate(d, &part, a->state);
-        for (size_t i = 0; i < d->length; i++)
-            for (int k = 0; k < VEC8_SIZE; k++)
-                if (!open || t[k] >= (*until)[k]) a->state[i][k] = d->h[k] > 0 ? d->next[i][k] : d->y[i][k];
+        if (inner && !extended) extend_steps(a, until, &extended_lanes);
+        extended = extended || inner;
+        interpolate_lanes(a, &t, until, extended);
         evaluate_lanes(a, &t);
         for (int k = 0; k < VEC8_SIZE; k++) {
             if (!due[k]) continue;
-            a->lanes[k].next_row++;
-            if (!send_row(a, k, t[k])) return false;
+            if (t[k] < (*until)[k] && !extended_lanes[k])
+                give_up(a, k);
+            else if (!visit_state(a, k, t[k]))
+                return false;
         }
     }
 }
 
-/* --- beginning ------------------------------------------------------------------------------------------------------ */
+/* --- beginning ---------------------------------------------------------------------------------------------------- */
 
-/* Assigns the next members with valid numbers to free lanes. Sets started[k] to true if lane k has a new member. */
-static bool take_members(vec8_run *a, bool *started) {
+/* Starts a member with valid numbers in lane k. Returns false if no member is left. */
+static bool take_member(vec8_run *a, int k) {
     size_t n = a->model->n, targets = variation_target_count(a->variation);
+    lane *p = &a->lanes[k];
+    while (!p->taken && a->next < a->count) {
+        size_t member = a->next++;
+        a->left[member] = variation_set(a->variation, a->values + member * targets, &a->member, NULL) != HAMEL_OK;
+        if (!a->left[member])
+            *p = (lane){.taken = true, .member = member, .visited = a->settings->start, .energy = (double)NAN};
+    }
+    if (!p->taken) return false;
+    for (size_t i = 0; i < a->model->system->parameter_count; i++)
+        a->dynamics->parameters[i][k] = a->member.parameters[i];
+    for (size_t i = 0; i < a->steps.length; i++)
+        a->steps.y[i][k] = i < n ? a->member.q0[i] : i < 2 * n ? a->member.v0[i - n] : 0;
+    a->steps.t[k] = a->settings->start;
+    a->steps.h[k] = 0;
+    return true;
+}
+
+/* Starts members in free lanes. Sets started[k] to true if lane k has a new member. Returns false if there is none. */
+static bool take_members(vec8_run *a, bool *started) {
     bool any = false;
     for (int k = 0; k < VEC8_SIZE; k++) {
-        started[k] = false;
-        while (!a->lanes[k].taken && a->next < a->count) {
-            size_t member = a->next++;
-            a->left[member] = variation_set(a->variation, a->values + member * targets, &a->member, NULL) != HAMEL_OK;
-            if (a->left[member]) continue;
-            a->lanes[k] = (lane){.taken = true, .member = member};
-            any = started[k] = true;
-        }
-        if (!started[k]) continue;
-        for (size_t i = 0; i < a->model->system->parameter_count; i++)
-            a->dynamics->parameters[i][k] = a->member.parameters[i];
-        for (size_t i = 0; i < n; i++) {
-            a->steps.y[i][k] = a->member.q0[i];
-            a->steps.y[n + i][k] = a->member.v0[i];
-        }
-        a->steps.t[k] = a->settings->start;
-        a->steps.h[k] = 0;
+        started[k] = !a->lanes[k].taken && take_member(a, k);
+        any = any || started[k];
     }
     if (any) dynamics_vec8_prepare(a->dynamics);
     return any;
 }
 
-static double eighth_root(double x) {
-    return sqrt(sqrt(sqrt(x)));
+/* Sets the weights of lane k at the state y (integrator_weights). Returns false if they are not finite. */
+static bool set_weights(vec8_run *a, int k) {
+    lane *p = &a->lanes[k];
+    size_t states = 2 * a->model->n;
+    double finite = 0;
+    for (size_t i = 0; i < states; i++) {
+        a->weights[i][k] = control_weight(a->rtol, a->atol[i], a->steps.y[i][k]);
+        finite += 0 * a->weights[i][k];
+    }
+    if (a->model->dynamics.energy_rate)
+        a->weights[states][k] =
+            control_work_weight(a->steps.y[states][k], &p->most_work, p->start_energy, a->settings->rtol, a->rtol);
+    return finite == 0;
 }
 
-/* Returns the weighted root mean square of one lane of x. */
+/* Decides whether lane k begins another step (integrate_to, integrator_step), and sets its weights. */
+static void begin_step(vec8_run *a, int k) {
+    lane *p = &a->lanes[k];
+    bool stiff = a->settings->method == HAMEL_METHOD_AUTO &&
+                 stiffness_window_shows(&p->window, p->counts, stepper_erk.stiff_of_many);
+    if ((double)p->counts.steps >= a->settings->max_steps || stiff ||
+        control_is_at_stop(a->steps.t[k], a->settings->stop) || !set_weights(a, k))
+        give_up(a, k);
+}
+
+/* Returns the weighted root mean square of one lane of x (stepper_norm). */
 static double lane_norm(const vec8_run *a, const vec8 *x, int k) {
     double sum = 0;
     for (size_t i = 0; i < a->steps.length; i++) {
-        double scaled = x[i][k] / (a->rtol * fabs(a->steps.y[i][k]) + a->atol[i]);
-        sum += scaled * scaled;
+        double e = x[i][k] * a->weights[i][k];
+        sum += e * e;
     }
     return sqrt(sum / (double)a->steps.length);
 }
 
-static double longest_step(const vec8_run *a, int k) {
-    double most = a->settings->stop - a->steps.t[k], given = a->settings->max_step;
-    return given > 0 && given < most ? given : most;
+static void give_up_failed(vec8_run *a, const bool *which) {
+    for (int k = 0; k < VEC8_SIZE; k++)
+        if (which[k] && a->lanes[k].taken && !is_good(a, k)) give_up(a, k);
 }
 
-/* Sets the first steps of the lanes that have started, from a step of Euler's method (Hairer, Nørsett & Wanner, I, II.4). */
-static void find_first_steps(vec8_run *a, const bool *started, const vec8 *slope, vec8 *other) {
+/* Computes the first slopes and steps of the lanes that have started (find_first_step in runge_kutta.c). The slopes of
+ * later stages are scratch between two steps. */
+static void find_first_steps(vec8_run *a, const bool *started) {
     dop853_vec8 *d = &a->steps;
-    vec8 first = {0}, *moved = other, *change = other + d->length, t;
-    for (int k = 0; k < VEC8_SIZE; k++)
-        first[k] = started[k] ? dop853_probe(lane_norm(a, d->y, k), lane_norm(a, slope, k)) : 0;
-    for (size_t i = 0; i < d->length; i++) moved[i] = d->y[i] + first * slope[i];
-    t = d->t + first;
-    lane_rates(a, &t, moved, change);
+    vec8 *slope = dop853_vec8_slope(d, 1), *change = dop853_vec8_slope(d, 2), probe = {0}, t;
+    double rate[VEC8_SIZE] = {0};
+    dynamics_vec8_reset(a->dynamics);
+    (void)lane_rates(a, &d->t, d->y, slope);
+    give_up_failed(a, started);
+    for (int k = 0; k < VEC8_SIZE; k++) {
+        if (started[k] && a->lanes[k].taken) begin_step(a, k);
+        if (!started[k] || !a->lanes[k].taken) continue;
+        for (size_t i = 0; i < d->length; i++) dop853_vec8_slope(d, 0)[i][k] = slope[i][k];
+        rate[k] = lane_norm(a, slope, k);
+        probe[k] = dop853_probe(lane_norm(a, d->y, k), rate[k], fmin(a->longest, a->settings->stop - d->t[k]));
+    }
+    for (size_t i = 0; i < d->length; i++) d->stage[i] = d->y[i] + probe * slope[i];
+    t = d->t + probe;
+    dynamics_vec8_reset(a->dynamics);
+    (void)lane_rates(a, &t, d->stage, change);
+    give_up_failed(a, started);
     for (size_t i = 0; i < d->length; i++) change[i] -= slope[i];
     for (int k = 0; k < VEC8_SIZE; k++) {
-        if (!started[k]) continue;
-        double curvature = lane_norm(a, change, k) / first[k], largest = fmax(lane_norm(a, slope, k), curvature);
-        double h = largest <= 1e-15 ? fmax(1e-6, 1e-3 * first[k]) : eighth_root(0.01 / largest);
-        d->h[k] = fmin(fmin(100 * first[k], h), longest_step(a, k));
+        lane *p = &a->lanes[k];
+        if (!started[k] || !p->taken) continue;
+        p->next_h = dop853_first_step(probe[k], rate[k], lane_norm(a, change, k));
+        p->rhs = 2;
     }
+}
+
+/* Checks the initial state of a lane, which has been evaluated, and finds the energy tolerance there (note_energy in
+ * integrator.c). Returns false if the lane must be given up. */
+static bool admit_start(vec8_run *a, int k) {
+    if (!is_good(a, k)) return false;
+    select_lane(a, k);
+    if (!dynamics_vec8_mass_is_regular(a->dynamics)) return false;
+    if (a->model->dynamics.energy_rate)
+        a->lanes[k].start_energy =
+            fmax(0, tolerance_of_energy(a, 0) +
+                        energy_at_rest(a->model, a->dynamics->lane_values + a->model->dynamics.M.at));
+    return true;
 }
 
 /* Starts members in free lanes, with their first rows. */
 static bool start_members(vec8_run *a) {
     dop853_vec8 *d = &a->steps;
-    size_t n = a->model->n;
     bool started[VEC8_SIZE];
-    vec8 *slope = a->state + 3 * n; /* scratch after the state and its accelerations */
     if (!take_members(a, started)) return true;
     for (int k = 0; k < VEC8_SIZE; k++)
         if (started[k] && a->sink->begin && !a->sink->begin(a->sink->context, a->lanes[k].member)) return false;
     memcpy(a->state, d->y, d->length * sizeof *a->state);
     evaluate_lanes(a, &d->t);
-    memcpy(slope, d->y + n, n * sizeof *slope);
-    memcpy(slope + n, a->state + d->length, n * sizeof *slope);
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        if (!started[k]) continue;
-        a->lanes[k].energy = a->dynamics->observed[a->model->observation.count - 1][k];
-        for (size_t i = 0; i < d->length; i++) dop853_vec8_slope(d, 0)[i][k] = slope[i][k];
-        if (!is_finite(slope, d->length, k)) give_up(a, k), started[k] = false;
-    }
-    if (!send_rows(a, started, &d->t)) return false;
-    find_first_steps(a, started, slope, dop853_vec8_slope(d, 1));
+    for (int k = 0; k < VEC8_SIZE; k++)
+        if (started[k] && !admit_start(a, k)) give_up(a, k);
+    if (!visit_states(a, started, &d->t, true)) return false;
+    find_first_steps(a, started);
     return true;
 }
 
-/* --- steps ---------------------------------------------------------------------------------------------------------- */
-
-/* Returns false if the energy of this SIMD lane should be conserved but has drifted. */
-static bool keeps_energy(vec8_run *a, int k) {
-    const hamel_model *model = a->model;
-    const vec8 *values = a->dynamics->values;
-    size_t n = model->n;
-    double *M = a->row + model->header.column_count, *Q = M + model->dynamics.M.count, *q = Q + n;
-    if (model->dynamics.energy_rate) return true;
-    for (size_t e = 0; e < model->dynamics.M.count; e++) M[e] = values[model->dynamics.M.at + e][k];
-    for (size_t i = 0; i < n; i++) Q[i] = values[model->dynamics.at_Q + i][k];
-    for (size_t i = 0; i < 2 * n; i++) q[i] = a->state[i][k];
-    double energy = a->dynamics->observed[model->observation.count - 1][k];
-    double tolerance = energy_tolerance(model, M, Q, q, q + n, energy);
-    return !energy_is_unbalanced(fabs(energy - a->lanes[k].energy), tolerance);
-}
+/* --- steps ------------------------------------------------------------------------------------------------------- */
 
 static bool end_member(vec8_run *a, int k) {
     lane *p = &a->lanes[k];
-    if (!keeps_energy(a, k)) {
+    if (energy_is_unbalanced(p->imbalance, p->tolerance)) {
         give_up(a, k);
         return true;
     }
-    hamel_member_end end = {.status = HAMEL_OK, .outcome = HAMEL_COMPLETED, .t = a->settings->stop, .steps = p->steps};
+    hamel_member_end end = {.status = HAMEL_OK,
+                            .outcome = HAMEL_COMPLETED,
+                            .t = a->settings->stop,
+                            .steps = p->counts.steps,
+                            .rhs_evaluations = p->rhs};
     p->taken = false;
     a->steps.h[k] = 0;
     return !a->sink->end || a->sink->end(a->sink->context, p->member, &end);
 }
 
-static bool bounded_by_stability(lane *p, double product) {
-    if (product > DOP853_STABLE) {
-        p->calm = 0;
-        return ++p->stiff >= STIFF_STEPS;
-    }
-    if (p->stiff > 0 && ++p->calm >= CALM_STEPS) p->stiff = 0;
-    return false;
-}
-
-/* Returns the next step of SIMD lane k after a step with this error. */
-static double lane_step(const vec8_run *a, int k, double error, bool good) {
-    double factor = error > 0 ? CAUTION / eighth_root(error) : DOP853_GROW;
-    if (!(factor > DOP853_SHRINK)) factor = error == error ? DOP853_SHRINK : 0.1;
-    return a->steps.h[k] * fmin(factor, good && a->lanes[k].failures == 0 ? DOP853_GROW : 1);
-}
-
-/* Accepts or rejects the step tried. If lane k accepts the step, sets good[k] to true and (*until)[k] to the end of the
- * step. */
-static void check_steps(vec8_run *a, bool *good, vec8 *until, vec8 *next) {
+/* Sets the steps to try. */
+static void choose_steps(vec8_run *a) {
     dop853_vec8 *d = &a->steps;
-    vec8 error, product;
-    dop853_vec8_error(d, a->rtol, a->atol, &error);
-    dop853_vec8_stiffness(d, &product);
+    for (int k = 0; k < VEC8_SIZE; k++) {
+        if (!a->lanes[k].taken) continue;
+        d->h[k] = dop853_bounded_step(a->lanes[k].next_h, a->longest, a->settings->stop - d->t[k]);
+        if (!dop853_is_long_enough(d->h[k], d->t[k])) give_up(a, k);
+    }
+}
+
+/* Tries a step in each lane. Sets accepted[k] to true if its error is small enough, and ratio[k] to the ratio of the
+ * next step to it. */
+static void try_steps(vec8_run *a, bool *accepted, double *ratio) {
+    dop853_vec8 *d = &a->steps;
+    vec8 fifth, third;
+    dynamics_vec8_reset(a->dynamics);
+    (void)dop853_vec8_try(d); /* rates of lanes do not return failures */
+    dop853_vec8_errors(d, a->weights, &fifth, &third);
     for (int k = 0; k < VEC8_SIZE; k++) {
         lane *p = &a->lanes[k];
-        double left = a->settings->stop - d->t[k];
-        good[k] = p->taken && error[k] <= 1 && is_finite(dop853_vec8_slope(d, DOP853_STAGES), d->length, k);
-        (*until)[k] = d->h[k] >= left ? a->settings->stop : d->t[k] + d->h[k];
-        (*next)[k] = 0;
+        double length = (double)d->length;
+        accepted[k] = false;
+        if (p->taken && !is_good(a, k)) give_up(a, k);
         if (!p->taken) continue;
-        (*next)[k] = lane_step(a, k, good[k] ? error[k] : error[k] <= 1 ? (double)NAN : error[k], good[k]);
-        p->failures = good[k] ? 0 : p->failures + 1;
-        p->steps += good[k];
-        bool lost = p->failures > FAILURES_MOST || !((*next)[k] > 16 * DBL_EPSILON * fabs(d->t[k])) ||
-                    (double)p->steps >= a->settings->max_steps || !(a->dynamics->margin[k] > 0) ||
-                    (good[k] && bounded_by_stability(p, product[k]));
-        if (!lost) continue;
-        good[k] = false;
-        give_up(a, k);
-        (*next)[k] = 0;
+        double error = dop853_error(d->h[k], sqrt(fifth[k] / length), sqrt(third[k] / length));
+        ratio[k] = dop853_ratio(error, !(p->last > 0));
+        accepted[k] = error <= 1;
+        p->rhs += DOP853_STAGES - 1;
+        if (accepted[k]) continue;
+        p->next_h = d->h[k] * ratio[k];
+        p->rejected = true;
     }
+}
+
+/* Completes the steps accepted (complete_step, accept_step in runge_kutta.c). Sets *until to their ends. */
+static void complete_steps(vec8_run *a, const bool *accepted, const double *ratio, vec8 *until) {
+    dop853_vec8 *d = &a->steps;
+    const model_settings *s = a->settings;
+    dop853_vec8_changes changes;
+    vec8 end = d->t + d->h;
+    dynamics_vec8_reset(a->dynamics);
+    (void)lane_rates(a, &end, d->next, dop853_vec8_slope(d, DOP853_STAGES));
+    dop853_vec8_compare(d, &changes);
+    give_up_failed(a, accepted);
+    *until = end;
+    for (int k = 0; k < VEC8_SIZE; k++) {
+        lane *p = &a->lanes[k];
+        if (!accepted[k] || !p->taken) continue;
+        (*until)[k] = dop853_end(d->t[k], d->h[k], s->stop);
+        p->rhs++;
+        p->counts.steps++;
+        p->counts.stiff += dop853_shows_stiffness(changes.rates[k], changes.states[k], changes.product[k], d->h[k]);
+        p->next_h = dop853_next_step(d->h[k], ratio[k], p->rejected);
+        p->last = d->h[k];
+        p->rejected = false;
+        if (control_creeps((*until)[k] - d->t[k], s->stop - s->start, &p->tiny_steps)) give_up(a, k);
+    }
+}
+
+/* Moves lane k to the end of its step. Returns false if the sink does. */
+static bool advance(vec8_run *a, int k, double until) {
+    dop853_vec8 *d = &a->steps;
+    d->t[k] = until;
+    for (size_t i = 0; i < d->length; i++) {
+        d->y[i][k] = d->next[i][k];
+        dop853_vec8_slope(d, 0)[i][k] = dop853_vec8_slope(d, DOP853_STAGES)[i][k];
+    }
+    if (next_visit(a, &a->lanes[k]) == INFINITY) return end_member(a, k);
+    begin_step(a, k);
+    return true;
 }
 
 static bool step_lanes(vec8_run *a) {
-    dop853_vec8 *d = &a->steps;
-    bool good[VEC8_SIZE];
-    vec8 until, next;
-    for (int k = 0; k < VEC8_SIZE; k++) a->dynamics->margin[k] = INFINITY;
-    (void)dop853_vec8_try(d); /* rates of lanes do not fail */
-    vec8 end = d->t + d->h;
-    (void)lane_rates(a, &end, d->next, dop853_vec8_slope(d, DOP853_STAGES));
-    check_steps(a, good, &until, &next);
-    if (!send_rows(a, good, &until)) return false;
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        if (!good[k] || !a->lanes[k].taken) {
-            d->h[k] = a->lanes[k].taken ? next[k] : 0;
-            continue;
-        }
-        d->t[k] = until[k];
-        for (size_t i = 0; i < d->length; i++) {
-            d->y[i][k] = d->next[i][k];
-            dop853_vec8_slope(d, 0)[i][k] = dop853_vec8_slope(d, DOP853_STAGES)[i][k];
-        }
-        if (d->t[k] >= a->settings->stop) {
-            if (!end_member(a, k)) return false;
-        } else {
-            d->h[k] = fmin(next[k], longest_step(a, k));
-        }
-    }
+    bool accepted[VEC8_SIZE];
+    double ratio[VEC8_SIZE];
+    vec8 until;
+    choose_steps(a);
+    try_steps(a, accepted, ratio);
+    complete_steps(a, accepted, ratio, &until);
+    if (!visit_states(a, accepted, &until, a->watched)) return false;
+    for (int k = 0; k < VEC8_SIZE; k++)
+        if (accepted[k] && a->lanes[k].taken && !advance(a, k, until[k])) return false;
     return true;
 }
 
@@ -342,22 +459,40 @@ static bool any_taken(const vec8_run *a) {
     return any;
 }
 
+static int rising(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+static void collect_checks(vec8_run *a) {
+    const model_observation *o = &a->model->observation;
+    for (size_t i = 0; i < o->check_count; i++)
+        if (o->checks[i].at == HAMEL_CHECK_TIME) a->check_times[a->check_count++] = o->checks[i].time;
+    qsort(a->check_times, a->check_count, sizeof *a->check_times, rising);
+}
+
 static bool create_vec8_run(vec8_run *a) {
     const hamel_model *model = a->model;
-    size_t n = model->n;
+    const double max_step = a->settings->max_step;
+    size_t n = model->n, length = 2 * n + (model->dynamics.energy_rate ? 1 : 0);
     assert(members_vec8_serves(model));
-    a->rtol = fmax(LANE_SAFETY * a->settings->rtol, RTOL_LEAST);
-    a->atol = arena_doubles(&a->memory, 2 * n);
-    a->row = arena_doubles(&a->memory, model->header.column_count + model->dynamics.M.count + 3 * n);
-    a->vectors = vec8_alloc((size_t)DOP853_VECTORS * 2 * n + 5 * n);
+    a->rtol = fmax(a->settings->rtol * DOP853_SAFETY, RTOL_LEAST);
+    a->longest = max_step > 0 ? max_step : INFINITY;
+    a->watched = monitor_watches_steps(model);
+    a->vectors = vec8_alloc((size_t)DOP853_VECTORS * length + 2 * length + n);
     a->dynamics = dynamics_vec8_create(model);
-    if (!variation_member_create(&a->member, a->variation) || a->memory.failed || !a->vectors || !a->dynamics)
+    if (!ARENA_DOUBLES(&a->memory, {&a->atol, 2 * n}, {&a->check_times, model->observation.check_count},
+                       {&a->row, model->header.column_count}, {&a->q, n}, {&a->v, n}, {&a->a, n}) ||
+        !variation_member_create(&a->member, a->variation) || !a->vectors || !a->dynamics)
         return false;
     a->steps.rates = lane_rates;
     a->steps.context = a;
-    dop853_vec8_init(&a->steps, 2 * n, a->vectors);
-    a->state = a->vectors + (size_t)DOP853_VECTORS * 2 * n;
-    for (size_t i = 0; i < 2 * n; i++) a->atol[i] = LANE_SAFETY * a->settings->atol[i % n];
+    dop853_vec8_init(&a->steps, length, a->vectors);
+    a->state = a->vectors + (size_t)DOP853_VECTORS * length;
+    a->weights = a->state + length;
+    a->acceleration = a->weights + length;
+    for (size_t i = 0; i < 2 * n; i++) a->atol[i] = DOP853_SAFETY * a->settings->atol[i % n];
+    collect_checks(a);
     return true;
 }
 

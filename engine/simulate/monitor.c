@@ -54,6 +54,13 @@ bool monitor_start(monitor *o, hamel_summary *s, arena *memory, const hamel_mode
     return true;
 }
 
+bool monitor_watches_steps(const hamel_model *model) {
+    bool watched = model->observation.invariant_count > 0 || !model->dynamics.linear_velocities;
+    for (size_t i = 0; i < model->observation.check_count; i++)
+        watched = watched || model->observation.checks[i].at == HAMEL_CHECK_ALWAYS;
+    return watched;
+}
+
 /* Adds an error if the normal force of a constraint with friction is not unique. */
 static hamel_status check_friction(const hamel_model *model, const redundancy *found, hamel_error *error) {
     char names[400];

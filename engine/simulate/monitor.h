@@ -18,8 +18,11 @@ typedef struct monitor {
  * out of memory. */
 bool monitor_start(monitor *o, hamel_summary *summary, arena *memory, const hamel_model *model);
 
-/* Finds the redundant constraints at the state evaluated last. Returns HAMEL_SINGULAR if friction needs a multiplier
- * that is not unique, or HAMEL_NO_MEMORY. */
+/* Returns true if the states at the ends of steps are evaluated as well as those of rows and checks. */
+bool monitor_watches_steps(const hamel_model *model);
+
+/* Finds the redundant constraints at the state evaluated last. Returns HAMEL_SINGULAR if friction needs a multiplier that is
+ * not unique, or HAMEL_NO_MEMORY. */
 hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Updates the summary from the state evaluated last by the trajectory. `row` is true if the state is output as a row;

@@ -92,11 +92,9 @@ static bool collect_checks(run *r) {
     const hamel_model *model = r->model;
     r->timed_checks = arena_alloc(&r->memory, model->observation.check_count, sizeof *r->timed_checks);
     if (!r->timed_checks) return false;
-    r->watched = model->observation.invariant_count > 0 || !model->dynamics.linear_velocities;
-    for (size_t i = 0; i < model->observation.check_count; i++) {
+    r->watched = monitor_watches_steps(model);
+    for (size_t i = 0; i < model->observation.check_count; i++)
         if (model->observation.checks[i].at == HAMEL_CHECK_TIME) r->timed_checks[r->timed_count++] = i;
-        if (model->observation.checks[i].at == HAMEL_CHECK_ALWAYS) r->watched = true;
-    }
     qsort_r(r->timed_checks, r->timed_count, sizeof *r->timed_checks, by_time, model->observation.checks);
     return true;
 }

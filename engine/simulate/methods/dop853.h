@@ -18,16 +18,3 @@ extern const double dop853_error_5[DOP853_STAGES], dop853_error_3[DOP853_STAGES]
 /* y(t + θh) = y + θ(F_0 + (1−θ)(F_1 + θ(F_2 + (1−θ)(F_3 + θ(F_4 + (1−θ)(F_5 + θ F_6)))))), F_3..6 = h Σ_j d_j k_j.
  * F_0 is the change of y in the step. F_1 and F_2 match the rates at both ends of the step. */
 extern const double dop853_dense[4][DOP853_ALL];
-
-/* Bounds of the ratio of successive steps (Hairer, Nørsett & Wanner, II.4). */
-#define DOP853_SHRINK (1.0 / 3)
-#define DOP853_GROW 6.0
-
-/* The stability limit of h |λ| on the negative real axis (Hairer & Wanner, Solving ODEs II, IV.2). */
-#define DOP853_STABLE 6.1
-
-/* Returns the length of the Euler step that estimates the second derivative before the first step (loc. cit., I, II.4).
- * `state` and `rate` are weighted norms of the state and of its rate. */
-static inline double dop853_probe(double state, double rate) {
-    return state < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * state / rate;
-}

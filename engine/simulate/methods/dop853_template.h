@@ -6,10 +6,10 @@
  *     DOP853_STATE               name of the struct, and prefix of the functions
  *     DOP853_REAL                number type
  *     DOP853_BLOCK               components summed together, which compilers then vectorize
- *     DOP853_SCALE_FACTOR(h, c)  and DOP853_SCALE_SUM(h, s): one of the two multiplies by the step size h
  *
  * After the inclusion the including file defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or more
- * register widths. The order of operations is fixed, so results are bit-identical on every machine. */
+ * register widths. The order of operations does not depend on the number type or DOP853_BLOCK, so results are
+ * bit-identical on every machine, and for one or eight states. */
 #include "engine/simulate/methods/dop853.h"
 
 #include <stdbool.h>
@@ -50,10 +50,10 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
                                                                          const double *c, size_t count,
                                                                          const DOP853_REAL *from, DOP853_REAL *out) {
     size_t used = 0, at[DOP853_ALL], i = 0;
-    double factor[DOP853_ALL];
+    DOP853_REAL factor[DOP853_ALL];
     for (size_t j = 0; j < count; j++) {
         if (c[j] == 0) continue;
-        factor[used] = DOP853_SCALE_FACTOR(*h, c[j]);
+        factor[used] = *h * c[j];
         at[used++] = j * d->length;
     }
     for (; i + DOP853_BLOCK <= d->length; i += DOP853_BLOCK) {
@@ -61,13 +61,12 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
         for (size_t e = 0; e < DOP853_BLOCK; e++) sum[e] = (DOP853_REAL){0};
         for (size_t j = 0; j < used; j++)
             for (size_t e = 0; e < DOP853_BLOCK; e++) sum[e] += factor[j] * d->slopes[at[j] + i + e];
-        for (size_t e = 0; e < DOP853_BLOCK; e++)
-            out[i + e] = from ? from[i + e] + DOP853_SCALE_SUM(*h, sum[e]) : DOP853_SCALE_SUM(*h, sum[e]);
+        for (size_t e = 0; e < DOP853_BLOCK; e++) out[i + e] = from ? from[i + e] + sum[e] : sum[e];
     }
     for (; i < d->length; i++) {
         DOP853_REAL sum = {0};
         for (size_t j = 0; j < used; j++) sum += factor[j] * d->slopes[at[j] + i];
-        out[i] = from ? from[i] + DOP853_SCALE_SUM(*h, sum) : DOP853_SCALE_SUM(*h, sum);
+        out[i] = from ? from[i] + sum : sum;
     }
 }
 
@@ -125,5 +124,3 @@ static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853
 #undef DOP853_STATE
 #undef DOP853_REAL
 #undef DOP853_BLOCK
-#undef DOP853_SCALE_FACTOR
-#undef DOP853_SCALE_SUM

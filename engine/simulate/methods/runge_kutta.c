@@ -2,22 +2,20 @@
  *
  * A one-step method needs no history: it restarts after an event without a loss of order, and a projection takes effect
  * at once. A step costs twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner)
- * takes forty times the evaluations on a double pendulum at an error of 1e-8. ERKStep does not support the second error
- * estimate of DOP853. With the coefficients of DOP853 it takes 1.8 times as many evaluations and five times the time.
- * Adams takes nine times the time. The dense output of ERKStep has order 5 at most. The dense output here has order 7.
- * It costs three evaluations, and only in steps that need it. */
+ * takes forty times the evaluations on a double pendulum at an error of 1e-8. With the coefficients of DOP853, whose
+ * second error estimate it does not support, it takes 1.8 times as many evaluations and five times the time. Adams
+ * takes nine times the time. The dense output of ERKStep has order 5 at most. The one here has order 7 and costs three
+ * evaluations, only in steps that need it. */
+#include "engine/simulate/methods/dop853_control.h"
 #include "engine/simulate/methods/stepper.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define DOP853_STATE dop853_scalar
 #define DOP853_REAL double
 #define DOP853_BLOCK 4
-#define DOP853_SCALE_FACTOR(h, c) ((h) * (c))
-#define DOP853_SCALE_SUM(h, sum) (sum)
 #include "engine/simulate/methods/dop853_template.h"
 
 static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, const double *c, size_t count,
@@ -25,16 +23,8 @@ static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, co
     dop853_scalar_sum_body(d, h, c, count, from, out);
 }
 
-/* As in DOP853, the next step is h (SAFE / error^(1/8)), within bounds. SAFE is 0.8 instead of DOP853's 0.9, because
- * 0.8 saves a third of the rejected steps. The estimated first step may be far too short for a system at rest, so it
- * may grow by GROW_FIRST. If the rates cannot be evaluated, the step shrinks by REFUSED. GROW_FIRST and REFUSED are
- * chosen. */
-static const double SAFE = 0.8, GROW_FIRST = 1e4, REFUSED = 0.25;
-/* At tight tolerances, the error of a fast decaying part of the motion bounds the step before stability does. If h |λ|
- * is above DECAYS and the change of the rates is opposite to that of the state (cosine below AGAINST), the system
- * counts as stiff. For oscillations the two changes are perpendicular. A fast decaying part vanishes within forty
- * steps, so forty steps distinguish it from the motion itself. Both bounds are chosen. */
-static const double DECAYS = 1.5, AGAINST = -0.9;
+/* If the rates cannot be evaluated, the step shrinks by this factor; chosen. */
+static const double REFUSED = 0.25;
 
 typedef struct runge_kutta {
     stepper base;
@@ -90,33 +80,24 @@ static int find_first_step(runge_kutta *w) {
     size_t length = d->length;
     double *change = slope(w, 1), *k = slope(w, 0);
     double rate = stepper_norm(k, w->weights, length);
-    double small = dop853_probe(stepper_norm(d->y, w->weights, length), rate);
-    small = fmin(small, fmin(w->base.most, w->base.problem->stop - d->t));
+    double small =
+        dop853_probe(stepper_norm(d->y, w->weights, length), rate, fmin(w->base.most, w->base.problem->stop - d->t));
     for (size_t i = 0; i < length; i++) d->stage[i] = d->y[i] + small * k[i];
     w->next_h = small;
     int flag = rates_at(w, d->t + small, d->stage, change);
     if (flag != 0) return flag < 0 ? flag : 0; /* the step itself will fail as well */
     for (size_t i = 0; i < length; i++) change[i] -= k[i];
-    double most = fmax(rate, stepper_norm(change, w->weights, length) / small);
-    w->next_h = fmin(100 * small, most <= 1e-15 ? fmax(1e-6, 1e-3 * small) : pow(0.01 / most, 1.0 / 8));
+    w->next_h = dop853_first_step(small, rate, stepper_norm(change, w->weights, length));
     return 0;
 }
 
-/* Returns the step to try. The step ends neither after the stop nor slightly before the stop. */
-static double bounded_step(const runge_kutta *w) {
-    double h = fmin(w->next_h, w->base.most), left = w->base.problem->stop - w->steps.t;
-    return left <= fmin(1.01 * h, w->base.most) ? left : h;
-}
-
-/* Returns a combination of both estimates that falls as h^8 (loc. cit., II.10, and the program DOP853). */
 static double estimate_error(runge_kutta *w) {
     static const double one = 1;
     double *x = slope(w, DOP853_STAGES);
     dop853_scalar_sum(&w->steps, &one, dop853_error_5, DOP853_STAGES, NULL, x);
     double fifth = stepper_norm(x, w->weights, w->steps.length);
     dop853_scalar_sum(&w->steps, &one, dop853_error_3, DOP853_STAGES, NULL, x);
-    double third = stepper_norm(x, w->weights, w->steps.length), both = sqrt(fifth * fifth + 0.01 * third * third);
-    return both > 0 ? w->steps.h * fifth * fifth / both : 0;
+    return dop853_error(w->steps.h, fifth, stepper_norm(x, w->weights, w->steps.length));
 }
 
 /* Returns true if the system seems stiff. `slopes` is the difference of the rates at two states at the same time, and
@@ -128,8 +109,7 @@ static bool shows_stiffness(const double *slopes, const double *states, double h
         state += states[i] * states[i];
         product += slopes[i] * states[i];
     }
-    if (h * h * rate > DOP853_STABLE * DOP853_STABLE * state) return true;
-    return h * h * rate > DECAYS * DECAYS * state && product < AGAINST * sqrt(rate * state);
+    return dop853_shows_stiffness(rate, state, product, h);
 }
 
 /* Projects the new state and evaluates the rates with which the next step begins. `stage` is the state of the last stage, at
@@ -176,10 +156,9 @@ static int begin_step(runge_kutta *w) {
 
 static void accept_step(runge_kutta *w, double factor) {
     dop853_scalar *d = &w->steps;
-    double stop = w->base.problem->stop;
-    d->t = d->h == stop - d->t ? stop : d->t + d->h;
+    d->t = dop853_end(d->t, d->h, w->base.problem->stop);
     w->base.last = d->h;
-    w->next_h = d->h * (w->rejected ? fmin(factor, 1) : factor);
+    w->next_h = dop853_next_step(d->h, factor, w->rejected);
     w->rejected = w->extended = false;
     w->taken = true;
     w->base.counts.steps++;
@@ -194,12 +173,11 @@ static step_result runge_kutta_step(stepper *s, double *t, double *y) {
     if (flag != 0) return flag < 0 ? STEP_ENDED : STEP_NOT_EVALUATED;
     for (;;) {
         double factor = REFUSED, error = 0;
-        d->h = bounded_step(w);
-        if (!(d->h > 4 * DBL_EPSILON * fabs(d->t))) return why;
+        d->h = dop853_bounded_step(w->next_h, s->most, s->problem->stop - d->t);
+        if (!dop853_is_long_enough(d->h, d->t)) return why;
         flag = dop853_scalar_try(d);
         if (flag == 0) error = estimate_error(w);
-        if (flag == 0)
-            factor = fmin(s->last > 0 ? DOP853_GROW : GROW_FIRST, fmax(DOP853_SHRINK, SAFE * pow(error, -1.0 / 8)));
+        if (flag == 0) factor = dop853_ratio(error, !(s->last > 0));
         if (flag == 0 && error <= 1) {
             flag = complete_step(w);
             if (flag == 0) {
@@ -230,7 +208,7 @@ static bool runge_kutta_interpolate(stepper *s, double t, double *y) {
 }
 
 const stepper_kind stepper_erk = {
-    .safety = 0.03,
+    .safety = DOP853_SAFETY,
     .projects = true,
     .rough_stages = true,
     .stiff_of_many = 40,

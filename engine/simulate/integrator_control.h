@@ -1,0 +1,57 @@
+/* integrator_control.h — decisions of an integration about tolerances, stiffness and its end.
+ *
+ * integrator.c and members_vec8.c use these functions, so a member in a SIMD lane is treated as in a run of its own. */
+#pragma once
+
+#include "engine/base/tolerances.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+/* Number of steps between two checks for stiffness. The integration fails after more than CREEP_STEPS consecutive steps
+ * that are all shorter than INSTANT. */
+enum { STIFF_WINDOW = 50, CREEP_STEPS = 1000 };
+/* Tolerance of W, in energy tolerances: over all examples W then adds less than 0.1 % to the steps (README.md). */
+static const double WORK_TOLERANCE = 30;
+/* An error of W below its rounding error, some hundred units in the last place, does not limit the step size. */
+static const double WORK_ROUNDING = 1e-13;
+
+/* Returns the weight of an error in a number y of the state. `atol` includes the method's factor on tolerances. */
+static inline double control_weight(double rtol, double atol, double y) {
+    return 1 / (rtol * fabs(y) + atol);
+}
+
+/* Returns the weight of an error in the work integral, whose tolerance is relative to the largest W so far, *most_work.
+ * `least` is the largest energy tolerance of all starts, `asked` the rtol of the description. */
+static inline double control_work_weight(double work, double *most_work, double least, double asked, double rtol) {
+    *most_work = fmax(*most_work, fabs(work));
+    double energy = fmax(least, asked * *most_work);
+    double allowed = WORK_TOLERANCE * rtol / asked * energy + WORK_ROUNDING * *most_work;
+    return allowed > 0 ? 1 / allowed : 0;
+}
+
+/* Counts at the start of a window of STIFF_WINDOW steps: steps, steps that indicate stiffness, failed evaluations. */
+typedef struct stiffness_window {
+    long steps, stiff, failed;
+} stiffness_window;
+
+/* Returns true if a window ends at the counts `now`, and at least `many` of its steps indicate stiffness. */
+static inline bool stiffness_window_shows(stiffness_window *window, stiffness_window now, long many) {
+    if (now.steps - window->steps < STIFF_WINDOW) return false;
+    long signs = (now.stiff - window->stiff) - (now.failed - window->failed);
+    *window = now;
+    return signs >= many;
+}
+
+/* Returns true if the rest of the span is too short for a step. */
+static inline bool control_is_at_stop(double t, double stop) {
+    return !(stop - t > 8 * DBL_EPSILON * fmax(fabs(t), fabs(stop)));
+}
+
+/* Counts consecutive steps that are too short to be resolved in a run of length `span`. Returns true if there are too
+ * many. */
+static inline bool control_creeps(double step, double span, long *tiny_steps) {
+    *tiny_steps = step < INSTANT * span ? *tiny_steps + 1 : 0;
+    return *tiny_steps > CREEP_STEPS;
+}
