@@ -100,20 +100,19 @@ static void report_problem(const api_observer *observer, hamel_status status, co
     api_failure_clear(&failure);
 }
 
-/* Reports the end of the run to the observer, and returns the status that api_run returns. */
-static hamel_status report_end(const passage *p, hamel_status status, const hamel_summary *summary, hamel_error *error,
-                               const char *file) {
+hamel_status api_report_end(const api_observer *observer, hamel_status status, const hamel_summary *summary,
+                            hamel_error *error, const char *file) {
     char *json = summary_text(summary);
-    if (p->no_memory || json == NULL) {
+    if (json == NULL && status != HAMEL_NO_MEMORY) {
         hamel_error_clear(error);
         status = hamel_fail(error, HAMEL_NO_MEMORY, "", 0, "memory for the report of the run could not be allocated");
     }
     if (status == HAMEL_OK) {
-        bool taken = p->observer->summary == NULL || p->observer->summary(p->observer->context, json, summary);
+        bool taken = observer->summary == NULL || observer->summary(observer->context, json, summary);
         if (!taken) status = HAMEL_CANCELED;
     } else {
         api_ensure_fault(error, status);
-        report_problem(p->observer, status, error, json, file);
+        report_problem(observer, status, error, json, file);
     }
     free(json);
     return status;
@@ -130,7 +129,11 @@ hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_obser
     hamel_status status = hamel_run(model, &options, &sink, &summary, &error);
     text_buffer_free(&p.event);
     if (observer->model_known) summary.derive_seconds = 0;
-    status = report_end(&p, status, &summary, &error, file);
+    if (p.no_memory) {
+        hamel_error_clear(&error);
+        status = hamel_out_of_memory(&error);
+    }
+    status = api_report_end(observer, status, &summary, &error, file);
     hamel_summary_free(&summary);
     hamel_error_clear(&error);
     return status;

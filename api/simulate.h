@@ -49,6 +49,11 @@ typedef struct api_observer {
 hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_observer *observer,
                      const char *file) HAMEL_CHECKED;
 
+/* Reports the end of a run of the engine to `summary` or `problem`, as api_run does. Returns the status that api_run
+ * would return. */
+hamel_status api_report_end(const api_observer *observer, hamel_status status, const hamel_summary *summary,
+                            hamel_error *error, const char *file) HAMEL_CHECKED;
+
 /* Returns an observer that writes to `writer`, which is also its context. */
 api_observer api_observer_of(row_writer *writer);
 

@@ -182,7 +182,7 @@ typedef struct hamel_summary {
     double max_work_balance_error; /* largest |E − E0 − ∫ energy_rate dt| of all states evaluated; E: Jacobi integral */
     double energy_tolerance;       /* first-order effect of rtol and atol on E; largest of all states evaluated */
     double max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to
-                                      their terms; largest of all states evaluated */
+                                      their terms; largest of all states evaluated; NaN for a member in a SIMD lane */
     double scaled_residual; /* largest constraint residual of rows that are not projected, relative to its terms */
     int rank_changes; /* number of times at which the rank of the constraints changed, even if only at that instant */
     hamel_invariant_result *invariants;
@@ -234,27 +234,26 @@ void hamel_variation_free(hamel_variation *v);
 
 /* How the run of a member ended. Strings are valid during the callback only. */
 typedef struct hamel_member_end {
-    hamel_status status; /* HAMEL_OK: completed, terminated or incomplete */
-    hamel_outcome outcome;
-    double t;
-    long steps, rhs_evaluations;
-    const char *reason;       /* the limit that ended an incomplete run; else NULL */
-    const hamel_error *error; /* the error of a failed run; else NULL */
+    hamel_status status;          /* HAMEL_OK: completed, terminated or incomplete */
+    const hamel_summary *summary; /* as of hamel_run; the last warning of an incomplete run names the limit */
+    hamel_error *error;           /* the error of a failed run; else NULL */
 } hamel_member_end;
 
-/* Receives members in any order, with interleaved rows, on the thread of hamel_run_members. `begin` is called before a
- * member's rows. If the member is rerun, `begin` is called again, and earlier rows of the member are invalid. Any
+/* Receives members in any order, with interleaved rows, on the thread of hamel_run_members. `begin` is called after a
+ * member's initialization has succeeded, and again if the member is rerun; its earlier rows are then invalid. Any
  * callback may be NULL. A callback that returns false cancels the sweep. */
 typedef struct hamel_members_sink {
     void *context;
-    bool (*begin)(void *context, size_t member);
+    bool (*begin)(void *context, size_t member, const hamel_header *header);
     bool (*row)(void *context, size_t member, const double *values, size_t count);
+    bool (*event)(void *context, size_t member, const hamel_event_record *event);
     bool (*end)(void *context, size_t member, const hamel_member_end *end);
 } hamel_members_sink;
 
 typedef struct hamel_members_options {
     hamel_poll *poll;
     bool last_rows; /* output the last row of each member only */
+    bool assess;    /* evaluate the invariants and checks of the description for the summaries */
 } hamel_members_options;
 
 /* Runs `count` members; values[i * targets + k] is the value of target k in member i. The results of a member do not
@@ -568,6 +567,7 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
 /* Properties of a model. The model owns the results. */
+size_t hamel_model_row_count(const hamel_model *model); /* number of rows of a run that reaches simulation.stop */
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom is −1 before a run */
 size_t hamel_model_bytes(const hamel_model *model);
 size_t hamel_model_warning_count(const hamel_model *model);

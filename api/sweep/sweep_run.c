@@ -82,7 +82,8 @@ static hamel_status prepare_run(sweep_run *run, hamel_error *error) {
     run->last_rows = true;
     for (size_t k = 0; k < s->collect_count; k++)
         run->last_rows = run->last_rows && s->collect[k].reduce == REDUCE_FINAL;
-    hamel_status status = derive_model(run, NULL, &run->model, error);
+    hamel_status status = run->model ? HAMEL_OK : derive_model(run, NULL, &run->own, error);
+    if (run->own) run->model = run->own;
     if (status == HAMEL_OK) status = name_columns(run, error);
     return status == HAMEL_OK ? vary(run, error) : status;
 }
@@ -99,12 +100,7 @@ static void point_to_collect(const sweep *s, hamel_error *error) {
     }
 }
 
-bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char *const *assignments,
-                    size_t assignment_count, const char *file, api_failure *failure) {
-    *run = (sweep_run){.limits = api_limits_default()};
-    if (!api_sweep_open(&run->sweep, body, length, assignments, assignment_count, &run->limits, MEMBERS_MOST, file,
-                        failure))
-        return false;
+static bool settle_run(sweep_run *run, const char *file, api_failure *failure) {
     hamel_error error = {0};
     hamel_status status = prepare_run(run, &error);
     point_to_collect(&run->sweep.sweep, &error);
@@ -112,9 +108,30 @@ bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char 
     return api_settle(failure, status, &error, file);
 }
 
+bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char *const *assignments,
+                    size_t assignment_count, const char *file, api_failure *failure) {
+    *run = (sweep_run){.limits = api_limits_default()};
+    if (!api_sweep_open(&run->sweep, body, length, assignments, assignment_count, &run->limits, MEMBERS_MOST, file,
+                        failure))
+        return false;
+    return settle_run(run, file, failure);
+}
+
+bool sweep_run_share(sweep_run *run, api_sweep *from, const hamel_model *model, api_failure *failure) {
+    *run = (sweep_run){.sweep = *from, .limits = api_limits_default(), .model = model};
+    *from = (api_sweep){0};
+    return settle_run(run, "request", failure);
+}
+
+void sweep_run_values(const sweep_run *run, size_t member, double *values) {
+    const sweep *s = &run->sweep.sweep;
+    assert(run->variation && member < s->count);
+    for (size_t k = 0; k < s->axis_count; k++) (void)sweep_number(s, k, member, &values[k]); /* has_numbers is true */
+}
+
 void sweep_run_close(sweep_run *run) {
     hamel_variation_free(run->variation);
-    hamel_model_free(run->model);
+    hamel_model_free(run->own);
     for (size_t k = 0; k < run->collected_count; k++) free(run->collected[k]);
     free(run->collected);
     api_sweep_close(&run->sweep);
@@ -168,8 +185,9 @@ typedef struct block {
     bool no_memory;
 } block;
 
-static bool member_on_begin(void *context, size_t member) {
+static bool member_on_begin(void *context, size_t member, const hamel_header *header) {
     const block *b = context;
+    (void)header;
     sweep_reduce_reset(b->results[member].reducer);
     return true;
 }
@@ -191,12 +209,18 @@ static char *problem_of(const hamel_error *error) {
     return text_buffer_take(&text, NULL);
 }
 
+/* Returns the reason why a run is incomplete, which is its last warning. */
+static char *reason_of(const hamel_summary *s) {
+    return strdup(s->warning_count > 0 ? s->warnings[s->warning_count - 1] : "");
+}
+
 static bool member_on_end(void *context, size_t member, const hamel_member_end *end) {
     block *b = context;
     member_result *r = &b->results[member];
-    r->outcome = end->outcome;
-    if (end->outcome == HAMEL_COMPLETED || end->outcome == HAMEL_TERMINATED) return true;
-    r->problem = end->reason ? strdup(end->reason) : problem_of(end->error);
+    const hamel_summary *s = end->summary;
+    r->outcome = s->outcome;
+    if (end->status == HAMEL_OK && s->outcome != HAMEL_INCOMPLETE) return true;
+    r->problem = end->status == HAMEL_OK ? reason_of(s) : problem_of(end->error);
     b->no_memory = !r->problem;
     return !b->no_memory;
 }
@@ -211,11 +235,10 @@ static hamel_status run_shared(block *b, hamel_error *error) {
     for (size_t i = 0; i < b->count && !b->no_memory; i++) {
         b->results[i].reducer = sweep_reduce_open(s, header->columns, header->column_count, &unknown);
         b->no_memory = !b->results[i].reducer;
-        for (size_t k = 0; k < s->axis_count; k++)
-            (void)sweep_number(s, k, b->first + i, &values[i * s->axis_count + k]);
+        sweep_run_values(run, b->first + i, &values[i * s->axis_count]);
     }
     hamel_members_options options = {.last_rows = run->last_rows};
-    hamel_members_sink sink = {b, member_on_begin, member_on_row, member_on_end};
+    hamel_members_sink sink = {b, member_on_begin, member_on_row, NULL, member_on_end};
     hamel_status status = HAMEL_NO_MEMORY;
     if (!b->no_memory) status = hamel_run_members(run->variation, &options, b->count, values, &sink, error);
     free(values);
@@ -243,8 +266,7 @@ static hamel_status run_own(block *b, size_t i, hamel_model *model, hamel_error 
     hamel_sink sink = {.context = r->reducer, .row = on_own_row};
     hamel_status status = hamel_run(model, NULL, &sink, &summary, error);
     r->outcome = summary.outcome;
-    if (status == HAMEL_OK && summary.outcome == HAMEL_INCOMPLETE && summary.warning_count > 0)
-        r->problem = strdup(summary.warnings[summary.warning_count - 1]);
+    if (status == HAMEL_OK && summary.outcome == HAMEL_INCOMPLETE) r->problem = reason_of(&summary);
     hamel_summary_free(&summary);
     return status;
 }

@@ -12,7 +12,8 @@
 typedef struct sweep_run {
     api_sweep sweep;
     api_limits limits;
-    hamel_model *model;         /* model without overrides, with the collected outputs */
+    const hamel_model *model;   /* model without overrides, with the collected outputs */
+    hamel_model *own;           /* the same model if the sweep has derived it; else NULL */
     hamel_variation *variation; /* NULL if each member has its own model */
     const char **inputs;        /* the targets */
     char **collected;           /* names of the collected columns */
@@ -32,7 +33,14 @@ bool sweep_counts_all_ended(const sweep_counts *counts); /* true unless a member
 /* Reads body[length], applies the assignments, and derives the model. Returns true, or false with *failure filled. */
 bool sweep_run_open(sweep_run *run, const char *body, size_t length, const char *const *assignments,
                     size_t assignment_count, const char *file, api_failure *failure);
+
+/* Takes ownership of the sweep; borrows its model, which was derived from api_sweep_member with the overrides "[]".
+ * Returns true, or false with *failure filled. */
+bool sweep_run_share(sweep_run *run, api_sweep *from, const hamel_model *model, api_failure *failure);
 void sweep_run_close(sweep_run *run);
+
+/* Sets values[k] to the number of target k in a member. The sweep must have a variation. */
+void sweep_run_values(const sweep_run *run, size_t member, double *values);
 
 /* Add the header and the end of the table. */
 void sweep_run_begin(const sweep_run *run, table_form form, text_buffer *out);

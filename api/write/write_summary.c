@@ -3,6 +3,8 @@
 #include "api/json/builder.h"
 #include "api/json/text.h"
 
+#include <math.h>
+
 enum { NAME_MAX_BYTES = 16 * 1024 * 1024 };
 
 static void add_residuals(json_builder *b, cJSON *summary, const hamel_summary *s) {
@@ -104,7 +106,8 @@ cJSON *api_summary_json(const hamel_summary *s) {
     json_add_truth(&b, summary, "passed", s->passed);
     add_residuals(&b, summary, s);
     json_add_number(&b, summary, "max_work_balance_error", s->max_work_balance_error);
-    json_add_number(&b, summary, "max_dynamics_residual", s->max_dynamics_residual);
+    if (isfinite(s->max_dynamics_residual))
+        json_add_number(&b, summary, "max_dynamics_residual", s->max_dynamics_residual);
     json_add_number(&b, summary, "rank_changes", s->rank_changes);
     if (s->error_estimate != NULL && s->columns != NULL) {
         cJSON *estimate = json_add_object(&b, summary, "error_estimate");

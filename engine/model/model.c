@@ -441,6 +441,10 @@ void hamel_model_free(hamel_model *model) {
     free(model);
 }
 
+size_t hamel_model_row_count(const hamel_model *model) {
+    return model->settings.row_count;
+}
+
 const hamel_header *hamel_model_header(const hamel_model *model) {
     return &model->header;
 }

@@ -1,5 +1,6 @@
 /* members.c — runs the members of a sweep in SIMD lanes if the model allows it, otherwise one by one. */
 #include "engine/simulate/members_vec8.h"
+#include "engine/simulate/run.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,6 +14,16 @@ typedef struct members_run {
     size_t number; /* number of the member that is running */
 } members_run;
 
+static bool send_member_header(void *context, const hamel_header *header) {
+    const members_run *e = context;
+    return !e->sink->begin || e->sink->begin(e->sink->context, e->number, header);
+}
+
+static bool send_member_event(void *context, const hamel_event_record *event) {
+    const members_run *e = context;
+    return !e->sink->event || e->sink->event(e->sink->context, e->number, event);
+}
+
 static bool send_member_row(void *context, const double *values, size_t count) {
     const members_run *e = context;
     return !e->sink->row || e->sink->row(e->sink->context, e->number, values, count);
@@ -23,17 +34,10 @@ static hamel_status fail_member_canceled(const members_run *e) {
 }
 
 static hamel_status send_member_end(const members_run *e, hamel_status status, const hamel_summary *s,
-                                    const hamel_error *error) {
+                                    hamel_error *error) {
     if (status == HAMEL_CANCELED) return fail_member_canceled(e);
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(e->error);
-    bool incomplete = status == HAMEL_OK && s->outcome == HAMEL_INCOMPLETE && s->warning_count > 0;
-    hamel_member_end end = {.status = status,
-                            .outcome = status == HAMEL_OK ? s->outcome : HAMEL_FAILED,
-                            .t = s->t,
-                            .steps = s->steps,
-                            .rhs_evaluations = s->rhs_evaluations,
-                            .reason = incomplete ? s->warnings[s->warning_count - 1] : NULL,
-                            .error = status == HAMEL_OK ? NULL : error};
+    hamel_member_end end = {.status = status, .summary = s, .error = status == HAMEL_OK ? NULL : error};
     return !e->sink->end || e->sink->end(e->sink->context, e->number, &end) ? HAMEL_OK : fail_member_canceled(e);
 }
 
@@ -41,10 +45,12 @@ static hamel_status run_member(members_run *e, const double *values) {
     hamel_summary summary = {0};
     hamel_error error = {0};
     hamel_run_options options = {.poll = e->options->poll};
-    hamel_sink sink = {.context = e, .row = send_member_row};
-    if (e->sink->begin && !e->sink->begin(e->sink->context, e->number)) return fail_member_canceled(e);
+    hamel_sink sink = {.context = e, .header = send_member_header, .row = send_member_row, .event = send_member_event};
     hamel_status status = variation_set(e->variation, values, &e->member, &error);
-    if (status == HAMEL_OK) status = hamel_run(&e->member.model, &options, &sink, &summary, &error);
+    if (status == HAMEL_OK)
+        status = hamel_run(&e->member.model, &options, &sink, &summary, &error);
+    else
+        run_summary_init(&summary, &e->member.model);
     status = send_member_end(e, status, &summary, &error);
     hamel_summary_free(&summary);
     hamel_error_clear(&error);
@@ -58,8 +64,14 @@ static hamel_status run_alone(members_run *e, size_t count, const double *values
     return status;
 }
 
+static bool run_in_lanes(const members_run *e) {
+    const hamel_model *model = variation_model(e->variation);
+    bool assessed = e->options->assess && model->observation.invariant_count + model->observation.check_count > 0;
+    return members_vec8_serves(model) && !assessed;
+}
+
 static hamel_status run_all(members_run *e, size_t count, const double *values) {
-    if (!members_vec8_serves(variation_model(e->variation))) return run_alone(e, count, values, NULL);
+    if (!run_in_lanes(e)) return run_alone(e, count, values, NULL);
     bool *left = calloc(count + 1, sizeof *left);
     if (!left) return hamel_out_of_memory(e->error);
     hamel_status status =

@@ -5,12 +5,14 @@
  * integrator_control.h, one lane after the other. A lane in which a run would do anything else is given up. */
 #include "engine/simulate/members_vec8.h"
 
+#include "engine/base/monotonic.h"
 #include "engine/dynamics/dynamics_vec8.h"
 #include "engine/simulate/integrator_control.h"
 #include "engine/simulate/methods/dop853_control.h"
 #include "engine/simulate/methods/dop853_vec8.h"
 #include "engine/simulate/methods/stepper.h"
 #include "engine/simulate/monitor.h"
+#include "engine/simulate/run.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,6 +23,7 @@
 typedef struct lane {
     bool taken;
     size_t member, next_row, next_check;
+    double began;                   /* time of the clock at the start */
     double visited;                 /* time of the state evaluated last */
     long rhs, tiny_steps;           /* evaluations of the rates; consecutive tiny steps */
     stiffness_window counts;        /* steps so far, and how many of them indicate stiffness */
@@ -41,6 +44,8 @@ typedef struct vec8_run {
     const double *values;
     size_t count, next; /* number of members; the next member to start */
     bool *left;
+    hamel_header header;
+    hamel_summary summary; /* of a completed member */
     variation_member member;
     dynamics_vec8 *dynamics;
     dop853_vec8 steps; /* of (q, q', W); W only if the model has an energy rate */
@@ -222,7 +227,11 @@ static bool take_member(vec8_run *a, int k) {
         size_t member = a->next++;
         a->left[member] = variation_set(a->variation, a->values + member * targets, &a->member, NULL) != HAMEL_OK;
         if (!a->left[member])
-            *p = (lane){.taken = true, .member = member, .visited = a->settings->start, .energy = (double)NAN};
+            *p = (lane){.taken = true,
+                        .member = member,
+                        .began = monotonic(),
+                        .visited = a->settings->start,
+                        .energy = (double)NAN};
     }
     if (!p->taken) return false;
     for (size_t i = 0; i < a->model->system->parameter_count; i++)
@@ -334,7 +343,8 @@ static bool start_members(vec8_run *a) {
     bool started[VEC8_SIZE];
     if (!take_members(a, started)) return true;
     for (int k = 0; k < VEC8_SIZE; k++)
-        if (started[k] && a->sink->begin && !a->sink->begin(a->sink->context, a->lanes[k].member)) return false;
+        if (started[k] && a->sink->begin && !a->sink->begin(a->sink->context, a->lanes[k].member, &a->header))
+            return false;
     memcpy(a->state, d->y, d->length * sizeof *a->state);
     evaluate_lanes(a, &d->t);
     for (int k = 0; k < VEC8_SIZE; k++)
@@ -352,11 +362,14 @@ static bool end_member(vec8_run *a, int k) {
         give_up(a, k);
         return true;
     }
-    hamel_member_end end = {.status = HAMEL_OK,
-                            .outcome = HAMEL_COMPLETED,
-                            .t = a->settings->stop,
-                            .steps = p->counts.steps,
-                            .rhs_evaluations = p->rhs};
+    hamel_summary summary = a->summary;
+    summary.rows = p->next_row;
+    summary.steps = p->counts.steps;
+    summary.rhs_evaluations = p->rhs;
+    summary.max_work_balance_error = p->imbalance;
+    summary.energy_tolerance = p->tolerance;
+    summary.wall_seconds = monotonic() - p->began;
+    hamel_member_end end = {.status = HAMEL_OK, .summary = &summary};
     p->taken = false;
     a->steps.h[k] = 0;
     return !a->sink->end || a->sink->end(a->sink->context, p->member, &end);
@@ -471,11 +484,26 @@ static void collect_checks(vec8_run *a) {
     qsort(a->check_times, a->check_count, sizeof *a->check_times, rising);
 }
 
+/* Sets the header and the summary that all completed members have in common. */
+static void init_results(vec8_run *a) {
+    int freedoms = (int)a->model->n;
+    a->header = a->model->header;
+    a->header.degrees_of_freedom = freedoms;
+    run_summary_init(&a->summary, a->model);
+    a->summary.outcome = HAMEL_COMPLETED;
+    a->summary.t = a->settings->stop;
+    a->summary.degrees_of_freedom = freedoms;
+    a->summary.method = "erk";
+    a->summary.max_dynamics_residual = (double)NAN;
+    a->summary.passed = true;
+}
+
 static bool create_vec8_run(vec8_run *a) {
     const hamel_model *model = a->model;
     const double max_step = a->settings->max_step;
     size_t n = model->n, length = 2 * n + (model->dynamics.energy_rate ? 1 : 0);
     assert(members_vec8_serves(model));
+    init_results(a);
     a->rtol = fmax(a->settings->rtol * DOP853_SAFETY, RTOL_LEAST);
     a->longest = max_step > 0 ? max_step : INFINITY;
     a->watched = monitor_watches_steps(model);
@@ -517,6 +545,7 @@ hamel_status members_vec8_run(const hamel_variation *v, const model_settings *se
     dynamics_vec8_free(a.dynamics);
     free(a.vectors);
     arena_free(&a.memory);
+    hamel_summary_free(&a.summary);
     if (!created) return hamel_out_of_memory(error);
     if (good && !is_canceled(&a)) return HAMEL_OK;
     return hamel_fail(error, HAMEL_CANCELED, "", 0, "canceled at member %zu", a.next);

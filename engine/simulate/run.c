@@ -1,8 +1,10 @@
 /* run.c — execution of one run, from initial values to the summary.
  *
- * The integrator chooses its own steps. Rows and checks between steps are evaluated on the dense output, so output
- * times do not influence the steps. For an estimate of the global error, a second trajectory with a tenth of the
- * tolerances runs in parallel. Rows can thus be compared without storing them. */
+ * The integrator chooses its own steps; rows and checks between them are evaluated on its dense output, so output times do
+ * not influence the steps. For an estimate of the global error, a second trajectory with a tenth of the tolerances runs in
+ * parallel, so that no rows are stored. */
+#include "engine/simulate/run.h"
+
 #include "engine/base/monotonic.h"
 #include "engine/dynamics/initial_values.h"
 #include "engine/simulate/monitor.h"
@@ -142,7 +144,6 @@ static hamel_status start_run(run *r) {
     hamel_summary *s = r->summary;
     if (!isfinite(model->settings.stop))
         return hamel_fail(r->error, HAMEL_INVALID, "/simulation/stop", 0, "simulation.stop is missing");
-    for (size_t i = 0; i < hamel_model_warning_count(model); i++) warn(s, "%s", hamel_model_warning(model, i));
     hamel_status status = trajectory_create(&r->main, model, r->error);
     if (status != HAMEL_OK) return status;
     dynamics_limit(r->main.dynamics, r->options->poll, r->deadline);
@@ -505,7 +506,7 @@ static hamel_status finish_run(run *r, hamel_status status) {
     return status == HAMEL_LIMIT ? HAMEL_OK : status;
 }
 
-static void init_summary(hamel_summary *s, const hamel_model *model) {
+void run_summary_init(hamel_summary *s, const hamel_model *model) {
     static const char *const methods[] = {[HAMEL_METHOD_AUTO] = "auto",
                                           [HAMEL_METHOD_BDF] = "bdf",
                                           [HAMEL_METHOD_ADAMS] = "adams",
@@ -523,6 +524,7 @@ static void init_summary(hamel_summary *s, const hamel_model *model) {
     s->column_count = model->header.column_count;
     s->columns = model->header.columns;
     s->description_hash = model->hash;
+    for (size_t i = 0; i < hamel_model_warning_count(model); i++) warn(s, "%s", hamel_model_warning(model, i));
 }
 
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
@@ -538,7 +540,7 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
              .deadline = limit > 0 ? began + limit : 0,
              .target = model->settings.start,
              .next_progress = began + PROGRESS_SECONDS};
-    init_summary(summary, model);
+    run_summary_init(summary, model);
     hamel_status status = start_run(&r);
     bool started = status == HAMEL_OK;
     if (started) status = send_header(&r) ? restate_failure(&r, integrate(&r)) : refuse_rows(&r);

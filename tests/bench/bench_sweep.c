@@ -92,7 +92,7 @@ static bool on_row(void *context, size_t member, const double *values, size_t co
 static bool on_end(void *context, size_t member, const hamel_member_end *end) {
     sweep *c = context;
     (void)member;
-    c->ended += end->outcome == HAMEL_COMPLETED;
+    c->ended += end->summary->outcome == HAMEL_COMPLETED;
     return true;
 }
 

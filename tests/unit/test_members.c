@@ -23,8 +23,9 @@ typedef struct table {
     char message[MEMBERS_MAX][200];
 } table;
 
-static bool on_begin(void *context, size_t member) {
+static bool on_begin(void *context, size_t member, const hamel_header *header) {
     table *t = context;
+    assert_non_null(header);
     t->count[member] = 0;
     t->begun[member]++;
     return true;
@@ -42,9 +43,12 @@ static bool on_row(void *context, size_t member, const double *values, size_t co
 static bool on_end(void *context, size_t member, const hamel_member_end *end) {
     table *t = context;
     t->status[member] = end->status;
-    t->outcome[member] = end->outcome;
-    const char *text = end->error && end->error->count ? end->error->faults[0].message : end->reason;
-    snprintf(t->message[member], sizeof t->message[member], "%s", text ? text : "");
+    const hamel_summary *s = end->summary;
+    t->outcome[member] = s->outcome;
+    const char *text = end->error && end->error->count                          ? end->error->faults[0].message
+                       : s->outcome == HAMEL_INCOMPLETE && s->warning_count > 0 ? s->warnings[s->warning_count - 1]
+                                                                                : "";
+    snprintf(t->message[member], sizeof t->message[member], "%s", text);
     return true;
 }
 
@@ -57,7 +61,7 @@ static void run_members(const hamel_model *model, const char *const *targets, si
     hamel_variation *v;
     hamel_error error = {0};
     hamel_members_options options = {0};
-    hamel_members_sink sink = {out, on_begin, on_row, on_end};
+    hamel_members_sink sink = {out, on_begin, on_row, NULL, on_end};
     memset(out, 0, sizeof *out);
     assert_int_equal(hamel_variation_create(&v, model, targets, target_count, &error), HAMEL_OK);
     assert_int_equal(hamel_run_members(v, &options, count, values, &sink, &error), HAMEL_OK);
@@ -240,7 +244,7 @@ static void members_that_need_it_are_run_alone(void **state) {
     const char *targets[] = {"m", "c", "x.initial"};
     /* five members: regular, stiff, without inertia, with a square root of a negative number, and regular */
     const double values[] = {1, 0, 1, 1, 1e6, 1, 0, 0, 1, 1, 0, -6, 2, 0.5, 1};
-    static const size_t begun[] = {1, 2, 2, 2, 1};
+    static const size_t begun[] = {1, 2, 1, 1, 1}; /* a failed initialization is no beginning */
     hamel_model *model = fixture_model(system, "`stop`: 10, `samples`: 11");
     run_members(model, targets, 3, 5, values, &members);
     for (size_t k = 0; k < 5; k++)

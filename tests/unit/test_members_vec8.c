@@ -28,7 +28,8 @@ typedef struct result {
 
 static result lanes[MEMBERS], alone, own;
 
-static bool on_begin(void *context, size_t member) {
+static bool on_begin(void *context, size_t member, const hamel_header *header) {
+    (void)header;
     result *r = (result *)context + member;
     r->count = 0;
     r->begun++;
@@ -46,10 +47,10 @@ static bool on_row(void *context, size_t member, const double *values, size_t co
 static bool on_end(void *context, size_t member, const hamel_member_end *end) {
     result *r = (result *)context + member;
     r->status = end->status;
-    r->outcome = end->outcome;
-    r->t = end->t;
-    r->steps = end->steps;
-    r->rhs = end->rhs_evaluations;
+    r->outcome = end->summary->outcome;
+    r->t = end->summary->t;
+    r->steps = end->summary->steps;
+    r->rhs = end->summary->rhs_evaluations;
     return true;
 }
 
@@ -214,7 +215,7 @@ static void compare(const sweep *s, const char *simulation) {
     hamel_variation *v;
     variation_member member;
     hamel_error error = {0};
-    hamel_members_sink sink = {lanes, on_begin, on_row, on_end};
+    hamel_members_sink sink = {lanes, on_begin, on_row, NULL, on_end};
     for (size_t i = 0; i < MEMBERS * targets; i++)
         values[i] = random_between(&seed, s->range[i % targets][0], s->range[i % targets][1]);
     write_description(s, (double[]){0.7, 0.9, 1.1}, text);
