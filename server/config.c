@@ -58,7 +58,7 @@ static const option config_options[] = {
     {"derive-limit", "SECONDS",  OPTION_NUMBER, AT(derive_limit),   0, 1e9,  "20",             "limit the processor time of all derivations of one request; 0: no limit"},
     {"max-steps",   "N",         OPTION_COUNT,  AT(max_steps),      1, 1e15, "100000000",      "limit the integration steps of one run"},
     {"max-rows",    "N",         OPTION_COUNT,  AT(max_rows),       1, 1e12, "100000000",      "limit the rows of one run"},
-    {"max-members", "N",         OPTION_COUNT,  AT(max_members),    1, 1e6,  "10000",          "limit the members of a batch"},
+    {"max-members", "N",         OPTION_COUNT,  AT(max_members),    1, 1e6,  "1000000",          "limit the members of a batch"},
     {"analysis-processes", "N",  OPTION_COUNT,  AT(analysis_processes), 0, 2048, "",           "run analyses in N processes; 0: in the daemon itself (default: twice --workers)"},
     {"analysis-memory", "BYTES", OPTION_COUNT,  AT(analysis_memory), 1e6, 1e15, "1073741824",  "limit the memory of each process for analyses"},
     {"cache",       "BYTES",     OPTION_COUNT,  AT(cache),          0, 1e12, "268435456",      "cache up to BYTES of models of repeated descriptions; 0: no cache"},

@@ -61,8 +61,7 @@ upkeep *upkeep_start(const upkeep_setup *setup) {
         store_usage(u);
         u->usage = periodic_start("hamel-usage", USAGE_SECONDS, store_usage, u);
     }
-    if (setup->keep_days > 0 || setup->keep_bytes > 0)
-        u->retention = periodic_start("hamel-retention", 0, delete_slice, u);
+    u->retention = periodic_start("hamel-retention", 0, delete_slice, u);
     return u;
 }
 

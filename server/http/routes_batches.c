@@ -15,27 +15,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAN_MAX = 4 * 1024 * 1024, ASSIGNMENTS_MAX = 1024 * 1024, SLICE = 200 };
+enum { PLAN_MAX = 4 * 1024 * 1024, ASSIGNMENTS_MAX = 64 * 1024 * 1024, SLICE = 200 };
 
 /* ---- submit ----------------------------------------------------------------------------------------------------- */
 
-/* A batch that has not been submitted yet. */
+/* Batch before its submission: a list or a sweep. */
 typedef struct draft {
     request *r;
     char *name;
     text_buffer plan;
-    batch_member *members;
-    size_t count; /* number of filled members; clear() frees their texts */
+    batch_member *members; /* of a list */
+    size_t count;
+    api_sweep sweep;         /* tree is NULL for a list */
+    text_buffer assignments; /* texts of the members of a sweep that the store requested last */
     api_failure failure;
 } draft;
 
 static void clear(draft *d) {
-    for (size_t k = 0; k < d->count; k++) {
+    for (size_t k = 0; d->members && k < d->count; k++) {
         free((char *)(uintptr_t)d->members[k].name);
-        free((char *)(uintptr_t)d->members[k].assignments);
         free((char *)(uintptr_t)d->members[k].body);
     }
     free(d->members);
+    if (d->sweep.tree) api_sweep_close(&d->sweep);
+    text_buffer_free(&d->assignments);
     free(d->name);
     text_buffer_free(&d->plan);
 }
@@ -145,18 +148,19 @@ static bool write_plan(draft *d, const sweep *s, const hamel_model *model) {
     return !d->plan.failed;
 }
 
-static bool add_members(draft *d, const sweep *s) {
-    d->members = calloc(s->count, sizeof *d->members);
-    if (!d->members) return false;
-    for (size_t k = 0; k < s->count; k++) {
-        text_buffer assignments;
-        text_buffer_init(&assignments, ASSIGNMENTS_MAX);
-        char *name = strdup(d->name);
-        char *text = sweep_assignments(s, k, &assignments) ? text_buffer_take(&assignments, NULL) : NULL;
-        text_buffer_free(&assignments);
-        d->members[d->count++] = (batch_member){.name = name, .assignments = text};
-        if (!name || !text) return false;
+/* Makes members for the store; see batch_submission. */
+static bool fill_members(void *context, size_t first, size_t number, batch_member *out) {
+    draft *d = context;
+    text_buffer *texts = &d->assignments;
+    size_t at = 0;
+    text_buffer_reset(texts);
+    for (size_t k = 0; k < number; k++) {
+        if (!sweep_assignments(&d->sweep.sweep, first + k, texts)) return false;
+        text_buffer_add(texts, "", 1);
     }
+    if (texts->failed) return false;
+    for (size_t k = 0; k < number; k++, at += strlen(texts->bytes + at) + 1)
+        out[k] = (batch_member){.name = d->name, .assignments = texts->bytes + at};
     return true;
 }
 
@@ -184,18 +188,17 @@ static bool draft_members(draft *d, const api_sweep *s) {
         return false;
     }
     d->name = name_of(lease.model);
-    bool good = d->name && write_plan(d, &s->sweep, lease.model) && add_members(d, &s->sweep);
+    d->count = s->sweep.count;
+    bool good = d->name && write_plan(d, &s->sweep, lease.model);
     model_cache_release(d->r->services->models, &lease);
     return good;
 }
 
 static bool draft_sweep(draft *d, const char *body, size_t length) {
-    api_sweep s;
     size_t most = (size_t)d->r->services->config->max_members;
-    if (!api_sweep_open(&s, body, length, NULL, 0, &d->r->services->limits, most, "request", &d->failure)) return false;
-    bool good = api_sweep_check(&s, &d->r->services->limits, &d->failure) && draft_members(d, &s);
-    api_sweep_close(&s);
-    return good;
+    const api_limits *limits = &d->r->services->limits;
+    return api_sweep_open(&d->sweep, body, length, NULL, 0, limits, most, "request", &d->failure) &&
+           api_sweep_check(&d->sweep, limits, &d->failure) && draft_members(d, &d->sweep);
 }
 
 static bool make_draft(draft *d, const char *body, size_t length) {
@@ -215,6 +218,7 @@ handled batches_create(request *r) {
     batch_submission sent = {0};
     if (!submission_read(r, &sent.whole)) return REPLY_READY;
     text_buffer_init(&d.plan, PLAN_MAX);
+    text_buffer_init(&d.assignments, ASSIGNMENTS_MAX);
     budget_take_slot(stream_budget(r->stream));
     bool good = make_draft(&d, sent.whole.body, sent.whole.length);
     budget_release_slot(stream_budget(r->stream));
@@ -223,6 +227,8 @@ handled batches_create(request *r) {
         sent.whole.name = d.name;
         sent.plan = d.plan.bytes;
         sent.members = d.members;
+        sent.fill = d.sweep.tree ? fill_members : NULL;
+        sent.context = &d;
         sent.count = d.count;
         store_status status = STORE_CALL(r->services->store, submit_batch, &sent, &made.batch);
         replied = reply_submission(r, status, &made);

@@ -38,7 +38,7 @@ void job_clear(job *j) {
 bool batch_ended(const job_batch *b) {
     for (size_t k = 0; k < JOB_STATUSES; k++)
         if (!job_ended((job_status)k) && b->counts[k] > 0) return false;
-    return true;
+    return b->complete;
 }
 
 void batch_clear(job_batch *b) {

@@ -101,8 +101,12 @@ typedef struct batch_member {
 typedef struct batch_submission {
     job_submission whole; /* name, key and body of the batch as the client sent them */
     const char *plan;     /* JSON object with the columns of the table of results */
-    const batch_member *members;
     size_t count;
+    const batch_member *members; /* [count]; NULL if `fill` makes them */
+    /* Sets out[number] to the members from `first` on; their texts are valid until the next call. Returns false if out
+     * of memory. */
+    bool (*fill)(void *context, size_t first, size_t number, batch_member *out);
+    void *context;
 } batch_submission;
 
 typedef struct job_batch {
@@ -110,6 +114,7 @@ typedef struct job_batch {
     char id[JOB_ID_BYTES];
     char *name, *plan;
     int64_t created; /* ms since 1970 */
+    bool complete;   /* false while members are being submitted */
     int64_t counts[JOB_STATUSES];
 } job_batch;
 void batch_clear(job_batch *b);
@@ -143,6 +148,15 @@ typedef struct job_end {
     const char *summary, *problem; /* JSON or NULL */
     const char *collected;         /* reduced values of a batch's member; JSON or NULL */
 } job_end;
+
+/* The result of a member that is stored in one step. */
+typedef struct member_end {
+    int64_t number, attempt;
+    const char *header; /* NULL if the run has not begun */
+    job_output output;
+    job_end end;
+    store_status status;
+} member_end;
 
 typedef struct job_query {
     bool by_status;
@@ -202,6 +216,10 @@ typedef struct store_kind {
 
     /* Durable. Sets *out to the new or existing job; the caller clears it. */
     store_status (*submit)(store *s, const job_submission *submission, job *out);
+
+    /* The same for a batch. Many members are submitted in several steps, so that other changes are not delayed; workers
+     * may claim the first members before the last are submitted. If the daemon ends in between, `expire` deletes the
+     * incomplete batch after some minutes, or a submission with the same key completes it. */
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
     /* Claims a queued job and returns it with its description or the description of its batch. The caller frees *body.
@@ -209,9 +227,12 @@ typedef struct store_kind {
      * selects the owner whose last claim is oldest. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
-    /* Stores the header of a run before its first row. If an earlier attempt stored the same header, its rows and
-     * events are kept and counted in *rows and *events. If the header differs (after an upgrade), these rows and events
-     * are deleted. */
+    /* Claims further queued members of the sweep of a job that this daemon has claimed, in order, at most `most`; sets
+     * *count to their number. Members that a previous attempt has begun are not included: a suspect runs alone. */
+    store_status (*claim_members)(store *s, int64_t number, size_t most, job *out, size_t *count);
+
+    /* Begins the run. If an earlier attempt stored the same header, its rows and events are kept and counted in *rows
+     * and *events. If the header differs (after an upgrade), they are deleted. */
     store_status (*begin)(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows,
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);
@@ -219,6 +240,10 @@ typedef struct store_kind {
     /* Stores the last output (may be NULL), status and summary in one durable step. If output, summary and reduced
      * values are absent and the problem has at most JOB_BASE_BYTES, the call exceeds no quota. */
     store_status (*finish)(store *s, int64_t number, int64_t attempt, const job_output *output, const job_end *end);
+
+    /* Stores the results of members that have stored nothing before, all in one durable step, and sets their statuses:
+     * STORE_OK or STORE_ABSENT. Any other return value means that nothing is stored. */
+    store_status (*finish_members)(store *s, member_end *ends, size_t count);
 
     /* Requeues the job because the daemon shuts down. Stores the output so far if the quota allows it. The attempt does
      * not count as an attempt without a stored row. */
@@ -243,7 +268,7 @@ typedef struct store_kind {
 
     /* Durable. Deletes up to `most` jobs. First it deletes jobs that ended at least `age` ms ago (negative: no bound).
      * Then it deletes the oldest ended jobs while more than `bytes` are stored (0: no bound). Sets *count to the number
-     * of deleted jobs. Also deletes batches without members. */
+     * of deleted jobs. Also deletes batches without members, and batches whose submission was interrupted. */
     store_status (*expire)(store *s, int64_t age, double bytes, size_t most, size_t *count);
 
     store_status (*revision)(store *s, int64_t number, int64_t *revision); /* reads the revision of a job */

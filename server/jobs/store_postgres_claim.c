@@ -114,6 +114,44 @@ store_status pg_claim(store *base, job *out, char **body, size_t *length) {
     return sql_claim(base, &(sql_claim_change){{.run = run_claim}, out, body, length});
 }
 
+typedef struct pg_members_change {
+    sql_operation operation;
+    int64_t number;
+    size_t most;
+    job *out;
+    size_t *count;
+} pg_members_change;
+
+/* Removes jobs from the reserved ones that a claim of members has started; `started` is ordered by number. */
+static void forget_started(pg_reserve *r, const job *started, size_t count) {
+    size_t kept = r->first;
+    for (size_t k = r->first; k < r->count; k++) {
+        bool found = false;
+        for (size_t i = 0; i < count && !found; i++) found = started[i].number == r->numbers[k];
+        if (!found) r->numbers[kept++] = r->numbers[k];
+    }
+    r->count = kept;
+}
+
+static store_status run_claim_members(sql_connection *c, sql_operation *self) {
+    const pg_members_change *change = (pg_members_change *)self;
+    postgres_store *s = ((pg_connection *)c)->store;
+    while (*change->count > 0) job_clear(&change->out[--*change->count]); /* of a run that was rolled back */
+    if (atomic_load(&s->node) == 0) return STORE_ABSENT;
+    store_status status = sql_start_members(c, change->number, change->most, change->out, change->count);
+    if (status == STORE_OK) forget_started(&s->reserve, change->out, *change->count);
+    return status;
+}
+
+/* Claims members among the jobs that this node has reserved. */
+store_status pg_claim_members(store *base, int64_t number, size_t most, job *out, size_t *count) {
+    pg_members_change change = {{.run = run_claim_members}, .number = number, .most = most, .out = out, .count = count};
+    *count = 0;
+    store_status status = sql_change((sql_store *)base, &change.operation);
+    while (status != STORE_OK && *count > 0) job_clear(&out[--*count]);
+    return status;
+}
+
 void pg_work_may_wait(sql_store *s) {
     note_empty((postgres_store *)s, 0);
 }

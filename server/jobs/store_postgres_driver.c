@@ -197,10 +197,12 @@ static sql_step run_once(pg_connection *c, unsigned name, const sql_value *value
     return PQntuples(c->result) > 0 ? SQL_STEP_ROW : SQL_STEP_END;
 }
 
-/* Executes a statement up to its first row. PG_START also checks that this node has reserved the job. */
+/* Executes a statement up to its first row. PG_START and PG_START_MEMBERS also check that this node has
+ * reserved the jobs. */
 static sql_step pg_first(sql_connection *base, unsigned name, const sql_value *values, size_t count) {
     pg_connection *c = (pg_connection *)base;
     if (name == SQL_START) name = PG_START;
+    if (name == SQL_START_MEMBERS) name = PG_START_MEMBERS;
     pg_end(base);
     sql_step step = run_once(c, name, values, count);
     /* If the server was restarted since the last use of this connection, the first statement fails. Therefore a query

@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 /* Index of the column after the columns of a job or batch: the number of rows that match without the bound on bytes. */
-enum { SQL_JOB_MATCHED = 19, SQL_BATCH_MATCHED = 5 };
+enum { SQL_JOB_MATCHED = 19, SQL_BATCH_MATCHED = 6 };
 
 /* Filters of lists of jobs; there is one statement for each combination. */
 enum { SQL_BY_STATUS = 1, SQL_BY_NAME = 2, SQL_BY_OWNER = 4, SQL_BY_BATCH = 8, SQL_FILTERS = 16 };
@@ -36,7 +36,7 @@ typedef enum sql_name {
 } sql_name;
 enum {
     SQL_TEXT_BYTES = 4096,
-    SQL_SCHEMA_VERSION = 100 /* schema of release 0.1.0; development versions had 1 to 7 */
+    SQL_SCHEMA_VERSION = 101 /* schema of release 0.1.0; development versions had 1 to 7 and 100 */
 };
 
 /* Returns the text of a shared statement (sql/shared.sql). */
@@ -182,6 +182,20 @@ typedef struct sql_claim_change {
 } sql_claim_change;
 store_status sql_claim(store *s, sql_claim_change *change);
 
+/* store_sql_members.c */
+store_status sql_start_members(sql_connection *c, int64_t number, size_t most, job *out, size_t *count);
+store_status sql_claim_members(store *s, int64_t number, size_t most, job *out, size_t *count);
+store_status sql_finish_members(store *s, member_end *ends, size_t count);
+
+/* store_sql_write.c: parts of changes of jobs. Insertions do not count the bytes. */
+store_status sql_check_room(sql_connection *c, int64_t number, size_t bytes);
+size_t sql_end_bytes(const job_end *end);
+size_t sql_output_bytes(const job_output *output); /* `output` may be NULL */
+bool sql_insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk);
+bool sql_insert_event(sql_connection *c, int64_t job_number, int64_t number, const job_event *event);
+store_status sql_of_current(sql_connection *c, bool ran);
+store_status sql_ended_before(sql_connection *c, int64_t number, int64_t attempt, job_status status);
+
 store_status sql_check_quota(sql_connection *c, const job_submission *submission, size_t jobs, double bytes);
 int64_t sql_quota_bytes(const job_submission *submission); /* quota as stored; 0: no quota */
 size_t sql_member_bytes(const batch_member *member);       /* bytes counted when the member is admitted */
@@ -216,7 +230,8 @@ void sql_wait(store *s, uint64_t *seen, double seconds);
 /* clang-format off */
 #define SQL_FUNCTIONS                                                                                                  \
     .submit = sql_submit, .submit_batch = sql_submit_batch, .requeue = sql_requeue, .postpone = sql_postpone,          \
-    .begin = sql_begin, .append = sql_append, .finish = sql_finish, .cancel = sql_cancel, .delete = sql_delete,        \
+    .begin = sql_begin, .append = sql_append, .finish = sql_finish, .finish_members = sql_finish_members,                \
+    .cancel = sql_cancel, .delete = sql_delete,        \
     .cancel_batch = sql_cancel_batch, .delete_batch = sql_delete_batch, .expire = sql_expire, .find = sql_find,        \
     .revision = sql_revision, .list = sql_list, .description = sql_description, .known_key = sql_known_key, .find_batch = sql_find_batch,        \
     .list_batches = sql_list_batches, .members = sql_members, .chunk_at = sql_chunk_at, .event_at = sql_event_at,      \

@@ -6,12 +6,17 @@
 
 #include <string.h>
 
-enum { SLICE_MOST = 1000 };
+enum {
+    SLICE_MOST = 1000,
+    SUBMIT_MOST = 32 * SQL_GROUP, /* members submitted in one step, some 30 ms; chosen */
+    ABANDONED_MS = 10 * 60 * 1000 /* age at which an interrupted submission is deleted; chosen */
+};
 
 typedef struct batch_change {
     sql_operation operation;
     const char *id, *owner;
     const batch_submission *submission;
+    double bytes; /* of the whole submission */
     size_t most;
     int64_t from, beyond; /* numbers of the first member, and of the first member after the slice */
     job_batch *out;
@@ -46,25 +51,38 @@ static size_t batch_bytes(const batch_submission *submission) {
     return JOB_BASE_BYTES + strlen(submission->whole.name) + submission->whole.length + strlen(submission->plan);
 }
 
-static double bytes_of(const batch_submission *submission) {
-    double bytes = (double)batch_bytes(submission);
-    for (size_t k = 0; k < submission->count; k++) bytes += (double)sql_member_bytes(&submission->members[k]);
-    return bytes;
+/* Sets out[count] to members of the submission, from `first` on. */
+static bool take_members(const batch_submission *submission, size_t first, size_t count, batch_member *out) {
+    if (submission->fill) return submission->fill(submission->context, first, count, out);
+    memcpy(out, submission->members + first, count * sizeof *out);
+    return true;
+}
+
+/* Adds the bytes of members `first` to `end` - 1 to *bytes. */
+static bool add_member_bytes(const batch_submission *submission, size_t first, size_t end, double *bytes) {
+    batch_member members[SQL_GROUP];
+    for (size_t k = first; k < end; k += SQL_GROUP) {
+        size_t count = end - k < SQL_GROUP ? end - k : SQL_GROUP;
+        if (!take_members(submission, k, count, members)) return false;
+        for (size_t i = 0; i < count; i++) *bytes += (double)sql_member_bytes(&members[i]);
+    }
+    return true;
 }
 
 static store_status insert_batch(sql_connection *c, const batch_change *change, int64_t *number) {
     const job_submission *sent = &change->submission->whole;
     char key[SQL_KEY_BYTES];
-    sql_step step = SQL_FIRST(c, SQL_INSERT_BATCH, sql_text(change->id), sql_text(sent->name),
-                              sql_text(sql_key(sent, key)), sql_text(sent->owner), sql_text(change->submission->plan),
-                              sql_int((int64_t)batch_bytes(change->submission)));
+    sql_step step =
+        SQL_FIRST(c, SQL_INSERT_BATCH, sql_text(change->id), sql_text(sent->name), sql_text(sql_key(sent, key)),
+                  sql_text(sent->owner), sql_text(change->submission->plan),
+                  sql_int((int64_t)batch_bytes(change->submission)), sql_int((int64_t)change->submission->count));
     if (sql_one_int(c, step, number) != STORE_OK) return STORE_FAILED;
     return sql_insert_body(c, -*number, sent->body, sent->length) ? STORE_OK : STORE_FAILED;
 }
 
-/* Inserts SQL_GROUP members, starting with `first`. */
-static bool insert_group(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first) {
-    const batch_member *members = submission->members + first;
+/* Inserts SQL_GROUP members, of which `first` is the first. */
+static bool insert_group(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first,
+                         const batch_member *members) {
     char ids[SQL_GROUP][RANDOM_ID_BYTES];
     int64_t numbers[SQL_GROUP] = {0};
     sql_value values[SQL_VALUES_MOST] = {sql_text(submission->whole.owner), sql_int(batch),
@@ -90,17 +108,42 @@ static bool insert_group(sql_connection *c, const batch_submission *submission, 
     return good;
 }
 
-static bool insert_members(sql_connection *c, const batch_submission *submission, int64_t batch) {
+static bool insert_members(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first,
+                           size_t end) {
+    batch_member members[SQL_GROUP];
     char id[RANDOM_ID_BYTES];
     int64_t number;
-    size_t k = 0;
-    bool good = true;
-    for (; good && submission->count - k >= SQL_GROUP; k += SQL_GROUP) good = insert_group(c, submission, batch, k);
-    for (; good && k < submission->count; k++) {
-        good = random_id(id) && sql_insert_job(c, &submission->whole, id, batch, &submission->members[k], (int64_t)k,
-                                               &number) == STORE_OK;
+    for (size_t k = first; k < end; k += SQL_GROUP) {
+        size_t count = end - k < SQL_GROUP ? end - k : SQL_GROUP;
+        if (!take_members(submission, k, count, members)) return false;
+        if (count == SQL_GROUP && !insert_group(c, submission, batch, k, members)) return false;
+        for (size_t i = 0; count < SQL_GROUP && i < count; i++)
+            if (!random_id(id) ||
+                sql_insert_job(c, &submission->whole, id, batch, &members[i], (int64_t)(k + i), &number) != STORE_OK)
+                return false;
     }
-    return good;
+    return true;
+}
+
+/* Inserts the next members, at most SUBMIT_MOST. Two submissions with the same key may do this in turns. */
+static store_status run_submit_more(sql_connection *c, sql_operation *self) {
+    const batch_change *change = (batch_change *)self;
+    const batch_submission *submission = change->submission;
+    int64_t number = change->out->number, submitted;
+    double bytes = 0;
+    store_status status = sql_one_int(c, SQL_FIRST(c, SQL_SUBMITTED, sql_int(number)), &submitted);
+    if (status == STORE_OK) {
+        size_t first = (size_t)submitted, left = submission->count - first;
+        size_t end = first + (left < SUBMIT_MOST ? left : SUBMIT_MOST);
+        if (!add_member_bytes(submission, first, end, &bytes)) return STORE_FAILED;
+        status = sql_check_quota(c, &submission->whole, end - first, bytes);
+        if (status != STORE_OK) return status;
+        if (!insert_members(c, submission, number, first, end)) return STORE_FAILED;
+        if (!SQL_RUN(c, SQL_SET_SUBMITTED, sql_int(number), sql_int((int64_t)end))) return STORE_FAILED;
+    } else if (status == STORE_FAILED) {
+        return STORE_FAILED;
+    }
+    return find_by_id(c, change->id, NULL, change->out); /* absent if a client has deleted the batch */
 }
 
 static store_status run_submit(sql_connection *c, sql_operation *self) {
@@ -118,11 +161,28 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
         store_status made = find_by_id(c, change->id, NULL, change->out);
         if (made != STORE_ABSENT) return made;
     }
-    store_status quota = sql_check_quota(c, &submission->whole, submission->count, bytes_of(submission));
+    store_status quota = sql_check_quota(c, &submission->whole, submission->count, change->bytes);
     if (quota != STORE_OK) return quota;
-    int64_t number = 0;
-    if (insert_batch(c, change, &number) != STORE_OK || !insert_members(c, submission, number)) return STORE_FAILED;
-    return find_by_id(c, change->id, NULL, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
+    if (insert_batch(c, change, &change->out->number) != STORE_OK) return STORE_FAILED;
+    return run_submit_more(c, self) == STORE_OK ? STORE_OK : STORE_FAILED;
+}
+
+/* Submits the members that the first step has not submitted. On failure deletes the batch. */
+static store_status submit_rest(store *s, const batch_submission *submission, job_batch *out) {
+    char id[JOB_ID_BYTES];
+    memcpy(id, out->id, sizeof id);
+    batch_change more = {{.run = run_submit_more, .durable = true, .grows = true, .queues = true},
+                         .id = id,
+                         .submission = submission,
+                         .out = out};
+    store_status status = STORE_OK;
+    while (status == STORE_OK && !out->complete) {
+        more.operation.done = more.operation.is_retry = false;
+        status = sql_change((sql_store *)s, &more.operation);
+    }
+    if (status == STORE_OK) return STORE_OK;
+    while (sql_delete_batch(s, id, NULL, SLICE_MOST) == STORE_EXISTS) continue;
+    return status;
 }
 
 store_status sql_submit_batch(store *s, const batch_submission *submission, job_batch *out) {
@@ -130,10 +190,14 @@ store_status sql_submit_batch(store *s, const batch_submission *submission, job_
     batch_change change = {{.run = run_submit, .durable = true, .grows = true, .queues = true},
                            .id = id,
                            .submission = submission,
+                           .bytes = (double)batch_bytes(submission),
                            .out = out};
     *out = (job_batch){0};
-    if (!random_id(id)) return STORE_FAILED;
-    return sql_change((sql_store *)s, &change.operation);
+    if (!random_id(id) || !add_member_bytes(submission, 0, submission->count, &change.bytes)) return STORE_FAILED;
+    store_status status = sql_change((sql_store *)s, &change.operation);
+    if ((status != STORE_OK && status != STORE_EXISTS) || out->complete) return status;
+    store_status rest = submit_rest(s, submission, out);
+    return rest == STORE_OK ? status : rest;
 }
 
 static store_status run_cancel(sql_connection *c, sql_operation *self) {
@@ -146,7 +210,10 @@ static store_status run_cancel(sql_connection *c, sql_operation *self) {
     if (more == STORE_FAILED) return STORE_FAILED;
     if (more == STORE_ABSENT) change->beyond = INT64_MAX;
     if (!SQL_RUN(c, SQL_CANCEL_MEMBERS, batch, from, sql_int(change->beyond))) return STORE_FAILED;
-    return more == STORE_OK ? STORE_EXISTS : count_members(c, change->out);
+    if (more == STORE_OK) return STORE_EXISTS;
+    if (!SQL_RUN(c, SQL_SEAL_BATCH, batch)) return STORE_FAILED;
+    change->out->complete = true;
+    return count_members(c, change->out);
 }
 
 store_status sql_cancel_batch(store *s, const char *id, const char *owner, size_t most, int64_t *from, job_batch *out) {
@@ -219,10 +286,21 @@ static bool gather_old(sql_connection *c, const expiry *e, int64_t *numbers, siz
     return step != SQL_STEP_FAILED;
 }
 
+/* Deletes some members of a batch whose submission was interrupted, and finally the batch. */
+static store_status drop_abandoned(sql_connection *c, size_t most, size_t *count) {
+    int64_t number;
+    store_status status = sql_one_int(c, SQL_FIRST(c, SQL_ABANDONED_BATCH, sql_int(ABANDONED_MS)), &number);
+    if (status != STORE_OK) return status;
+    if (!drop_some_members(c, number, most, count)) return STORE_FAILED;
+    return *count == most || SQL_RUN(c, SQL_DROP_BATCH, sql_int(number)) ? STORE_OK : STORE_FAILED;
+}
+
 static store_status run_expiry(sql_connection *c, sql_operation *self) {
     expiry *e = (expiry *)self;
     int64_t numbers[SLICE_MOST];
     if (e->most > SLICE_MOST) e->most = SLICE_MOST;
+    store_status abandoned = drop_abandoned(c, e->most, e->count);
+    if (abandoned != STORE_ABSENT) return abandoned;
     if (!gather_old(c, e, numbers, e->count)) return STORE_FAILED;
     for (size_t k = 0; k < *e->count; k++)
         if (!sql_drop_job(c, numbers[k])) return STORE_FAILED;

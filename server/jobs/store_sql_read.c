@@ -57,6 +57,7 @@ bool sql_read_batch(sql_connection *c, job_batch *out) {
     out->name = column_text(c, 2, &good);
     out->created = c->driver->integer(c, 3);
     out->plan = column_text(c, 4, &good);
+    out->complete = c->driver->integer(c, 5) != 0;
     if (good && out->name && out->plan) return true;
     batch_clear(out);
     return false;

@@ -138,8 +138,8 @@ typedef struct run_change {
     const job_end *end;
 } run_change;
 
-/* Returns STORE_FULL if the job's quota does not allow `bytes` more. */
-static store_status check_room(sql_connection *c, int64_t number, size_t bytes) {
+/* Returns STORE_FULL if the job's quota does not allow this many more bytes. */
+store_status sql_check_room(sql_connection *c, int64_t number, size_t bytes) {
     if (bytes == 0) return STORE_OK;
     sql_step step = SQL_FIRST(c, SQL_ROOM, sql_int(number));
     bool read = step == SQL_STEP_ROW;
@@ -178,7 +178,7 @@ static store_status run_begin(sql_connection *c, sql_operation *self) {
         return counted ? STORE_OK : STORE_FAILED;
     }
     size_t bytes = strlen(change->header);
-    status = check_room(c, change->number, bytes);
+    status = sql_check_room(c, change->number, bytes);
     if (status != STORE_OK) return status;
     sql_value number = sql_int(change->number);
     bool dropped = !known || (SQL_RUN(c, SQL_DROP_ROWS, number) && SQL_RUN(c, SQL_DROP_EVENTS, number));
@@ -198,39 +198,42 @@ static bool count_bytes(sql_connection *c, int64_t number, size_t bytes) {
     return SQL_RUN(c, SQL_COUNT_BYTES, sql_int(number), sql_int((int64_t)bytes));
 }
 
-static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
-    if (chunk->rows == 0) return true;
-    size_t values = (size_t)chunk->rows * chunk->columns, bytes = values * sizeof(double);
-    double t_last = chunk->values[values - chunk->columns];
-    return SQL_RUN(c, SQL_INSERT_CHUNK, sql_int(number), sql_int(chunk->first), sql_int(chunk->rows),
-                   sql_int((int64_t)chunk->columns), sql_double(t_last), sql_blob(chunk->values, bytes)) &&
-           count_bytes(c, number, bytes);
+static size_t chunk_bytes(const row_chunk *chunk) {
+    return (size_t)chunk->rows * chunk->columns * sizeof(double);
 }
 
-static bool insert_event(sql_connection *c, int64_t job_number, int64_t number, const job_event *event) {
+bool sql_insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
+    size_t values = (size_t)chunk->rows * chunk->columns;
+    double t_last = chunk->values[values - chunk->columns];
+    return SQL_RUN(c, SQL_INSERT_CHUNK, sql_int(number), sql_int(chunk->first), sql_int(chunk->rows),
+                   sql_int((int64_t)chunk->columns), sql_double(t_last), sql_blob(chunk->values, chunk_bytes(chunk)));
+}
+
+bool sql_insert_event(sql_connection *c, int64_t job_number, int64_t number, const job_event *event) {
     return SQL_RUN(c, SQL_INSERT_EVENT, sql_int(job_number), sql_int(number), sql_int(event->row),
-                   sql_text(event->json)) &&
-           count_bytes(c, job_number, strlen(event->json));
+                   sql_text(event->json));
 }
 
 static store_status store_output(sql_connection *c, const run_change *change) {
     const job_output *output = change->output;
-    bool good = !output || insert_chunk(c, change->number, &output->rows);
-    for (size_t k = 0; good && output && k < output->event_count; k++)
-        good = insert_event(c, change->number, output->first_event + (int64_t)k, &output->events[k]);
+    if (!output) return STORE_OK;
+    bool good = output->rows.rows == 0 || (sql_insert_chunk(c, change->number, &output->rows) &&
+                                           count_bytes(c, change->number, chunk_bytes(&output->rows)));
+    for (size_t k = 0; good && k < output->event_count; k++)
+        good = sql_insert_event(c, change->number, output->first_event + (int64_t)k, &output->events[k]) &&
+               count_bytes(c, change->number, strlen(output->events[k].json));
     return good ? STORE_OK : STORE_FAILED;
 }
 
-static size_t output_bytes(const job_output *output) {
+size_t sql_output_bytes(const job_output *output) {
     if (!output) return 0;
-    size_t bytes = (size_t)output->rows.rows * output->rows.columns * sizeof(double);
+    size_t bytes = chunk_bytes(&output->rows);
     for (size_t k = 0; k < output->event_count; k++) bytes += strlen(output->events[k].json);
     return bytes;
 }
 
-/* Returns the status after a statement for the current attempt. If the statement changed no row, the status is
- * STORE_ABSENT. */
-static store_status of_current(sql_connection *c, bool ran) {
+/* Returns the status after a statement for the current attempt; STORE_ABSENT if the statement changed no row. */
+store_status sql_of_current(sql_connection *c, bool ran) {
     if (!ran) return STORE_FAILED;
     return c->driver->changed(c) == 0 ? STORE_ABSENT : STORE_OK;
 }
@@ -238,8 +241,8 @@ static store_status of_current(sql_connection *c, bool ran) {
 static store_status run_append(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_ADVANCE, sql_int(change->number), sql_int(change->attempt), sql_double(change->progress));
-    store_status status = of_current(c, ran);
-    if (status == STORE_OK) status = check_room(c, change->number, output_bytes(change->output));
+    store_status status = sql_of_current(c, ran);
+    if (status == STORE_OK) status = sql_check_room(c, change->number, sql_output_bytes(change->output));
     return status == STORE_OK ? store_output(c, change) : status;
 }
 
@@ -250,26 +253,29 @@ store_status sql_append(store *s, int64_t number, int64_t attempt, const job_out
 }
 
 /* Returns STORE_OK if an earlier try of this change was committed and only the reply of the database was lost. */
-static store_status ended_before(sql_connection *c, const run_change *change) {
+store_status sql_ended_before(sql_connection *c, int64_t number, int64_t attempt, job_status status) {
     int64_t one;
-    return sql_one_int(c,
-                       SQL_FIRST(c, SQL_ENDED, sql_int(change->number), sql_int(change->attempt),
-                                 sql_int((int64_t)change->end->status)),
-                       &one);
+    return sql_one_int(c, SQL_FIRST(c, SQL_ENDED, sql_int(number), sql_int(attempt), sql_int((int64_t)status)), &one);
+}
+
+/* Returns the bytes that the end of a run adds to the bytes of its job. */
+size_t sql_end_bytes(const job_end *end) {
+    size_t problem = text_length(end->problem), texts = text_length(end->summary) + text_length(end->collected);
+    return problem > JOB_BASE_BYTES ? texts + problem : texts;
 }
 
 static store_status run_finish(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     const job_end *end = change->end;
-    size_t problem = text_length(end->problem), texts = text_length(end->summary) + text_length(end->collected);
-    if (problem > JOB_BASE_BYTES) texts += problem;
-    store_status status = check_room(c, change->number, texts + output_bytes(change->output));
+    size_t texts = sql_end_bytes(end);
+    store_status status = sql_check_room(c, change->number, texts + sql_output_bytes(change->output));
     if (status != STORE_OK) return status;
     bool ran = SQL_RUN(c, SQL_FINISH, sql_int(change->number), sql_int(change->attempt), sql_int((int64_t)end->status),
                        sql_double(end->progress), sql_text(end->summary), sql_text(end->problem),
                        sql_text(end->collected), sql_int((int64_t)texts));
-    status = of_current(c, ran);
-    if (status == STORE_ABSENT && self->is_retry) return ended_before(c, change);
+    status = sql_of_current(c, ran);
+    if (status == STORE_ABSENT && self->is_retry)
+        return sql_ended_before(c, change->number, change->attempt, end->status);
     return status == STORE_OK ? store_output(c, change) : status;
 }
 
@@ -281,9 +287,9 @@ store_status sql_finish(store *s, int64_t number, int64_t attempt, const job_out
 
 static store_status run_requeue(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
-    store_status status = of_current(c, SQL_RUN(c, SQL_REQUEUE, sql_int(change->number), sql_int(change->attempt)));
+    store_status status = sql_of_current(c, SQL_RUN(c, SQL_REQUEUE, sql_int(change->number), sql_int(change->attempt)));
     if (status != STORE_OK) return status;
-    status = check_room(c, change->number, output_bytes(change->output));
+    status = sql_check_room(c, change->number, sql_output_bytes(change->output));
     return status == STORE_OK ? store_output(c, change) : status == STORE_FULL ? STORE_OK : status;
 }
 
@@ -300,7 +306,7 @@ static store_status run_postpone(sql_connection *c, sql_operation *self) {
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_POSTPONE, sql_int(change->number), sql_int(change->attempt), sql_int(JOB_FAULTS_MAX),
                        sql_text(problem));
-    return of_current(c, ran);
+    return sql_of_current(c, ran);
 }
 
 store_status sql_postpone(store *s, int64_t number, int64_t attempt) {

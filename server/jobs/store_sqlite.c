@@ -206,7 +206,7 @@ static void close_store(store *base) {
 }
 
 /* clang-format off */
-#define FUNCTIONS .close = close_store, .claim = claim, .trouble = trouble, SQL_FUNCTIONS
+#define FUNCTIONS .close = close_store, .claim = claim, .claim_members = sql_claim_members, .trouble = trouble, SQL_FUNCTIONS
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};
 /* clang-format on */

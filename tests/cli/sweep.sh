@@ -133,7 +133,6 @@ report $? "an error in a collected expression has a pointer into the sweep"
 report $? "a full disk is an I/O failure, reported once"
 
 
-# On a server each member has its own model, so the last digits differ from those of local members that share one model.
 "$hamel" sweep family.json >family.csv
 call sweep study.json --server http://127.0.0.1:9; code_is 5 && [ ! -s out ] && grep -q '127.0.0.1:9: ' err
 report $? "an unreachable server is reported"
@@ -144,10 +143,8 @@ call sweep study.json --server "$url"; code_is 5 && [ ! -s out ] && grep -q 'HTT
 report $? "a missing token is reported"
 HAMEL_TOKEN=$(cat token)
 export HAMEL_TOKEN
-call sweep study.json --server "$url"; code_is 0 && [ ! -s err ] && cmp -s <(cut -d, -f1-6 out) <(cut -d, -f1-6 table.csv) &&
-    [ "$(head -1 out)" = "$(head -1 table.csv)" ] && paste -d, table.csv out |
-    awk -F, 'NR > 1 {n++; for (i = 6; i <= 11; i++) {d = $i - $(i + 12); if (d < 0) d = -d; if (d > 1e-5) exit 1}} END {exit n != 100}'
-report $? "a sweep on a server gives the table of a local sweep"
+call sweep study.json --server "$url"; code_is 0 && [ ! -s err ] && cmp -s out table.csv && [ "$(wc -l <out)" = 101 ]
+report $? "a sweep on a server gives the bytes of a local sweep"
 for file in own partly family; do
     call sweep $file.json --server "$url"; code_is $([ $file = partly ] && echo 4 || echo 0) && cmp -s out $file.csv || break
 done; [ $file = family ] && cmp -s out $file.csv

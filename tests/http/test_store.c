@@ -479,9 +479,9 @@ static void stores_of_other_versions_are_rejected(void **state) {
     (void)state;
     assert_int_equal(submit_for("a", "kept", (store_quota){0}), STORE_OK);
     tested->kind->close(tested);
-    check_refused(7, "written by a version before 0.1.0 (schema 7, expected 100); save its results with that version, "
+    check_refused(7, "written by a version before 0.1.0 (schema 7, expected 101); save its results with that version, "
                      "then start with an empty store");
-    check_refused(101, "written by a newer release (schema 101, expected 100); use that release");
+    check_refused(102, "written by a newer release (schema 102, expected 101); use that release");
     tested = open_url(store_url);
     finish_one();
 }

@@ -98,9 +98,16 @@ CREATE TABLE batches(
     owner TEXT NOT NULL,
     plan TEXT NOT NULL,
     -- bytes stored for the batch itself, without its members
-    bytes BIGINT NOT NULL
+    bytes BIGINT NOT NULL,
+    -- members: members of the whole batch
+    -- submitted: members submitted so far; smaller while the batch is being submitted
+    -- changed: time at which the last of them were submitted
+    members BIGINT NOT NULL,
+    submitted BIGINT NOT NULL DEFAULT 0,
+    changed BIGINT NOT NULL
 );
 CREATE INDEX batches_by_owner ON batches(owner, number);
+CREATE INDEX batches_incomplete ON batches(changed) WHERE submitted<members;
 
 -- Processor time in seconds that each token owner used on `day`, the last day of use, in days since 1970.
 CREATE TABLE cpu_usage(owner TEXT PRIMARY KEY, day BIGINT NOT NULL, seconds DOUBLE PRECISION NOT NULL);

@@ -23,7 +23,7 @@ owner, member, assignments, collected, NULL
 
 -- sql_read_batch reads these columns in this order.
 -- fragment batch_columns
-number, id, name, created, plan
+number, id, name, created, plan, CAST(submitted>=members AS INTEGER)
 
 -- Conditions of LIST_JOBS (store_sql.c).
 -- fragment by_status
@@ -100,6 +100,14 @@ DELETE FROM jobs WHERE number=?1
 UPDATE jobs SET status=1, started=hamel_now(), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
 WHERE number=?1 AND status=0 RETURNING {job_columns}
 
+-- Starts further members of the sweep of job ?1. The subquery is evaluated once, so all members start at one time.
+-- fragment start_members
+UPDATE jobs SET status=1, started=(SELECT hamel_now()), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
+WHERE number IN (SELECT number FROM jobs WHERE batch=(SELECT batch FROM jobs WHERE number=?1) AND batch<>0 AND status=0
+AND fruitless=0 AND assignments IS NOT NULL
+-- statement START_MEMBERS
+{start_members} ORDER BY number LIMIT ?2) RETURNING {job_columns}
+
 -- statement FAIL
 UPDATE jobs SET status=4, finished=hamel_now(), problem=?2, revision=revision+1 WHERE number=?1 AND status<2
 
@@ -136,6 +144,11 @@ INSERT INTO events(job, number, row, json) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(jo
 -- statement FINISH
 UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), summary=?5, problem=?6, collected=?7, bytes=bytes+?8,
 revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1
+
+-- Like SET_HEADER, COUNT_BYTES and FINISH together, for a member that has stored nothing.
+-- statement FINISH_MEMBER
+UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), header=?5, summary=?6, problem=?7, collected=?8,
+bytes=bytes+?9, revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1 AND header IS NULL
 
 -- statement ENDED
 SELECT 1 FROM jobs WHERE number=?1 AND attempt=?2 AND status=?3
@@ -182,12 +195,12 @@ SELECT {listed_job_columns}, matched FROM (SELECT n, {page_sums} FROM
 ORDER BY number DESC LIMIT ?2) AS picked) AS page JOIN jobs ON number=n {page_bound} DESC
 
 -- statement LIST_BATCHES
-SELECT number, id, name, created, '', matched FROM (SELECT n, {page_sums} FROM
+SELECT number, id, name, created, '', CAST(submitted>=members AS INTEGER), matched FROM (SELECT n, {page_sums} FROM
 (SELECT number AS n, length(name) AS size FROM batches WHERE number<?1
 ORDER BY number DESC LIMIT ?2) AS picked) AS page JOIN batches ON number=n {page_bound} DESC
 
 -- statement LIST_OWN_BATCHES
-SELECT number, id, name, created, '', matched FROM (SELECT n, {page_sums} FROM
+SELECT number, id, name, created, '', CAST(submitted>=members AS INTEGER), matched FROM (SELECT n, {page_sums} FROM
 (SELECT number AS n, length(name) AS size FROM batches WHERE number<?1 AND owner=?3
 ORDER BY number DESC LIMIT ?2) AS picked) AS page JOIN batches ON number=n {page_bound} DESC
 
@@ -202,8 +215,23 @@ JOIN jobs ON number=n {page_bound}
 -- ---- batches ----
 
 -- statement INSERT_BATCH
-INSERT INTO batches(id, name, created, key, owner, plan, bytes) VALUES(?1, ?2, hamel_now(), ?3, ?4, ?5, ?6)
-RETURNING number
+INSERT INTO batches(id, name, created, key, owner, plan, bytes, members, changed)
+VALUES(?1, ?2, hamel_now(), ?3, ?4, ?5, ?6, ?7, hamel_now()) RETURNING number
+
+-- Locks the batch until the end of the transaction.
+-- statement SUBMITTED
+UPDATE batches SET changed=hamel_now() WHERE number=?1 AND submitted<members RETURNING submitted
+
+-- statement SET_SUBMITTED
+UPDATE batches SET submitted=?2 WHERE number=?1
+
+-- No more members are submitted.
+-- statement SEAL_BATCH
+UPDATE batches SET members=submitted WHERE number=?1 AND submitted<members
+
+-- The oldest batch whose submission was interrupted more than ?1 ms ago.
+-- statement ABANDONED_BATCH
+SELECT number FROM batches WHERE submitted<members AND changed<hamel_now()-?1 ORDER BY changed LIMIT 1
 
 -- statement FIND_BATCH
 SELECT {batch_columns} FROM batches WHERE id=?1 AND (?2 IS NULL OR owner=?2)

@@ -79,9 +79,16 @@ CREATE TABLE batches(
     owner TEXT NOT NULL,
     plan TEXT NOT NULL,
     -- bytes stored for the batch itself, without its members
-    bytes INTEGER NOT NULL
+    bytes INTEGER NOT NULL,
+    -- members: members of the whole batch
+    -- submitted: members submitted so far; smaller while the batch is being submitted
+    -- changed: time at which the last of them were submitted
+    members INTEGER NOT NULL,
+    submitted INTEGER NOT NULL DEFAULT 0,
+    changed INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX batches_by_owner ON batches(owner, number);
+CREATE INDEX batches_incomplete ON batches(changed) WHERE submitted<members;
 
 -- `served` grows with each claim: the owner with the smallest value has waited longest.
 CREATE TABLE owners(
