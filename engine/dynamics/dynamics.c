@@ -97,12 +97,46 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory) {
     kkt_recall(k->velocities, memory->velocities);
 }
 
+/* Evaluates the program `accelerations`. Returns false if a pivot is too small to trust the result. */
+static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, double *lambda) {
+    const hamel_model *model = k->model;
+    size_t n = model->n, m = model->m;
+    const double *solved = k->solved, *pivots = solved + n + m;
+    k->stabilization[0] = alpha;
+    k->stabilization[1] = beta * beta;
+    k->solved_from.values[SYMBOL_COORDINATE] = k->q;
+    k->solved_from.values[SYMBOL_VELOCITY] = k->v;
+    program_evaluate(model->dynamics.accelerations, &k->solved_from, k->accelerations_work, k->solved);
+    if (!(pivots[0] > 0 && pivots[1] > CHOLESKY_RANK_TOLERANCE)) return false;
+    /* scalar loads, because wider loads of values just stored as scalars would stall on the store buffer */
+    for (size_t i = 0; i < n + m; i++) {
+        if (!isfinite(solved[i])) return false;
+        if (i < n)
+            a[i] = solved[i];
+        else if (lambda)
+            lambda[i - n] = solved[i];
+    }
+    k->margin = sqrt(pivots[1]);
+    return true;
+}
+
+/* Returns true if M = Bᵀ D B has accurate pivots at the initial state. This takes O(n) operations for trees, and
+ * expanding and factoring M takes O(n³). */
+static bool has_regular_pivots(dynamics *k) {
+    const hamel_model *model = k->model;
+    if (!model->dynamics.mass || !model->dynamics.accelerations || model->m > 0) return false;
+    k->t = model->settings.start, k->q = model->q0, k->v = model->v0;
+    discrete_state_choose_branches(&k->discrete_state, k->t, k->q, k->v);
+    return solve_at_once(k, 0, 0, k->product, NULL);
+}
+
 /* Sets k->singular_mass to true if M is singular at the initial values and at states near them. The initial values
  * alone may be special. An M that is not finite counts as regular. Returns false if out of memory. */
 static bool find_mass_rank(dynamics *k) {
     const hamel_model *model = k->model;
     double *q = k->project_step;
     uint64_t seed = 1;
+    if (has_regular_pivots(k)) return true;
     memcpy(q, model->q0, model->n * sizeof *q);
     for (int state = 0; state < MASS_STATES; state++) {
         hamel_status status = dynamics_evaluate(k, model->settings.start, q, model->v0, NULL);
@@ -139,9 +173,10 @@ static bool create_arrays(dynamics *k) {
     k->accelerations_work = model_workspace(model, d->accelerations, memory);
     k->nonideal_work = model_workspace(model, d->nonideal, memory);
     return ARENA_DOUBLES(memory, {&k->values, d->value_count}, {&k->mass_work, d->mass ? congruence_work(d->mass) : 0},
-                         {&k->lambda, m}, {&k->b, m}, {&k->position_scale, m}, {&k->velocity_scale, m},
-                         {&k->project_step, n}, {&k->ideal, n}, {&k->nonideal, n},
-                         {&k->solved, n + m + ACCELERATIONS_BESIDE}, {&k->survey.usual, m}, {&k->survey.state, 2 * n});
+                         {&k->product, d->mass ? n : 0}, {&k->magnitude, d->mass ? n : 0}, {&k->lambda, m}, {&k->b, m},
+                         {&k->position_scale, m}, {&k->velocity_scale, m}, {&k->project_step, n}, {&k->ideal, n},
+                         {&k->nonideal, n}, {&k->solved, n + m + ACCELERATIONS_BESIDE}, {&k->survey.usual, m},
+                         {&k->survey.state, 2 * n});
 }
 
 /* Creates the solver of the formulation. Returns false if out of memory. */
@@ -172,11 +207,14 @@ dynamics *dynamics_create(const hamel_model *model) {
     k->model = model;
     k->solved_from = model_inputs(model, &k->t, NULL, NULL, NULL, NULL, NULL);
     k->solved_from.values[SYMBOL_STABILIZATION] = k->stabilization;
-    if (!create_parts(k) || !find_mass_rank(k)) {
+    bool good = create_parts(k);
+    k->solved_from.values[SYMBOL_BRANCH] = k->discrete_state.branches;
+    if (!good || !find_mass_rank(k)) {
         dynamics_free(k);
         return NULL;
     }
-    k->solved_from.values[SYMBOL_BRANCH] = k->discrete_state.branches;
+    k->may_omit_mass = model->dynamics.mass && model->dynamics.accelerations && !k->singular_mass && model->m == 0 &&
+                       model->events.root_count == 0 && !model->observation.needs_free;
     return k;
 }
 
@@ -202,26 +240,50 @@ static bool is_stopped(const dynamics *k) {
     return hamel_ask(k->poll) != HAMEL_OK || (k->deadline > 0 && monotonic_coarse() > k->deadline);
 }
 
-hamel_status dynamics_evaluate_again(dynamics *k, hamel_error *error) {
+void dynamics_expand_mass(dynamics *k) {
+    const model_dynamics *d = &k->model->dynamics;
+    congruence_evaluate(d->mass, k->values + d->at_mass, &d->M, d->mass_places, k->mass_work, k->values + d->M.at);
+    k->without_mass = false;
+}
+
+static hamel_status evaluate_again(dynamics *k, bool omit_mass, hamel_error *error) {
     const hamel_model *model = k->model;
     program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, NULL, k->lambda);
     program_evaluate(model->dynamics.program, &in, k->dynamics_work, k->values);
     for (size_t i = 0; i < k->masked_count; i++) k->values[k->masked[i]] = 0;
-    if (model->dynamics.mass)
-        congruence_evaluate(model->dynamics.mass, k->values + model->dynamics.at_mass, &model->dynamics.M,
-                            model->dynamics.mass_places, k->mass_work, k->values + model->dynamics.M.at);
-    if (all_finite(k->values, model->dynamics.value_count)) return HAMEL_OK;
+    k->without_mass = omit_mass;
+    if (model->dynamics.mass && !omit_mass) dynamics_expand_mass(k);
+    if (all_finite(k->values, omit_mass ? model->dynamics.count : model->dynamics.value_count)) return HAMEL_OK;
     if (!error) return HAMEL_NOT_FINITE;
     return model_not_finite(model, model->dynamics.program, &in, k->dynamics_work, k->t, "",
                             "a value in the equations of motion", error);
 }
 
-hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const double *v, hamel_error *error) {
+hamel_status dynamics_evaluate_again(dynamics *k, hamel_error *error) {
+    return evaluate_again(k, false, error);
+}
+
+static hamel_status evaluate_at(dynamics *k, double t, const double *q, const double *v, bool omit_mass,
+                                hamel_error *error) {
     k->t = t, k->q = q, k->v = v;
     if (is_stopped(k)) return HAMEL_CANCELED;
     if (!k->held) discrete_state_choose_branches(&k->discrete_state, t, q, v);
     if (k->model->dynamics.W.count) memset(k->lambda, 0, k->model->m * sizeof *k->lambda);
-    return dynamics_evaluate_again(k, error);
+    return evaluate_again(k, omit_mass, error);
+}
+
+hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const double *v, hamel_error *error) {
+    return evaluate_at(k, t, q, v, false, error);
+}
+
+hamel_status dynamics_evaluate_without_mass(dynamics *k, double t, const double *q, const double *v,
+                                            hamel_error *error) {
+    return evaluate_at(k, t, q, v, k->may_omit_mass, error);
+}
+
+void dynamics_multiply_mass(dynamics *k, const double *x) {
+    const model_dynamics *d = &k->model->dynamics;
+    congruence_multiply(d->mass, k->values + d->at_mass, x, k->mass_work, k->product, k->magnitude);
 }
 
 static void stabilized(dynamics *k, double alpha, double beta) {
@@ -330,6 +392,8 @@ hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, doub
     hamel_status status;
     size_t faults = error ? error->count : 0;
     if (is_stopped(k)) return HAMEL_CANCELED;
+    if (k->without_mass && solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
+    if (k->without_mass) dynamics_expand_mass(k);
     stabilized(k, alpha, beta);
     if (model->dynamics.W.count) {
         status = solve_with_forces(k, NULL, a, lambda, error);
@@ -340,29 +404,6 @@ hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, doub
     if (status == HAMEL_OK && (model->dynamics.nonideal || k->friction)) status = add_nonideal(k, a, lambda, error);
     if (status == HAMEL_NOT_FINITE || model->dynamics.W.count) return status;
     return status == HAMEL_OK || !error || error->count > faults ? status : dynamics_explain(k, status, error);
-}
-
-/* Evaluates the program `accelerations`. Returns false if a pivot is too small to trust the result. */
-static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, double *lambda) {
-    const hamel_model *model = k->model;
-    size_t n = model->n, m = model->m;
-    const double *solved = k->solved, *pivots = solved + n + m;
-    k->stabilization[0] = alpha;
-    k->stabilization[1] = beta * beta;
-    k->solved_from.values[SYMBOL_COORDINATE] = k->q;
-    k->solved_from.values[SYMBOL_VELOCITY] = k->v;
-    program_evaluate(model->dynamics.accelerations, &k->solved_from, k->accelerations_work, k->solved);
-    if (!(pivots[0] > 0 && pivots[1] > CHOLESKY_RANK_TOLERANCE)) return false;
-    /* scalar loads, because wider loads of values just stored as scalars would stall on the store buffer */
-    for (size_t i = 0; i < n + m; i++) {
-        if (!isfinite(solved[i])) return false;
-        if (i < n)
-            a[i] = solved[i];
-        else if (lambda)
-            lambda[i - n] = solved[i];
-    }
-    k->margin = sqrt(pivots[1]);
-    return true;
 }
 
 hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double *v, double alpha, double beta,

@@ -24,7 +24,8 @@ struct dynamics {
     double *project_step;     /* n: scratch of projections */
     double *position_scale, *velocity_scale; /* m: scales of the residuals (dynamics_residuals) */
     /* workspaces of the programs */
-    double *mass_work; /* workspace of congruence_evaluate */
+    double *mass_work;           /* workspace of congruence_evaluate and congruence_multiply */
+    double *product, *magnitude; /* n: results of congruence_multiply */
     double *dynamics_work, *accelerations_work, *observed_work, *rate_work, *nonideal_work;
     double *solved; /* outputs of the program `accelerations` */
     program_inputs solved_from;
@@ -44,6 +45,8 @@ struct dynamics {
     discrete_state discrete_state; /* active constraints are changed by dynamics_select only */
     bool held;                     /* true if branches are fixed; otherwise each evaluation chooses the branches */
     bool singular_mass;            /* true if M is singular at every state (mass_rank.h) */
+    bool may_omit_mass;            /* true if dynamics_evaluate_without_mass may omit M */
+    bool without_mass;             /* true if the last evaluation has omitted M */
     hamel_poll *poll;              /* cancellation callback of dynamics_limit, or NULL */
     double deadline;
     size_t *masked; /* indices in `values` of the entries of inactive constraints, which are set to 0 */
@@ -79,6 +82,19 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory);
 /* Evaluates M, A, Q, b and the residuals at (t, q, v); q and v are borrowed until the next call. Returns HAMEL_OK or
  * HAMEL_NOT_FINITE; `error` (may be NULL) then names the expression that is not finite. */
 hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const double *v, hamel_error *error);
+
+/* Does the same, but omits the entries of M if the model contains M as Bᵀ D B and the accelerations in closed form, and
+ * has neither constraints nor events. M has n² entries, and everything else is linear in n for trees. If M is needed
+ * later, dynamics_accelerations and dynamics_missed compute it; no other function that reads M may follow. */
+hamel_status dynamics_evaluate_without_mass(dynamics *k, double t, const double *q, const double *v,
+                                            hamel_error *error) HAMEL_CHECKED;
+
+/* Computes the entries of M from B and D. */
+void dynamics_expand_mass(dynamics *k);
+
+/* Sets k->product to M x and k->magnitude to the sizes of its terms (congruence.h) at the state evaluated last, for
+ * models that contain M as Bᵀ D B. */
+void dynamics_multiply_mass(dynamics *k, const double *x);
 
 /* Residuals at the state evaluated last: Φ, and dΦ/dt or the f of a velocity constraint. Each array has m entries. If a
  * constraint has no such level or is inactive, its entry is 0. */

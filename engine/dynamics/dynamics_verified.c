@@ -6,11 +6,34 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound on the unknowns for which the second solver is tried. Its matrices are dense; 600² doubles are 3 MB. */
+/* The same bound if magnitudes of the terms of Bᵀ D B x (congruence.h) replace those of M x. The magnitudes are larger
+ * if terms cancel within entries of M. The bound leaves a factor of 1000 for such cancellation, and rounding leaves
+ * residuals of 1e-14. If it is exceeded, M is computed, and RESIDUAL_MOST decides. */
+static const double FACTORED_MOST = 1e-12;
+/* Upper bound on the unknowns for which the second solver is tried. The matrices of this solver are dense; 600² doubles
+ * are 3 MB. */
 enum { OTHER_WAY_MOST = 600 };
+
+/* Returns the largest residual of M a = Q relative to the terms of its row, without the entries of M. */
+static double factored_residual(dynamics *k, const double *a) {
+    const double *Q = k->values + k->model->dynamics.at_Q;
+    double most = 0;
+    dynamics_multiply_mass(k, a);
+    for (size_t i = 0; i < k->model->n; i++) {
+        double left = fabs(k->product[i] - Q[i]), size = k->magnitude[i] + fabs(Q[i]);
+        if (!isfinite(left) || !isfinite(size)) return INFINITY;
+        if (left > 0) most = fmax(most, left / size);
+    }
+    return most;
+}
 
 equation_residual dynamics_missed(dynamics *k, const double *a, const double *lambda) {
     const hamel_model *model = k->model;
+    if (k->without_mass) {
+        double left = factored_residual(k, a);
+        if (left <= FACTORED_MOST) return (equation_residual){.motion = left};
+        dynamics_expand_mass(k);
+    }
     double *R = k->project_step;
     bool split = model->dynamics.nonideal || k->friction; /* the reaction has an ideal and a nonideal part */
     if (model->dynamics.W.count) {

@@ -32,6 +32,11 @@ static inline size_t congruence_work(const congruence *c) {
  * *places from `memory`. Returns false if out of memory. */
 bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) HAMEL_CHECKED;
 
+/* Sets product[n] to M x and magnitude[n] to |B|ᵀ|D||B||x|, which is at least Σ_j |M_ij x_j|. Rounding changes the
+ * product by at most a few ε times the magnitude. The cost is linear in the number of factors and pairs. */
+void congruence_multiply(const congruence *c, const double *values, const double *x, double *work, double *product,
+                         double *magnitude);
+
 /* Writes the entries of M to out[M->count]. */
 void congruence_evaluate(const congruence *c, const double *values, const sparse_block *M, const uint32_t *places,
                          double *work, double *out);

@@ -219,7 +219,7 @@ static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     if (!l->dynamics->survey.done) status = rank_survey_find(l->dynamics, l->t, l->q, l->v);
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
     status = projected ? dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error)
-                       : dynamics_evaluate(l->dynamics, l->t, l->q, l->v, error);
+                       : dynamics_evaluate_without_mass(l->dynamics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ON_CONSTRAINTS)) return fail_projection(l, error);
     if (status == HAMEL_OK) status = solve_motion(l, projected, &between, error);
     if (status == HAMEL_OK && !between) status = dynamics_verify(l->dynamics, l->a, l->lambda, &l->residual, error);
@@ -263,9 +263,7 @@ void trajectory_row(const trajectory *l, double *row) {
 }
 
 double trajectory_energy_tolerance(const trajectory *l) {
-    const double *values = l->dynamics->values;
-    return energy_tolerance(l->model, values + l->model->dynamics.M.at, values + l->model->dynamics.at_Q, l->q, l->v,
-                            trajectory_jacobi(l));
+    return motion_energy_tolerance(l->dynamics, l->q, l->v, trajectory_jacobi(l));
 }
 
 double trajectory_energy_tolerance_of_step(trajectory *l) {
@@ -276,11 +274,10 @@ double trajectory_energy_tolerance_of_step(trajectory *l) {
     bool grown = false;
     for (size_t i = 0; i < model->n; i++) grown = grown || fabs(near[i]) > GROWN * l->fastest[i];
     if (!grown || l->event_pending || integrator_interpolate(l->integrator, t, q, v, &work, NULL) != HAMEL_OK ||
-        dynamics_evaluate(k, t, q, v, NULL) != HAMEL_OK)
+        dynamics_evaluate_without_mass(k, t, q, v, NULL) != HAMEL_OK)
         return 0;
     for (size_t i = 0; i < model->n; i++) l->fastest[i] = fmax(l->fastest[i], fmax(fabs(near[i]), fabs(v[i])));
-    return energy_tolerance(model, k->values + model->dynamics.M.at, k->values + model->dynamics.at_Q, q, v,
-                            trajectory_jacobi(l));
+    return motion_energy_tolerance(k, q, v, trajectory_jacobi(l));
 }
 
 /* Returns the state evaluated last, with the rates of the root functions. */

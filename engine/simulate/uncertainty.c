@@ -91,6 +91,21 @@ double energy_tolerance(const hamel_model *model, const double *M, const double 
     return sum;
 }
 
+double motion_energy_tolerance(dynamics *k, const double *q, const double *v, double energy) {
+    const hamel_model *model = k->model;
+    const double *atol = model->settings.atol, *Q = k->values + model->dynamics.at_Q;
+    double rtol = model->settings.rtol, sum = ENERGY_ROUNDING * fabs(energy);
+    if (!k->without_mass) return energy_tolerance(model, k->values + model->dynamics.M.at, Q, q, v, energy);
+    dynamics_multiply_mass(k, v);
+    for (size_t i = 0; i < model->n; i++) {
+        sum += k->magnitude[i] * (rtol * fabs(v[i]) + atol[i]);
+        sum += fabs(Q[i]) * (rtol * fabs(q[i]) + atol[i]);
+    }
+    dynamics_multiply_mass(k, atol); /* at rest; at least Σ M_ii atol_i² */
+    for (size_t i = 0; i < model->n; i++) sum += k->magnitude[i] * atol[i];
+    return sum;
+}
+
 double energy_at_rest(const hamel_model *model, const double *M) {
     const double *atol = model->settings.atol;
     double sum = 0;

@@ -40,6 +40,10 @@ void uncertainty_find(uncertainty *u, const motion_state *at, double *value, dou
 double energy_tolerance(const hamel_model *model, const double *M, const double *Q, const double *q, const double *v,
                         double energy);
 
+/* Returns the energy tolerance at the state q, v evaluated last by `k`. If that evaluation has omitted M, the bound may
+ * be larger, because magnitudes of products with Bᵀ D B replace those of products with M. */
+double motion_energy_tolerance(dynamics *k, const double *q, const double *v, double energy);
+
 /* Returns Σ M_ii atol_i²/rtol, the energy tolerance for velocities of atol/rtol. At lower velocities atol dominates. */
 double energy_at_rest(const hamel_model *model, const double *M);
 

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -335,15 +336,92 @@ static void the_mass_matrix_of_shared_sums_is_that_of_the_expressions(void **sta
     assert_true(factored >= LEAST);
 }
 
-/* Two uncoupled chains of 24 links: the pattern of M has no entries that couple them. */
-static void the_pattern_of_a_factored_mass_matrix_has_no_entry_between_separate_chains(void **state) {
+/* Twelve separate chains of 50 links: no entry of M and no residual couples two chains. The passes for M find 64 columns
+ * each, those for the residuals 512. */
+static void patterns_of_chains_have_no_entry_between_separate_chains(void **state) {
     (void)state;
-    hamel_model *model = fixture_model("`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..48`}], `kinetic_energy`:"
-                                       "`sum(i, 1, 24, (sum(j, 1, i, cos(a[j])*a[j]'))^2 + a[i]'^2) + sum(i, 25, 48, "
-                                       "(sum(j, 25, i, cos(a[j])*a[j]'))^2 + a[i]'^2)`",
-                                       "`stop`: 1");
+    enum { CHAINS = 12, LINKS = 50, ALL = CHAINS * LINKS };
+    hamel_model *model = fixture_model(
+        "`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..600`}], `kinetic_energy`: `sum(k, 0, 11, sum(i, 1, 50, "
+        "(sum(j, 1, i, cos(a[50*k + j])*a[50*k + j]'))^2 + a[50*k + i]'^2))`",
+        "`stop`: 1");
+    const sparse_block *M = &model->dynamics.M, *residual = &model->dynamics.residual_pattern;
     assert_non_null(model->dynamics.mass);
-    assert_int_equal(model->dynamics.M.count, 2 * 24 * 25 / 2);
+    assert_int_equal(M->count, CHAINS * LINKS * (LINKS + 1) / 2);
+    for (size_t e = 0, row = 0; row < ALL; row++)
+        for (size_t column = row / LINKS * LINKS; column <= row; column++, e++) {
+            assert_int_equal(M->row[e], row);
+            assert_int_equal(M->column[e], column);
+        }
+    assert_int_equal(residual->count, ALL * LINKS);
+    for (size_t e = 0; e < ALL * LINKS; e++) {
+        assert_int_equal(residual->row[e], e / LINKS);
+        assert_int_equal(residual->column[e], e / (LINKS * LINKS) * LINKS + e % LINKS);
+    }
+    hamel_model_free(model);
+}
+
+/* Products with Bᵀ D B are those with M, and their magnitudes are at least those of the terms of M x. */
+static void products_with_a_factored_mass_matrix_need_no_entries(void **state) {
+    (void)state;
+    enum { LINKS = 40 };
+    uint64_t seed = 37;
+    double q[LINKS], v[LINKS], product[LINKS], magnitude[LINKS], x[LINKS];
+    for (size_t i = 0; i < TREES; i++) {
+        hamel_model *model = tree_model(trees[i], LINKS);
+        dynamics *k = dynamics_create(model);
+        assert_non_null(k);
+        random_fill(&seed, q, LINKS, -2, 2);
+        random_fill(&seed, v, LINKS, -2, 2);
+        random_fill(&seed, x, LINKS, -1, 1);
+        assert_int_equal(dynamics_evaluate(k, 0.3, q, v, NULL), HAMEL_OK);
+        memset(product, 0, sizeof product);
+        memset(magnitude, 0, sizeof magnitude);
+        sparse_block_multiply_symmetric(&model->dynamics.M, k->values, 1, x, product);
+        sparse_block_multiply_magnitudes(&model->dynamics.M, k->values, x, magnitude);
+        if (model->dynamics.mass) dynamics_multiply_mass(k, x);
+        for (int r = 0; model->dynamics.mass && r < LINKS; r++) {
+            if (!(fabs(k->product[r] - product[r]) <= ROUNDING * k->magnitude[r]))
+                fail_msg("tree %zu: row %d of M x is %.17g, not %.17g", i, r, k->product[r], product[r]);
+            if (!(k->magnitude[r] >= magnitude[r] * (1 - ROUNDING)))
+                fail_msg("tree %zu: the magnitude of row %d is %g < %g", i, r, k->magnitude[r], magnitude[r]);
+        }
+        dynamics_free(k);
+        hamel_model_free(model);
+    }
+}
+
+/* Without the entries of M, accelerations agree with those from M, and wrong accelerations are recognized. */
+static void states_can_be_evaluated_without_the_mass_matrix(void **state) {
+    (void)state;
+    enum { LINKS = 40 };
+    uint64_t seed = 41;
+    double q[LINKS], v[LINKS], a[LINKS], expected[LINKS];
+    hamel_model *model = tree_model(trees[0], LINKS);
+    dynamics *k = dynamics_create(model);
+    assert_true(k && k->may_omit_mass);
+    random_fill(&seed, q, LINKS, -2, 2);
+    random_fill(&seed, v, LINKS, -2, 2);
+    assert_int_equal(dynamics_evaluate(k, 0.3, q, v, NULL), HAMEL_OK);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, expected, NULL, NULL), HAMEL_OK);
+    memset(k->values + model->dynamics.M.at, 0, model->dynamics.M.count * sizeof *k->values);
+    assert_int_equal(dynamics_evaluate_without_mass(k, 0.3, q, v, NULL), HAMEL_OK);
+    assert_true(k->without_mass);
+    assert_int_equal(dynamics_accelerations(k, 0, 0, a, NULL, NULL), HAMEL_OK);
+    for (int i = 0; i < LINKS; i++) assert_near("acceleration", a[i], expected[i], 1e-9);
+    assert_true(dynamics_missed(k, a, NULL).motion < ROUNDING);
+    assert_true(k->without_mass);
+    a[LINKS - 1] += 1e-4;
+    double missed = dynamics_missed(k, a, NULL).motion; /* computes M */
+    assert_false(k->without_mass);
+    assert_true(missed > 1e-9);
+    assert_true(entry_of(k, 0, 0) > 0);
+    dynamics_free(k);
+    hamel_model_free(model);
+    model = tree_model(trees[4], LINKS); /* a loop: projections need M */
+    k = dynamics_create(model);
+    assert_true(k && !k->may_omit_mass);
+    dynamics_free(k);
     hamel_model_free(model);
 }
 
@@ -374,7 +452,9 @@ int main(void) {
         cmocka_unit_test(unsupported_models_have_no_program),
         cmocka_unit_test(trees_are_solved_by_the_extended_system),
         cmocka_unit_test(the_mass_matrix_of_shared_sums_is_that_of_the_expressions),
-        cmocka_unit_test(the_pattern_of_a_factored_mass_matrix_has_no_entry_between_separate_chains),
+        cmocka_unit_test(patterns_of_chains_have_no_entry_between_separate_chains),
+        cmocka_unit_test(products_with_a_factored_mass_matrix_need_no_entries),
+        cmocka_unit_test(states_can_be_evaluated_without_the_mass_matrix),
         cmocka_unit_test(the_work_for_a_tree_is_linear_in_its_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
