@@ -113,7 +113,7 @@ int ring_angle_of(ring *r, graph_node argument, int *sign) {
     graph_node *terms;
     signed char *signs;
     ring_angle angle = {0};
-    size_t count = graph_terms(r->graph, argument, r->memory, &terms, &signs);
+    size_t count = graph_terms(r->graph, argument, r->memory, NULL, &terms, &signs);
     for (size_t k = 0; k < count && count <= ANGLE_TERMS; k++) {
         double factor;
         graph_node term = first_form(r, &angle, split_factor(r, terms[k], &factor));

@@ -179,7 +179,7 @@ static bool place_angle(plan *p, graph_node node) {
     signed char *signs;
     angle a = {0};
     graph_node *below;
-    a.count = graph_terms(p->graph, graph_at(p->graph, node)->as.operand[0], p->memory, &a.terms, &signs);
+    a.count = graph_terms(p->graph, graph_at(p->graph, node)->as.operand[0], p->memory, NULL, &a.terms, &signs);
     a.factors = arena_alloc(p->memory, a.count, sizeof *a.factors);
     angle *angles = arena_grow(p->memory, p->angles, &p->angle_room, p->angle_count + 1, sizeof *angles);
     if (a.count == 0 || !a.factors || !angles) return false;

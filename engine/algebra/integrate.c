@@ -219,7 +219,7 @@ static graph_node multiply_out(graph *g, const product *p, arena *memory) {
         signed char *signs;
         power_factor f = p->items[k];
         if (!(f.power >= 1 && f.power == floor(f.power))) continue;
-        size_t count = graph_terms(g, f.base, memory, &terms, &signs);
+        size_t count = graph_terms(g, f.base, memory, NULL, &terms, &signs);
         if (count < 2 || count > TERMS) continue;
         if (f.power > 1) rest = graph_mul(g, rest, power_of(g, f.base, f.power - 1));
         for (size_t i = 0; i < count; i++) {
@@ -238,7 +238,7 @@ graph_node integrate(graph *g, graph_node node, graph_node symbol, work_budget *
         graph_node *terms, left = graph_number(g, 0);
         signed char *signs;
         if (graph_is_zero(g, node)) return sum;
-        size_t count = graph_terms(g, node, memory, &terms, &signs);
+        size_t count = graph_terms(g, node, memory, NULL, &terms, &signs);
         if (count == 0 || count > TERMS) return GRAPH_NONE;
         for (size_t k = 0; k < count; k++) {
             product p;
@@ -273,7 +273,7 @@ static graph_node potential(graph *g, const one_form *form, work_budget *e, aren
 graph_node arrange_terms(graph *g, graph_node sum, work_budget *e, arena *memory) {
     graph_node *terms, result = GRAPH_NONE;
     signed char *signs;
-    size_t count = graph_terms(g, sum, memory, &terms, &signs);
+    size_t count = graph_terms(g, sum, memory, NULL, &terms, &signs);
     for (size_t k = 0; k < count; k++) {
         graph_node term = arrange_within(g, signs[k] < 0 ? graph_neg(g, terms[k]) : terms[k], e, memory);
         if (term < 0) return GRAPH_NONE;
@@ -288,7 +288,7 @@ graph_node arrange_terms(graph *g, graph_node sum, work_budget *e, arena *memory
 static graph_node exponential(graph *g, graph_node node, arena *memory) {
     graph_node *terms, result = graph_number(g, 1);
     signed char *signs;
-    size_t count = graph_terms(g, node, memory, &terms, &signs);
+    size_t count = graph_terms(g, node, memory, NULL, &terms, &signs);
     for (size_t k = 0; k < count; k++) {
         graph_cell cell = *graph_at(g, terms[k]);
         double power = 1;

@@ -141,6 +141,32 @@ bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const 
  * linear in the reachable subgraph. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
+/* support_sets.c: the symbols of many nodes that share most of their subgraphs. graph_support would visit these once for
+ * each node. A pass over all nodes finds the symbols with GRAPH_SET_BITS consecutive indices. */
+enum { GRAPH_SET_WORDS = 8, GRAPH_SET_BITS = 64 * GRAPH_SET_WORDS };
+typedef struct graph_set {
+    uint64_t words[GRAPH_SET_WORDS];
+} graph_set;
+typedef struct graph_sets {
+    graph *g;
+    graph_node *nodes; /* increasing */
+    uint32_t (*operands)[3];
+    graph_set *sets;
+    size_t count;
+} graph_sets;
+
+/* Prepares the passes over the reachable subgraph of the roots; all arrays are in `memory`. Returns false if a root is
+ * GRAPH_NONE or if out of memory. */
+bool graph_sets_create(graph_sets *s, graph *g, const graph_node *roots, size_t count, arena *memory);
+/* Finds the symbols of `kinds` (bits GRAPH_DEPENDS) with the indices `first` to `first` + GRAPH_SET_BITS − 1 in each
+ * node. */
+void graph_sets_find(graph_sets *s, unsigned kinds, size_t first);
+/* Returns the set of a node of the subgraph: bit i stands for the index `first` + i. */
+const graph_set *graph_sets_at(const graph_sets *s, graph_node node);
+static inline bool graph_set_contains(const graph_set *set, size_t bit) {
+    return set->words[bit / 64] >> bit % 64 & 1;
+}
+
 /* Lists the nodes of the reachable subgraph of the roots, increasing, so operands come before results. *nodes is a new
  * array in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
 size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes);
@@ -165,10 +191,20 @@ static inline size_t graph_position(const graph_node *nodes, size_t count, graph
 graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count);
 
+/* The sums that several calls of graph_terms have split. After GRAPH_TERMS_FREE terms in all calls, a sum that was split
+ * before is kept as one term. If N sums contain the previous sum and one more term, as the heights of the links of a
+ * chain do, all calls then give about 2N terms instead of N²/2. Below the bound, which is chosen, all terms are
+ * separate, and chains of up to 22 links are differentiated term by term. */
+enum { GRAPH_TERMS_FREE = 256 };
+typedef struct graph_sums {
+    size_t terms, capacity;
+    uint8_t *split; /* for each node: whether it was split after GRAPH_TERMS_FREE terms */
+} graph_sums;
+
 /* Splits a sum into terms: node = Σ signs[i] * terms[i]; both arrays are in `memory`. Splits at +, - and unary minus,
- * and distributes factors that are parameters or numbers over sums. Returns the number of terms, or 0 if out of
- * memory. */
-size_t graph_terms(graph *g, graph_node node, arena *memory, graph_node **terms, signed char **signs);
+ * and distributes factors that are parameters or numbers over sums. `sums` may be NULL. Returns the number of terms, or
+ * 0 if out of memory. */
+size_t graph_terms(graph *g, graph_node node, arena *memory, graph_sums *sums, graph_node **terms, signed char **signs);
 
 /* --- angle_sums.c ------------------------------------------------------------------------------------------------- */
 

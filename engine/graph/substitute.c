@@ -2,6 +2,7 @@
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
+#include <string.h>
 
 graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count) {
@@ -84,7 +85,22 @@ static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     return 1;
 }
 
-size_t graph_terms(graph *g, graph_node root, arena *memory, graph_node **terms, signed char **signs) {
+/* Returns true if `node` is a sum that was split before. Otherwise notes that it is split. */
+static bool was_split(const graph *g, graph_node node, arena *memory, graph_sums *sums, size_t count) {
+    uint8_t op = graph_at(g, node)->op;
+    if (!sums || sums->terms + count < GRAPH_TERMS_FREE || (op != GRAPH_ADD && op != GRAPH_SUB)) return false;
+    size_t before = sums->capacity;
+    uint8_t *split = arena_grow(memory, sums->split, &sums->capacity, (size_t)node + 1, sizeof *split);
+    if (!split) return false;
+    memset(split + before, 0, sums->capacity - before);
+    sums->split = split;
+    bool found = split[node];
+    split[node] = 1;
+    return found;
+}
+
+size_t graph_terms(graph *g, graph_node root, arena *memory, graph_sums *sums, graph_node **terms,
+                   signed char **signs) {
     term_entry *stack = NULL;
     size_t depth = 0, capacity = 0, count = 0, term_capacity = 0, sign_capacity = 0;
     *terms = NULL;
@@ -93,7 +109,7 @@ size_t graph_terms(graph *g, graph_node root, arena *memory, graph_node **terms,
     stack[depth++] = (term_entry){root, GRAPH_NONE, 1};
     while (depth > 0) {
         term_entry e = stack[--depth], parts[2];
-        int made = take_apart(g, e, parts);
+        int made = was_split(g, e.node, memory, sums, count) ? 0 : take_apart(g, e, parts);
         if (made && !(stack = arena_grow(memory, stack, &capacity, depth + 2, sizeof *stack))) return 0;
         for (int k = 0; k < made; k++) stack[depth++] = parts[k];
         if (made) continue;
@@ -103,5 +119,6 @@ size_t graph_terms(graph *g, graph_node root, arena *memory, graph_node **terms,
         if ((*terms)[count] < 0) return 0;
         (*signs)[count++] = e.sign;
     }
+    if (sums) sums->terms += count;
     return count;
 }

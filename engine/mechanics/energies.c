@@ -15,7 +15,9 @@
 graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count) {
     graph_node *given = NULL;
     signed char *signs = NULL;
-    size_t given_count = s->lagrangian >= 0 ? graph_terms(s->graph, s->lagrangian, s->memory, &given, &signs) : 0;
+    graph_sums sums = {0};
+    size_t given_count =
+        s->lagrangian >= 0 ? graph_terms(s->graph, s->lagrangian, s->memory, &sums, &given, &signs) : 0;
     *count = given_count + s->kinetic_count + s->potential_count;
     graph_node *terms = arena_alloc(s->memory, *count, sizeof *terms), *at = terms;
     if (!terms) return binder_graph_fault(s, ""), NULL;

@@ -20,18 +20,29 @@
 #include "engine/system/binder.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 /* If the terms with at least LONG velocities have SHARED times as many products of velocities as M has entries, the
  * sweep is used. Measured with a chain in absolute angles: derivation and evaluation are twice as fast from 16 links
  * on. With 128 links they are eleven and six times as fast. If the terms of bodies in space share only four velocities
  * (a flyball governor), derivation and evaluation are 1.5 times slower. The reason is that the derivatives from a sweep
- * mix all terms. */
+ * mix all terms. Systems with COORDINATES coordinates have long terms from LONG_OF_MANY velocities on: trees of 24 and 25
+ * bodies in frames in space are then derived and evaluated three times as fast. */
 static const double SHARED = 6;
-enum { LONG = 12 };
+enum { LONG = 12, LONG_OF_MANY = 6 };
 
-/* If the rows of M have at least FACTORED entries on average, M is left as Bᵀ D B. A full M with fewer than 24 rows is
- * within the bound up to which the equations are solved in closed form (model/accelerations.c). */
-static const double FACTORED = 24;
+/* Number of velocities in a term, on average, from which passes over all terms find the velocities. Chosen. */
+enum { WIDE = 8 };
+
+/* If M has at least COORDINATES rows, and these have at least FACTORED entries on average, M is left as Bᵀ D B. A full M
+ * with fewer than 24 rows is within the bound up to which the equations are solved in closed form
+ * (model/accelerations.c). If there are constraints, projections need the entries of M, and rows must have
+ * FACTORED_BOUND entries. Measured with trees of 32 and 50 bodies in frames in space, whose M has 9 and 14 entries in each
+ * row of its lower triangle: the derivation takes 0.85 and 0.6 of the time, the right-hand side 0.5 and 0.3. */
+enum { COORDINATES = 24 };
+static const double FACTORED = 6, FACTORED_BOUND = 24;
 
 /* Adds the entries of row j of M for p, a part of ∂L/∂q'_j. */
 static bool add_mass(hamel_equations *e, graph_node p, int32_t j) {
@@ -72,20 +83,61 @@ bool lagrange_add_term(hamel_equations *e, graph_node term) {
     return true;
 }
 
+/* The number of velocities in each term, and for each coordinate that of the widest term that contains its velocity. */
+typedef struct term_widths {
+    size_t *support;
+    double *widest;
+} term_widths;
+
+/* Searches below each term. Stops and returns false if the terms have more than WIDE velocities on average. */
+static bool search_terms(const hamel_equations *e, const graph_node *terms, size_t count, const term_widths *w) {
+    size_t total = 0;
+    for (size_t k = 0; k < count && total <= WIDE * (count + e->n); k++) {
+        const int32_t *list;
+        w->support[k] = graph_support(e->system->graph, terms[k], SYMBOL_VELOCITY, &list);
+        total += w->support[k];
+        for (size_t i = 0; i < w->support[k]; i++) w->widest[list[i]] = fmax(w->widest[list[i]], (double)w->support[k]);
+    }
+    return total <= WIDE * (count + e->n);
+}
+
+/* Finds the same in two rounds of passes over the nodes below all terms. Returns false if out of memory. */
+static bool pass_terms(const hamel_equations *e, const graph_node *terms, size_t count, const term_widths *w) {
+    graph_sets sets;
+    arena scratch;
+    arena_init(&scratch, SIZE_MAX);
+    bool good = graph_sets_create(&sets, e->system->graph, terms, count, &scratch);
+    memset(w->support, 0, count * sizeof *w->support);
+    for (int round = 0; good && round < 2; round++)
+        for (size_t first = 0; first < e->n; first += GRAPH_SET_BITS) {
+            graph_sets_find(&sets, GRAPH_DEPENDS(SYMBOL_VELOCITY), first);
+            for (size_t k = 0; k < count; k++) {
+                const graph_set *set = graph_sets_at(&sets, terms[k]);
+                for (size_t bit = 0; bit < GRAPH_SET_BITS && first + bit < e->n; bit++) {
+                    if (!graph_set_contains(set, bit)) continue;
+                    double *widest = &w->widest[first + bit];
+                    if (round == 0)
+                        w->support[k]++;
+                    else
+                        *widest = fmax(*widest, (double)w->support[k]);
+                }
+            }
+        }
+    arena_free(&scratch);
+    return good;
+}
+
 /* Returns the number of products of velocities in the long terms, divided by the number of entries of M. A row of M is
  * assumed to be as long as the widest term that contains its coordinate. Returns −1 if out of memory. */
 static double find_sharing(const hamel_equations *e, const graph_node *terms, size_t count, double *all_entries) {
     hamel_system *s = e->system;
-    double products = 0, entries = 0, *widest = arena_alloc(s->memory, e->n, sizeof *widest);
-    if (!widest) return -1;
-    for (size_t k = 0; k < count; k++) {
-        const int32_t *list;
-        size_t support = graph_support(s->graph, terms[k], SYMBOL_VELOCITY, &list);
-        if (support >= LONG) products += (double)support * (double)support;
-        for (size_t i = 0; i < support; i++)
-            if ((double)support > widest[list[i]]) widest[list[i]] = (double)support;
-    }
-    for (size_t i = 0; i < e->n; i++) entries += widest[i];
+    double products = 0, entries = 0;
+    term_widths w = {arena_alloc(s->memory, count, sizeof *w.support), arena_alloc(s->memory, e->n, sizeof *w.widest)};
+    if (!w.support || !w.widest || (!search_terms(e, terms, count, &w) && !pass_terms(e, terms, count, &w))) return -1;
+    const size_t long_from = e->n >= COORDINATES ? LONG_OF_MANY : LONG;
+    for (size_t k = 0; k < count; k++)
+        if (w.support[k] >= long_from) products += (double)w.support[k] * (double)w.support[k];
+    for (size_t i = 0; i < e->n; i++) entries += w.widest[i];
     *all_entries = entries;
     return entries > 0 ? products / entries : 0;
 }
@@ -121,7 +173,9 @@ static bool add_terms(hamel_equations *e) {
     e->term_count = count;
     double entries, sharing = find_sharing(e, terms, count, &entries);
     if (sharing < 0) return binder_graph_fault(e->system, ""), false;
-    bool factors = sharing > SHARED && e->may_factor_mass && e->terms && entries >= FACTORED * (double)e->n;
+    double least = e->m > 0 ? FACTORED_BOUND : FACTORED;
+    bool factors =
+        sharing > SHARED && e->may_factor_mass && e->terms && e->n >= COORDINATES && entries >= least * (double)e->n;
     if (factors && !factor_by_sums(e)) return binder_graph_fault(e->system, ""), false;
     if (sharing > SHARED) return add_all_terms(e, terms, count);
     for (size_t i = 0; i < count; i++) {
@@ -138,7 +192,7 @@ static bool add_given_forces(hamel_equations *e) {
     graph_node *terms;
     signed char *signs;
     for (size_t i = 0; i < e->n; i++) e->given[i] = s->coordinates[i].force;
-    size_t count = graph_terms(g, s->dissipation, s->memory, &terms, &signs);
+    size_t count = graph_terms(g, s->dissipation, s->memory, NULL, &terms, &signs);
     for (size_t k = 0; k < count; k++) {
         int32_t *list;
         size_t support = node_support(s, terms[k], SYMBOL_VELOCITY, &list);

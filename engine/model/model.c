@@ -169,36 +169,6 @@ static bool list_transitivity(hamel_model *model, const hamel_equations *e, grap
     return true;
 }
 
-/* Appends the columns of row i: the coordinates that occur in residual i, directly or by their velocities. */
-static bool residual_row(hamel_model *model, const hamel_equations *e, size_t i, size_t *capacity) {
-    hamel_system *s = model->system;
-    sparse_block *p = &model->dynamics.residual_pattern;
-    int32_t *q, *v;
-    size_t nq = node_support(s, e->residual[i], SYMBOL_COORDINATE, &q),
-           nv = node_support(s, e->residual[i], SYMBOL_VELOCITY, &v);
-    size_t row_capacity = *capacity, column_capacity = *capacity;
-    p->row = arena_grow(&model->memory, p->row, &row_capacity, p->count + nq + nv, sizeof *p->row);
-    p->column = arena_grow(&model->memory, p->column, &column_capacity, p->count + nq + nv, sizeof *p->column);
-    if (!p->row || !p->column) return false;
-    *capacity = row_capacity;
-    for (size_t a = 0, b = 0; a < nq || b < nv;) { /* both lists are sorted */
-        int32_t column = b >= nv || (a < nq && q[a] <= v[b]) ? q[a] : v[b];
-        if (a < nq && q[a] == column) a++;
-        if (b < nv && v[b] == column) b++;
-        p->row[p->count] = (int)i;
-        p->column[p->count++] = column;
-    }
-    return true;
-}
-
-static hamel_status compile_residual(hamel_model *model, const hamel_equations *e) {
-    size_t capacity = 0;
-    model->dynamics.residual_pattern = (sparse_block){.rows = e->n + e->m, .columns = e->n};
-    for (size_t i = 0; i < e->n + e->m; i++)
-        if (!residual_row(model, e, i, &capacity)) return equations_exhausted(model->system);
-    return model_compile(model, &model->dynamics.residual, e->residual, e->n + e->m);
-}
-
 /* Compiles U_i = ∂u/∂q'_i and U_0 = u(q' = 0), from which initial quasi-velocities determine initial velocities. */
 static hamel_status compile_quasi(hamel_model *model) {
     hamel_system *s = model->system;
@@ -289,7 +259,7 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e) {
     if (status == HAMEL_OK) status = model_compile(model, &model->dynamics.program, dynamics, model->dynamics.count);
     model->dynamics.linear_velocities = is_free_of_velocities(model, &e->A, &(constraint_order){CONSTRAINT_VELOCITY});
     if (status == HAMEL_OK) status = compile_variables(model, e, &list);
-    if (status == HAMEL_OK) status = compile_residual(model, e);
+    if (status == HAMEL_OK) status = model_compile_residual(model, e);
     if (status == HAMEL_OK) status = model_compile(model, &model->dynamics.nonideal, e->nonideal, e->n);
     if (status == HAMEL_OK && !graph_is_zero(g, e->jacobi_rate))
         status = model_compile(model, &model->dynamics.energy_rate, &e->jacobi_rate, 1);

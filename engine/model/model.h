@@ -256,6 +256,9 @@ hamel_status model_compile(hamel_model *model, program **out, const graph_node *
 graph_node *model_append_pattern(graph_node *at, const matrix_pattern *p);
 graph_node *model_append_nodes(graph_node *at, const graph_node *nodes, size_t count, graph_node zero);
 
+/* residual.c: compiles the residuals and finds the pattern of their derivatives with respect to q and q'. */
+hamel_status model_compile_residual(hamel_model *model, const hamel_equations *e) HAMEL_CHECKED;
+
 /* observation.c: the first function validates invariants and checks before equations are derived. The second function
  * names all columns and selects the columns in `record`. The third function compiles the observation program. */
 hamel_status model_resolve_observed(hamel_model *model, const hamel_description *d);

@@ -280,7 +280,7 @@ void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const cha
     if (node < 0) return;
     units_note(s, node, pointer, UNIT_ENERGY, 0);
     if (!kinetic) add_action(s, (system_action){.potential = node, .force = GRAPH_NONE});
-    size_t n = graph_terms(s->graph, node, s->memory, &terms, &signs);
+    size_t n = graph_terms(s->graph, node, s->memory, &s->energy_sums, &terms, &signs);
     if (n == 0) binder_graph_fault(s, pointer);
     for (size_t i = 0; i < n; i++) {
         graph_node term = signs[i] < 0 ? graph_neg(s->graph, terms[i]) : terms[i];

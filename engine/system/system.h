@@ -193,6 +193,7 @@ typedef struct hamel_system {
     /* Energies as lists of terms. Each term is differentiated only with respect to the symbols it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
+    graph_sums energy_sums; /* sums that these terms come from */
     size_t kinetic_given,
         potential_given;   /* number of leading terms from the user's expressions; elements add further terms */
     graph_node lagrangian; /* GRAPH_NONE: L = T − V */

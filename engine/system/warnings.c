@@ -60,7 +60,7 @@ static void check_dissipation(hamel_system *s) {
         system_warn(s, pointer, "the dissipation has no effect: it contains no velocity");
         return;
     }
-    size_t count = graph_terms(s->graph, s->dissipation, s->memory, &terms, &signs);
+    size_t count = graph_terms(s->graph, s->dissipation, s->memory, NULL, &terms, &signs);
     size_t nodes = graph_count(s->graph);
     double *v = binder_alloc(s, n, sizeof *v, pointer), *sum = binder_alloc(s, n, sizeof *sum, pointer);
     double *value = binder_alloc(s, nodes, sizeof *value, pointer);
@@ -103,7 +103,7 @@ static void check_lagrangian(hamel_system *s) {
     graph_node *terms;
     signed char *signs;
     if (s->lagrangian < 0 || s->kinetic_count == 0) return;
-    size_t count = graph_terms(s->graph, s->lagrangian, s->memory, &terms, &signs);
+    size_t count = graph_terms(s->graph, s->lagrangian, s->memory, NULL, &terms, &signs);
     for (size_t i = 0; i < count; i++)
         if (signs[i] < 0) terms[i] = graph_neg(s->graph, terms[i]);
     graph_node *both = arena_alloc(s->memory, count + s->kinetic_count + s->potential_count, sizeof *both);

@@ -156,13 +156,74 @@ static void a_sum_is_split_into_signed_terms(void **state) {
     graph_node sum = graph_sub(g, graph_add(g, product, q(f, 3)), graph_sub(g, sine, graph_mul(g, q(f, 2), q(f, 3))));
     graph_node *terms;
     signed char *signs;
-    size_t count = graph_terms(g, sum, &f->memory, &terms, &signs);
+    size_t count = graph_terms(g, sum, &f->memory, NULL, &terms, &signs);
     assert_int_equal(count, 4);
     double q[SYMBOLS] = {0.3, -0.8, 1.7, 0.9}, total = 0;
     for (size_t i = 0; i < count; i++) total += signs[i] * value_at(g, terms[i], q);
     assert_near("sum", total, value_at(g, sum, q), 1e-15);
-    assert_int_equal(graph_terms(g, product, &f->memory, &terms, &signs), 1);
+    assert_int_equal(graph_terms(g, product, &f->memory, NULL, &terms, &signs), 1);
     assert_int_equal(terms[0], product);
+}
+
+/* s_1 = sin(v_1), s_k = s_{k-1} + sin(v_k): up to GRAPH_TERMS_FREE terms every sum is split completely, then a sum that
+ * was split before is one term. */
+static void sums_of_sums_give_a_linear_number_of_terms(void **state) {
+    graph_fixture *f = *state;
+    graph *g = f->g;
+    enum { SUMS = 200 };
+    graph_node sum = GRAPH_NONE, *terms;
+    signed char *signs;
+    graph_sums sums = {0};
+    for (int k = 1; k <= SUMS; k++) {
+        graph_node next = graph_unary(g, GRAPH_SIN, graph_symbol(g, SYMBOL_VELOCITY, k)), before = sum;
+        size_t earlier = sums.terms;
+        sum = k > 1 ? graph_add(g, sum, next) : next;
+        size_t count = graph_terms(g, graph_mul(g, graph_number(g, 3), sum), &f->memory, &sums, &terms, &signs);
+        if (earlier + (size_t)k < GRAPH_TERMS_FREE) assert_int_equal(count, k);
+        if (k > SUMS / 2) {
+            graph_node rest = graph_mul(g, graph_number(g, 3), before);
+            assert_int_equal(count, 2);
+            assert_true(terms[0] == rest || terms[1] == rest);
+        }
+    }
+    assert_int_equal(graph_terms(g, sum, &f->memory, NULL, &terms, &signs), SUMS);
+}
+
+enum { SET_NODES = GRAPH_SET_BITS + 150 };
+
+/* Marks the indices of the symbols of one kind in `node`. */
+static void mark_symbols(graph *g, graph_node node, graph_symbol_kind kind, bool marked[2 * GRAPH_SET_BITS]) {
+    const int32_t *list;
+    size_t count = graph_support(g, node, kind, &list);
+    for (size_t i = 0; i < count; i++) marked[list[i]] = true;
+}
+
+/* x_k = sin(q_k) v_{k+1} + x_{k−1}/2, starting again after each 100 nodes: one pass does not find all indices. */
+static void sets_of_symbols_are_those_of_single_searches(void **state) {
+    graph_fixture *f = *state;
+    graph *g = f->g;
+    const unsigned positions = GRAPH_DEPENDS(SYMBOL_COORDINATE), velocities = GRAPH_DEPENDS(SYMBOL_VELOCITY);
+    const unsigned kinds[] = {positions, velocities, positions | velocities};
+    graph_node *x = arena_alloc(&f->memory, SET_NODES, sizeof *x), last = graph_number(g, 1);
+    graph_sets sets;
+    assert_non_null(x);
+    for (int k = 0; k < SET_NODES; k++) {
+        graph_node sine = graph_unary(g, GRAPH_SIN, graph_symbol(g, SYMBOL_COORDINATE, k));
+        graph_node product = graph_mul(g, sine, graph_symbol(g, SYMBOL_VELOCITY, k + 1));
+        last = x[k] = k % 100 == 99 ? product : graph_add(g, product, graph_div(g, last, graph_number(g, 2)));
+    }
+    assert_true(graph_sets_create(&sets, g, x, SET_NODES, &f->memory));
+    for (int kind = 0; kind < 3; kind++)
+        for (size_t first = 0; first <= SET_NODES; first += GRAPH_SET_BITS) {
+            graph_sets_find(&sets, kinds[kind], first);
+            for (int k = 0; k < SET_NODES; k += 7) {
+                bool marked[2 * GRAPH_SET_BITS] = {false};
+                if (kinds[kind] & positions) mark_symbols(g, x[k], SYMBOL_COORDINATE, marked);
+                if (kinds[kind] & velocities) mark_symbols(g, x[k], SYMBOL_VELOCITY, marked);
+                for (size_t bit = 0; bit < GRAPH_SET_BITS; bit++)
+                    assert_int_equal(graph_set_contains(graph_sets_at(&sets, x[k]), bit), marked[first + bit]);
+            }
+        }
 }
 
 static void sums_of_a_hundred_thousand_terms_need_no_stack(void **state) {
@@ -174,7 +235,7 @@ static void sums_of_a_hundred_thousand_terms_need_no_stack(void **state) {
         sum = graph_add(g, graph_unary(g, GRAPH_SIN, graph_symbol(g, SYMBOL_VELOCITY, i)), sum);
     graph_node *terms;
     signed char *signs;
-    assert_int_equal(graph_terms(g, sum, &f->memory, &terms, &signs), TERMS);
+    assert_int_equal(graph_terms(g, sum, &f->memory, NULL, &terms, &signs), TERMS);
     const int32_t *indices;
     assert_int_equal(graph_support(g, sum, SYMBOL_VELOCITY, &indices), TERMS - 1);
     for (int i = 0; i < TERMS - 1; i++) assert_int_equal(indices[i], i + 1);
@@ -332,6 +393,8 @@ int main(void) {
         TEST(evaluation_reports_values_that_are_not_finite),
         TEST(constants_fold_as_in_the_operator_table),
         TEST(a_sum_is_split_into_signed_terms),
+        TEST(sums_of_sums_give_a_linear_number_of_terms),
+        TEST(sets_of_symbols_are_those_of_single_searches),
         TEST(sums_of_a_hundred_thousand_terms_need_no_stack),
         cmocka_unit_test(the_node_budget_is_sticky),
         cmocka_unit_test(a_closed_graph_keeps_its_nodes_and_frees_its_scratch_memory),
