@@ -61,15 +61,19 @@ static bool bind_gravity(hamel_system *s, gravity_field *field) {
 
 /* Adds the kinetic energy m v·v/2 and the weight, one component after the other. If m and g are constant, the weight is
  * a potential −m g·r, otherwise a force. */
-static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const graph_node position[3],
+static void lower_mass(hamel_system *s, const gravity_field *field, graph_node mass, const system_located *e,
                        const char *pointer) {
     graph *g = s->graph;
+    const graph_node *position = e->position;
+    bool carried = e->velocity[0] != GRAPH_NONE; /* position and velocity may have different axes */
     system_particle own = {pointer, mass, {position[0], position[1], position[2]}};
     if (!binder_append(s, &s->particles, &s->particle_count, &s->particle_capacity, &own, sizeof own, pointer)) return;
     bool potential = field->constant && binder_is_constant(s, mass);
     for (int k = 0; k < 3; k++) {
-        graph_node kinetic = half_square(g, mass, system_rate(s, position[k], pointer, "the position of a mass")),
-                   weight = graph_mul(g, mass, field->g[k]);
+        static const char what[] = "the position of a mass";
+        if (carried) system_note_continuous(s, position[k], pointer, what);
+        graph_node velocity = carried ? e->velocity[k] : system_rate(s, position[k], pointer, what),
+                   kinetic = half_square(g, mass, velocity), weight = graph_mul(g, mass, field->g[k]);
         if (graph_status(g) != HAMEL_OK) {
             binder_graph_fault(s, pointer);
             return;
@@ -153,7 +157,7 @@ static void lower_masses(hamel_system *s) {
             const system_located *e = element_of(s, p->name, p->pointer, &f.scope);
             if (!e || mass < 0) continue;
             validity_mass(s, &p->mass, mass, e->name);
-            lower_mass(s, &field, mass, e->position, p->pointer);
+            lower_mass(s, &field, mass, e, p->pointer);
         }
     for (size_t i = 0; i < d->body_count; i++)
         for (family_begin(&f, s, &d->bodies[i].family); family_next(&f);) {
@@ -165,7 +169,7 @@ static void lower_masses(hamel_system *s) {
             validity_mass(s, &b->mass, mass, e->name);
             validity_inertia(s, &b->inertia, inertia, e->name);
             warn_of_inertia(s, b, e);
-            lower_mass(s, &field, mass, e->position, b->pointer);
+            lower_mass(s, &field, mass, e, b->pointer);
             lower_rotation(s, e, inertia, b->pointer);
         }
 }

@@ -24,6 +24,9 @@ typedef struct system_located {
     graph_node position[3];             /* inertial components */
     graph_node rotation[9];             /* maps body axes to inertial axes, row by row */
     graph_node omega[3], omega_body[3]; /* angular velocity in inertial and in body axes */
+    size_t depth;                       /* number of frames and bodies that contain the element */
+    graph_node velocity[3]; /* in deep frames (located.c): velocity, in the plane in inertial axes, in space in the axes
+                             * of the element; GRAPH_NONE in all other elements */
 } system_located;
 
 void located_declare(hamel_system *s);      /* declares the names and slots of all elements */

@@ -152,6 +152,51 @@ static void frames_may_be_nested_in_any_order_of_declaration(void **state) {
     fixture_close(&f);
 }
 
+/* The sum of the terms of T, and T from the rates of the inertial positions. */
+static void compare_kinetic_energies(const char *members) {
+    fixture f;
+    fixture_open(&f, members);
+    hamel_system *s = f.system;
+    graph *g = s->graph;
+    graph_node found = graph_number(g, 0), expected = graph_number(g, 0);
+    for (size_t i = 0; i < s->kinetic_count; i++) found = graph_add(g, found, s->kinetic[i]);
+    for (size_t i = 0; i < s->particle_count; i++)
+        for (int k = 0; k < 3; k++)
+            expected = graph_add(g, expected, energies_kinetic_of_particle(s, &s->particles[i], k));
+    for (size_t i = 0; i < s->rotor_count; i++)
+        expected = graph_add(g, expected, energies_kinetic_of_rotor(s, &s->rotors[i]));
+    assert_true(s->particle_count > 0 && found != expected);
+    assert_same(&f, "T", found, expected);
+    fixture_close(&f);
+}
+
+/* Velocities in deep frames are computed from those of the frames around them. Origins slide in their frames, and one
+ * body has the position of one frame and the axes of another. */
+static void kinetic_energies_in_deep_frames_are_those_of_the_rates(void **state) {
+    (void)state;
+    compare_kinetic_energies(
+        "`coordinates`: [`a`, `b`, `c`, `d`, `e`, `f`], `frames`: [{`name`: `A`, `origin`: [`sin(t)`, 1], "
+        "`orientation`:"
+        "{`angle`: `a`}}, {`name`: `B`, `in`: `A`, `origin`: [1, `b`], `orientation`: {`angle`: `a*t`}},"
+        "{`name`: `C`, `in`: `B`, `origin`: [2, 1], `orientation`: {`angle`: `c`}}, {`name`: `D`, `in`: `C`, `origin`: "
+        "[1, 1], `orientation`: {`angle`: `d`}}, {`name`: `E`, `in`: `D`, `origin`: [`e*t`, `b`], `orientation`: "
+        "{`angle`: `f`}}], `bodies`: [{`name`: `U`, `in`: `E`, `mass`: 2, `position`: [3, `e^2`], `inertia`: 5}, "
+        "{`name`: `W`, `in`: `U`, `mass`: 1, `position`: [1, 2], `orientation`: {`angle`: `b`}, `inertia`: 1}], "
+        "`particles`: [{`name`: `P`, `mass`: 3, `position`: {`frame`: `W`, `at`: [1, `f`]}}]");
+    compare_kinetic_energies(
+        "`coordinates`: [`a`, `b`, `c`, `d`, `e`, `f`], `frames`: [{`name`: `A`, `origin`: [`sin(t)`, 1, 2], "
+        "`orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`a`, 1, `b`]}}}, {`name`: `B`, `in`: `A`, `origin`: "
+        "[1, "
+        "`b`, 0], `orientation`: {`euler`: {`sequence`: `XYZ`, `angles`: [`c`, `t`, 2]}}},"
+        "{`name`: `C`, `in`: `B`, `origin`: [2, 1, 1], `orientation`: {`euler`: {`sequence`: `XYX`, `angles`: [1, `d`, "
+        "0]}}}, {`name`: `D`, `in`: `C`, `origin`: [1, 1, `c`]}, {`name`: `E`, `in`: `D`, `origin`: [`e*t`, `b`, 1], "
+        "`orientation`: {`euler`: {`sequence`: `XYZ`, `angles`: [`e`, 1, `f`]}}}], `bodies`: [{`name`: `U`, `in`: `E`, "
+        "`mass`: 2, `position`: [3, `e^2`, 1], `inertia`: [3, 4, 5]}, {`name`: `W`, `in`: `C`, `mass`: 1, `position`: "
+        "{`frame`: `U`, `at`: [1, 2, 3]}, `orientation`: {`euler`: {`sequence`: `XYZ`, `angles`: [`b`, 1, 0]}}, "
+        "`inertia`:"
+        "[1, 2, 2]}], `particles`: [{`name`: `P`, `mass`: 3, `position`: {`frame`: `W`, `at`: [1, `f`, 2]}}]");
+}
+
 /* ω of the inner body in its own axes has two terms. The first is the angular velocity of the frame, transformed to
  * these axes. The second is the angular velocity of the body relative to the frame. */
 static void angular_velocities_of_nested_frames_add(void **state) {
@@ -354,6 +399,7 @@ int main(void) {
         cmocka_unit_test(points_of_a_body_rotate_with_it),
         cmocka_unit_test(frames_may_be_nested_in_any_order_of_declaration),
         cmocka_unit_test(angular_velocities_of_nested_frames_add),
+        cmocka_unit_test(kinetic_energies_in_deep_frames_are_those_of_the_rates),
         cmocka_unit_test(position_and_orientation_of_a_body_are_relative_to_its_frame),
         cmocka_unit_test(a_body_attached_to_another_body_rotates_with_it),
         cmocka_unit_test(a_position_in_a_frame_does_not_define_axes),
