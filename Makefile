@@ -215,6 +215,12 @@ $(simbody_test): build/obj/tests/simbody/test_simbody.o build/obj/tests/simbody/
 	$(call quiet,link,$@)g++ -pthread -g $(link_release) -o $@ $(filter %.o %.a,$^) -Wl,--as-needed \
 	    -lSimTKsimbody -lSimTKmath -lSimTKcommon -lcmocka $(LIBS)
 
+# bench_trees compares with Simbody if libsimbody-dev is installed.
+ifneq ($(wildcard /usr/include/simbody/Simbody.h),)
+build/tests/bench/bench_trees: build/obj/tests/simbody/simbody_chain.o
+build/tests/bench/bench_trees: LINK_TAIL += -lSimTKsimbody -lSimTKmath -lSimTKcommon
+endif
+
 # ---- tests ----
 
 fuzz_count ?= 20000
