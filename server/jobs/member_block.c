@@ -179,7 +179,8 @@ bool member_block_open(member_block *b, const daemon_services *services, budget 
     if (good) {
         size_t row = hamel_model_header(b->run.model)->column_count * sizeof(double);
         double bytes = (double)row * (double)hamel_model_row_count(b->run.model);
-        b->fitting = bytes > MEMBER_BYTES_MAX ? 0 : (size_t)fmin(BLOCK_MEMBERS_MAX, 0.5 * BLOCK_BYTES_MAX / (bytes + 1));
+        b->fitting =
+            bytes > MEMBER_BYTES_MAX ? 0 : (size_t)fmin(BLOCK_MEMBERS_MAX, 0.5 * BLOCK_BYTES_MAX / (bytes + 1));
     }
     if (good && b->fitting > 0) return true;
     member_block_close(b);
