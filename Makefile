@@ -293,7 +293,7 @@ coverage: build/.setup-test $(call in_folders,$(coverage_tests),unit reference h
 	@tests/tools/coverage.sh build/coverage/obj
 
 bench: all $(release_bench)
-	@for program in $(release_bench); do echo; echo "== $$program"; $$program || exit 1; done
+	@for program in $(release_bench) tests/bench/bench_daemon.sh; do echo; echo "== $$program"; $$program || exit 1; done
 
 # ---- style ----
 
