@@ -37,7 +37,7 @@ DENSE_INLINE void DENSE_NAME(cholesky_subtract)(size_t n, size_t j, DENSE_REAL *
 
 /* Completes column j of L. */
 DENSE_INLINE void DENSE_NAME(cholesky_divide)(size_t n, size_t j, DENSE_REAL *a) {
-    DENSE_REAL *column = a + j + n * j, root;
+    DENSE_REAL *column = a + j + n * j, root = {0};
     DENSE_ROOT(column[0], root);
     column[0] = root;
     for (size_t i = 1; i < n - j; i++) column[i] /= root;

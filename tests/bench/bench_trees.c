@@ -73,7 +73,8 @@ static costs measure(const baseline *b, double rtol, const char *assignment, boo
     costs c = {.derive = INFINITY, .run = INFINITY};
     hamel_model *model = NULL;
     table rows = table_create(b);
-    for (int round = 0; round < rounds; round++) {
+    int round = 0;
+    do {
         hamel_model_free(model);
         double begin = processor_time();
         model = prepare(b, rtol, assignment);
@@ -82,7 +83,7 @@ static costs measure(const baseline *b, double rtol, const char *assignment, boo
         begin = processor_time();
         run_hamel(b, model, &rows);
         c.run = fmin(c.run, processor_time() - begin);
-    }
+    } while (++round < rounds);
     c.evaluate = evaluation_time(model);
     c.bytes = (double)hamel_model_bytes(model);
     c.steps = rows.steps;
