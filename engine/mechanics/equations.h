@@ -43,19 +43,19 @@ typedef struct hamel_equations {
     size_t n, m;
     bool held; /* whether directions of friction are kept constant between events: true for runs, false for display */
 
-    /* If true, M may be left as Bᵀ D B if terms of the energies share sums (extended_system.h); the pattern M is then
-     * empty. */
+    /* Allows the factored form M = Bᵀ D B (extended_system.h), which is used if terms of the energies share sums. The
+     * pattern M is then empty. */
     bool may_factor_mass;
-    congruence *mass;        /* NULL: M contains the entries */
-    graph_node *mass_values; /* values of the factors, then entries of D */
+    congruence *mass;        /* structure of Bᵀ D B; NULL if the pattern M contains the entries */
+    graph_node *mass_values; /* coefficients in B, then entries of D */
 
-    graph_node *zeros;    /* n times the constant node 0, for substitutions (equations_zeros) */
+    graph_node *zeros;    /* n constant nodes 0, for substitutions (equations_zeros) */
     graph_node *momentum; /* p_i = ∂L/∂q'_i */
     matrix_pattern M;     /* lower triangle: row ≥ column */
     graph_node *Q;        /* n */
-    matrix_pattern W;     /* row i, column c: ∂Q_i/∂λ_c if forces contain multipliers */
+    matrix_pattern W;     /* row i, column c: ∂Q_i/∂λ_c; empty unless forces contain multipliers */
 
-    matrix_pattern A;     /* row c, column i: direction of the reaction of c */
+    matrix_pattern A;     /* row c, column i: reaction of constraint c on q_i per unit of λ_c */
     matrix_pattern F;     /* row i, column k: force of friction k on q_i per unit of |λ| of its constraint */
     graph_node *b;        /* m */
     graph_node *position; /* m: Φ_c of a holonomic constraint, GRAPH_NONE otherwise */
@@ -64,7 +64,7 @@ typedef struct hamel_equations {
     /* The user's quasi-velocities, for formulations in quasi-velocities: u_r = Σ C_ri q'_i + d_r */
     matrix_pattern C;       /* row r: ∂u_r/∂q' */
     graph_node *quasi;      /* u_r */
-    graph_node *quasi_bias; /* du_r/dt without accelerations */
+    graph_node *quasi_bias; /* du_r/dt at q'' = 0 */
 
     transitivity_nodes *transitivity; /* NULL if the formulation does not need it */
 
@@ -97,7 +97,8 @@ hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 /* Returns Σ F_ik |λ_c| q'_i, the power of friction, which is never positive. */
 graph_node friction_power(const hamel_equations *e);
 
-/* Returns `node` with the directions of the slips in place of the held directions of friction. */
+/* Returns `node` with each branch symbol replaced by the argument of its operator. The held directions of friction
+ * become the slips themselves. */
 graph_node friction_let_go(const hamel_equations *e, graph_node node);
 
 /* lagrange.c: adds d/dt ∂L/∂q' − ∂L/∂q of one term of L to M, Q, momentum and the residuals. */

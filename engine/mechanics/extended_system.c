@@ -5,11 +5,11 @@
  * would give one full row. For other systems, bounds from 3 to 8 change the number of products by less than 10 %.
  *
  * The next coordinate is the one with the smallest cone. The cone of an unknown is the set of remaining sums that
- * contain it, directly or indirectly. Candidates enter a window in the order of their level, the length of the longest
- * chain of sums that contain each other. A candidate whose cone is much larger than the smallest leaves the window for
- * some steps. For N bodies in space, fill-in grows with N if the order is that of minimum degree or of the initial
- * cones. A constraint is a pivot once its own row contains no remaining coordinate. N loops in series then need N times
- * the products of one loop, without fill-in. */
+ * contain it, directly or indirectly. Candidates enter a window in the order of their level. The level of an unknown is
+ * the length of the longest chain of sums, each containing the previous one, that starts from the unknown. A candidate
+ * whose cone is much larger than the smallest leaves the window for some steps. For N bodies in space, fill-in would
+ * grow with N in the order of minimum degree or of the initial cones. A constraint is a pivot once its own row contains
+ * no remaining coordinate. N loops in series then need N times the products of one loop, without fill-in. */
 #include "engine/mechanics/extended_system.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ enum { BEYOND_QUADRATIC = 3 };
 typedef struct part {
     uint8_t degree; /* degree in the velocities, or BEYOND_QUADRATIC if above 2 or not polynomial */
     bool needed;    /* whether the node is affine and part of a product or a rate */
-    uint32_t uses;  /* sums that contain the node or a multiple of it; at least 2 for an operand of a product or rate */
+    uint32_t uses; /* number of sums with the node or a multiple of it; at least 2 for operands of products and rates */
     graph_node coefficient;  /* coefficient of a quadratic node in T, or GRAPH_NONE */
     elimination_factor link; /* value of a needed node: link.node · unknown + terms without velocities */
 } part;
@@ -41,7 +41,7 @@ typedef struct definition {
     bool dissolved;
     uint32_t level;           /* length of the longest chain of definitions that contain this one, or 0 */
     size_t users, user_count; /* range in the builder's `users`: remaining definitions that contain this one */
-    uint32_t stamp;           /* number of the search that visited this definition last */
+    uint32_t stamp;           /* `stamp` of the last search that visited this definition */
     uint32_t waits;           /* number of times that the coordinate has left the window */
 } definition;
 
@@ -247,7 +247,7 @@ static void join_operand(builder *b, definition *d, elimination_factor f, uint32
         add_operand(b->g, d, (elimination_factor){of->factors[k].with, graph_mul(b->g, f.node, of->factors[k].node)});
 }
 
-/* Defines an unknown for a sum of two operands, or for a choice between two operands. */
+/* Defines an unknown for a sum of two operands, or for an `if` that selects one of two operands. */
 static bool define(builder *b, uint32_t at, const graph_cell *cell) {
     graph *g = b->g;
     graph_node zero = graph_number(g, 0);
@@ -325,7 +325,7 @@ static bool enter_coefficients(builder *b) {
     return !x->failed;
 }
 
-/* Lists the definitions that contain each unknown; sets levels. A definition follows the unknowns that it contains. */
+/* Lists the definitions that contain each unknown; sets levels. Each definition is stored after its operands. */
 static bool list_users(builder *b) {
     size_t total = 0;
     for (size_t u = 0; u < b->count; u++)

@@ -1,10 +1,10 @@
 /* extended_system.h — accelerations in linear time for trees, from the structure of the energies.
  *
- * T of a tree is a sum of squares of velocities. The velocity of a link contains that of the preceding link. M is
- * obtained by multiplying out these sums and has N² entries for a chain of N links. Here each shared sum stays an
- * unknown:
+ * T of a tree is a sum of squares of velocities. The velocity of a link contains the velocity of the preceding link.
+ * Multiplying out these sums gives M, which has N² entries for a chain of N links. Here each shared sum remains a
+ * separate unknown:
  *
- *     T  = ½ Σ D_kl w_k w_l + lower,     w_k affine in the velocities, D free of them
+ *     T  = ½ Σ D_kl w_k w_l + (terms of lower degree),     w_k affine in the velocities, D free of velocities
  *     w  = Σ α_wc w_c + (free of velocities),     c: velocities and other sums
  *     f_c = dΦ_c/dt, or a constraint on velocities, is one more such sum
  *
@@ -27,7 +27,7 @@
 
 /* The expressions that define the system; all borrowed. */
 typedef struct extended_parts {
-    const graph_node *terms; /* terms of T or L, at most quadratic in the velocities; lower terms are ignored */
+    const graph_node *terms; /* terms of T or L, at most quadratic in the velocities; only quadratic terms are used */
     size_t term_count;
     const graph_node *rates; /* rates of constraints, affine in the velocities */
     size_t coordinate_count, constraint_count;
@@ -40,7 +40,7 @@ typedef struct extended_parts {
 void extended_system_eliminate(elimination *x, const extended_parts *parts, uint32_t *first_constraint);
 
 /* Writes M = Bᵀ D B of the energies: the structure to *form, and its values, factors first, to *values. All arrays are
- * allocated in `memory`. Returns false if T is not quadratic, if memory ran out (memory->failed), or if the graph
- * failed. */
+ * allocated in `memory`. Returns false if T is not quadratic, if an allocation in `memory` fails (memory->failed), or
+ * if a node cannot be created (graph_status). */
 bool extended_system_mass(graph *g, const extended_parts *parts, arena *memory, congruence *form,
                           graph_node **values) HAMEL_CHECKED;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { DENSE_MOST = 500 }; /* number of coordinates; chosen: a dense matrix then takes 2 MB */
+enum { DENSE_MOST = 500 }; /* number of coordinates; chosen: a dense matrix of doubles then takes at most 2 MB */
 
 /* The explicit equation of motion of constrained systems:
  *
@@ -64,8 +64,8 @@ const formulation *formulation_at(size_t index) {
 }
 
 const formulation *formulation_named(const char *name) {
-    /* Multipliers allow redundant constraints and are cheap to compute. Measured with the 162 shipped examples that
-     * both formulations support: in the median, runs with Maggi's and Kane's equations take 1.4 times as long. Runs
+    /* Multipliers allow redundant constraints and are cheap to compute. Measured with the 162 shipped examples that all
+     * compared formulations support: in the median, runs with Maggi's and Kane's equations take 1.4 times as long. Runs
      * with the Boltzmann-Hamel equations take 1.6 times as long. Only one example, with redundant constraints, is
      * faster by more than a tenth in quasi-velocities. */
     if (!name || strcmp(name, "auto") == 0) return &formulation_lagrange;

@@ -1,4 +1,4 @@
-/* formulation.h — formulations: ways to derive equations of motion, each with a row in formulation.c.
+/* formulation.h — formulations: the ways to derive equations of motion, listed in a table in formulation.c.
  *
  * A formulation derives equations from the checked system and selects their solver. All formulations give the same
  * motion. */
@@ -22,7 +22,8 @@ typedef enum variables_kind {
     VARIABLES_NONCYCLIC /* q' of the coordinates that are not cyclic; the momenta of cyclic coordinates are constant */
 } variables_kind;
 
-/* Properties of systems that not every formulation supports, each with the reason that error messages give. */
+/* Properties of systems that some formulations do not support. Each property has the reason that error messages
+ * give. */
 #define FORMULATION_NEED_LIST(X)                                                                 \
     X(LAGRANGIAN, "it is given by a lagrangian, which does not separate masses from potentials") \
     X(ACCELERATION_ENERGY, "it is given by an acceleration energy, not by a kinetic energy")     \

@@ -1,12 +1,13 @@
-/* friction.c — Coulomb friction as a force for each unit of the magnitude of a multiplier.
+/* friction.c — Coulomb friction: its force per unit of |λ|, the magnitude of a multiplier.
  *
  *     M q'' = Q + Aᵀλ + F |λ|,     F_ik = −μ |g| s_t·∂s/∂q'_i / √(|s_t|² + ε²)          Udwadia 2000, eq. 36-39
  *
- * λ is the true multiplier, not that of ideal constraints. The two multipliers agree only if A M⁻¹F = 0, as for a
- * particle on a curve (Papastavridis A66, Baruh example 4.12 and exercise 4.41). s_t is the part of the slip s along
- * the surface. If f contains only the coordinates of the point, s_t = s, and s·g is not computed. If ε is not
- * specified, a point that comes to rest sticks (dynamics/stick_slip.h), and the direction of the slip is held between
- * events. */
+ * λ is the multiplier in the motion with friction, not the multiplier that the constraints would have without friction.
+ * The two multipliers agree only if A M⁻¹F = 0, as for a particle on a curve (Papastavridis A66, Baruh example 4.12 and
+ * exercise 4.41). s is the velocity of the point relative to the surface (the slip), and λ g is the normal force. s_t
+ * is the part of s along the surface. If the equation of the constraint contains only the coordinates of the point, s·g
+ * = 0 and is not computed. If ε is not specified, a point that comes to rest sticks (dynamics/stick_slip.h). The
+ * direction of sliding is then a branch, which a run keeps constant between events. */
 #include "engine/mechanics/equations.h"
 #include "engine/system/elements.h"
 
@@ -68,10 +69,10 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
  *
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *
- * If |w| is much larger than |D|, u is w/|w|. At the start of a slip, w = 0 and u is D/|D|. At the end of a slip, w
- * passes through 0 along D and u stays D/|D|. A step can therefore pass the instant of rest, as in the plane, where the
- * sign of the slip is held. r·D > 0 always. If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0 and is
- * negligible against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
+ * If |w| is much larger than |D|, u is w/|w|. When sliding begins, w = 0 and u is D/|D|. When sliding ends, w passes
+ * through 0 along D, and u remains D/|D|. A step can therefore pass the instant of rest. In the plane, the constant
+ * sign of the slip has the same effect. r·D > 0 always. If D = 0 (the point sticks), u = 0. DBL_MIN prevents |r| = 0
+ * and is negligible against |r|² ≥ 1e-240 (dynamics/stick_slip.c). */
 static void hold_direction(hamel_equations *e, const system_friction *f, graph_node u[3]) {
     graph *g = e->system->graph;
     graph_node D[3], r[3];
@@ -83,8 +84,8 @@ static void hold_direction(hamel_equations *e, const system_friction *f, graph_n
     for (size_t j = 0; j < f->along_count; j++) u[j] = graph_div(g, r[j], size);
 }
 
-/* Adds friction that can stick. If the slip has one component, its sign is held between events and is 0 while the point
- * sticks. */
+/* Adds the friction of a point that can stick. If the slip has one component, its sign is a branch, which is constant
+ * between events and 0 while the point sticks. */
 static bool add_sticking(hamel_equations *e, int32_t column, const system_friction *f) {
     graph *g = e->system->graph;
     graph_node u[3];

@@ -5,7 +5,7 @@ typedef struct collector {
     hamel_equations *equations;
     arena *memory;
     graph_node *on;   /* n: forces of the current origin, or GRAPH_NONE */
-    int32_t *touched; /* coordinates with a force of the current origin, in the order of their first terms */
+    int32_t *touched; /* coordinates on which the current origin acts, in the order in which their forces were found */
     size_t touched_count;
     generalized_force *all;
     size_t count, capacity;

@@ -2,7 +2,7 @@
  *
  *     d/dt ∂L/∂q'_i − ∂L/∂q_i = Q_i + Σ λ_c A_ci                          Greenwood 2.36; Papastavridis 3.5.15 (Routh–Voss)
  *
- * solved for accelerations:
+ * Solved for the accelerations, the equations are
  *     M_ij = ∂²L/∂q'_i∂q'_j
  *     M q'' = Q + ∂L/∂q − (∂²L/∂q'∂q) q' − ∂²L/∂q'∂t + Aᵀλ
  *

@@ -189,16 +189,16 @@ bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *cou
     return true;
 }
 
-/* Returns a point in segment i. For the segments before the first and after the last point of the table, that point
- * lies just outside. */
+/* Returns a point in segment i. For the segments before the first and after the last point of the table, the returned
+ * point lies just outside the table. */
 static double point_of(const graph_table *t, ptrdiff_t i) {
     if (i < 0) return nextafter(t->x[0], -INFINITY);
     if ((size_t)i + 1 >= t->count) return nextafter(t->x[t->count - 1], INFINITY);
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* If no run holds the direction, the direction is the slip itself times this factor. Chosen far below 1, so that the
- * direction is negligible next to the slip (friction.c). */
+/* Unless a run sets the direction of a slip, the direction is the slip times this factor. Chosen far below 1, so that
+ * the direction is negligible compared with the slip (friction.c). */
 static const double DIRECTION_SCALE = 1e-8;
 
 double nonsmooth_branch(const system_nonsmooth *w, double z) {

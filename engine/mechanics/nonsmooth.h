@@ -11,17 +11,16 @@
  *
  * The right-hand side is therefore smooth in a step, even if the step passes over a kink. The run then finds the time
  * of the kink as a root, changes the branch and restarts the integration. (Without branches, a step over a kink would
- * fail its error test until it is tiny.) */
+ * fail its error test until the step is tiny.) */
 #pragma once
 
 #include "engine/system/system.h"
 
 /* Replaces nonsmooth operators that depend on time, coordinates or velocities in lists of nodes. Each replacement is an
  * expression with a branch symbol, and the operator is appended to the system's list. Operators of multipliers or
- * reactions are not replaced, because the equations that contain them are solved for these unknowns. In the first
- * `watched` lists, operators of multipliers or reactions get a root function, but no branch symbol. Operators of
- * parameters alone are not replaced either. The cost is linear in the size of the graph. Returns false if out of
- * memory. */
+ * reactions are not replaced, because multipliers and reactions are themselves unknowns of the equations of motion. In
+ * the first `watched` lists, such operators get a root function, but no branch symbol. Operators of parameters alone
+ * are not replaced either. The cost is linear in the size of the graph. Returns false if out of memory. */
 bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched);
 
 /* Returns true if the branch is a component of the direction of a slip, which stick_slip.c decides. */

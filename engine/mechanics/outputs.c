@@ -11,7 +11,7 @@ static graph_node entry_of(const hamel_equations *e, int32_t c, int32_t i) {
     return graph_number(e->system->graph, 0);
 }
 
-/* Returns A_c · x, where x are the symbols of a kind. */
+/* Returns A_c · x, where x has one node for each coordinate, such as the velocities. */
 static graph_node row_times(const hamel_equations *e, int32_t c, const graph_node *x) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);

@@ -42,8 +42,8 @@ static bool shift_reactions(hamel_equations *e, const hamel_equations *rotors) {
     return true;
 }
 
-/* Replaces M and Q by the contributions of the masses without differentiating their kinetic energy. The terms of
- * potentials and impressed forces do not change. */
+/* Replaces the contributions of masses to M and Q by contributions that are derived without differentiating the kinetic
+ * energy. The terms of potentials and impressed forces do not change. */
 static hamel_status replace_inertia(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                     bool (*add_rotors)(hamel_equations *e)) {
     assert(e->M.count > 0 || e->system->kinetic_count == 0);

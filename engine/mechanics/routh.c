@@ -6,7 +6,8 @@
  * In R, the term with β acts like a potential: in a central field, R = ½ m r'² − β²/(2 m r²) − V. R is stationary in
  * q'_c, so ∂R/∂q'_i = ∂L/∂q'_i and ∂R/∂q_i = ∂L/∂q_i. The equations are therefore Lagrange's, with the q'_c that belong
  * to β. The cyclic rows are d/dt p_c = 0. Lagrange's equations are solved unchanged. The state consists of q and the
- * velocities that are not cyclic (engine/dynamics/noncyclic.c). Momenta of cyclic coordinates are exactly constant.
+ * velocities of the coordinates that are not cyclic (engine/dynamics/noncyclic.c). The momenta of cyclic coordinates
+ * are exactly constant.
  *
  * A coordinate must be cyclic everywhere, not only at the initial state, where a force may vanish. Each condition is
  * therefore shown to be 0 identically (engine/algebra/identity.h). */

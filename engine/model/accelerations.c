@@ -8,10 +8,10 @@
  * products and divisions. Constant pivots need no division during a run. If M has many entries for each coordinate, the
  * extended system is factored instead (mechanics/extended_system.h).
  *
- * The program also returns two numbers that decide whether the solution is accurate (model.h).
+ * The program also returns two measures that decide whether the solution is accurate (model.h).
  *
- * Time of a right-hand side in machine code in nanoseconds, minimum of 300 rounds. "With matrices" means kkt_ldl.c or a
- * column Cholesky factorization.
+ * The table shows the time of a right-hand side in machine code, in nanoseconds (minimum of 300 rounds). "With
+ * matrices" means kkt_ldl.c or a column Cholesky factorization.
  *
  *                         | pendulum | in x, y | double | disk | sleigh | top | chain of 16, 1024 in x, y | of 8, 16 in angles
  *     with matrices       |    44    |    65   |   82   |  159 |   104  |  72 |    803    55257           |   567   2291
@@ -20,9 +20,9 @@
 #include "engine/mechanics/extended_system.h"
 #include "engine/model/model.h"
 
-/* Upper bound on the products of the factorization: a constant plus a number for each unknown. For a full matrix of 24
- * rows, which exceeds this bound, numerical column factorization is as fast. DIVISION: cost of a division in
- * products. */
+/* The closed form is used if its factorization needs at most PRODUCTS_MOST products plus PRODUCTS_OF_UNKNOWN for each
+ * unknown. For a full matrix of 24 rows, which exceeds this bound, numerical column factorization is as fast. A
+ * division counts as DIVISION products. */
 enum { PRODUCTS_MOST = 1000, PRODUCTS_OF_UNKNOWN = 8, DIVISION = 4 };
 
 /* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. The system is used if
@@ -146,7 +146,8 @@ static void solve_by_matrices(elimination *x, const hamel_model *model, const gr
 
 /* --- the program ------------------------------------------------------------------------------------------------------ */
 
-/* Returns true if a closed-form solution can be used: the solution is valid for one set of active constraints only. */
+/* Returns true if all constraints are active. The closed-form solution is valid for this set of active constraints
+ * only. */
 static bool all_active(const hamel_model *model) {
     for (size_t c = 0; c < model->m; c++)
         if (!model->active[c]) return false;
@@ -159,7 +160,7 @@ static bool serves(const hamel_model *model) {
            model->dynamics.W.count == 0 && model->friction.count == 0 && !model->dynamics.nonideal && all_active(model);
 }
 
-/* Compiles the solution; `first_constraint` is the number of the unknown of the first constraint. */
+/* Compiles the solution; `first_constraint` is the index of the unknown that belongs to the first constraint. */
 static hamel_status compile_solution(elimination *x, hamel_model *model, uint32_t first_constraint) {
     graph *g = x->g;
     const size_t n = model->n, m = model->m, count = n + m + ACCELERATIONS_BESIDE;
@@ -184,7 +185,7 @@ static bool solve_extended(elimination *x, const hamel_model *model, const hamel
     return !x->failed;
 }
 
-/* Returns the number of products up to which the extended system is used, or 0 if the system is not tried. */
+/* Returns the number of products up to which the extended system is used, or 0 if the extended system is not tried. */
 static size_t extended_products(const hamel_model *model) {
     size_t entries = model->dynamics.M.count, n = model->n;
     const congruence *mass = model->dynamics.mass;

@@ -19,10 +19,10 @@ model_input inputs_find(const hamel_system *s, const char *name);
  * memory. For other names, returns NULL and sets *kind to INPUT_NONE. */
 const char *inputs_base_name(hamel_system *s, const char *name, input_kind *kind);
 
-/* Sets rates[j] to the node dp_j/dp_input for all parameters j. Returns false if the graph has failed
+/* Sets rates[j] to the node dp_j/dp_input for all parameters j. Returns false if a node cannot be created
  * (graph_status). */
 bool inputs_parameter_rates(hamel_system *s, int32_t input, graph_node *rates);
 
 /* Returns the derivative of `node` with respect to p_input, given the rates dp_j/dp_input of all parameters. If `node`
- * is GRAPH_NONE, returns the number 0. */
+ * is GRAPH_NONE, returns the constant node 0. */
 graph_node inputs_along(hamel_system *s, graph_node node, const graph_node *rates);

@@ -2,8 +2,8 @@
  *
  * A model contains the programs, patterns, initial values, settings and names that a run needs. Its graph is closed:
  * nodes cannot be added. A run uses the nodes to print expressions that are not finite and to bound the rounding of
- * residuals. From these nodes, a sweep compiles the values that depend on its parameters. The tables for creating nodes
- * take five times as much memory and are freed. */
+ * residuals. A sweep compiles the values that depend on its parameters from the nodes. The tables that are needed only
+ * to create nodes take five times as much memory as the nodes and are freed. */
 #pragma once
 
 #include "engine/compile/native.h"
@@ -66,7 +66,7 @@ typedef struct model_sensitivities {
     double *u0;          /* count × quasi.count: derivatives of the initial values of quasi-velocities */
     size_t output_count; /* number of differentiated outputs: all outputs except those of the scene */
     size_t column_count; /* columns for each input: n for q, n for q', then outputs */
-    /* true if derivatives of multipliers are needed; they do not exist if constraints are redundant */
+    /* true if derivatives of multipliers are needed, which do not exist if constraints are redundant */
     bool unique_only;
     bool needs_ideal; /* true if ideal reactions must be separated from all other reactions */
 } model_sensitivities;
@@ -83,11 +83,12 @@ typedef struct model_event {
     hamel_direction direction;
     bool terminate;
     bool has_rate; /* true if the rate of the root function is known: the function depends on (t, q, q') only */
-    bool has_bend; /* true if the second rate is known: the rate contains no accelerations */
+    bool has_bend; /* true if the second rate is known: the rate depends on (t, q, q') only */
     bool contact;  /* whether impulses or assignments of the event change the rate of its root function */
     size_t set_count;
     const int32_t *targets; /* set_count targets: i for q_i, n + i for q'_i */
-    /* offsets in the outputs of `jumps`; at_set: set_count values; at_restitution: impulse_count restitutions */
+    /* offsets in the outputs of `jumps`: set_count assigned values at at_set, impulse_count restitutions at
+     * at_restitution */
     size_t at_set, at_restitution;
     size_t impulse_count;
     const int32_t *impulses; /* constraints that act impulsively */
@@ -104,7 +105,8 @@ static inline bool model_event_acts(const model_event *e) {
 /* The slip velocity of a contact along a surface: one speed in the plane, several components in space. The contact
  * sticks while the slip is 0. */
 typedef struct model_slip {
-    /* row: first constraint that holds the slip at 0; parts: number of these constraints; only independent rows act */
+    /* row: first of the constraints that keep the slip at 0; parts: number of these constraints, redundant ones
+     * included */
     size_t row, parts;
     size_t nonsmooth[3]; /* nonsmooth operators whose branches represent the slip direction */
     size_t first, last;  /* range of the frictions of the contact in slip_frictions */
@@ -128,11 +130,12 @@ typedef struct model_dynamics {
     /* In formulations in quasi-velocities, the program also computes C and the part of du/dt without accelerations. */
     sparse_block C; /* quasi-velocities × n */
     size_t at_quasi_bias;
-    bool linear_velocities; /* whether the rows of A of velocity constraints do not depend on velocities */
-    /* The equations solved in closed form (accelerations.c): q''[n] and λ[m] of (t, q, q', stabilization), followed by
-     * ACCELERATIONS_BESIDE numbers. The first number is the smallest excess of a pivot of M over its required size
-     * (engine/base/tolerances.h). The second is the smallest squared sine of the angle between a row of A and the span
-     * of the preceding rows (metric: M⁻¹). NULL if numerical factorization is as fast. */
+    bool linear_velocities; /* true if no row of A that belongs to a velocity constraint depends on velocities */
+    /* Program of (t, q, q', stabilization) that solves the equations in closed form (accelerations.c). Its outputs are
+     * q''[n], λ[m] and ACCELERATIONS_BESIDE measures of accuracy. The first measure is the smallest excess of a pivot
+     * of M over its required size (engine/base/tolerances.h). The second measure is the smallest squared sine of the
+     * angle between a row of A and the span of the preceding rows, in the metric of M⁻¹. The program is NULL if
+     * numerical factorization is as fast. */
     struct program *accelerations;
     struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
     struct program
@@ -155,8 +158,8 @@ typedef struct model_friction {
     size_t bounds_count;
 } model_friction;
 
-/* Quasi-velocities with initial values, which determine initial velocities. They are u = U q' + U_0. For each
- * quasi-velocity, the program computes its row of U and its U_0 from (t, q). */
+/* Quasi-velocities with initial values. The initial velocities follow from u = U q' + U_0. For each quasi-velocity, the
+ * program computes its row of U and its U_0 from (t, q). */
 typedef struct model_quasi {
     struct program *program; /* NULL if no quasi-velocity has an initial value */
     size_t count;
@@ -198,7 +201,7 @@ typedef struct model_observation {
 /* `roots` and `jumps` have the inputs of the observation program. The inputs of `nonsmooth` are (t, q, q'). Empty
  * programs are NULL.
  *   roots       root functions of the events, then arguments of the nonsmooth operators
- *   jumps       rates of the root functions (0 if unknown), then values and restitutions of events
+ *   jumps       rates of the root functions (0 if unknown), then assigned values and restitutions of events
  *   nonsmooth   arguments of the nonsmooth operators whose branches are held, before branch symbols are substituted;
  *               0 for all other operators */
 typedef struct model_events {
@@ -281,8 +284,8 @@ bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const
 /* events.c: compiles the system's events into the model. The events must be bound. */
 hamel_status events_compile(hamel_model *model);
 /* slips.c: for frictions that can stick, the first function lists the sign of the slip or, in space, the components of
- * the slip. It returns NULL if out of memory. The second function compiles the slips from this list after branch
- * symbols have replaced its nodes. */
+ * the slip. It returns NULL if out of memory. The second function compiles the slips from this list, in which branch
+ * symbols must have replaced the signs. */
 graph_node *model_slip_directions(hamel_model *model);
 hamel_status model_compile_slips(hamel_model *model, const graph_node *directions) HAMEL_CHECKED;
 /* accelerations.c: solves the equations of the dynamics program as expressions, if the result is small enough. */

@@ -1,4 +1,4 @@
-/* slips.c — groups the frictions that can stick: frictions with the same slip stick together. */
+/* slips.c — groups the frictions of contacts that can stick. Frictions with the same slip velocity form one group. */
 #include "engine/model/model.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ graph_node *model_slip_directions(hamel_model *model) {
     return directions;
 }
 
-/* Connects the slip with the nonsmooth operators whose branches hold its direction. */
+/* Connects the slip with the nonsmooth operators whose branches represent its direction. */
 static void join_directions(hamel_model *model, model_slip *slip, const graph_node *directions) {
     hamel_system *s = model->system;
     const system_friction *f = &s->frictions[model->friction.slip_frictions[slip->first]];

@@ -129,7 +129,7 @@ static void residual_along(sensitivities *w, const directions *d, const double *
 
 /* --- accelerations ------------------------------------------------------------------------------------------------ */
 
-/* Computes w->a and w->lambda at a state and leaves its matrix factored. */
+/* Computes w->a and w->lambda at a state. The factors of the state's matrix remain available. */
 static HAMEL_CHECKED hamel_status solve_state(sensitivities *w, double t, const double *q, const double *v,
                                               double alpha, double beta, hamel_error *error) {
     dynamics *k = w->dynamics;
@@ -146,7 +146,7 @@ static void right_side(sensitivities *w, size_t k, double alpha, double beta) {
                  *position = w->dynamics_tangents + model->dynamics.at_position * LANES;
     for (size_t i = 0; i < w->n; i++) w->g[i] = -w->residual[i * LANES + k];
     for (size_t c = 0; c < w->m; c++) {
-        /* the stabilization of dynamics.c */
+        /* the same stabilization as in dynamics.c */
         double damping = model->order[c] == CONSTRAINT_HOLONOMIC ? 2 * alpha : alpha;
         w->r[c] = -w->residual[(w->n + c) * LANES + k];
         if (alpha != 0 || beta != 0)
@@ -182,9 +182,9 @@ static void add_friction_tangent(const sensitivities *w, size_t k, const double 
     }
 }
 
-/* Sets w->ideal_seeds to the derivatives of the reaction for ideal constraints. Sets w->nonideal_seeds to the
- * derivatives of the forces that are prescribed for this reaction. The residual includes friction, which is subtracted
- * here. */
+/* Sets w->ideal_seeds to the derivatives of the reaction that the ideal constraints alone would have. Sets
+ * w->nonideal_seeds to the derivatives of the forces that are prescribed for this reaction. The residual includes
+ * friction, which is subtracted here. */
 static hamel_status ideal_along(sensitivities *w, const directions *d, double alpha, double beta) {
     const hamel_model *model = w->model;
     dynamics *k = w->dynamics;

@@ -1,8 +1,8 @@
 /* sensitivities.h — derivatives of a motion with respect to parameters and initial values.
  *
- * A motion satisfies M q'' − Aᵀλ = Q, A q'' = b, written as R(t, q, q', q'', λ, p) = 0 for an input p. Let δ be d/dp at
- * fixed time t. Differentiation gives (Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363, eq. 3; for constraints
- * Haug, Int. J. Numer. Methods Eng. 24 (1987))
+ * A motion satisfies M q'' − Aᵀλ = Q, A q'' = b, written as R(t, q, q', q'', λ, p) = 0 for an input p. Let δ denote
+ * d/dp at fixed time t. Differentiation gives (Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363, eq. 3; for
+ * constraints Haug, Int. J. Numer. Methods Eng. 24 (1987))
  *
  *     [ M  −(Aᵀ+W) ] [ δq'' ]     ∂R      ∂R       ∂R
  *     [ A     0    ] [ δλ   ] = − ── δq − ─── δq' − ── ,     Φ_q δq = −Φ_p,     ψ_q' δq' = −ψ_q δq − ψ_p
@@ -19,8 +19,8 @@
 
 typedef struct sensitivities sensitivities;
 
-/* Creates the sensitivities for the inputs of k->model (at least one). Allocates from k->memory; `k` is borrowed and
- * later calls evaluate it. Returns NULL if out of memory. */
+/* Creates the sensitivities for the inputs of k->model (at least one). Allocates from k->memory; `k` is borrowed; later
+ * calls evaluate states with `k`. Returns NULL if out of memory. */
 sensitivities *sensitivities_create(dynamics *k);
 
 size_t sensitivities_count(const sensitivities *w);        /* number of inputs */
@@ -49,14 +49,14 @@ hamel_status sensitivities_see(sensitivities *w, double t, const double *q, cons
  * variations δ(q, q') = s + (q', q'') dτ/dp of the state at the event. Before the functions below, call
  * sensitivities_see at the same instant. */
 
-/* Begins an instant at which root functions cross zero, and computes the derivatives of the crossing times. `again`:
- * the previous event at the same instant causes the crossings. */
+/* Begins an instant at which root functions cross zero, and computes the derivatives of the crossing times. `again` is
+ * true if the previous event at the same instant causes the crossings. */
 hamel_status sensitivities_instant(sensitivities *w, bool again, const double *const *s,
                                    hamel_error *error) HAMEL_CHECKED;
 
-/* Begins the event of root i. `at_zero`: the root function was 0 and leaves 0. If the time of the event has no
- * derivative, returns HAMEL_SINGULAR with an error. The root function then only touches zero, or another event happens
- * at the same instant and the order matters. */
+/* Begins the event of root function i. `at_zero` is true if the function was 0 and leaves 0. If the time of the event
+ * has no derivative, returns HAMEL_SINGULAR with an error. In that case the function only touches zero, or another
+ * event happens at the same instant and the order of the two events matters. */
 hamel_status sensitivities_meet(sensitivities *w, size_t i, bool at_zero, double *const *s,
                                 hamel_error *error) HAMEL_CHECKED;
 
@@ -66,7 +66,7 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
 /* Applies the impulse of the current event to s. k->velocities must be factored at the velocities before the impulse,
  * which change by at->change. */
 typedef struct sensitivities_impulse {
-    /* restitutions: one per impulse of the event; change[n]; multipliers[m] */
+    /* restitutions: one for each impulse; change: n changes of velocities; multipliers: m integrated multipliers */
     const double *restitutions, *change, *multipliers;
 } sensitivities_impulse;
 hamel_status sensitivities_strike(sensitivities *w, const model_event *event, const sensitivities_impulse *at,

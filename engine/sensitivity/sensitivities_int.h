@@ -26,15 +26,15 @@ struct sensitivities {
     double *given, *given_rates; /* given[n]: original velocities; given_rates: their derivatives, n per input */
     double *mass, *mass_rates;   /* mass: M at the original state; mass_rates: its derivatives for each input */
     double *step;                /* n: step from the original values to the consistent values */
-    double *at_rest;             /* n: zeros */
+    double *at_rest;             /* n zeros */
     double *quasi_work, *quasi_tangents; /* for model->quasi.program: workspace, and tangents of outputs × lanes */
     struct sensitivities_jump *jump;     /* NULL: no events (sensitivities_jump.c) */
 };
 
-/* Up to SENSITIVITY_LANES directions (δq, δq') = s[i], δt = dt[i] (NULL: 0), for the inputs from `first` on, or for no
- * input. */
+/* Up to SENSITIVITY_LANES directions with (δq, δq') = s[i] and δt = dt[i]; δt = 0 if dt is NULL. The directions belong
+ * to the inputs from `first` on, or to no input. */
 typedef struct directions {
-    long first; /* a multiple of the lanes, or SENSITIVITY_NO_INPUTS */
+    long first; /* a multiple of SENSITIVITY_LANES, or SENSITIVITY_NO_INPUTS */
     size_t count;
     const double *const *s;
     const double *dt;

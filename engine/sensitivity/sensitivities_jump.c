@@ -17,8 +17,8 @@
  * At changes of branches and stick-slip states, h is the identity and only x' jumps.
  *
  * The state after two events at one instant has derivatives if one event causes the other or if they are independent.
- * Two events are independent if the derivatives of both times agree before the first event. Two events are also
- * independent if the first event does not change the derivative of the second time. */
+ * Two events are independent if their times have equal derivatives before the first event. Two events are also
+ * independent if the first event does not change the derivatives of the time of the second event. */
 #include "engine/base/finite.h"
 #include "engine/sensitivity/sensitivities_int.h"
 
@@ -160,9 +160,9 @@ static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *w
     return HAMEL_SINGULAR;
 }
 
-/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time of its zero has a derivative if the value remains
- * 0 for all values of the inputs. At the initial state, dτ/dp must therefore be 0. Later it must equal dτ/dp of the
- * previous event. */
+/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time at which the function leaves 0 has a derivative
+ * only if the function is 0 at that time for all values of the inputs. At the initial state, dτ/dp must therefore be 0.
+ * At a later time, dτ/dp must equal that of the previous event. */
 static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
     sensitivities_jump *j = w->jump;
     if (j->met) {

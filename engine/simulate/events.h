@@ -45,7 +45,7 @@ void events_bend(events *e, const motion_state *at);
  * `impulses`. Adds an error in these cases:
  *   - a value or a restitution is not finite
  *   - set values violate a constraint, or the state violates an activated constraint
- *   - the active constraints prevent an impulse
+  *   - the active constraints prevent the change of velocities that an impulse requires
  *   - impulses add energy although no restitution is above 1 */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 

@@ -10,9 +10,9 @@
 /* At most ROUNDS + ROUNDS_EACH · contacts rounds are followed. Inelastic chains converge by a digit every few rounds,
  * and Galperin's billiard (a mass ratio of 10,000 and a wall) needs 314. */
 static const size_t ROUNDS = 500, ROUNDS_EACH = 50;
-/* If final velocities differ by fewer tolerances than this, they are treated as equal, because a state may have such an
- * error (STATE_UNCERTAINTY). Impacts end when no contact closes faster than a thousandth of the uncertainty of its
- * rate. */
+/* Final velocities that differ by less than this number of tolerances are treated as equal, because the error of a
+ * state may be as large (STATE_UNCERTAINTY). Impacts end when no contact closes faster than a thousandth of the
+ * uncertainty of its rate. */
 static const double DIFFERENT = 10;
 
 typedef struct trial {
@@ -74,7 +74,8 @@ static bool velocities_differ(const hamel_model *model, const double *v, const d
     return false;
 }
 
-/* Compares the final velocities of both orders, each started with the active constraints `active`. */
+/* Compares the final velocities of the two orders of impacts. Both orders start with the active constraints
+ * `active`. */
 static hamel_status compare_orders(trial *x, double *scratch, const bool *active, bool *matters, hamel_error *error) {
     dynamics *k = x->e->dynamics;
     size_t n = k->model->n, m = k->model->m;

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Rate of stabilization times step size with Adams. Adams' higher orders are stable up to a few hundredths on the
- * negative real axis, so larger values shorten the steps. Measured on pendulums over 1,000 s: values from 0.005 to 0.05
- * keep the drift at the tolerance. */
+/* Rate of stabilization times step size with Adams. Adams' higher orders are stable on the negative real axis only if h
+ * |λ| is at most a few hundredths, so larger values shorten the steps. Measured on pendulums over 1,000 s: values from
+ * 0.005 to 0.05 keep the drift at the tolerance. */
 static const double STABILIZATION = 0.02;
 /* Safety factor on the tolerances of BDF near singular configurations, chosen far larger than the usual 0.003. Rounding
  * errors of the accelerations grow there. With tolerances below the rounding errors, steps would shrink without end. */
@@ -92,8 +92,8 @@ static bool start_method(integrator *w) {
     return w->stepper && integrator_limit_step(w, INFINITY);
 }
 
-/* Evaluates the state first, because the dynamics may have evaluated another state last. If the state is not finite,
- * the first step reports it. */
+/* Updates w->start_energy. Evaluates the state first, because the dynamics may have evaluated another state last. If
+ * the evaluation fails, the first step reports the error. */
 static void note_energy(integrator *w, const double *q, const double *v, double work) {
     const hamel_model *model = w->model;
     const double *M = w->dynamics->values + model->dynamics.M.at, *Q = w->dynamics->values + model->dynamics.at_Q;
@@ -150,12 +150,12 @@ static hamel_status explain_state(const integrator *w, hamel_status status, hame
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
     if (status == HAMEL_INTERNAL)
         return hamel_fail(error, status, "", 0, "the integration cannot continue from t = %.17g", w->t);
-    return hamel_fail(error, status, "", 0,
-                      "at t = %.9g the variables of formulation `%s` are not determined by the velocities%s", w->t,
-                      w->model->formulation->name, status == HAMEL_NOT_FINITE ? ": they are not finite" : "");
+    return hamel_fail(
+        error, status, "", 0, "at t = %.9g the variables of formulation `%s` are not determined by the velocities%s",
+        w->t, w->model->formulation->name, status == HAMEL_NOT_FINITE ? ": the computed values are not finite" : "");
 }
 
-/* Arrays have 2n + 1 numbers, because the state (q, w, W) has at most that length. */
+/* Arrays have 2n + 1 elements, because the state (q, w, W) has at most that length. */
 static bool allocate_integrator(integrator *w, arena *memory) {
     size_t n = w->n, length = 2 * n + 1;
     double *vectors = arena_alloc(memory, 4 * n + w->model->m + 4 * length, sizeof *vectors);
@@ -291,9 +291,9 @@ static bool approaches_singularity(integrator *w) {
     return w->shrunk_steps >= (w->near_singularity ? SHRUNK_STEPS_NEAR : SHRUNK_STEPS);
 }
 
-/* The rate of stabilization decreases with growing step size but never increases. If it increased, a rate that limits
- * the step size would shrink the steps without end. Stabilization starts when the method has reached its order and step
- * size. */
+/* The rate of stabilization decreases with growing step size but never increases. If the rate could also increase, a
+ * rate that limits the step size would cause shorter steps, and shorter steps a larger rate, without end. Stabilization
+ * starts when the method has reached its order and step size. */
 static void follow_step(integrator *w) {
     if (w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;
     double h = w->stepper->last;
@@ -380,8 +380,8 @@ static bool is_at_end(integrator *w) {
     return true;
 }
 
-/* If the margin, at twice its previous slope, could have reached zero within the step, the step also counts as nearly
- * singular. */
+/* If the rank margin could have reached zero within the step at twice its slope in the previous step, this step also
+ * counts as nearly singular. */
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
     if (w->dynamics->motion.basis)

@@ -150,8 +150,9 @@ static void add_rank(monitor *o, size_t rank) {
     o->settled_rank = rank;
 }
 
-/* The gradient of a nonlinear velocity constraint may pass through 0, like that of a cone at rest. The constraint does
- * not determine the motion there. The computed gradient then reverses within one step. */
+/* The gradient of a nonlinear velocity constraint may pass through 0, for example at the vertex of a cone of
+ * velocities. The constraint does not determine the motion there. The computed gradient then reverses within one
+ * step. */
 static void add_gradients(monitor *o, const trajectory *l, bool follows) {
     const sparse_block *pattern = &l->model->dynamics.A;
     const double *A = l->dynamics->values + pattern->at;

@@ -13,8 +13,8 @@
 enum { PARTS = 4, EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
  * extrapolation error of the force exceeds ERROR_MOST, and doubled if the error is below ERROR_LEAST. A step has at
- * most INTERVALS intervals. All values are chosen: they bound the cost of the samples, and the duration of changes of
- * the forces that the search detects. */
+ * most INTERVALS intervals. All values are chosen: they bound the cost of the samples, and the shortest change of a
+ * force that the search detects. */
 static const double FIRST_INTERVAL = 1e-6, ERROR_MOST = 0.2, ERROR_LEAST = 0.05, INTERVALS = 10;
 
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
@@ -152,8 +152,8 @@ static bool any_left(const roots *w, const double *values) {
     return false;
 }
 
-/* Narrows the bracket [a, b] to rounding. At `a` all functions are on their sides; at `b` some function has left its
- * side. */
+/* Narrows the bracket [a, b] to a few units in the last place. At `a` all functions are on their sides; at `b` some
+ * function has left its side. */
 static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double b, hamel_error *error) {
     int last = 0; /* the end that moved last */
     assert(a < b);
@@ -188,7 +188,7 @@ static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double
 /* --- the search ------------------------------------------------------------------------------------------------------ */
 
 /* Returns the time at which the parabola through samples at a < b < c has its minimum. Returns NAN if |f| is not least
- * at b, if there is no minimum, or if it is not near zero. */
+ * at b, if the parabola has no minimum, or if its minimum is not near zero. */
 static double dip_time(double a, double b, double c, double fa, double fb, double fc) {
     if (!(fabs(fb) <= fabs(fa) && fabs(fb) <= fabs(fc)) || roots_sign(fa) != roots_sign(fb) ||
         roots_sign(fb) != roots_sign(fc))
@@ -244,8 +244,8 @@ static bool has_missed(roots *w, const integrator *steps, double start) {
 }
 
 /* In the dip at t between `a` and `c`, a function leaves its side and returns. Finds the root at the beginning of the
- * dip or, if only the return triggers an event, the root at the end of the dip. `low` and `high` are the values at `b`
- * and `c`, as in the search. */
+ * dip or, if only the return triggers an event, the root at the end of the dip. On entry, w->low and w->high are the
+ * values at the last two samples of roots_search. */
 static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t, double c, roots_finding *finding,
                                 hamel_error *error) {
     size_t bytes = w->count * sizeof *w->low;

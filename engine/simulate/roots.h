@@ -2,12 +2,12 @@
  *
  * The functions are the root functions of events, and the distance of each nonsmooth operator from the edge of its
  * branch. Each function has a side: its sign, or at a zero the sign that it will have after leaving the zero. A step is
- * searched from its beginning for the first function that leaves its side. The time is bracketed to rounding on the
- * dense output.
+ * searched from its beginning for the first function that leaves its side. The time of the root is bracketed on the
+ * dense output until the bracket is a few units in the last place long.
  *
- * CVODE's root finding is not used for three reasons. After an event a function may start at its zero, with rounding on
- * either side, and its rate decides the direction. If a function has two roots within one step, both must be found. All
- * methods must use the same search, including the methods that are not part of CVODE.
+ * CVODE's root finding is not used for three reasons. After an event a function may start at its zero, where rounding
+ * can give it either sign. Its rate then decides its side. If a function has two roots within one step, both must be
+ * found. All methods must use the same search, including the methods that are not part of CVODE.
  *
  * Results depend on the integrator's steps only, not on output times. */
 #pragma once
@@ -21,12 +21,12 @@ typedef struct root {
     /* side: −1, 1, or 0 if the side is undetermined until f moves away from 0; start_side: side when the search
      * began */
     int side, start_side;
-    /* touching: whether f has been at its zero since the search began; start_touching: its value when the search
+    /* touching: whether f has been at its zero since the search began; start_touching: `touching` when the search
      * began */
     bool touching, start_touching;
     bool passed; /* whether f left its side at roots.t with an event or change of branch, or two roots were skipped */
     bool jumped; /* whether an event moved f across or away from its zero when the search began */
-    bool from_zero; /* whether f jumped, and did so by leaving its zero when the search began */
+    bool from_zero; /* whether f jumped by leaving its zero when the search began */
     /* The following fields are used for events only. */
     bool by_second_rate; /* whether the second rate decided how f left its zero, because the rate was 0 */
     bool turned;         /* whether the event has stopped or reversed the rate of f */

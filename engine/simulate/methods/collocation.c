@@ -35,7 +35,8 @@ static const double CONVERGED = 0.01, SLOWEST = 0.7;
  * 1. */
 static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85, SAME = 0.98;
 /* Least distance of a point from the singularity in units of x. The two middle points are 0.149 from the centre, so a
- * singularity between them can keep this distance. Rounding changes the rates by ε/s² at the distance s. */
+ * singularity halfway between the two points is far enough from both. Rounding changes the rates by ε/s² at the
+ * distance s. CLEAR_OF_STOP applies to the last point of a step that ends at the stop. */
 static const double CLEAR = 0.1, CLEAR_OF_STOP = 0.01;
 /* First step: part of the time in which the state changes by its size. Chosen far below 1, because later steps grow. */
 static const double FIRST = 0.01;
@@ -45,13 +46,14 @@ static const double PROBE = 1e-3;
 /* Weight of the second to last coefficient in the error estimate, because the last coefficient may vanish by symmetry.
  * Chosen below 1, because the second to last coefficient overestimates the error. */
 static const double EVEN = 0.1;
-/* Rank margins below this are treated as zero. Chosen above rounding, which leaves √ε = 1e-8. */
+/* Rank margins below this are treated as zero. Chosen above √ε = 1e-8, the rank margin that rounding leaves at a
+ * singularity. */
 static const double ZERO = 3e-6;
 /* Least rank margin s at the start of a step (README.md). Chosen: rounding then changes the rates by ε/s² = 6e-7. */
 static const double DEEP = 2e-5;
-/* If m1 + m2 < STRAIGHT · slope · gap, the margin has a zero between two points. m1 and m2 are the margins at these
- * points, `gap` is their distance, and `slope` is the steepest slope between any points. STRAIGHT = 1 is exact for a
- * straight line; 1.2 is chosen to allow for some curvature. */
+/* If m1 + m2 < STRAIGHT · slope · gap, the rank margin has a zero between two points. m1 and m2 are the rank margins at
+ * these points, `gap` is their distance, and `slope` is the steepest slope between any points. STRAIGHT = 1 is exact
+ * for a straight line; 1.2 is chosen to allow for some curvature. */
 static const double STRAIGHT = 1.2;
 /* Rounding of the last coefficients, relative to the state: ε/s² at the points nearest to the singularity. */
 static const double SERIES_ROUNDING = 1e-6;
@@ -235,7 +237,7 @@ static double error_of(collocation *w, double h) {
     return most;
 }
 
-/* Returns the steepest slope of the margin between two points, per unit of x. */
+/* Returns the steepest slope of the rank margin between two adjacent points, per unit of x. */
 static double slope_of(const collocation *w) {
     double slope = 0;
     for (int i = 0; i + 1 < POINTS; i++)
@@ -258,7 +260,8 @@ static bool point_is_too_near(const collocation *w) {
     return w->margin[least] < clear * slope_of(w);
 }
 
-/* Returns true if the end of the step is close to the singularity, or much closer to it than the start. */
+/* Returns true if the end of the step is close to the singularity, or much closer to the singularity than the start of
+ * the step. */
 static bool end_is_too_near(const collocation *w) {
     return !w->stops && w->margin[POINTS] < fmax(CLOSER * w->start_margin, CLEAR * slope_of(w));
 }
@@ -277,8 +280,8 @@ static double straddling(const collocation *w, double most) {
     return MOVE;
 }
 
-/* Returns the margin at x within the step that is tried, at the nearest state on the constraint manifold. If no such
- * state is found, returns NAN. */
+/* Returns the rank margin at x within the step that is tried, at the nearest state on the constraint manifold. If no
+ * such state is found, returns NAN. */
 static double margin_within(collocation *w, double h, double x) {
     const stepper_problem *p = w->base.problem;
     double c[POINTS], t = w->t + (1 + x) * h / 2;
@@ -288,8 +291,8 @@ static double margin_within(collocation *w, double h, double x) {
     return collocation_rates(w, t, w->scratch, w->second) < 0 ? NAN : p->margin(p->user);
 }
 
-/* Finds two adjacent points between which the margin falls linearly to about zero and rises again. Returns the index of
- * the first point, or POINTS if no such points exist. */
+/* Finds two adjacent points between which the rank margin falls linearly to about zero and rises again. Returns the
+ * index of the first point, or POINTS if no such points exist. */
 static size_t find_gap(const collocation *w) {
     double slope = slope_of(w);
     for (size_t i = 0; i + 1 < POINTS; i++) {
@@ -300,8 +303,8 @@ static size_t find_gap(const collocation *w) {
 }
 
 /* If the step contains a singular configuration, sets w->instant to its time and returns true. If the step does not
- * come near a singular configuration, returns true as well. If the margin only has a small minimum, returns false: the
- * motion turns sharply there, and shorter steps must follow the turn. */
+ * come near a singular configuration, returns true as well. If the rank margin has only a small minimum, returns false:
+ * the motion turns sharply there, and shorter steps must follow the turn. */
 static bool passes_or_avoids_singularity(collocation *w, double h) {
     size_t i = find_gap(w);
     w->instant = NAN;

@@ -1,4 +1,4 @@
-/* multistep.c — the steppers `adams` and `bdf`: CVODES with its own vector operations (vector_ops.h).
+/* multistep.c — the steppers `adams` and `bdf`: CVODES with the vector operations of vector_ops.h.
  *
  * Adams uses fixed-point iteration. BDF uses Newton's method, the linear solver of the problem, and CVODE's projection.
  * Properties of SUNDIALS 6.4.1 that shape this file:

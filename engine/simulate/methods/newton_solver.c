@@ -26,7 +26,7 @@ struct newton_solver {
     bool linearized;
 };
 
-/* SUNDIALS frees only its own structs; this solver owns their content. */
+/* SUNDIALS frees only its own structs. The solver owns the content of these structs. */
 static SUNMatrix_ID matrix_id(SUNMatrix A) {
     (void)A;
     return SUNMATRIX_CUSTOM;
@@ -43,7 +43,7 @@ static int solver_setup(SUNLinearSolver S, SUNMatrix A) {
     return status == HAMEL_OK ? 0 : status == HAMEL_NO_MEMORY ? -1 : 1;
 }
 
-/* Returns the row of W in the Jacobian times a change: dh/dt differentiated along x = (δq, δq'), δλ. */
+/* Returns the product of the Jacobian's row for W and a change: the derivative of dh/dt along x = (δq, δq') and δλ. */
 static double energy_rate_tangent(newton_solver *s, const double *x) {
     const hamel_model *model = s->model;
     size_t n = model->n, m = model->m;
@@ -61,9 +61,9 @@ static double energy_rate_tangent(newton_solver *s, const double *x) {
     return dots[0];
 }
 
-/* The Newton matrix is that of the state (q, q'). The map between w and q' at the iterate converts the right-hand side
- * from changes of w to changes of q', and the solution back to w. The rate of the map is neglected, because the rate is
- * not stiff. The part of δw that does not affect q' (momenta along Aᵀ) is not converted. */
+/* The Newton matrix is derived for the state (q, q'). The map between w and q' at the iterate converts the right-hand
+ * side from changes of w to changes of q', and the solution back to w. The rate of the map is neglected, because the
+ * rate is not stiff. The part of δw that does not affect q' (momenta along Aᵀ) is not converted. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     size_t n = s->model->n;
