@@ -3,8 +3,9 @@
  *     M(q,t) q'' = Q(q,q',t) + Aᵀλ + F|λ|      n rows
  *     A q'' = b                                m rows: every constraint at the level of accelerations
  *
- * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: column k of F is multiplied by the |λ|
- * of one constraint. M, A and F are lists of structural nonzeros. All arrays are allocated in the system's arena. */
+ * Q contains all terms except M q'' and the reactions. F|λ| is Coulomb friction: column k of F is multiplied by |λ_c|,
+ * where constraint c supplies the normal force of friction k. M, A and F are lists of structural nonzeros. All arrays
+ * are allocated in the system's arena. */
 #pragma once
 
 #include "engine/linear/congruence.h"
@@ -26,9 +27,9 @@ typedef struct curl_entry {
     graph_node node;
 } curl_entry;
 
-/* Derivatives from which Hamel's coefficients are computed. Rows are the candidates for rows of Ψ: the user's
- * quasi-velocities, then the constraints. Rows of holonomic constraints have no entries in `curl` and `time`. Rows of
- * acceleration constraints have no entries at all. */
+/* Derivatives from which Hamel's coefficients are computed. Each row may become a row of Ψ: first the rows of the
+ * user's quasi-velocities, then those of the constraints. Rows of holonomic constraints have no entries in `curl` and
+ * `time`. Rows of acceleration constraints have no entries at all. */
 typedef struct transitivity_nodes {
     size_t row_count;
     matrix_pattern rate;  /* dΨ_ji/dt along the motion */
@@ -41,7 +42,7 @@ typedef struct transitivity_nodes {
 typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
-    bool held; /* whether directions of friction are kept constant between events: true for runs, false for display */
+    bool held; /* whether directions of friction are branches (for runs) or follow the slip (for display) */
 
     /* Allows the factored form M = Bᵀ D B (extended_system.h), which is used if terms of the energies share sums. The
      * pattern M is then empty. */
@@ -124,8 +125,8 @@ graph_node *energies_slopes(const hamel_equations *e);
 /* Fills jacobi and jacobi_rate; all other fields must be set. */
 hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* Return T, V or S (Gibbs–Appell) as one node, or GRAPH_NONE, with an error, if the system does not define this
- * energy. */
+/* Return T, V or S (Gibbs–Appell) as one node. If the system does not define this energy, add an error and return
+ * GRAPH_NONE. */
 graph_node energies_kinetic(const hamel_equations *e);
 graph_node energies_kinetic_part(const hamel_equations *e, int degree); /* degree 0, 1 or 2 in the velocities */
 graph_node energies_potential(const hamel_equations *e);
@@ -134,8 +135,8 @@ graph_node energies_acceleration(const hamel_equations *e);
 /* Returns true if all `count` nodes of `inertia`, a mass or moments of inertia, are constant. */
 bool energies_inertia_is_constant(const hamel_system *s, const graph_node *inertia, size_t count);
 
-/* The first function returns the term of T for one velocity component of a particle, the second the term for a
- * rotation. */
+/* The first function returns the term of T for one velocity component of a particle. The second function returns the
+ * term for a rotation. */
 graph_node energies_kinetic_of_particle(hamel_system *s, const system_particle *p, int component);
 graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r);
 
@@ -144,8 +145,8 @@ graph_node energies_kinetic_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r);
 graph_node *energies_acceleration_terms(hamel_system *s, size_t *count);
 
-/* Returns `node`, which depends on momenta. An acceleration energy does not define momenta. If the user specifies an
- * acceleration energy, adds an error about `what` and returns GRAPH_NONE. */
+/* Returns `node`, an expression that contains momenta. If the user specifies an acceleration energy, which does not
+ * define momenta, adds an error about `what` and returns GRAPH_NONE. */
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what);
 
 /* outputs.c: the nodes of all observed expressions. Each array is in the system's arena and has one node for each item
@@ -168,11 +169,11 @@ bool pattern_finish(hamel_system *s, matrix_pattern *p);
 /* Finds the entries of a row of a finished pattern: sets *first and returns their number. */
 size_t pattern_row(const matrix_pattern *p, int32_t row, size_t *first);
 
-/* Returns an array of n nodes, all of them the constant 0, or NULL with an error. */
+/* Returns an array of n constant nodes 0. On failure, adds an error and returns NULL. */
 graph_node *node_array(hamel_system *s, size_t n);
 
-/* Returns n constant nodes 0, or NULL with an error. All constraints share one array, because an array for each
- * constraint would need quadratic memory. */
+/* Returns n constant nodes 0. On failure, adds an error and returns NULL. All constraints share one array, because an
+ * array for each constraint would need quadratic memory. */
 const graph_node *equations_zeros(hamel_equations *e);
 
 /* Copies the symbols of `kind` in `node` to *list, because graph_support's list is invalid after the next call. Returns

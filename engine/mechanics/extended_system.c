@@ -33,7 +33,7 @@ typedef struct product {
     graph_node coefficient;
 } product;
 
-/* An unknown as a sum of other unknowns; a coordinate has no factors. */
+/* The sum of other unknowns that defines an unknown; a coordinate has no factors. */
 typedef struct definition {
     uint32_t part;
     uint32_t count;

@@ -16,10 +16,10 @@
  *     [ Bv   B − 1     0       ] [ σ   ]   [ 0 ]
  *
  * A sum is substituted once no remaining definition contains it. This step eliminates the pair (ŵ, σ) of the sum with a
- * pivot of determinant −1. Coordinates are pivots afterwards. Their values are the pivots of Cholesky's factorization
- * of M in the same order. From the tips to the base of a tree, this elimination is the articulated-body algorithm
- * (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star, it is the elimination of a block arrow
- * matrix. */
+ * pivot of determinant −1. The coordinates are pivots afterwards. The values of these pivots are the same as in
+ * Cholesky's factorization of M in the same order. From the tips to the base of a tree, this elimination is the
+ * articulated-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star, it is the
+ * elimination of a block arrow matrix. */
 #pragma once
 
 #include "engine/linear/congruence.h"

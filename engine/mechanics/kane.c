@@ -9,8 +9,8 @@
  *     M = Σ m JᵀJ + Σ J_ωᵀ I J_ω,     Q = forces − Σ m Jᵀ a_0 − Σ J_ωᵀ (I α_0 + ω × I ω)
  *
  * where a_0 and α_0 are the accelerations at q'' = 0. Kinetic energies are differentiated, as in Lagrange's equations,
- * only if the user specifies them as expressions or masses vary. Rotations are in body axes, in which α is the rate of
- * the components of ω. */
+ * only if the user specifies them as expressions or if masses vary. Rotations are in body axes, in which α is the rate
+ * of the components of ω. */
 #include "engine/mechanics/formulation.h"
 #include "engine/system/elements.h"
 

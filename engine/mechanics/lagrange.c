@@ -54,7 +54,7 @@ static bool add_mass(hamel_equations *e, graph_node p, int32_t j) {
     return true;
 }
 
-/* Adds the contributions of p, a part of ∂L/∂q'_j. */
+/* Adds p, a part of ∂L/∂q'_j, to the momentum, and the derivatives of p to M, Q and the residual. */
 static bool add_momentum(hamel_equations *e, graph_node p, int32_t j) {
     graph *g = e->system->graph;
     if (!e->mass && !add_mass(e, p, j)) return false;

@@ -15,7 +15,7 @@ static const char WHERE[] = "/simulation/sensitivities";
 
 /* --- inputs -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the number of quasi-velocities with an initial value among the first `first`. */
+/* Returns how many of the first `first` quasi-velocities have an initial value. */
 static size_t count_quasi(const hamel_system *s, size_t first) {
     size_t count = 0;
     for (size_t i = 0; i < first; i++) count += s->quasi[i].initial_node >= 0;
@@ -238,8 +238,8 @@ static hamel_status look_at_events(const hamel_model *model) {
     return refuse_jump(model);
 }
 
-/* If ideal reactions are needed, rejects models whose forces contain multipliers: one linear system does not determine
- * the derivatives of reactions and multipliers. */
+/* If ideal reactions are needed, rejects models whose forces contain multipliers. In such a model, the derivatives of
+ * reactions and multipliers do not follow from one linear system. */
 static hamel_status look_at_reactions(const hamel_model *model) {
     const unsigned parts = GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
     bool asked = depends(model->observation.program, parts) || depends(model->events.roots, parts) ||

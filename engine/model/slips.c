@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-/* Lists the slips with their rows, counts the frictions of each slip in `last`, and maps first rows to slips in
- * of_row. */
+/* Lists the slips with their rows, and stores the number of frictions of each slip in its `last`. At the first row of a
+ * slip, of_row is set to the index of the slip plus 1. */
 static void find_slips(hamel_model *model, size_t *of_row) {
     const hamel_system *s = model->system;
     for (size_t k = 0; k < s->friction_count; k++) {

@@ -1,5 +1,5 @@
 /* variation.h — the varied parameters and initial values of one member of a sweep, and all values that depend on them.
- * A member is a copy of the model that shares all other data with it. */
+ * A member is a copy of the model and shares all other data with the model. */
 #pragma once
 
 #include "engine/model/model.h"

@@ -39,7 +39,7 @@ typedef struct sensitivities_jump {
     double *times;                  /* count × root_count: dτ/dp at the instant */
     double *dt;                     /* count: dτ/dp of the current event */
     double *now;                    /* dτ/dp as in `times`, after the first event at the instant */
-    double *along;                  /* 2n: direction of the motion */
+    double *along;                  /* 2n: (q', q''), the direction of the motion */
     bool met;                       /* true if an event has begun at the instant; dt is then set */
     bool follows;                   /* true if the previous event causes the current crossings */
     bool moving;                    /* true if s contains total variations */

@@ -16,8 +16,8 @@ static const double MISS = 1e-6;
  * 1e8 events, far more than steps. More frequent events accumulate at one instant (Zeno), or are due to rounding at
  * rest. */
 static const double ZENO_PART = 1e-6;
-/* Bound on events at one time: TOGETHER, plus TOGETHER_PAIRS for each pair of events. n touching balls of equal mass
- * collide n² / 2 times. Other masses and restitutions can cause more collisions. */
+/* At one time, at most TOGETHER events may happen, plus TOGETHER_PAIRS for each pair of events. n touching balls of
+ * equal mass collide n² / 2 times. Other masses and restitutions can cause more collisions. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 /* An energy gain below this fraction of its terms, which cancel, is treated as a rounding error. Chosen far above the
  * rounding errors of the terms. */
@@ -123,7 +123,7 @@ static hamel_status check_restitutions(const model_event *event, const double *r
 
 /* Returns the energy that the impulses add, without the work of moving constraints: Σ Λ_c (ψ⁺ + ψ⁻)/2 with ψ⁺ = −e ψ⁻,
  * or 0 if the sum is below its rounding error. An impulse on one constraint never adds energy if e ≤ 1; several
- * impulses with different restitutions may (Kane & Levinson, Dynamics (1985), 5.8). */
+ * impulses with different restitutions may add energy (Kane & Levinson, Dynamics (1985), 5.8). */
 static double energy_gain(const dynamics *k, const model_event *event, const double *restitutions,
                           const double *multipliers) {
     double sum = 0, size = 0;

@@ -45,7 +45,7 @@ void events_bend(events *e, const motion_state *at);
  * `impulses`. Adds an error in these cases:
  *   - a value or a restitution is not finite
  *   - set values violate a constraint, or the state violates an activated constraint
-  *   - the active constraints prevent the change of velocities that an impulse requires
+ *   - the active constraints prevent the change of velocities that an impulse requires
  *   - impulses add energy although no restitution is above 1 */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
@@ -54,7 +54,7 @@ hamel_status events_act(events *e, size_t i, double t, double *q, double *v, ham
  * error. */
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
 
-/* Adds an error: event i happened at `since` and would happen again at t, too soon to be resolved. */
+/* Adds the error that event i happened at `since` and would happen again at t, too soon to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
 
 /* Follows the impacts of at least two contacts, those with closing[event] = true, until no contact approaches. The

@@ -7,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* At most ROUNDS + ROUNDS_EACH · contacts rounds are followed. Inelastic chains converge by a digit every few rounds,
- * and Galperin's billiard (a mass ratio of 10,000 and a wall) needs 314. */
+/* At most ROUNDS rounds of impacts are followed, plus ROUNDS_EACH rounds for each event. The velocities of inelastic
+ * chains gain a digit of accuracy every few rounds, and Galperin's billiard (a mass ratio of 10,000 and a wall) needs
+ * 314. */
 static const size_t ROUNDS = 500, ROUNDS_EACH = 50;
 /* Final velocities that differ by less than this number of tolerances are treated as equal, because the error of a
  * state may be as large (STATE_UNCERTAINTY). Impacts end when no contact closes faster than a thousandth of the

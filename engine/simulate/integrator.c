@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Rate of stabilization times step size with Adams. Adams' higher orders are stable on the negative real axis only if h
- * |λ| is at most a few hundredths, so larger values shorten the steps. Measured on pendulums over 1,000 s: values from
- * 0.005 to 0.05 keep the drift at the tolerance. */
+/* Rate of stabilization times step size with Adams. On the negative real axis, Adams' higher orders are stable only for
+ * products of rate and step size up to a few hundredths, so larger values shorten the steps. Measured on pendulums over
+ * 1,000 s: values from 0.005 to 0.05 keep the drift at the tolerance. */
 static const double STABILIZATION = 0.02;
 /* Safety factor on the tolerances of BDF near singular configurations, chosen far larger than the usual 0.003. Rounding
  * errors of the accelerations grow there. With tolerances below the rounding errors, steps would shrink without end. */
@@ -385,7 +385,7 @@ static bool is_at_end(integrator *w) {
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
     if (w->dynamics->motion.basis)
-        w->margin = dynamics_margin(w->dynamics); /* called once a step, because each call costs a factorization */
+        w->margin = dynamics_margin(w->dynamics); /* called once per step, because each call costs a factorization */
     w->least_margin = fmin(w->least_margin, w->margin);
     w->largest_margin = fmax(w->largest_margin, w->margin);
     size_t rank = singularity_rank(w);

@@ -28,8 +28,8 @@ static int note_failure(integrator *w, hamel_status status, double t, const doub
     return status == HAMEL_NO_MEMORY ? -1 : 1; /* recoverable: a smaller step may avoid the failure */
 }
 
-/* Returns the rate at which positions approach their constraints if velocities satisfy their own constraints exactly.
- * This rate is the slower root of Baumgarte's equation r² + 2αr + β² = 0. */
+/* Returns the rate at which violations of position constraints should decay if the velocities satisfy the velocity
+ * constraints exactly. This rate is the decay rate of the slower root of Baumgarte's equation r² + 2αr + β² = 0. */
 static double approach_rate(const integrator *w) {
     double a = w->alpha, b = w->beta;
     return a > b ? a - sqrt(a * a - b * b) : a;

@@ -33,7 +33,8 @@ typedef struct root {
     bool stopped;        /* whether the event has made the rate of f 0 */
     bool stuck;          /* whether the event has left the contact closed, at rest and under load */
     bool held;           /* whether active constraints that the event uses hold f at its zero */
-    /* whether the event has deactivated a constraint that held f at its zero, and f has not moved away since */
+    /* whether the event has deactivated a constraint that held f at its zero, and f has not moved away from its zero
+     * since then */
     bool released;
     bool undecided; /* whether f leaves its zero, but the event has no direction */
     /* whether f initially leaves its zero without the event, or has initially crossed the zero at which its contact

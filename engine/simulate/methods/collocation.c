@@ -67,7 +67,7 @@ typedef struct collocation {
     double *y, *start, *weights;     /* y: state at t; start: state at t − last; weights: error weights */
     double *scratch, *correction;    /* correction: the projection of the end of the last step */
     double *first, *second;          /* derivatives of the state at t: first, second */
-    double *states, *rates, *series; /* POINTS each; series: coefficients of the rates at the points */
+    double *states, *rates, *series; /* POINTS vectors each; series: Legendre coefficients of the rates */
     double margin[POINTS + 1];       /* rank margins at the points and at the end */
     double x[POINTS], to_series[POINTS][POINTS], to_state[POINTS][POINTS];
     double start_margin;

@@ -10,7 +10,7 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-/* Upper bound on the vectors in CVODES for each sensitivity, as METHOD_VECTORS in multistep.c */
+/* Upper bound on the number of vectors in CVODES for each sensitivity, like METHOD_VECTORS in multistep.c */
 enum { VECTORS_EACH = 40 };
 
 struct forward {

@@ -22,7 +22,8 @@ typedef struct stepper_problem {
     /* Sets `correction` to the change that brings y onto the constraint manifold, and removes the component normal to
      * the constraint manifold from `error` (may be NULL). The function is NULL if the system has no constraints. */
     int (*project)(void *user, double t, const double *y, double *correction, double *error);
-    /* Returns the rank margin (kkt_margin) at the state evaluated last, relative to the largest margin of the run. */
+    /* Returns the rank margin (kkt_margin) at the state evaluated last, relative to the largest rank margin of the
+     * run. */
     double (*margin)(void *user);
     /* Attaches a linear solver for I − γ ∂f/∂y to a CVODE memory whose nonlinear solver is Newton's. The solver must
      * remain valid until the stepper is closed. Used by implicit methods only. Returns false on failure. */
@@ -81,7 +82,7 @@ struct stepper {
     const stepper_kind *kind;
     const stepper_problem *problem;
     double last;           /* length of the last step */
-    double most;           /* upper bound on all further steps; INFINITY: no bound */
+    double most;           /* upper bound on all further steps; INFINITY if there is no bound */
     stepper_counts counts; /* counts since `open`; evaluations for dense output are not counted */
     const char *message;   /* message of the library after a failure, or "" */
 };
