@@ -107,7 +107,8 @@ bool lagrange_add_term(hamel_equations *e, graph_node term);
 
 /* quasi_velocities.c: derives Lagrange's equations and fills C, quasi and quasi_bias. If add_others and add_rotors are
  * not NULL, also replaces M and Q, and fills reaction_shift. `add_rotors` then adds the contribution of rotations, and
- * `add_others` that of all other masses. On failure, `add_others` and `add_rotors` add an error and return false. */
+ * `add_others` adds the contribution of all other masses. On failure, `add_others` and `add_rotors` add an error and
+ * return false. */
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 

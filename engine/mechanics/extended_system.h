@@ -18,8 +18,8 @@
  * A sum is substituted once no remaining definition contains it. This step eliminates the pair (ŵ, σ) of the sum with a
  * pivot of determinant −1. The coordinates are pivots afterwards. The values of these pivots are the same as in
  * Cholesky's factorization of M in the same order. From the tips to the base of a tree, this elimination is the
- * articulated-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star, it is the
- * elimination of a block arrow matrix. */
+ * articulated-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star-shaped system, it is
+ * the elimination of a block arrow matrix. */
 #pragma once
 
 #include "engine/linear/congruence.h"
@@ -39,8 +39,8 @@ typedef struct extended_parts {
  * products are needed. */
 void extended_system_eliminate(elimination *x, const extended_parts *parts, uint32_t *first_constraint);
 
-/* Writes M = Bᵀ D B of the energies: the structure to *form, and its values, factors first, to *values. All arrays are
- * allocated in `memory`. Returns false if T is not quadratic, if an allocation in `memory` fails (memory->failed), or
- * if a node cannot be created (graph_status). */
+/* Derives M in the form Bᵀ D B. Writes the structure to *form, and the coefficients in B followed by the entries of D
+ * to *values. All arrays are allocated in `memory`. Returns false if T is not quadratic, if an allocation in `memory`
+ * fails (memory->failed), or if a node cannot be created (graph_status). */
 bool extended_system_mass(graph *g, const extended_parts *parts, arena *memory, congruence *form,
                           graph_node **values) HAMEL_CHECKED;

@@ -39,7 +39,8 @@ static bool allocate_block(hamel_model *model, size_t rows, size_t columns, size
     return to->row && to->column;
 }
 
-/* Sets *to to a block with the structure of the pattern and entries at *at, and advances *at past these entries. */
+/* Gives the block *to the structure of the pattern, with the entries at the outputs from *at on. Advances *at by the
+ * number of entries. */
 static bool copy_pattern(hamel_model *model, const matrix_pattern *from, size_t rows, size_t columns, size_t *at,
                          sparse_block *to) {
     if (!allocate_block(model, rows, columns, from->count, at, to)) return false;

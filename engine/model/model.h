@@ -145,7 +145,7 @@ typedef struct model_dynamics {
     struct program *energy_rate;   /* dh/dt of (t, q, q', λ, nonideal reactions); NULL if it is identically 0 */
 } model_dynamics;
 
-/* Coulomb friction, and the slip velocities that it can hold at 0 (sticking). */
+/* Coulomb friction, and the slip velocities of the contacts that can stick. */
 typedef struct model_friction {
     size_t count;
     int *constraint; /* column of F → constraint whose multiplier is the normal force */
@@ -292,9 +292,9 @@ hamel_status model_compile_slips(hamel_model *model, const graph_node *direction
 enum { ACCELERATIONS_BESIDE = 2 };
 hamel_status model_compile_accelerations(hamel_model *model, const hamel_equations *e,
                                          const graph_node *dynamics) HAMEL_CHECKED;
-/* continuity.c: the first function lists p, h and the functions that must be continuous along the motion. Call it
- * before nonsmooth operators are replaced. The second function compiles these functions if they or the velocity
- * constraints in `dynamics` depend on a branch. */
+/* continuity.c: the first function lists p, h and the functions that must be continuous along the motion. This function
+ * must be called before nonsmooth operators are replaced. The second function compiles these functions if they or the
+ * velocity constraints in `dynamics` depend on a branch. */
 bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list);
 hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics) HAMEL_CHECKED;
 

@@ -50,7 +50,7 @@ void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRA
     memcpy(list, all, sizeof all);
 }
 
-/* Returns the largest number of columns with a nonzero in the same row. A Newton matrix needs at least as many
+/* Returns the largest number of columns with a nonzero in the same row. A Newton matrix needs at least this number of
  * tangents, which are evaluated in groups of PROGRAM_LANES. */
 static size_t columns_apart(const hamel_model *model) {
     const sparse_block *p = &model->dynamics.residual_pattern;

@@ -19,6 +19,6 @@ bool variation_member_create(variation_member *m, const hamel_variation *v);
 void variation_member_free(variation_member *m);
 
 /* Sets the member's parameters and initial values from values[targets]. Allocates memory only for errors. Returns
- * HAMEL_INVALID if a value is not finite, or if a quantity that must not be negative is negative, such as a mass. */
+ * HAMEL_INVALID if a value is not finite, or if a quantity that must not be negative, such as a mass, is negative. */
 hamel_status variation_set(const hamel_variation *v, const double *values, variation_member *m,
                            hamel_error *error) HAMEL_CHECKED;

@@ -206,8 +206,8 @@ static hamel_status ideal_along(sensitivities *w, const directions *d, double al
     return HAMEL_OK;
 }
 
-/* On entry, w->nonideal_seeds contains the derivatives of the prescribed forces. Converts them to derivatives of the
- * total reaction minus the ideal reaction (dynamics.h). */
+/* On entry, w->nonideal_seeds contains the derivatives of the prescribed forces. Converts these derivatives to
+ * derivatives of the total reaction minus the ideal reaction (dynamics.h). */
 static void collect_nonideal(sensitivities *w, size_t lane) {
     add_reaction(w, lane, w->lambda, w->m, w->nonideal_seeds);
     if (w->model->friction.count) add_friction_tangent(w, lane, w->lambda, true, w->nonideal_seeds + lane, LANES);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If the values that an event sets violate a scaled constraint by more than this, the run fails; projection removes a
- * smaller violation. Chosen equal to INITIAL_MISS (tolerances.h): users write values with six significant digits. */
+/* If the values that an event sets violate a scaled constraint by more than MISS, the run fails. Projection removes
+ * smaller violations. Chosen equal to INITIAL_MISS (tolerances.h): users write values with six significant digits. */
 static const double MISS = 1e-6;
 /* If EVENTS_RECENT events happen within this part of the time span, the run fails. At that rate a whole run would have
  * 1e8 events, far more than steps. More frequent events accumulate at one instant (Zeno), or are due to rounding at
@@ -19,8 +19,8 @@ static const double ZENO_PART = 1e-6;
 /* At one time, at most TOGETHER events may happen, plus TOGETHER_PAIRS for each pair of events. n touching balls of
  * equal mass collide n² / 2 times. Other masses and restitutions can cause more collisions. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
-/* An energy gain below this fraction of its terms, which cancel, is treated as a rounding error. Chosen far above the
- * rounding errors of the terms. */
+/* An energy gain is treated as a rounding error if it is below this fraction of the sum of the absolute values of its
+ * terms. Chosen far above the rounding errors of the terms. */
 static const double GAIN_ROUNDING = 1e-10;
 
 bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive) {
@@ -178,7 +178,7 @@ static hamel_status solve_impulses(events *e, const model_event *event, double t
     return HAMEL_OK;
 }
 
-/* Applies the impulses; their constraints are active during the impulses only. */
+/* Applies the impulses. The constraints on which they act are active during the impulses only. */
 static hamel_status strike_constraints(events *e, const model_event *event, double t, const double *q, double *v,
                                        double *gain, hamel_error *error) {
     dynamics *k = e->dynamics;

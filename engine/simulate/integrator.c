@@ -236,8 +236,8 @@ static hamel_status change_method(integrator *w, const stepper_kind *kind, doubl
     return start_method(w) ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-/* Changes the method and the variables at the present state. If `plain` is true, the velocities are the new variables,
- * otherwise the variables of the formulation. `step` is the first step to try. */
+/* Changes the method and the variables at the present state. If `plain` is true, the new variables are the velocities;
+ * otherwise they are the variables of the formulation. `step` is the first step to try. */
 static hamel_status exchange_method(integrator *w, const stepper_kind *kind, double safety, bool plain, double step,
                                     hamel_error *error) {
     double *q = w->singular.q, *v = w->singular.v, worst;
@@ -265,7 +265,7 @@ static hamel_status start_collocation(integrator *w, hamel_error *error) {
     return exchange_method(w, &stepper_collocation, stepper_collocation.safety, true, step, error);
 }
 
-/* A multistep method chooses its own first step. */
+/* Returns to the method that collocation has replaced. A multistep method chooses its own first step. */
 static hamel_status resume_suspended(integrator *w, hamel_error *error) {
     const stepper_kind *kind = w->suspended;
     assert(kind);

@@ -88,7 +88,7 @@ struct integrator {
     double margin_drop;      /* decrease of the rank margin in the last step */
     double regular_step;     /* length of the last step without a nearly singular state; 0 initially */
     bool near_singularity;   /* whether the last step may contain a singular configuration */
-    bool too_near;           /* whether a stage was too inaccurate for its distance from a singular configuration */
+    bool too_near;           /* whether a stage was too inaccurate to be used so close to a singular configuration */
 };
 typedef struct integrator integrator;
 

@@ -123,8 +123,8 @@ static bool left_side(const roots *w, size_t i, double value) {
                                                     : roots_sign(value) != w->of[i].side);
 }
 
-/* Updates the sides of functions that have moved away from their zero, or crossed it in a direction without an
- * event. */
+/* Updates the sides of functions that have moved away from their zero, or have crossed zero in a direction that does
+ * not trigger an event. */
 static void update_sides(roots *w, const double *values) {
     for (size_t i = 0; i < w->count; i++) {
         int now = roots_sign(values[i]);
@@ -262,9 +262,9 @@ static hamel_status bracket_dip(roots *w, integrator *steps, double a, double t,
     return HAMEL_OK;
 }
 
-/* While contacts stick, fast changes of their forces do not shorten the steps of the integrator. The sampling interval
- * is therefore adapted until linear extrapolation predicts the friction force. Returns true if c, the sample after b,
- * is too far from b. */
+/* While contacts stick, fast changes of the friction forces do not shorten the steps of the integrator. The sampling
+ * interval is therefore adapted until linear extrapolation predicts the friction force. Returns true if c, the sample
+ * after b, is too far from b. */
 static bool is_too_far(roots *w, double b, double c) {
     double worst = 0, ahead = (c - b) / (b - w->older_time);
     if (isinf(w->pace) || isnan(w->older_time)) return false;

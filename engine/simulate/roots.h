@@ -37,8 +37,8 @@ typedef struct root {
      * since then */
     bool released;
     bool undecided; /* whether f leaves its zero, but the event has no direction */
-    /* whether f initially leaves its zero without the event, or has initially crossed the zero at which its contact
-     * closes */
+    /* whether f leaves its zero at the start of the run without its event, or has already crossed the zero at which its
+     * contact closes */
     bool unnoticed;
 } root;
 

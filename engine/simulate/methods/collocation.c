@@ -151,7 +151,7 @@ static int collocation_rates(collocation *w, double t, const double *y, double *
     return p->rates(p->user, t, y, dy);
 }
 
-/* Projects y onto the constraint manifold, and `change` (may be NULL) onto its tangent directions. */
+/* Projects y onto the constraint manifold, and `change` (may be NULL) onto the tangent space of the manifold. */
 static int project_state(collocation *w, double t, double *y, double *correction, double *change) {
     const stepper_problem *p = w->base.problem;
     if (!p->project) return 0;

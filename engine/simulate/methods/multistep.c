@@ -5,7 +5,7 @@
  *   - The default error handler prints to stderr.
  *   - Projection is supported for BDF only.
  *   - The return value CV_TSTOP_RETURN is unreliable.
- *   - `mxstep` counts per call. */
+ *   - The limit `mxstep` applies to each call of CVode. */
 #include "engine/base/memory_left.h"
 #include "engine/simulate/methods/stepper.h"
 #include "engine/simulate/methods/vector_ops.h"

@@ -20,7 +20,7 @@ struct newton_solver {
     double *acceleration, *lambda;
     double *state;         /* 2n: (q, q') at the last linearization; t is its time */
     double *change;        /* 2n: (δq, δq') */
-    double *shown, *found; /* at most n each: δw computed from δq', before (shown) and after (found) the solution */
+    double *shown, *found; /* at most n each: δw computed from δq' before (shown) and after (found) solving */
     double *rate_work, *rate_tangent_work, *seeds; /* for the tangent of dh/dt; NULL if dh/dt is 0 */
     double t, gamma;
     bool linearized;
