@@ -30,7 +30,8 @@ void rank_rows_reset(rank_rows *b, size_t width) {
     b->width = width;
 }
 
-/* Subtracts from `rest` its part in the span of the basis. Sparse rows use a shorter loop. */
+/* Subtracts from `rest` its projection onto the span of the basis, and adds the coefficients of the projection to l.
+ * For a sparse row, inner products visit only the nonzero entries. */
 static void take_out(rank_rows *b, double *l) {
     size_t entries = 0;
     for (size_t j = 0; j < b->width; j++)
@@ -39,7 +40,7 @@ static void take_out(rank_rows *b, double *l) {
     for (size_t i = 0; i < b->rank; i++) {
         const double *q = b->Q + i * b->width;
         double along = 0;
-        if (few) /* classical Gram–Schmidt, equally accurate if done twice */
+        if (few) /* classical Gram–Schmidt, accurate after two passes */
             for (size_t k = 0; k < entries; k++) along += q[b->entries[k]] * b->given[b->entries[k]];
         else
             along = rank_rows_dot(b->width, q, b->rest);
@@ -56,7 +57,8 @@ bool rank_rows_add(rank_rows *b, const double *row) {
     memcpy(b->rest, row, b->width * sizeof *row);
     memset(l, 0, b->capacity * sizeof *l);
     double before = length, left = 0;
-    for (int pass = 0; pass < 2; pass++) { /* repeated after cancellation (Daniel et al., Math. Comp. 30 (1976) 772) */
+    /* A second pass follows if the first pass cancels digits (Daniel et al., Math. Comp. 30 (1976) 772). */
+    for (int pass = 0; pass < 2; pass++) {
         memcpy(b->given, b->rest, b->width * sizeof *row);
         take_out(b, l);
         left = sqrt(rank_rows_dot(b->width, b->rest, b->rest));

@@ -1,8 +1,8 @@
 /* rank_rows.h — orthonormal basis of the span of rows, extended row by row.
  *
- * Gram–Schmidt, repeated after cancellation (Giraud et al., Numer. Math. 101 (2005) 87: twice is enough), so that
- * accepted row i equals Σ_{j≤i} L_ij Q_j. If the part of a row orthogonal to the accepted rows is below `tolerance`
- * times its length, the row is redundant and is not accepted. */
+ * A row is orthogonalized by Gram–Schmidt, a second time if the first pass loses digits by cancellation. Two passes
+ * suffice (Giraud et al., Numer. Math. 101 (2005) 87). Accepted row i equals Σ_{j≤i} L_ij Q_j. If the part of a row
+ * orthogonal to the accepted rows is below `tolerance` times its length, the row is redundant and is not accepted. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ typedef struct rank_rows {
     double *given;                /* width: `rest` before the current pass */
     size_t *entries;              /* width: columns of the nonzero entries of `given` */
     double tolerance;
-    double floor; /* smallest orthogonal part accepted, for rows of any length; initially 0 */
+    double floor; /* rows whose orthogonal part is not longer are redundant; initially 0 */
 } rank_rows;
 
 /* Returns Σ x_i y_i, added in order of i. */

@@ -1,10 +1,11 @@
 /* regions.c — states on other branches of nonsmooth operators.
  *
  * A description with abs, sign, min, max, if, floor, mod or linear tables is a different system on each branch of these
- * operators. An expression that vanishes on the initial branches can be nonzero on other branches. For each operator,
- * Newton's method on the argument and projection onto the constraints search for a state on each neighbouring branch.
- * From the states found, the search continues to further combinations of branches. Results are tested at all these
- * states. If no state is found on another branch of an operator, the report names the assumed branch. */
+ * operators. An expression that vanishes on the initial branches can be nonzero on other branches. For each branch of
+ * an operator, the search alternates Newton steps on the operator's argument with projections onto the constraints.
+ * From the states found, the search continues to further combinations of branches. The results of the analysis are
+ * tested at all states found. If no state is found on another branch of an operator, the report states that the initial
+ * branch is assumed. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/nonsmooth.h"
@@ -14,8 +15,9 @@
 #include <string.h>
 
 enum { STEPS = 8, SEGMENTS_MOST = 8, NONSMOOTH_MOST = 200 };
-/* Upper bound of the searches for combinations. If more searches are possible, the report has a warning. Six operators
- * with two branches each have 63 combinations other than the initial one, with six searches from each combination. */
+/* Upper bound on the number of searches for combinations of branches. If more searches are possible, the report has a
+ * warning. The bound suffices for six operators with two branches each: 63 combinations in addition to the initial one, and
+ * six searches from each combination. */
 enum { COMBINING_MOST = 400 };
 
 typedef struct search {
@@ -91,7 +93,7 @@ static bool is_known_combination(const search *s, const double *branches) {
     return false;
 }
 
-/* Finds the branch of each operator at a state. Operators with open[k] false have branch 0. */
+/* Finds the branch of each operator at a state. If open[k] is false, the branch of operator k is set to 0. */
 static hamel_status find_branches(search *s, const sample *at, double *branches) {
     hamel_status status = zero_values(s->a, at, false, s->arguments, s->count, s->values);
     for (size_t k = 0; k < s->count && status == HAMEL_OK; k++)
@@ -100,8 +102,8 @@ static hamel_status find_branches(search *s, const sample *at, double *branches)
     return status;
 }
 
-/* Adds the state if its combination of branches is new and the list is not full. The field `which` of the region is an
- * operator that has left its initial branch, if possible the operator changed last. */
+/* Adds the state if its combination of branches is new and the list is not full. Sets `which` of the new region to
+ * operator s->of if that operator has left its initial branch, otherwise to another operator that has. */
 static hamel_status add_region(search *s, const sample *at) {
     assert(s->of < s->count);
     analysis *a = s->a;

@@ -14,21 +14,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bounds of the iterations of a projection, of the iterations until the residual must be below 1e-2, and of the
- * tries per state. They are chosen to bound the time: near a solution, projections converge in far fewer iterations. */
+/* ITERATIONS bounds the iterations of a projection. If the residual still exceeds 1e-2 after PATIENCE iterations, the
+ * projection fails. TRIES bounds the attempts to draw a state. The values are chosen to bound the time: near a
+ * solution, a projection converges in far fewer iterations. */
 enum { ITERATIONS = 60, PATIENCE = 15, TRIES = 14 };
 /* Largest distance from the initial values, relative to max(1, |value|); chosen large enough to leave special initial
  * values, such as angles of 0. */
 static const double RADIUS = 0.6;
-/* Bounds of the scaled residual: the iteration stops below the first bound, some hundred rounding units, and a state is
- * accepted below the second. SAMPLED_RANK_TOLERANCE exceeds the second bound. */
+/* Bounds on the scaled residual. A projection stops below SETTLED_EXACTLY, a few hundred ε (2.2e-16). A state is
+ * accepted below ACCEPTED, a tenth of SAMPLED_RANK_TOLERANCE. */
 static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
 /* The rank of a state is ambiguous if this tolerance and SAMPLED_RANK_TOLERANCE give different ranks. Chosen: at
  * regular states, a row is seldom within half a degree of the span of other rows. */
 static const double NEARLY_DEPENDENT = 1e-2;
-/* If a projection reduces a row of A below this fraction of its size, the state approaches a zero of the gradient. An
- * example is the apex of a cone in the velocities. The motion is undefined at such a state. The smallest of 100 uniform
- * draws from (−1, 1) is about 1e-2, so rows that are small by chance are above the bound. */
+/* If a projection reduces a row of A below this fraction of its size when the state was drawn, the state approaches a
+ * point where the gradient of the constraint vanishes. An example is the apex of a cone of admissible velocities. The
+ * motion is undefined at such a state. The smallest of 100 uniform draws from (−1, 1) is about 1e-2, so rows that are
+ * small by chance are above the bound. */
 static const double VANISHING = 1e-3;
 
 struct sampler {
@@ -39,7 +41,7 @@ struct sampler {
     /* m entries each: largest entry of each row of A, when the state was drawn (drawn_size) and now (size) */
     double *drawn_size, *size;
     rank_rows basis;
-    double span;   /* range of times after the initial time if radius = RADIUS */
+    double span;   /* length of the interval of times after the initial time if radius = RADIUS */
     double radius; /* distance from the initial values at which the last state was found */
     uint64_t seed;
 };
@@ -50,9 +52,9 @@ static void evaluate_sample(sampler *p, const sample *s) {
     program_evaluate(p->a->model->dynamics.program, &in, p->workspace, p->values);
 }
 
-/* Makes one step of a group's x (positions or velocities) towards the constraints of that level, from the values
- * evaluated last. If `from` is not NULL, the residuals are those of the linearization A (x − from). Returns the largest
- * scaled residual before the step, or NaN if a residual is not finite. */
+/* Moves the entries of x (positions or velocities) that belong to a group by one Gauss–Newton step towards the
+ * constraints of this level, with the values evaluated last. If `from` is not NULL, the linearization A (x − from)
+ * replaces the residuals. Returns the largest scaled residual before the step, or NaN if a residual is not finite. */
 static double improve_group(sampler *p, double *x, const double *from, bool position, size_t group) {
     assert(group < p->a->groups.count && (!from || position));
     analysis *a = p->a;
@@ -96,8 +98,8 @@ static bool project_sample(sampler *p, sample *s, bool position) {
 }
 
 /* Removes the part of s->q − q0 that violates the holonomic constraints to first order at the initial values. Without
- * this step, rows of redundant constraints would differ by the square root of the residual, too much to be recognized
- * as redundant. */
+ * this step, the rows of redundant constraints could differ by the square root of the residual. Such rows would appear
+ * independent. */
 static void follow_constraints(sampler *p, sample *s) {
     const hamel_model *model = p->a->model;
     sample initial = *s;
@@ -116,8 +118,8 @@ static size_t rank_of_group(sampler *p, size_t group, double tolerance) {
     return rank;
 }
 
-/* Returns true if a row of A, at the values evaluated last, is less than VANISHING of its size when the state was
- * drawn. */
+/* Returns true if the size of a row of A, at the values evaluated last, is less than VANISHING times its size when the
+ * state was drawn. */
 static bool has_vanishing_row(const sampler *p) {
     sparse_block_row_sizes(&p->a->model->dynamics.A, p->values, p->size);
     for (size_t c = 0; c < p->a->m; c++)
@@ -125,8 +127,8 @@ static bool has_vanishing_row(const sampler *p) {
     return false;
 }
 
-/* Returns true if the rank at the values evaluated last is unambiguous. The rank is ambiguous at states that approach,
- * but cannot reach, singular configurations of overconstrained linkages. */
+/* Returns true if the rank at the values evaluated last is unambiguous. The rank is ambiguous, for example, if the
+ * projection approaches a singular configuration of an overconstrained linkage without reaching the configuration. */
 static bool has_clear_rank(sampler *p) {
     for (size_t k = 0; k < p->a->groups.count; k++)
         if (rank_of_group(p, k, SAMPLED_RANK_TOLERANCE) != rank_of_group(p, k, NEARLY_DEPENDENT)) return false;
@@ -155,9 +157,9 @@ bool sampler_settle(sampler *p, sample *s) {
     return all_finite(p->values, p->a->model->dynamics.count);
 }
 
-/* Draws states until one satisfies the constraints and has an unambiguous rank. Each failed projection halves the
- * radius, because the system may be defined near the initial values only. Half of the tries use a radius at which
- * projections succeed, because regular states may be rare among the states that satisfy the constraints. The last try
+/* Draws states until one satisfies the constraints and has an unambiguous rank. A failed projection halves the radius,
+ * because the system may be defined near the initial values only. In the first half of the attempts, a successful
+ * projection onto a state of ambiguous rank keeps the radius, because regular states may be rare. The last attempt
  * starts from the initial positions and accepts an ambiguous rank. */
 bool sampler_draw(sampler *p, sample *s) {
     p->radius = p->radius > 0 ? fmin(RADIUS, 2 * p->radius) : RADIUS;

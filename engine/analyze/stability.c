@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Upper bound of real parts treated as zero, relative to the largest eigenvalue. Double eigenvalues are accurate to √ε
- * = 1.5e-8; the rest is a safety factor. */
+/* A real part below this bound, relative to the largest eigenvalue, is treated as zero. Double eigenvalues are accurate
+ * only to √ε = 1.5e-8; the bound includes a safety factor of about 70. */
 static const double MOVES = 1e-6;
-/* Upper bound of singular values of A treated as zero, relative to the largest eigenvalue. A perturbation of this size
- * changes a double eigenvalue by its square root, 1e-5. */
+/* A singular value of the system matrix below this bound, relative to the largest eigenvalue, is treated as zero. A
+ * perturbation of this size changes a double eigenvalue by its square root, 1e-5. */
 static const double ZERO = 1e-10;
 /* Distance at which the largest eigenvalue is sampled, relative to max(1, |value|); chosen large enough to leave a
  * point at which the potential is flat. */
@@ -45,8 +45,8 @@ typedef struct spectrum {
     bool good;
 } spectrum;
 
-/* Replaces B by V1ᵀ B V1, which has no null space; V1 are the right singular vectors of singular values above the
- * bound. Returns the remaining dimension, or SIZE_MAX on failure. */
+/* Removes the null space of B: replaces B by V1ᵀ B V1. The columns of V1 are the right singular vectors whose singular
+ * values exceed the bound. Returns the remaining dimension, or SIZE_MAX on failure. */
 static size_t deflate(double *B, size_t size, double bound, double *room, bool *starved) {
     assert(bound >= 0);
     double *A = room, *V = A + size * size, *values = V + size * size, *super = values + size;
@@ -81,8 +81,9 @@ static void measure_eigenvalues(spectrum *found, double *B, size_t size, double 
         if (fabs(unit * re[k]) <= MOVES * found->largest) found->imaginary = true;
 }
 
-/* Removes the null space repeatedly, because rounding spreads a p-fold zero eigenvalue to ε^(1/p). Then computes the
- * other eigenvalues. `unit` is the largest eigenvalue at this state or nearby. */
+/* Counts the zero eigenvalues by removing the null space repeatedly, because rounding would change a p-fold zero
+ * eigenvalue to about ε^(1/p). Then computes the other eigenvalues. `unit` is the largest absolute value of an
+ * eigenvalue at this state or nearby. */
 static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool *starved) {
     size_t size = l->state_count, positions = 0, left = size;
     spectrum found = {.right = -INFINITY};
@@ -109,8 +110,8 @@ static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool
     return found;
 }
 
-/* Returns the largest eigenvalue at z and nearby. If the potential is flat, the eigenvalues at z alone are not
- * representative. */
+/* Returns the largest absolute value of the eigenvalues at z and at random points nearby. Where the potential is flat,
+ * the eigenvalues at z alone do not show the usual time scale. */
 static double typical_rate(statics *s, const double *z, const hamel_linearization *here, hamel_status *status) {
     double largest = largest_eigenvalue(here), *q = s->trial;
     uint64_t seed = 23;
@@ -164,7 +165,8 @@ static bool decide_by_potential(hamel_equilibrium *e, const potential_verdict *p
     return by != NULL;
 }
 
-/* Returns true if no nonzero eigenvalue is imaginary and the steady motions nearby account for all zero eigenvalues. */
+/* Returns true if no nonzero eigenvalue is imaginary and the manifold of nearby steady motions accounts for all zero
+ * eigenvalues. */
 static bool zeros_are_explained(statics *s, const double *z, const spectrum *eigen) {
     size_t cyclic = s->spinning_count;
     return !eigen->imaginary && eigen->zeros >= cyclic && eigen->zeros - cyclic <= steady_dimension(s, z);
@@ -218,7 +220,8 @@ static hamel_status decide_determined(statics *s, const double *z, const family 
     return e->decided || e->reason ? HAMEL_OK : hamel_out_of_memory(error);
 }
 
-/* Copies the eigenvalues to *e. Replaces values below 1e-12 by 0. Returns false if out of memory. */
+/* Copies the eigenvalues to *e. Replaces eigenvalues whose absolute value is below 1e-12 by 0. Returns false if out of
+ * memory. */
 static bool take_eigenvalues(const hamel_linearization *linear, hamel_equilibrium *e, arena *memory) {
     double *list = arena_doubles(memory, 2 * linear->state_count);
     for (size_t k = 0; k < linear->state_count && list; k++) {

@@ -1,11 +1,11 @@
 /* stability.h — stability of equilibria and steady motions.
  *
- * A family is stable if motion that begins near the family stays near it. Drift along the family and drift of cyclic
- * coordinates are ignored. If an eigenvalue has a positive real part, the equilibrium is unstable. Otherwise the
- * potential decides if possible (potential.c). If the potential does not decide, two conditions together prove
- * stability (Lyapunov; Malkin 1952). First, all nonzero eigenvalues have negative real parts. Second, the number of
- * zero eigenvalues equals the dimension of the manifold of nearby steady motions. In all other cases, stability is
- * undecided. */
+ * A family of equilibria or steady motions is stable if every motion that begins near the family stays near the family.
+ * Drift along the family and drift of cyclic coordinates do not count as instability. If an eigenvalue has a positive
+ * real part, the equilibrium is unstable. Otherwise the potential decides if possible (potential.c). If the potential
+ * does not decide, two conditions together prove stability (Lyapunov; Malkin 1952). First, all nonzero eigenvalues have
+ * negative real parts. Second, the number of zero eigenvalues equals the dimension of the manifold of nearby steady
+ * motions. In all other cases, stability is undecided. */
 #pragma once
 
 #include "engine/analyze/families.h"
@@ -35,6 +35,6 @@ typedef struct potential_verdict {
 } potential_verdict;
 
 /* Examines the equilibrium z of the family f with the prescribed velocities. `integrable` means that all velocity
- * constraints are integrable. `kinked` means that second derivatives of U jump at z, so that only the growth along rays
- * decides. */
+ * constraints are integrable. `kinked` means that second derivatives of U jump at z. The verdict then depends on the
+ * growth of U along rays only. */
 potential_verdict potential_decide(statics *s, const double *z, const family *f, bool integrable, bool kinked);

@@ -9,16 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest residual of a solution, relative to its terms: some thousand rounding units. Larger residuals must be within
- * computed bounds of the rounding errors. */
+/* A residual up to this bound, relative to its terms, is accepted: a few thousand ε (2.2e-16), the rounding error of a
+ * sum of many terms. A larger residual is accepted only if it is within a computed bound on its rounding error. */
 static const double SOLVED = 1e-12;
-/* Residual at which iteration stops, relative to its terms: a few rounding units of 2e-16. */
+/* The iteration stops at this residual, relative to its terms: a few ε, which further steps cannot reduce. */
 static const double ROUNDED = 1e-15;
-static const double FINEST = 1e-13; /* smallest pivot accepted near multiple roots: some hundred rounding units */
-/* largest residual from which a second iteration is tried; chosen: far from a root, residuals are larger */
+/* Smallest pivot accepted near multiple roots, relative to the largest pivot: a few hundred ε, because smaller pivots
+ * may be rounding errors. */
+static const double FINEST = 1e-13;
+/* If the iteration has failed, refine_root continues it only if the residual is below this bound. Chosen: residuals far
+ * from a root usually exceed it. */
 static const double NEAR_ROOT = 1e-4;
-/* Largest Newton step without line search, relative to max(1, |value|); chosen: a step may change an unknown by its
- * size. */
+/* Largest Newton step without line search, relative to max(1, |value|); chosen so that a step changes an unknown at
+ * most by its own size. */
 static const double LONGEST = 1;
 /* Distance at which the sizes of rows are sampled, relative to max(1, |value|); chosen large enough to leave points at
  * which terms vanish. */
@@ -26,14 +29,17 @@ static const double ROW_SIZE_RADIUS = 0.1;
 /* Lower bound of the row sizes at a solution, relative to the sizes at the first point. Roots up to order 50 stay above
  * this bound. */
 static const double UNDERFLOW = 1e-100;
-/* Upper bound of reactions relative to forces. If reactions reach this bound, five digits of the forces cancel. */
+/* Upper bound on the reactions, relative to the forces that they balance. If reactions reach this bound, five digits
+ * cancel in the sum of reactions and forces. */
 static const double BOUNDED = 1e5;
-/* Largest difference at which two sums count as equal, relative to all terms: some thousand rounding units. */
+/* Two sums count as equal if they differ by at most this bound, relative to the sum of the absolute values of all
+ * terms: a few thousand ε, the rounding error of a sum of many terms. */
 static const double SAME_SUM = 1e-12;
 /* Numbers of random points or displacements at which equations are compared. */
 enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
-/* Upper bounds of iterations, of iterations until the residual must have fallen by 10 %, and of halvings of a step.
- * Chosen to bound the time: near a simple root, Newton's method needs fewer than ten iterations. */
+/* MOST_ITERATIONS bounds the iterations, and HALVINGS bounds the halvings of a step. A descent ends if PATIENCE
+ * iterations have not reduced the residual by 10 %. Chosen to bound the time: near a simple root, Newton's method needs
+ * fewer than ten iterations. */
 enum { MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12 };
 
 size_t statics_most(const statics *s) {
@@ -47,7 +53,8 @@ static bool contains_time(const hamel_model *model) {
     return ((program_depends(model->dynamics.residual) | program_depends(model->dynamics.program)) & time) != 0;
 }
 
-/* Computes the sum of all values and derivatives of the equations with random weights, and the sum of their sizes. */
+/* Sets sum[0] to the sum of all values and derivatives of the equations with random weights, and sum[1] to the sum of
+ * their absolute values. */
 static void summarize(local_equations *l, double sum[2]) {
     local_matrix list[LOCAL_MATRICES];
     uint64_t seed = 31;
@@ -60,9 +67,8 @@ static void summarize(local_equations *l, double sum[2]) {
         }
 }
 
-/* Returns true if t occurs in the equations, but the equations are the same at all times. An example is a frame that
- * rotates uniformly about the vertical. Compares the equations at random states and at several times. `state` is
- * scratch for 3n + m numbers. */
+/* Returns true if the equations contain t but are the same at all times, as in a frame that rotates uniformly about the
+ * vertical. Compares the equations at random states and at several times. `state` is scratch for 3n + m numbers. */
 static bool is_autonomous(statics *s, double *state) {
     size_t n = s->n, total = 3 * n + s->m;
     for (int trial = 0; trial < AUTONOMOUS_TRIALS; trial++) {
@@ -355,7 +361,7 @@ static double merit(const statics *s) {
     return sum;
 }
 
-/* Adds factor · step to z and returns true if that lowers the weighted residual to `wanted`. */
+/* Adds factor · step to z if the weighted residual is then at most `wanted`. Returns true if z has changed. */
 static bool try_step(statics *s, double *z, double factor, double wanted) {
     for (size_t j = 0; j < s->unknowns; j++) s->trial[j] = z[j] + factor * s->step[j];
     if (!statics_evaluate(s, s->trial) || !(merit(s) <= wanted)) return false;
@@ -369,9 +375,9 @@ static double step_size(const statics *s, const double *step, const double *z) {
     return sum;
 }
 
-/* Makes one step from the point evaluated last. If `stretch` times Newton's step divides the residual by 4, makes this
- * step. Otherwise, if `descending`, makes the largest part of Newton's step that reduces the residual. If not
- * `descending`, makes Newton's step with a bounded length. */
+/* Makes one step from the point evaluated last. If `stretch` > 1 and `stretch` times Newton's step reduces the residual
+ * to a quarter, makes this longer step. Otherwise, if `descending`, halves Newton's step until it reduces the residual.
+ * If not `descending`, makes Newton's step with its length bounded by LONGEST. */
 static bool advance_newton(statics *s, double *z, double stretch, double size, bool descending) {
     double before, factor = 1;
     for (size_t i = 0; i < s->rows; i++) s->weight[i] = s->scale[i] > 0 ? 1 / s->scale[i] : 1;
@@ -393,8 +399,8 @@ static bool is_solved(statics *s, const double *z) {
     return true;
 }
 
-/* Iterates Newton's method. Near an m-fold root, a step multiplies the error by 1 − 1/m. If two successive ratios of
- * steps are equal, m follows from them, and the next step is multiplied by m (Schröder 1870). */
+/* Iterates Newton's method. Near an m-fold root, a step multiplies the error by 1 − 1/m. If the ratio of successive
+ * step lengths is constant, m follows from this ratio, and the next step is multiplied by m (Schröder 1870). */
 static bool iterate_newton(statics *s, double *z, bool descending) {
     double previous = 0, ratio = 0, watched = INFINITY;
     if (!statics_evaluate(s, z)) return false;
@@ -432,8 +438,8 @@ static bool reactions_are_bounded(statics *s, const double *z) {
     return reaction <= BOUNDED * force + 1e-9 && statics_evaluate(s, z);
 }
 
-/* Continues the iteration with smaller pivots, because all pivots become small at multiple roots. Uses whole steps,
- * because with stiff terms the residual may increase before it decreases. */
+/* Continues the iteration and accepts pivots down to FINEST, because pivots become small near multiple roots. Uses
+ * whole Newton steps, because stiff terms may increase the residual before it decreases. */
 static bool refine_root(statics *s, double *z, bool solved) {
     if (solved && statics_residual(s) <= ROUNDED) return true;
     if (!solved && !(statics_residual(s) < NEAR_ROOT)) return false;
@@ -465,8 +471,8 @@ static double largest_of(const double *x, size_t count) {
     return largest;
 }
 
-/* Returns false if forces vanish by underflow, such as exp(−x) at large x. At a root, forces vanish at z but not
- * nearby. `before` is the largest size of a row before the iteration. */
+/* Returns false if the forces vanish only because of underflow, as exp(−x) does at large x. Near a root, in contrast,
+ * forces vanish at z but not at the points around z. `before` is the largest size of a row before the iteration. */
 static bool is_no_underflow(statics *s, const double *z, double before) {
     if (largest_of(s->scale, s->rows) >= UNDERFLOW * before) return true;
     return statics_row_sizes(s, z) && largest_of(s->weight, s->rows) >= UNDERFLOW * before;

@@ -55,8 +55,8 @@ typedef struct statics {
     bool starved;    /* true if an allocation failed, so that some result is missing */
 } statics;
 
-/* Creates the equations. `cyclic` lists the cyclic coordinates, or is NULL. Their velocities are the entries of v[n].
- * Fails under the same conditions as local_create. */
+/* Creates the equations. `cyclic` lists the names of the cyclic coordinates, or is NULL. v[n] contains the prescribed
+ * velocities of these coordinates. Fails under the same conditions as local_create. */
 hamel_status statics_create(statics *s, hamel_model *model, const hamel_names *cyclic, const double *v,
                             hamel_error *error) HAMEL_CHECKED;
 void statics_free(statics *s);
@@ -77,8 +77,8 @@ bool statics_evaluate(statics *s, const double *z);
 /* Returns the largest |F_i| / scale_i at the point evaluated last. */
 double statics_residual(const statics *s);
 
-/* Sets step[unknowns] to −J⁺F, the solution of least norm, at the point evaluated last; rows have weight 1/scale.
- * Returns false on failure. */
+/* Sets step[unknowns] to −J⁺F at the point evaluated last. This is the least-squares solution of least norm if each row
+ * has the weight 1/scale. Returns false on failure. */
 bool statics_newton_step(statics *s, double *step);
 
 /* Replaces b (max(rows, columns) numbers) by A⁺b, the solution of least norm. A (rows × columns, row-major) is
@@ -92,11 +92,13 @@ bool statics_is_rounding(statics *s, const double *z);
 /* Sets the multipliers in z to those that best balance the forces at the coordinates of z. Returns false on failure. */
 bool statics_balance(statics *s, double *z);
 
-/* Fills s->noise with the nonlinear change of F if z changes by rounding errors. Sets F and J to their values at z. */
+/* Sets s->noise to the change of F, beyond its linear part, that rounding errors of z cause. Sets F and J to their
+ * values at z. */
 bool statics_noise(statics *s, const double *z);
 
-/* Moves z to a solution nearby by Newton's method with line search. If that fails, tries again without line search.
- * Steps are lengthened if convergence is linear, as it is at multiple roots. Returns false if no solution was found. */
+/* Moves z to a solution nearby by Newton's method with line search. If no solution is found, repeats the iteration
+ * without line search. If convergence is linear, as it is near multiple roots, the steps are lengthened. Returns false
+ * if no solution was found. */
 bool statics_converge(statics *s, double *z);
 
 /* Sets s->weight to the largest size of each row of F at z and nearby, and F and J to their values at z. */
@@ -115,12 +117,12 @@ bool statics_has_kink(statics *s, const double *z);
 size_t statics_width(const statics *s);
 size_t statics_place(const statics *s, size_t j);
 
-/* Finds orthonormal directions of these entries, columns[k][width], along which F changes by less than 1e-6 of the
- * sizes of its rows nearby. Cyclic coordinates that move, or whose velocities are free, are omitted. Returns the number
- * of directions. */
+/* Finds orthonormal directions columns[k][width] of the entries that define a family, along which F changes by less
+ * than 1e-6 of the sizes of its rows nearby. Cyclic coordinates that move, or whose velocities are free, are omitted.
+ * Returns the number of directions. */
 size_t statics_kernel(statics *s, const double *z, double *columns);
 
-/* Returns the largest difference of these entries between x and y, relative to max(1, |value|). */
+/* Returns the largest difference between x and y in the entries that define a family, relative to max(1, |value|). */
 double statics_distance(const statics *s, const double *x, const double *y);
 
 /* Computes the right singular vectors of A, which is overwritten, as rows of `vectors` (columns × columns). The
@@ -131,8 +133,9 @@ bool statics_right_vectors(statics *s, size_t rows, size_t columns, double *A, d
 /* Calls statics_right_vectors with s->singular and s->vectors, and adds the work to s->spent. */
 bool statics_decompose(statics *s, size_t rows, size_t columns, double *A);
 
-/* Sets B (columns × columns) to Tᵀ A T. A is n × n and row-major. T is n × columns, with rows row_step and columns
- * column_step numbers apart. `scratch` has n × columns numbers; B may be A. */
+/* Sets B (columns × columns) to Tᵀ A T. A is n × n and row-major. T is n × columns; successive rows are row_step
+ * doubles apart, and successive columns column_step doubles. `scratch` holds n × columns doubles. B may be the array
+ * A. */
 void statics_congruence(size_t n, size_t columns, const double *A, const double *T, size_t row_step, size_t column_step,
                         double *scratch, double *B);
 

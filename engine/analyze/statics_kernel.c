@@ -6,9 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound of singular values of null directions, relative to the rows; families.c checks these directions. */
+/* A direction is a null direction if its singular value, relative to the sizes of the rows, is at most this bound.
+ * families.c checks each direction found. */
 static const double KERNEL = 1e-6;
-/* Displacement relative to max(1, |value|), chosen so small that smooth functions change little. */
+/* Displacement at which derivatives are compared, relative to max(1, |value|); chosen so small that smooth functions
+ * change little. */
 static const double TINY = 1e-7;
 enum { KINK_TRIALS = 12 }; /* random displacements at which derivatives are compared */
 
@@ -106,7 +108,7 @@ size_t statics_kernel(statics *s, const double *z, double *columns) {
     if (!statics_decompose(s, s->rows, unknowns, s->work)) return 0;
     found = take_null_vectors(s, z);
     if (found == 0 || !statics_decompose(s, found, width, s->work)) return 0;
-    /* Smaller singular values belong to null directions of multipliers only. */
+    /* Smaller singular values belong to null vectors of J in which only multipliers change. */
     while (count < width && s->singular[count] > 1e-4) count++;
     memcpy(columns, s->vectors, count * width * sizeof *columns);
     return count;
@@ -114,7 +116,8 @@ size_t statics_kernel(statics *s, const double *z, double *columns) {
 
 /* --- kinks -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the largest change of R, R_q and R_v from the values in `kept`, relative to the sizes of the rows. */
+/* Returns the largest difference between R, R_q and R_v and their values in `kept`, relative to the sizes of the
+ * rows. */
 static double jump_from(const statics *s, const double *kept) {
     const local_equations *l = &s->local;
     double worst = 0;
@@ -141,7 +144,7 @@ static void keep_derivatives(const statics *s, double *kept) {
 }
 
 bool statics_has_kink(statics *s, const double *z) {
-    double *kept = s->work, worst = 0; /* uses n (2n + 1) of the (2n)² or more numbers */
+    double *kept = s->work, worst = 0; /* s->work holds at least (2n)² doubles; n (2n + 1) are used */
     uint64_t seed = 29;
     if (s->model->system->nonsmooth_count == 0 || s->n == 0 || !statics_row_sizes(s, z)) return false;
     keep_derivatives(s, kept);

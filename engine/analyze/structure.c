@@ -17,8 +17,8 @@
  *
  * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints as written. The index
  * is 3 with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without
- * constraints. See Brenan, Campbell & Petzold 1996, section 2.2. Two coordinates are in one block if a chain of
- * equations connects them, so blocks move independently. */
+ * constraints. See Brenan, Campbell & Petzold 1996, section 2.2. Two coordinates belong to the same block if a chain of
+ * equations connects them. Different blocks therefore move independently. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/mechanics/cyclic.h"
 
@@ -27,7 +27,7 @@
 
 /* Results of the tests for a constraint, for a coordinate, and for the system. */
 typedef struct constraint_findings {
-    bool time_dependent, moving; /* time_dependent: t occurs; moving: a_ct is not 0 */
+    bool time_dependent, moving; /* time_dependent: contains t; moving: a_ct is not 0 */
     bool working;                /* true if an ideal reaction can do work in a possible motion */
 } constraint_findings;
 typedef struct coordinate_findings {

@@ -61,8 +61,8 @@ static bool locate_operands(taylor_plan *p, const graph_node *slopes, arena *mem
     return true;
 }
 
-/* The derivatives (slopes) are nodes whose derivatives are needed as well. Most of them are already listed, so the list
- * is complete after a few rounds. */
+/* The derivatives (slopes) of a node are nodes themselves, so the plan needs their derivatives as well. Most of these
+ * nodes are already listed, so the list is complete after a few rounds. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory) {
     graph_node *all = arena_alloc(memory, count, sizeof *all), *slopes;
     *p = (taylor_plan){.g = g};
@@ -157,7 +157,8 @@ static mpfr_ptr of(const taylor *t, int32_t place, size_t k) {
     return taylor_coefficient(t, (size_t)place, k);
 }
 
-/* Returns the factor of coefficient i in coefficient k of a derivative. For series in one variable, the factor is i. */
+/* Returns the factor by which differentiation multiplies coefficient i of a series in the recurrence for coefficient k.
+ * For series in one variable, the factor is i. */
 static size_t weight(const taylor *t, size_t k, size_t i) {
     assert(i <= k);
     if (!t->multilinear) return i;
@@ -168,7 +169,7 @@ static size_t weight(const taylor *t, size_t k, size_t i) {
 
 /* Adds x · y to `to`. */
 static void add_product(const taylor *t, mpfr_ptr to, mpfr_srcptr x, mpfr_srcptr y) {
-    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* 0 · NaN is 0 if a derivative is not needed */
+    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* a factor 0 skips a NaN that is not needed */
     mpfr_mul(t->scratch[0], x, y, MPFR_RNDN);
     mpfr_add(to, to, t->scratch[0], MPFR_RNDN);
 }

@@ -28,7 +28,7 @@ enum { TAYLOR_BITS = 256 };
 typedef struct number_block number_block;
 typedef struct number_pool {
     number_block *last;
-    bool failed; /* true if any request has returned NULL, so that callers can test once */
+    bool failed; /* a request has returned NULL; one test after several requests suffices */
 } number_pool;
 
 /* Returns `count` numbers, initially 0, or NULL if out of memory. MPFR aborts the process if it cannot allocate their
@@ -45,7 +45,7 @@ typedef struct taylor_plan {
     int32_t (*slope)[2];   /* positions of the derivatives with respect to the operands; −1 if not needed */
 } taylor_plan;
 
-/* Creates the plan; its arrays are in `memory`. Returns false if memory or the graph failed. */
+/* Creates the plan; its arrays are in `memory`. Returns false if an allocation or the construction of a node fails. */
 bool taylor_plan_create(taylor_plan *p, graph *g, const graph_node *roots, size_t count, arena *memory);
 
 /* Returns the position of a node, or p->count if the plan does not contain the node. */
@@ -59,10 +59,10 @@ typedef struct taylor {
     mpfr_t *scratch;
 } taylor;
 
-/* Creates the series of all nodes. Numbers and parameters get their values, and all other nodes get zeros. A number
- * that is not a short binary fraction may be rounded. Such a number is changed randomly (`seed`) by at most `change`,
- * relative to its size. Rounding errors of canceled decimals (0.1 + 0.2 - 0.3) are changed by up to their own size. If
- * out of memory, pool->failed is true. */
+/* Creates the series of all nodes. The series of constants and parameters are set to their values, and all other series
+ * to zero. A constant that is not a short binary fraction may be a rounded decimal and is therefore changed randomly
+ * (`seed`) by at most `change`, relative to its size. A constant that is itself a rounding error, such as 0.1 + 0.2 -
+ * 0.3, is changed by at most its own size. If out of memory, pool->failed is true. */
 void taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,
                  uint64_t seed, number_pool *pool);
 

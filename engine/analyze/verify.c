@@ -12,15 +12,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest relative difference that counts as agreement. Chosen: far above rounding errors, far below the effect of an
- * error in an equation. */
+/* Largest relative difference that counts as agreement. Chosen far above the rounding errors and far below the effect
+ * of a wrong term in an equation. */
 static const double TOLERANCE = 1e-9;
-/* Lower bound of a coordinate's force scale, relative to the largest force. Canceling terms of other coordinates leave
- * rounding errors on a coordinate without forces. These errors reach 1e-13 of the largest force if products of momenta
- * and rates cancel (Hamel's coefficients), so the bound is 1e-13 / TOLERANCE = 1e-4. */
+/* Lower bound on the force scale of a coordinate, relative to the largest force. Canceling terms of other coordinates
+ * leave rounding errors on a coordinate without forces. These errors reach 1e-13 of the largest force if products of
+ * momenta and rates cancel (Hamel's coefficients), so the bound is 1e-13 / TOLERANCE = 1e-4. */
 static const double SCALE_LEAST = 1e-4;
 enum { STATES_LEAST = 4 };
-/* Upper bound of states · (coordinates + constraints)³: 100 states up to a size of 158. Chosen to bound the time. */
+/* Upper bound on states · (coordinates + constraints)³. It allows 100 states for up to 158 coordinates and constraints.
+ * Chosen to bound the time. */
 static const double VERIFY_WORK = 4e8;
 
 typedef struct compared_state {
@@ -51,8 +52,8 @@ static void sum_force_terms(const dynamics *k, const double *a, const double *la
         force[model->dynamics.A.column[e]] += fabs(A[e] * lambda[model->dynamics.A.row[e]]);
 }
 
-/* Raises the scales of accelerations that constraints determine from larger accelerations. The absolute error of the
- * smaller accelerations is that of the larger accelerations, because terms of A q'' cancel. */
+/* If a constraint determines a small acceleration from larger ones, raises the scale of the small acceleration. Its
+ * absolute error is as large as the error of the larger accelerations, because the terms of A q'' cancel. */
 static void widen_by_constraints(const dynamics *k, const double *a, verify_scale *scale) {
     const hamel_model *model = k->model;
     const double *A = k->values + model->dynamics.A.at;
@@ -193,7 +194,8 @@ static bool stops_comparisons(hamel_status status) {
 }
 
 /* Evaluates the model at every state. The results of the first model are the reference for the results of the other
- * models. Fails if an error stops all comparisons. If no state could be evaluated, fails with the first error. */
+ * models. Fails if an error requires all comparisons to stop. If the model could not be evaluated at any state, fails
+ * with the first error. */
 static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, hamel_formulation_difference *d,
                                          hamel_error *error) {
     assert(model->n == v->a->n && model->m <= v->a->model->m);

@@ -1,8 +1,8 @@
 /* arena.c — arena allocator: chunks of memory that are freed together.
  *
  * Allocations are taken from the head chunk in sequence. Chunks come from calloc, and no byte is allocated twice, so
- * allocations need not be cleared, and untouched pages of a large chunk cost nothing. If a request exceeds the size of
- * the next chunk, it gets a separate chunk after the head. The rest of the head remains in use.
+ * the arena need not clear allocations. Untouched pages of a large chunk cost nothing. If a request exceeds the size of
+ * the next chunk, it gets a separate chunk after the head. Later allocations continue in the rest of the head chunk.
  *
  * Invariants: `used` is the sum of the sizes of all chunks, headers included. It never exceeds a nonzero `limit`. In
  * each chunk, chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not allocated is
@@ -67,7 +67,7 @@ static size_t next_chunk_size(const arena *a) {
     return size >= CHUNK_LARGEST / 2 ? CHUNK_LARGEST : size * 2;
 }
 
-/* Creates and links a chunk with space for `need` bytes. Returns NULL if out of memory or if the chunk would exceed the
+/* Creates and links a chunk with space for `need` bytes. Returns NULL if calloc fails or if the chunk would exceed the
  * limit. */
 static arena_chunk *chunk_create(arena *a, size_t need) {
     size_t held = a->used + (a->beside ? a->beside->used : 0);

@@ -57,8 +57,8 @@ static size_t sequence_length(unsigned char lead) {
     return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
 }
 
-/* Removes partial code points, because they make a JSON response invalid. Truncation ("%.300s", a buffer of fixed size)
- * leaves such code points. Returns the new length. */
+/* Removes partial code points, because they make a JSON response invalid. Truncation by a format such as "%.300s" or by
+ * a buffer of fixed size can leave partial code points. Returns the new length. */
 static size_t drop_partial_sequences(char *text, size_t length) {
     size_t kept = 0;
     for (size_t at = 0, n; at < length; at += n) {

@@ -13,7 +13,7 @@ static inline double monotonic(void) {
     return monotonic_of(CLOCK_MONOTONIC);
 }
 
-/* Ten times as fast as monotonic(), but accurate to a few milliseconds only. */
+/* Like monotonic(), but ten times as fast and accurate only to a few milliseconds. */
 static inline double monotonic_coarse(void) {
     return monotonic_of(CLOCK_MONOTONIC_COARSE);
 }

@@ -1,6 +1,6 @@
-/* shortest_digits.h — the fewest decimal digits that read back to a double, by libstdc++ (std::to_chars, Ryu: Adams,
- * PLDI 2018). The engine uses C++ only here, because trying 15, 16 and 17 digits with printf and strtod takes fifteen
- * times as long. */
+/* shortest_digits.h — converts a double to the shortest decimal that strtod converts back to it. Uses std::to_chars of
+ * libstdc++ (Ryu: Adams, PLDI 2018). The engine uses C++ only here, because trying 15, 16 and 17 digits with printf and
+ * strtod takes fifteen times as long. */
 #pragma once
 
 #ifdef __cplusplus

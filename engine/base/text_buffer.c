@@ -84,8 +84,8 @@ void text_buffer_printf(text_buffer *b, const char *format, ...) {
     b->length += (size_t)length;
 }
 
-/* NUMBER_SPACE bytes must be free before a number is written. A number has at most 25 bytes, but copies of the constant
- * size DIGITS may write more. */
+/* NUMBER_SPACE bytes must be free before a number is written. A number has at most 25 bytes, but the digits are copied
+ * as a block of DIGITS bytes, which may extend beyond the number. */
 enum { NUMBER_SPACE = 64, DIGITS = SHORTEST_DIGITS_MOST };
 
 /* Writes d.dddde±XX with at least two digits in the exponent. Returns the end. */

@@ -31,8 +31,8 @@ static inline void text_buffer_put(text_buffer *b, char byte) {
 
 void text_buffer_printf(text_buffer *b, const char *format, ...) HAMEL_PRINTF(2, 3);
 
-/* Adds the shortest decimal text that reads back to the same double (at most 17 significant digits). The text of −0 is
- * "-0". `value` must be finite. */
+/* Adds the shortest decimal that strtod converts back to the same double (at most 17 significant digits). The text of
+ * −0 is "-0". `value` must be finite. */
 void text_buffer_number(text_buffer *b, double value);
 
 /* Returns the bytes, which the caller frees, and leaves the buffer empty. Returns NULL if the buffer has failed or is

@@ -1,7 +1,8 @@
 /* tolerances.h — tolerances that several modules share, each with its source or reason. ε is DBL_EPSILON, 2.2e-16.
  *
- * A scaled residual is |Φ_c| / Σ_i |A_ci| max(1, |q_i|), or its counterpart for velocities (dynamics.h). Rounding of
- * the state alone makes it about ε. A tolerance that only one file uses is defined in that file. */
+ * A scaled residual is |Φ_c| / Σ_i |A_ci| max(1, |q_i|), or its counterpart for velocities (dynamics.h). If a
+ * consistent state is rounded to doubles, its scaled residuals are about ε. A tolerance that only one file uses is
+ * defined in that file. */
 #pragma once
 
 #include <float.h>
@@ -10,8 +11,8 @@
 
 /* --- states on the constraints: scaled residuals ------------------------------------------------------------------ */
 
-/* Upper bound on the residuals of a state on the constraints. Newton's method squares residuals, so one step reduces
- * 1e-9 to rounding errors. A projection has failed if the residual of its result is larger. */
+/* A state satisfies the constraints if its residuals are at most this bound. Newton's method squares residuals, so one
+ * step reduces 1e-9 to rounding errors. A projection fails if the residual of its result exceeds the bound. */
 static const double ON_CONSTRAINTS = 1e-9;
 /* Upper bound on the residual after a projection if large terms cancel: terms up to 5e4 times the scale, each rounded
  * by ε. The coordinates of a projected state may have the same error, relative to max(1, |q_i|). */
@@ -21,14 +22,16 @@ static const double INITIAL_MISS = 1e-6;
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
-/* Sine of the angle below which a row counts as dependent on other rows at a state whose residuals are rounding errors.
- * At such states the sine for dependent rows is about 1e-15, and the factorization adds n ε (Golub & Van Loan, Matrix
- * Computations, 4th ed., 5.5.7). At larger angles at least six digits of a solution are correct. */
+/* A row counts as redundant if the sine of its angle to the span of other rows is below this bound, at a state whose
+ * residuals are rounding errors. At such states the sine for redundant rows is about 1e-15, and the factorization adds
+ * n ε (Golub & Van Loan, Matrix Computations, 4th ed., 5.5.7). At larger angles at least six digits of a solution are
+ * correct. */
 static const double RANK_TOLERANCE = 1e-10;
 /* RANK_TOLERANCE for the random states of an analysis, whose residuals are below 1e-10 (analyze/samples.c). */
 static const double SAMPLED_RANK_TOLERANCE = 1e-9;
-/* Squared sine of the angle below which QR replaces Cholesky of A M⁻¹Aᵀ. A M⁻¹Aᵀ squares the condition number of the
- * rows: at this angle Cholesky has lost nine of sixteen digits, QR four to five. */
+/* If the squared sine of the angle between rows is below this bound, QR replaces the Cholesky factorization of A M⁻¹Aᵀ.
+ * A M⁻¹Aᵀ squares the condition number of the rows: at this angle, Cholesky loses nine of sixteen digits, QR four to
+ * five. */
 static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
 /* Compliance of redundant rows, relative to the size of a row. kkt_sparse.c removes the effect of the compliance by an
  * iteration that gains ten digits per step. */
@@ -43,9 +46,9 @@ static const double JUMP_CONTRADICTION = 1e-6;
 static const double MASS_PIVOT_KEPT = 1e-6;
 /* Smallest pivot of M, relative to the largest pivot, that is accepted if constraints act. Near the quaternion e = (1,
  * 0, 0, 0) the row of e0 in M vanishes. The force on e0 does not vanish, because the norm constraint balances this
- * force. The pivot equals its diagonal entry. The acceleration is the difference of two numbers that are larger by the
- * inverse of the pivot, so ten correct digits remain. A diagonal M needs no such bound, because its pivots are masses,
- * and the force on a coordinate usually vanishes if its mass vanishes. */
+ * force. The pivot equals its diagonal entry, so MASS_PIVOT_KEPT accepts it. The acceleration is the difference of two
+ * numbers that are larger by the inverse of the pivot, so ten correct digits remain. A diagonal M needs no such bound,
+ * because its pivots are masses, and the force on a coordinate usually vanishes if its mass vanishes. */
 static const double MASS_PIVOT_LEAST = 1e-6;
 /* Returns the smallest pivot of an n × n mass matrix that is accepted, relative to the largest pivot. If M is diagonal
  * or no constraints act, the result is the rounding error of a pivot. */
@@ -64,12 +67,12 @@ static const double ROUNDING_SAFETY = 8;
 /* Smallest relative tolerance of an integration. At smaller tolerances, rounding increases the number of steps without
  * increasing the accuracy. */
 static const double RTOL_LEAST = 1e-13;
-/* Times that differ by less than this, relative to the span of a run, are treated as the same instant. The value is
- * several hundred rounding errors of t. */
+/* Times that differ by less than this, relative to the span of a run, are treated as the same instant. The value is a
+ * few hundred ε. */
 static const double INSTANT = 1e-13;
-/* Error of a state between projections, in units of the integration tolerance. The energy balances of all examples with
- * all methods have errors of up to ten tolerances (simulate/energy.c). */
+/* Assumed bound on the error of a state between projections, in units of the integration tolerance. The energy balances
+ * of all examples with all methods have errors of up to ten tolerances (simulate/energy.c). */
 static const double STATE_UNCERTAINTY = 10;
-/* Difference of two states of different motions, in units of the integration tolerance: a hundred times
- * STATE_UNCERTAINTY. Smaller differences are treated as integration errors. */
+/* Two states belong to different motions if they differ by more than this bound, in units of the integration tolerance.
+ * The bound is a hundred times STATE_UNCERTAINTY; smaller differences are treated as integration errors. */
 static const double ANOTHER_MOTION = 1e3;

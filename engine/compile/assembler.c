@@ -34,8 +34,8 @@ static void put_32(assembler *a, uint32_t value) {
 }
 
 /* Writes the ModRM byte for `reg` and a register or memory operand. A base register with the low bits 100 would require
- * a SIB byte and is not used. A base with 101 and no displacement would mean an instruction-relative address, so a
- * displacement is always written. */
+ * a SIB byte and is not used. A base register with the low bits 101 and no displacement would encode an
+ * instruction-relative address, so a displacement is always written. */
 static void put_operand(assembler *a, int reg, asm_operand o) {
     assert(!o.memory || (o.reg & 7) != 4);
     unsigned bits = (unsigned)(reg & 7) << 3 | (o.reg & 7u);
@@ -60,8 +60,8 @@ static const encoding encodings[] = {
 #undef OP
 };
 
-/* Writes the VEX prefix, which stores the high bits of the registers and the number of the first source inverted. The
- * short form of the prefix implies opcode map 1 and has no B bit. */
+/* Writes the VEX prefix. The prefix stores the high bits of the registers and the first source register in inverted
+ * form. The short form of the prefix implies opcode map 1 and has no B bit. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
     if (!reserve(a)) return;
     const encoding *e = &encodings[op];

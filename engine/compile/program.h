@@ -64,7 +64,7 @@ size_t program_tangent_doubles(const program *p);
 
 /* Computes outputs_dot[i * PROGRAM_LANES + k] = Σ_s ∂output_i/∂s · seed_k(s) for PROGRAM_LANES directions k at once.
  * seeds->values[kind][index * PROGRAM_LANES + k] is the component of direction k along symbol (kind, index). A NULL
- * array means zeros. Also evaluates the outputs (which may be NULL). The workspace must be prepared, and its parameters
- * are used. 0 · ∞ counts as 0 if the seed is 0. */
+ * array means zeros. Also evaluates the outputs (which may be NULL). The workspace must be prepared; the parameters
+ * stored in the workspace are used. If a seed is 0, its product with an infinite derivative counts as 0. */
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                      double *tangent_workspace, double *outputs, double *outputs_dot);

@@ -14,7 +14,8 @@
 
 /* Operations of a tape in addition to those of the graph. Columns: enum, arity, value, ∂/∂x, ∂/∂y, ∂/∂z, written with
  * the builder names of operators.h. Each product and each sum is rounded, so a fused operation gives the same bits as
- * the two operations it replaces. The exponent y of POWI is an integer constant, so its ∂/∂y is never needed. */
+ * the two operations it replaces. The exponent y of POWI is an integer constant, so the derivative of POWI with respect
+ * to y is never needed. */
 /* clang-format off */
 #define PROGRAM_EXTRA_LIST(OP)                                                                                         \
     OP(SQUARE,   1, x * x,                     ADD_(X, X),                               N_(0),        N_(0))          \
@@ -88,7 +89,7 @@ struct program {
     const program_run *runs;
     size_t instruction_count, prepared_count; /* the first prepared_count instructions are the prepared part */
     size_t run_count, prepared_runs;
-    const graph_table *const *tables; /* tables of the graph, by number */
+    const graph_table *const *tables; /* tables of the graph, by index */
     const double *constants;          /* values of slots 0 to constant_count − 1 */
     size_t constant_count;
     const uint32_t *input_index;               /* symbol indices of the inputs, whose slots follow the constants */
@@ -120,7 +121,7 @@ static inline double program_power(double x, double y) {
 PROGRAM_OPERATION_LIST
 #undef OP
 
-/* Returns the derivative of order `further` of a TABLE instruction; the order 0 is its value. */
+/* Returns the derivative of order `further` of the result of a TABLE instruction; order 0 is the result itself. */
 static inline double program_look_up(const graph_table *const *tables, program_instruction i, const double *w,
                                      int further) {
     return table_value(tables[(size_t)w[program_b(i)]], w[program_a(i)], (int)w[program_c(i)] + further);

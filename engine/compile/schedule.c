@@ -79,7 +79,8 @@ static void release_users(scheduler *s, uint32_t value) {
         if (!--s->waiting[e / 3]) push(s, e / 3);
 }
 
-/* Orders the operations of a window. Then sets `waiting` to NONE, which marks operations of earlier windows. */
+/* Orders the operations of a window. Then sets `waiting` of these operations to NONE, so that later windows treat them
+ * as computed. */
 static void schedule_window(scheduler *s, const uint32_t *window, size_t count) {
     assert(count <= WINDOW && s->ready == 0);
     link_window(s, window, count);

@@ -1,5 +1,5 @@
-/* branch_change.c — see the header. Newton's method computes v⁺ in the metric of M, in one step if p and ψ are
- * linear. */
+/* branch_change.c — see the header. Newton's method computes v⁺ in the metric of M. One step suffices if p and ψ are
+ * linear in the velocities. */
 #include "engine/dynamics/branch_change.h"
 
 #include "engine/base/text_buffer.h"
@@ -14,13 +14,14 @@
 #include <string.h>
 
 /* ITERATIONS bounds the number of Newton steps. CHANGES bounds the number of branch changes that are checked before a
- * run. That check chooses the branches at LOOKS instants and compares values in PLACES configurations. The bounds are
- * chosen: linear p and ψ need one Newton step, and the check before a run must be short compared with the run. */
+ * run. That check chooses the branches at LOOKS instants and compares values in PLACES configurations. ITERATIONS is
+ * chosen far above the single step that linear p and ψ need. The other bounds are chosen to keep the check short
+ * compared with a run. */
 enum { ITERATIONS = 40, CHANGES = 1000, LOOKS = 1000, PLACES = 3 };
-/* A value jumps if its change at an instant exceeds its change by smooth motion within this fraction of the time span.
+/* A value jumps if it changes more at an instant than smooth motion changes it within this fraction of the time span.
  * Events are located to a few ulps of time, a far smaller interval. */
 static const double MOMENT = 1e-9;
-/* Bound on the relative rounding error of a value and of the terms of a momentum: ε times some tens of thousands of
+/* Bound on the rounding error of a value or a momentum, relative to the size of its terms: ε times some 45,000
  * terms. */
 static const double JUMP_ROUNDING = 1e-11;
 static const double MISSED = 1e-10; /* scaled residual above which velocities must jump: a tenth of ON_CONSTRAINTS */
@@ -31,7 +32,7 @@ struct branch_change {
     size_t count;             /* number of outputs of model->continuity.program */
     double *work;             /* workspace of this program */
     double *before, *after;   /* count each: values on the branches before and after the change */
-    double *moved_on, *shown; /* count entries each; moved_on: motion of the values within MOMENT; shown: scratch */
+    double *moved_on, *shown; /* count entries each; moved_on: changes of the values within MOMENT; shown: scratch */
     double *branches, *A;     /* branches and A before the change */
     double *seen;             /* branches at the previous sample */
     double *place, *v, *change, *g, *r, *multipliers;
@@ -109,8 +110,8 @@ static unsigned branch_depends(const branch_change *c, size_t i) {
     return graph_depends(c->model->system->graph, c->model->system->nonsmooth[i].written);
 }
 
-/* Returns true if a changed branch depends on coordinates or velocities. Sets *which to the first branch of this kind,
- * or else to the first changed branch. */
+/* Returns true if a changed branch depends on coordinates or velocities. Sets *which to the first such branch, or if
+ * there is none, to the first changed branch. */
 static bool state_decides(const branch_change *c, size_t *which) {
     size_t first = c->model->system->nonsmooth_count;
     for (size_t i = first; i-- > 0;) {
@@ -245,7 +246,7 @@ static hamel_status find_velocities(branch_change *c, double *v, hamel_error *er
     return status == HAMEL_OK ? evaluate_continuity(c, c->t, c->q, v, c->after, error) : status;
 }
 
-/* Returns a constraint with an impulse whose direction has changed, or −1. */
+/* Returns the index of a constraint that transmits an impulse and whose row of A has changed, or −1. */
 static int32_t turned_row(const branch_change *c) {
     const hamel_model *model = c->model;
     const double *A = c->k->values + model->dynamics.A.at;

@@ -6,11 +6,11 @@
  *
  *     p⁺(t, q, v⁺) − p⁻(t, q, v⁻) = A⁺ᵀ Λ,     ψ⁺(t, q, v⁺) = 0,     p = ∂L/∂q'
  *
- * where − and + denote the branches before and after, and Λ are the multipliers integrated over the instant. For
- * constraints that are imposed suddenly and persist, this is Δ ∂T/∂q' = Aᵀ Λ (Papastavridis, Analytical Mechanics,
- * ch. 4). If a prescribed position has a kink in time, its velocity jumps. T contains this velocity, so p⁻ becomes p⁺.
- * A prescribed velocity that jumps changes ψ. These equations hold for all formulations, because p are the momenta of
- * the Lagrangian.
+ * where − and + denote the branches before and after the jump, and Λ are the integrals of the multipliers over the
+ * instant. For constraints that are imposed suddenly and persist, this is Δ ∂T/∂q' = Aᵀ Λ (Papastavridis, Analytical
+ * Mechanics, ch. 4). If a prescribed position has a kink in time, its velocity jumps. T contains this velocity, so p⁺
+ * differs from p⁻. If a prescribed velocity jumps, ψ⁺ differs from ψ⁻. These equations hold for all formulations,
+ * because p are the momenta of the Lagrangian.
  *
  * Three kinds of jumps are reported as errors. Functions that are differentiated along the motion must not jump,
  * because their rate would be infinite. If coordinates or velocities cause the branch change, momenta and energy must
@@ -23,9 +23,9 @@
 typedef struct branch_change branch_change;
 
 typedef struct branch_jump {
-    bool jumped;    /* true if velocities have jumped */
-    double energy;  /* change of the energy h */
-    int32_t turned; /* index of a velocity constraint with an impulse whose direction has changed, or −1 */
+    bool jumped;                        /* true if velocities have jumped */
+    double energy;                      /* change of the energy h */
+    int32_t turned;                     /* index of a constraint with an impulse and a changed row of A, or −1 */
     const double *change, *multipliers; /* change: v⁺ − v⁻ (n); multipliers: Λ (m); valid until the next call */
     bool momenta;                       /* true if p⁺(v) differs from p⁻(v); otherwise only ψ has changed */
 } branch_jump;

@@ -10,8 +10,8 @@ typedef struct discrete_state {
     double *branches;         /* branch of each nonsmooth operator of the model */
     double *arguments, *work; /* arguments: outputs of the program that chooses the branches; work: its workspace */
     double *place;            /* n: scratch */
-    /* Offset in time at which branches are chosen. The offset is positive at the initial state, so that a run begins
-     * with the branch that it enters; later it is 0. */
+    /* Branches are chosen at the time t + ahead. At the initial state, `ahead` is positive, so that a run begins on the
+     * branch that it enters. Later, `ahead` is 0. */
     double ahead;
 } discrete_state;
 
@@ -27,11 +27,11 @@ static inline program_inputs discrete_state_inputs(const discrete_state *state, 
     return in;
 }
 
-/* Chooses the branches at the state extrapolated by the time `ahead`. An operator that depends on unknowns of the
- * solution keeps its branch. */
+/* Chooses the branches at the state extrapolated by the time `ahead`. An operator that depends on accelerations or
+ * multipliers keeps its branch. */
 void discrete_state_choose_branches(discrete_state *state, double t, const double *q, const double *v);
 
 /* Call after branches have changed. Chooses the branch of each operator whose argument contains a nonsmooth operator,
- * as in abs(mod(t, 2) - 1). The outer branch is chosen at the time t + `moment`, so that all branches after the instant
- * are consistent. */
+ * as in abs(mod(t, 2) - 1). The branch of this outer operator is chosen at the time t + `moment`, so that all branches
+ * after t are consistent. */
 void discrete_state_follow_inner(discrete_state *state, double t, const double *q, const double *v, double moment);

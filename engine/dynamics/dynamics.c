@@ -17,10 +17,10 @@
  * for usable tolerances. */
 static const double CONTRADICTION = 1e-3;
 enum { FORCE_ITERATIONS = 60 };
-/* After a singular evaluation, the next REST right-hand sides skip the program `accelerations`. Passing a singular
- * state takes some hundred evaluations. */
+/* After a singular evaluation, the next REST right-hand sides skip the program `accelerations`. An integration takes
+ * about a hundred evaluations to pass a singular state. */
 enum { REST = 100 };
-enum { MASS_STATES = 3 }; /* number of states tested: M counts as always singular if it is singular at all of them */
+enum { MASS_STATES = 3 }; /* number of states tested; M counts as always singular if it is singular at each */
 /* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. Chosen large
  * enough to leave special initial values, such as angles of 0. */
 static const double BESIDE = 0.5;
@@ -43,7 +43,7 @@ static bool has_all_rows(const hamel_model *model, constraint_order highest) {
     return all;
 }
 
-/* Creates the systems. Projections often use all rows and then share one system and its factorization. */
+/* Creates the systems. A projection that uses all rows shares the system of the accelerations and its factorization. */
 static bool create_systems(dynamics *k) {
     const hamel_model *model = k->model;
     if (!(k->all = dynamics_create_system(model, CONSTRAINT_ACCELERATION))) return false;
@@ -301,7 +301,8 @@ bool dynamics_needs_multipliers(const dynamics *k) {
     return k->model->dynamics.W.count > 0 || k->model->dynamics.nonideal || k->friction;
 }
 
-/* Solves the factored system for the forces g. If `whole`, includes Coulomb friction. */
+/* Solves the factored system for a and lambda, with the forces g on the right-hand side. If `whole` is true, includes
+ * Coulomb friction. */
 static hamel_status solve_factored(dynamics *k, const double *g, bool whole, double *a, double *lambda,
                                    hamel_error *error) {
     hamel_status status = motion_solve(&k->motion, g, k->b, CONTRADICTION, a, lambda);
@@ -309,8 +310,9 @@ static hamel_status solve_factored(dynamics *k, const double *g, bool whole, dou
     return friction_solve(k->friction, &k->motion, k->values, g, k->b, CONTRADICTION, k->t, a, lambda, error);
 }
 
-/* Finds a and lambda by Newton's method from k->lambda, because forces contain multipliers. W λ, the linear part of
- * Q(λ), is moved to the left-hand side, so that g = Q(λ) − W λ. C (may be NULL) is added to Q. */
+/* Finds a and lambda if forces contain multipliers, by Newton's method from k->lambda. The linear part W λ of Q(λ) is
+ * moved to the left-hand side, so the right-hand side is g = Q(λ) − W λ + C. If C is NULL, C is omitted and Coulomb
+ * friction is not included. */
 static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->dynamics.at_Q; /* Q, overwritten by g; each iteration evaluates Q again */

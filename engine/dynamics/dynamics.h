@@ -15,7 +15,7 @@ typedef struct dynamics dynamics;
 
 struct dynamics {
     const hamel_model *model;
-    /* memory of the fields below except the saddle-point systems, and of stick_slip, branch_change and sensitivities */
+    /* owns the fields below except the saddle-point systems; also owns stick_slip, branch_change and sensitivities */
     arena memory;
     double *values;           /* outputs of the dynamics program at the state evaluated last */
     double *lambda;           /* m: multipliers used in the evaluation of the forces */
@@ -31,7 +31,7 @@ struct dynamics {
     program_inputs solved_from;
     double stabilization[2];
     size_t rest;   /* number of further evaluations that skip the program `accelerations` */
-    double margin; /* motion_margin after the last dynamics_rates; not set with a velocity basis */
+    double margin; /* rank margin at the last dynamics_rates; not set with a velocity basis */
     motion_solver motion;
     rank_survey survey;
     kkt *all, *positions, *velocities, *mass; /* mass: NULL unless free accelerations are observed */
@@ -149,9 +149,9 @@ hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double
 /* Returns true if the accelerations depend on the multipliers. */
 bool dynamics_needs_multipliers(const dynamics *k);
 
-/* Moves q onto the holonomic constraints and v onto all velocity-level constraints. Each move is the smallest one in
- * the metric of M. Evaluates the result and sets *worst to its largest scaled residual. Returns a status of
- * dynamics_evaluate or kkt_solve. */
+/* Moves q onto the holonomic constraints and v onto all velocity-level constraints. The changes of q and v are the
+ * smallest ones in the metric of M. Evaluates the result and sets *worst to its largest scaled residual. Returns a
+ * status of dynamics_evaluate or kkt_solve. */
 hamel_status dynamics_project(dynamics *k, double t, double *q, double *v, double *worst, hamel_error *error);
 
 /* Removes from the increments dq and dv the parts that violate the linearized constraints at the state evaluated
@@ -179,8 +179,8 @@ double dynamics_energy_rate(dynamics *k, double t, const double *q, const double
 hamel_status dynamics_check_energy_rate(dynamics *k, double t, const double *q, const double *v, const double *lambda,
                                         hamel_error *error) HAMEL_CHECKED;
 
-/* A dependent set of constraints whose right-hand sides disagree. A single constraint is such a set if its row
- * vanishes. */
+/* A set of constraints with linearly dependent rows whose right-hand sides disagree. A single constraint with a
+ * vanishing row is also such a set. */
 typedef struct dynamics_contradiction {
     char names[400];
     size_t count, last; /* count: number of constraints in the set; last: index of the last constraint of the set */

@@ -40,7 +40,7 @@ bool dynamics_dependent_names(const dynamics *k, double margin, char *names, siz
     size_t set = 0;
     bool any = redundancy_find(&found, &k->model->dynamics.A, k->values, k->discrete_state.active, k->survey.usual,
                                fmax(AT_DEPENDENCE, NEAR_DEPENDENCE * margin)) == HAMEL_OK;
-    for (size_t i = 1; any && i < found.count; i++) /* sets that are always redundant have smaller residuals */
+    for (size_t i = 1; any && i < found.count; i++) /* rows that are redundant everywhere have a smaller rest */
         if (found.rest[i] > found.rest[set]) set = i;
     any = any && found.count > 0;
     if (any) redundancy_names(&found, k->model, set, names, size);

@@ -46,7 +46,7 @@ equation_residual dynamics_missed(dynamics *k, const double *a, const double *la
 }
 
 /* Returns true if residuals of constraints are accepted. At a state that has not been projected, redundant constraints
- * may contradict each other by as much as they are violated. */
+ * may contradict each other by the amount of their violation. */
 static bool may_contradict(const dynamics *k) {
     size_t active = 0;
     for (size_t c = 0; c < k->model->m; c++) active += k->discrete_state.active[c];
@@ -74,8 +74,8 @@ static bool open_other_way(dynamics *k) {
     return k->other_a && k->other_lambda && (k->motion.null_space || k->other_null_space);
 }
 
-/* If the second solver finds a solution with a smaller residual, replaces the solution by it. Failure of that solver is
- * not an error. Returns HAMEL_OK, HAMEL_CANCELED or HAMEL_NO_MEMORY. */
+/* If the second solver finds a solution with a smaller residual, replaces a and lambda by that solution. A failure of
+ * the second solver is not an error. Returns HAMEL_OK, HAMEL_CANCELED or HAMEL_NO_MEMORY. */
 static hamel_status try_other_way(dynamics *k, double *a, double *lambda, equation_residual *missed) {
     assert(a != k->other_a && k->motion.kkt == k->all);
     motion_solver kept = k->motion;

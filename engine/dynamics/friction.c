@@ -16,10 +16,10 @@ enum {
     ENUMERATED = 10,          /* upper bound on frictions for which all sign patterns are tried: 1024 small systems */
     NAMED = 6                 /* upper bound on constraints named in a message */
 };
-/* relative distance below which solutions count as equal; chosen: far above rounding */
+/* Two solutions count as equal below this relative distance. Chosen far above rounding errors. */
 static const double SAME_SOLUTION = 1e-9;
-/* A multiplier below this fraction of the largest multiplier, some thousand rounding units, is a rounding error, and
- * its sign is ignored. */
+/* The sign of a multiplier below this fraction of the largest multiplier is ignored. The bound is a few thousand ε, so
+ * the multiplier may be a rounding error. */
 static const double SIGN = 1e-12;
 
 typedef enum search { FOUND, NONE, SEVERAL } search;
@@ -98,7 +98,7 @@ static void take_signs(friction *f, const double *p) {
         if (p[j] != 0) f->sign[j] = p[j] > 0 ? 1 : -1;
 }
 
-/* Applies Newton's method to the piecewise linear equation. Returns true if it converges. */
+/* Applies Newton's method to the piecewise linear equation p = p⁰ + T|p|. Returns true if the method converges. */
 static bool newton(friction *f) {
     for (int i = 0; i < NEWTON_ITERATIONS; i++) {
         if (solve_pattern(f)) return true;
@@ -107,7 +107,8 @@ static bool newton(friction *f) {
     return false;
 }
 
-/* Iterates p := p⁰ + T|p| until the signs of p are those of a solution. Returns false if no such signs are found. */
+/* Iterates p := p⁰ + T|p| until the signs of p are the signs of a solution. Returns false if the iteration finds no
+ * solution. */
 static bool contract(friction *f) {
     size_t k = f->k;
     memcpy(f->other, f->p0, k * sizeof *f->other);

@@ -2,11 +2,11 @@
  *
  *     M x − Aᵀλ − F|λ| = g,     A x = r
  *
- * If the signs of the normal multipliers are known, these equations are linear. Let λ⁰ be the solution without
- * friction, and T_jk the response of λ_j to a unit of the k-th friction force. The normal multipliers p then solve
- * p = p⁰ + T|p|, a linear complementarity problem. If max_j Σ_k |T_jk| < 1, the map is a contraction: the solution
- * exists and is unique. Otherwise rigid bodies may have no motion or several (Painlevé, Leçons sur le frottement,
- * 1895), and all patterns of signs are tried. */
+ * If the signs of the normal multipliers are known, these equations are linear. Let p⁰ be the normal multipliers
+ * without friction, and T_jk the response of λ_j to a unit of the k-th friction force. The normal multipliers p then
+ * solve p = p⁰ + T|p|, a linear complementarity problem. If max_j Σ_k |T_jk| < 1, the map is a contraction: the
+ * solution exists and is unique. Otherwise rigid bodies may have no motion or several (Painlevé, Leçons sur le
+ * frottement, 1895), and all patterns of signs are tried. */
 #pragma once
 
 #include "engine/dynamics/motion_solver.h"
@@ -24,8 +24,8 @@ hamel_status friction_solve(friction *f, motion_solver *motion, const double *va
                             double tolerance, double t, double *x, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
 /* Linearizes the equations at the last solution, whose multipliers are `lambda`, and solves for changes g and r of the
- * right-hand sides. The signs of lambda are constant. On entry, x and mu solve the system without friction. On return,
- * x and mu include friction. */
+ * right-hand sides. The signs of lambda are treated as constant. On entry, x and mu solve the system without friction.
+ * On return, x and mu include friction. */
 hamel_status friction_solve_along(friction *f, motion_solver *motion, const double *values, const double *g,
                                   const double *r, const double *lambda, double *x, double *mu) HAMEL_CHECKED;
 

@@ -41,8 +41,8 @@ static bool nearest_create(nearest *w, dynamics *k, double t) {
                          {&w->off[1], m}, {&w->scaled[0], m}, {&w->scaled[1], m});
 }
 
-/* Adds an error for each violated constraint whose coefficients are all 0, because nearest values do not exist for it.
- * An example is the norm of a zero quaternion. Returns false if there is no such constraint. */
+/* Adds an error for each violated constraint whose coefficients are all 0, because no projection can correct such a
+ * constraint. An example is the norm of a zero quaternion. Returns false if there is no such constraint. */
 static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
     const hamel_model *model = k->model;
     bool any = false;
@@ -64,10 +64,11 @@ static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
     return any;
 }
 
-/* Sets *rounding to true if each residual of a level is at most `scaled` (dynamics_scaled) or within its rounding. A
- * residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). The terms of a constraint may be much larger and cancel,
- * as positions in millimetres of two points of one body do. The rounding of these terms then exceeds any fixed fraction
- * of that scale. The residual is therefore compared with a bound on the rounding of its expression. */
+/* Sets *rounding to true if each residual of a level is at most `scaled` (dynamics_scaled) or within its rounding
+ * error. A residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). The terms of a constraint may be much larger and
+ * cancel, as positions in millimetres of two points of one body do. The rounding errors of these terms then exceed any
+ * fixed fraction of the scale. The residual is therefore also compared with a bound on the rounding error of its
+ * expression. */
 static hamel_status find_rounding(nearest *w, bool position, double scaled, bool *rounding) {
     const hamel_model *model = w->k->model;
     const dynamics *k = w->k;

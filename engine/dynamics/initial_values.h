@@ -14,9 +14,9 @@
 hamel_status initial_values_make_consistent(dynamics *k, double t, double *q, double *v, hamel_initialization mode,
                                             double *residual, hamel_error *error) HAMEL_CHECKED;
 
-/* Replaces v by the smallest velocities that satisfy the initial values of quasi-velocities, the constraints and the
- * velocities of coordinates specified by the user. Returns HAMEL_INCONSISTENT if these conditions contradict each other
- * by more than INITIAL_MISS. If no quasi-velocity has an initial value, does nothing. */
+/* Replaces v by the velocities of least norm that satisfy the constraints and the initial values that the user has
+ * specified for quasi-velocities and for velocities of coordinates. Returns HAMEL_INCONSISTENT if these conditions
+ * contradict each other by more than INITIAL_MISS. If no quasi-velocity has an initial value, does nothing. */
 hamel_status initial_velocities_from_quasi(dynamics *k, double t, const double *q, double *v,
                                            hamel_error *error) HAMEL_CHECKED;
 

@@ -6,10 +6,10 @@
  *     x_v = b_v + γ δq'',   x_q = b_q + γ b_v + γ² δq''
  *     [ R_a + γ R_v + γ² R_q ,  R_λ ] [ δq'' ; δλ ] = −( R_q (b_q + γ b_v) + R_v b_v )
  *
- * This system of n + m rows has the sparsity of the equations of motion. If solving these equations costs O(N), so does
- * solving the system. R_q and R_v are tangents of the residual program. Columns without a common row share a seed
- * (Curtis, Powell & Reid, J. Inst. Math. Appl. 13 (1974) 117). R_a and R_λ are M, A, W and F with the signs of λ. No
- * finite differences are used. */
+ * This system of n + m rows has the sparsity of the equations of motion. If the equations of motion can be solved in
+ * O(N), so can this system. R_q and R_v are tangents of the residual program. Columns without a common row share a seed
+ * (Curtis, Powell & Reid, J. Inst. Math. Appl. 13 (1974) 117). R_a and R_λ consist of M, A, W, and F multiplied by the
+ * signs of λ. No finite differences are used. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"

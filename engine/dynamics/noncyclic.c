@@ -1,8 +1,8 @@
 /* noncyclic.c — velocities of the noncyclic coordinates as velocity variables w (engine/mechanics/routh.c).
  *
  * The momenta β of the cyclic coordinates are computed at the start of the run and after each event, and are constant
- * between events. The cyclic velocities solve p_c(t, q, q') = β_c for given w. If L is quadratic, this equation is M_cc
- * q'_c = β_c − M_cn w − ... */
+ * between events. For a given w, the cyclic velocities are the solution of p_c(t, q, q') = β_c. If L is quadratic, this
+ * equation is M_cc q'_c = β_c − M_cn w − ... */
 #include "engine/dynamics/momentum_map.h"
 #include "engine/dynamics/variables.h"
 #include "engine/linear/dense.h"

@@ -156,9 +156,10 @@ static void add_curl(null_space *s) {
  *
  * The terms − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t are therefore added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). The sum γ u is
  * over all quasi-velocities, so that Φ u + φ = q'. The u_j of constraints are 0 at states that satisfy the constraints.
- * They are included because the stages of a step violate the constraints slightly. Without these u_j the result would
- * depend on the choice of the basis. Rows that complete the basis are constant. If rows are redundant, their basis
- * varies with the state. This variation adds only multiples of the rows, whose product with Φ is 0. */
+ * These u_j are nevertheless included, because the stages of a step violate the constraints slightly. Without these
+ * u_j, the result would depend on the choice of the basis. Rows that complete the basis are constant. If rows are
+ * redundant, their basis varies with the state. This variation adds only multiples of the rows, whose product with Φ is
+ * 0. */
 static hamel_status find_covector(null_space *s) {
     const model_transitivity *table = s->transitivity;
     program_inputs in = discrete_state_inputs(s->state, &s->t, s->q, s->v, NULL, NULL);
@@ -260,7 +261,7 @@ static bool multipliers(null_space *s, const double *x, const double *g, double 
     return true;
 }
 
-/* Factors 1 − L for W. Let Λ be the map from a reaction to its multipliers. Then λ = Λ(M q'' − g − W λ) and
+/* Computes and factors the matrix 1 − L, which accounts for W. Let Λ be the map from a reaction to its multipliers. Then λ = Λ(M q'' − g − W λ) and
  * q'' = q''_0 + X λ give (1 − L) λ = Λ(M q''_0 − g). L = Λ(M X − W) is computed column by column. */
 static hamel_status factor_responses(null_space *s) {
     const hamel_model *model = s->model;

@@ -42,6 +42,6 @@ const double *null_space_forces(null_space *s, const double *g);
 /* Returns the rank of A. With a velocity basis, returns the rank at the last solution for multipliers. */
 size_t null_space_rank(const null_space *s);
 
-/* Returns the rank margin of the least-constraint solver, or 1 with a velocity basis. The margin is the sine of the
- * smallest angle between a row and the span of the rows before it (rank_qr_margin). */
+/* Returns the rank margin of the least-constraint solver, or 1 with a velocity basis. The rank margin is the sine of
+ * the smallest angle between a row and the span of the rows before it (rank_qr_margin). */
 double null_space_margin(const null_space *s);

@@ -12,8 +12,9 @@
 #include <string.h>
 
 enum { STATES = 3, TRIES = 4 };
-/* Distance of the states from the initial state, relative to each component or 1: a few degrees of an angle. If no
- * state is found, for example because the mechanism is small in its units, the distance is multiplied by NEARER. */
+/* Distance of the states from the initial state in each component x, relative to max(1, |x|). For an angle, the
+ * distance is about three degrees. If no state is found, for example because the mechanism is small in the length unit
+ * of the description, the distance is multiplied by NEARER. */
 static const double DISTANCE = 0.05, NEARER = 0.1;
 /* A state is precise if its scaled residual is below this bound. At a state that violates its constraints by δ, rows
  * shorter than δ / RANK_TOLERANCE appear independent. States that are not precise are used only if no precise state is

@@ -15,8 +15,8 @@ void redundancy_names(const redundancy *r, const hamel_model *model, size_t set,
     }
 }
 
-/* Appends the name of constraint c to the texts at *at. The block holds the report, the sets, pointers to names and
- * texts. */
+/* Appends the name of constraint c to the texts at *at. The block contains, in this order, the report, the sets, the
+ * pointers to names, and the texts. */
 static const char *copy_name(const hamel_model *model, size_t c, char **at) {
     const char *name = model->system->constraints[c].name, *copy = *at;
     *at = stpcpy(*at, name) + 1;

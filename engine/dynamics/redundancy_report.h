@@ -1,4 +1,4 @@
-/* redundancy_report.h — names of redundant constraints and their dependent sets. */
+/* redundancy_report.h — names of redundant constraints and of the constraints that imply them. */
 #pragma once
 
 #include "engine/linear/redundancy.h"

@@ -1,5 +1,5 @@
-/* stick_slip.c — see the header. A decision solves a few systems at one state; between decisions, only root functions
- * are evaluated. */
+/* stick_slip.c — see the header. A decision solves a few linear systems at one state. Between decisions, only root
+ * functions are evaluated. */
 #include "engine/dynamics/stick_slip.h"
 
 #include "engine/base/tolerances.h"
@@ -9,32 +9,33 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 8 }; /* upper bound on reclassifications per slip; chosen: more indicate a cycle */
-/* Fraction of the frictionless acceleration below which a backward acceleration counts as a rounding error; chosen:
- * some million rounding units. */
+enum { ROUNDS = 8 }; /* upper bound on changes of state per contact; chosen: more changes indicate a cycle */
+/* A backward acceleration below this fraction of the frictionless acceleration counts as a rounding error. Chosen: a
+ * few million ε, far above the rounding errors of a solution. */
 static const double BACKWARDS = 1e-9;
-/* Forces below this fraction of the largest force are treated as zero; chosen: some million rounding units. */
+/* Forces below this fraction of the largest force are treated as zero. Chosen: a few million ε, far above the rounding
+ * errors of a solution. */
 static const double NO_FORCE = 1e-9;
-/* Factor on `slack` for a slip in space that stick_slip_mark has marked, because the vector of such a slip seldom
- * passes exactly through 0. Chosen as one decimal digit. */
+/* Factor on `slack` for a marked contact in space (stick_slip_mark), because a slip vector seldom passes exactly
+ * through 0. Chosen as one decimal digit. */
 static const double NEAR_REST = 10;
-/* Lower bound on the length of a stored direction, so that the length is not 0 (mechanics/friction.c). Chosen: its
- * square does not underflow. */
+/* Lower bound on the length of a stored direction, which must not be 0 (mechanics/friction.c). Chosen so that the
+ * square of the length does not underflow. */
 static const double DIRECTION_SIZE = 1e-40;
-/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. Chosen: the
- * square of a sine of 1e-5, far above rounding errors. */
+/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. Chosen far
+ * above rounding errors; the sine is 1e-5. */
 static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };
 typedef struct slip_state {
-    bool marked, acts; /* acts: true if any constraint of the slip is active */
-    bool rest;         /* true if the slip is at rest, so that the decision determines whether it sticks */
+    bool marked, acts; /* acts: true if any constraint of the contact is active */
+    bool rest;         /* true if the slip is 0, so that the decision determines whether the contact sticks */
     bool sticks;
-    bool holds[PARTS];       /* true if the row is one of the independent rows, which act while the slip sticks */
+    bool holds[PARTS];       /* true if the row is one of the independent rows, which act while the contact sticks */
     double now[PARTS];       /* slip components, from stick_slip_set_speed or the decision */
     double slack;            /* uncertainty of |now| at the decision, computed from the tolerances */
-    double direction[PARTS]; /* unit vector; 0 if the slip sticks or is idle */
-    double force[PARTS];     /* friction force in the last solution, while the slip sticks */
+    double direction[PARTS]; /* unit vector; 0 if the contact sticks or is idle */
+    double force[PARTS];     /* friction force in the last solution, while the contact sticks */
     /* rates of `now`; acceleration: in the last solution; freely: without friction */
     double acceleration[PARTS], freely[PARTS];
 } slip_state;
@@ -46,8 +47,8 @@ struct stick_slip {
     bool *active;            /* m */
     double *rows;            /* outputs of the dynamics program with the rows of all slips active */
     double *a, *lambda;      /* a: n entries; lambda: m entries */
-    double *bounds, *forces; /* bounds: limit of each friction per unit of |λ|; forces: total limit of each slip */
-    double *held;            /* |F| of each slip, which stick_slip_distance compares with `forces` */
+    double *bounds, *forces; /* bounds: limit of each friction per unit of |λ|; forces: total limit of each contact */
+    double *held;            /* |F| of each contact, which stick_slip_distance compares with `forces` */
     /* of_row: m − ideal_count entries, slip of each row; entries: one entry more, index of the first entry of each row
      * in A */
     size_t *of_row, *entries;
@@ -126,7 +127,7 @@ static void set_direction(stick_slip *w, size_t j, const double *x, double turn)
     }
 }
 
-/* Activates the rows of the slips that stick. */
+/* Activates the rows of the sticking contacts. */
 static hamel_status select_rows(stick_slip *w) {
     memcpy(w->active, w->k->discrete_state.active, w->model->m * sizeof *w->active);
     for (size_t j = 0; j < w->model->friction.slip_count; j++)
@@ -142,8 +143,8 @@ hamel_status stick_slip_release(stick_slip *w) {
 
 /* --- distances ---------------------------------------------------------------------------------------------------- */
 
-/* Computes the friction force on slip j while it sticks: Σ λ_i (e_i − n n_i) with n the normal of the surface
- * (mechanics/friction.c). */
+/* Computes the friction force at contact j while the contact sticks: Σ λ_i (e_i − n n_i), where n is the normal of the
+ * surface (mechanics/friction.c). */
 static void find_force(stick_slip *w, size_t j, const double *lambda) {
     const model_slip *slip = &w->model->friction.slips[j];
     slip_state *s = &w->slips[j];
@@ -256,7 +257,7 @@ static void choose_rows(stick_slip *w, size_t j) {
     if (most > ONE_CONDITION * square[first]) s->holds[second] = true;
 }
 
-/* Computes all slip components, finds the slips at rest and stores the rows for slip accelerations. */
+/* Computes all slip components, finds the contacts with slip 0 and stores the rows for slip accelerations. */
 static hamel_status measure_slips(stick_slip *w, double t, const double *q, const double *v, hamel_error *error) {
     const hamel_model *model = w->model;
     const model_settings *settings = &model->settings;
@@ -289,7 +290,7 @@ static hamel_status measure_slips(stick_slip *w, double t, const double *q, cons
     return HAMEL_OK;
 }
 
-/* Solves for the accelerations in the discrete state given by `slips` and the branches. */
+/* Solves for the accelerations. w->slips and the branches specify the discrete state. */
 static hamel_status solve_motion(stick_slip *w, double t, const double *q, const double *v, hamel_error *error) {
     hamel_status status = select_rows(w);
     if (status == HAMEL_OK) status = dynamics_evaluate(w->k, t, q, v, error);
@@ -308,7 +309,7 @@ static void accelerate(stick_slip *w) {
     }
 }
 
-/* Computes the driving accelerations of slips at rest: their accelerations without friction. */
+/* Computes the driving accelerations of all slips: for contacts with slip 0, the accelerations without friction. */
 static hamel_status release_all(stick_slip *w, double t, const double *q, const double *v, hamel_error *error) {
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {
         slip_state *s = &w->slips[j];
@@ -323,8 +324,8 @@ static hamel_status release_all(stick_slip *w, double t, const double *q, const 
     return HAMEL_OK;
 }
 
-/* Releases the slip with the largest driving acceleration, because the sticking constraints are incompatible. Returns
- * false if no sticking slip has a nonzero driving acceleration. */
+/* Releases the sticking contact whose slip has the largest driving acceleration, because the sticking constraints are
+ * incompatible. Returns false if no sticking contact has a nonzero driving acceleration. */
 static bool release_driven(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 0;
@@ -338,8 +339,8 @@ static bool release_driven(stick_slip *w) {
     return true;
 }
 
-/* Releases the slip that exceeds its limit most. Its direction becomes opposite to its friction force. Returns false if
- * no slip exceeds its limit. */
+/* Releases the sticking contact whose friction force exceeds its limit by the largest factor. The direction of its slip
+ * becomes opposite to the friction force. Returns false if no friction force exceeds its limit. */
 static bool release_overloaded(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 1;
@@ -354,8 +355,8 @@ static bool release_overloaded(stick_slip *w) {
     return true;
 }
 
-/* Finds a slip that was released at rest and accelerates against its direction, and makes it stick. Returns false if
- * there is no such slip. */
+/* Finds a released contact whose slip is 0 and accelerates against its direction, and makes this contact stick. Returns
+ * false if there is no such contact. */
 static bool stick_reversed(stick_slip *w) {
     accelerate(w);
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {
