@@ -26,8 +26,8 @@ static inline double rank_rows_dot(size_t n, const double *x, const double *y) {
     return sum;
 }
 
-/* Creates an empty basis with space for min(rows, width) rows. Returns false if out of memory; call rank_rows_free in
- * both cases. */
+/* Creates an empty basis with space for min(rows, width) rows. Returns false if out of memory. Call rank_rows_free even
+ * after a failure. */
 bool rank_rows_init(rank_rows *b, size_t rows, size_t width, double tolerance);
 void rank_rows_free(rank_rows *b);
 

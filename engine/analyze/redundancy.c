@@ -1,7 +1,7 @@
 /* redundancy.c — rank of A, redundant constraints, and uniqueness of the multipliers.
  *
- * The report's `redundant` applies to every state. The sets of redundant constraints apply to the initial state, which
- * may be singular. */
+ * In the report, the field `redundant` of a constraint refers to all states. The sets of redundant constraints refer to
+ * the initial state, which may be singular. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/base/tolerances.h"

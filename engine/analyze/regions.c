@@ -16,8 +16,8 @@
 
 enum { STEPS = 8, SEGMENTS_MOST = 8, NONSMOOTH_MOST = 200 };
 /* Upper bound on the number of searches for combinations of branches. If more searches are possible, the report has a
- * warning. The bound suffices for six operators with two branches each: 63 combinations in addition to the initial one, and
- * six searches from each combination. */
+ * warning. The bound suffices for six operators with two branches each: 63 combinations in addition to the initial one,
+ * and six searches from each combination. */
 enum { COMBINING_MOST = 400 };
 
 typedef struct search {
@@ -37,8 +37,8 @@ static hamel_status evaluate_argument(search *s, const sample *at) {
     return zero_values(s->a, at, false, s->nodes + s->of * each, each, s->values);
 }
 
-/* Makes the shortest step that brings z to `target` to first order. Changes time only if z does not depend on positions
- * or velocities. */
+/* Makes the shortest step along which the linearized z reaches `target`. Changes time only if z does not depend on
+ * positions or velocities. */
 static void step_to_target(const search *s, sample *at, double target) {
     size_t n = s->a->n;
     const double *slope = s->values + 1;
@@ -102,8 +102,8 @@ static hamel_status find_branches(search *s, const sample *at, double *branches)
     return status;
 }
 
-/* Adds the state if its combination of branches is new and the list is not full. Sets `which` of the new region to
- * operator s->of if that operator has left its initial branch, otherwise to another operator that has. */
+/* Adds the state as a new region if its combination of branches is new and the list is not full. Sets `which` of the
+ * new region to operator s->of if that operator has left its initial branch, otherwise to another operator that has. */
 static hamel_status add_region(search *s, const sample *at) {
     assert(s->of < s->count);
     analysis *a = s->a;

@@ -2,8 +2,8 @@
  *
  * Positions are drawn around the initial values and projected onto the holonomic constraints. Velocities are drawn and
  * projected onto the velocity-level constraints. Both projections use Gauss–Newton steps of least norm. The random
- * numbers are unrelated to the system. An expression that vanishes at the samples is therefore zero everywhere, unless
- * all samples lie in a set of measure zero. */
+ * numbers are unrelated to the system. If an expression vanishes at all samples, it is therefore zero everywhere,
+ * except with probability zero. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/base/finite.h"
@@ -35,10 +35,10 @@ static const double VANISHING = 1e-3;
 
 struct sampler {
     analysis *a;
-    double *values, *workspace;    /* outputs and workspace of the dynamics program */
+    double *values, *workspace;    /* outputs and workspace of model->dynamics.program */
     discrete_state discrete_state; /* chooses the branches of that program */
     double *row, *step, *right;
-    /* m entries each: largest entry of each row of A, when the state was drawn (drawn_size) and now (size) */
+    /* m entries each: largest absolute entry of each row of A; drawn_size: when the state was drawn; size: now */
     double *drawn_size, *size;
     rank_rows basis;
     double span;   /* length of the interval of times after the initial time if radius = RADIUS */

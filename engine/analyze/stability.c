@@ -249,6 +249,6 @@ hamel_status stability_decide(statics *s, const double *z, const family *f, cons
     if (status == HAMEL_OK) status = decide_determined(s, z, f, facts, &linear, e, memory, error);
     if (status != HAMEL_OK) return status;
     if (e->decided) e->reason = NULL;
-    if (s->instants > 1) return HAMEL_OK; /* eigenvalues at one instant have no meaning */
+    if (s->instants > 1) return HAMEL_OK; /* the equations depend on t */
     return take_eigenvalues(&linear, e, memory) ? HAMEL_OK : hamel_out_of_memory(error);
 }

@@ -18,8 +18,8 @@ typedef struct stability_facts {
 
 stability_facts stability_look_up(const hamel_report *report); /* NULL: all false */
 
-/* Fills determined, stable, decided, decided_by, reason and the eigenvalues of *e. Texts and numbers are allocated in
- * `memory`. z is an equilibrium with the prescribed velocities; f is its family. */
+/* Fills determined, stable, decided, decided_by, reason and the eigenvalues of *e. The texts and the eigenvalues are
+ * allocated in `memory`. z is an equilibrium with the prescribed velocities, and f is the family to which z belongs. */
 hamel_status stability_decide(statics *s, const double *z, const family *f, const stability_facts *facts,
                               hamel_equilibrium *e, arena *memory, hamel_error *error) HAMEL_CHECKED;
 
@@ -31,7 +31,7 @@ typedef struct potential_verdict {
     potential_kind kind;
     int order;          /* order of the terms that decide, or 0 if the order is not an integer */
     bool gyroscopic;    /* true if gyroscopic forces act, which may stabilize an equilibrium without a minimum */
-    const char *reason; /* why the verdict is undecided; a string literal */
+    const char *reason; /* reason for POTENTIAL_UNDECIDED; a string literal */
 } potential_verdict;
 
 /* Examines the equilibrium z of the family f with the prescribed velocities. `integrable` means that all velocity

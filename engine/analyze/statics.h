@@ -1,13 +1,13 @@
 /* statics.h — equations F(z) = 0 of rest and steady motion, with their Jacobian J.
  *
- * The unknowns z are the coordinates q, the multipliers λ at each instant and, if free, the velocities of cyclic
- * coordinates. The rows of each instant are R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and
+ * The unknowns z are the coordinates q, the multipliers λ at each instant and, if they are free, the velocities of
+ * cyclic coordinates. The rows of each instant are R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and
  * reactions balance), then Φ = 0 or ψ = 0. A system is at rest only if the equations hold at every time (Papastavridis,
  * example 3.2.5). If the equations depend on t, they are therefore solved together at three random instants. If momenta
  * are prescribed, rows p_c − p*_c = 0 follow.
  *
- * Linear systems are solved by least squares with least norm, because equilibria need not be isolated and multipliers
- * need not be unique. */
+ * A linear system is solved for its least-squares solution of least norm, because equilibria need not be isolated, and
+ * multipliers need not be unique. */
 #pragma once
 
 #include "engine/analyze/local.h"
@@ -51,8 +51,8 @@ typedef struct statics {
     double rank; /* smallest pivot accepted by statics_least_squares, relative to the largest pivot */
     uint64_t seed;
     double spent;    /* estimated multiplications of all evaluations and solutions */
-    double deadline; /* upper bound of `spent`, at which iterations end; INFINITY: no limit */
-    bool starved;    /* true if an allocation failed, so that some result is missing */
+    double deadline; /* iterations end when `spent` reaches this value; INFINITY: no limit */
+    bool starved;    /* true if an allocation has failed; some results are then missing */
 } statics;
 
 /* Creates the equations. `cyclic` lists the names of the cyclic coordinates, or is NULL. v[n] contains the prescribed
@@ -85,8 +85,8 @@ bool statics_newton_step(statics *s, double *step);
  * overwritten. Returns false on failure. */
 bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, double *b);
 
-/* Returns true if F at z is within the rounding errors of its terms and of z, not just small relative to stiff terms.
- * Sets s->weight to these error bounds, and F and J to their values at z. */
+/* Returns true if F at z is within the rounding errors of its terms and of z. A residual that is merely small relative
+ * to stiff terms does not suffice. Sets s->weight to the bounds on these errors, and F and J to their values at z. */
 bool statics_is_rounding(statics *s, const double *z);
 
 /* Sets the multipliers in z to those that best balance the forces at the coordinates of z. Returns false on failure. */
@@ -112,8 +112,8 @@ void statics_tidy(statics *s, double *z);
 /* Returns true if F or its first derivatives with respect to coordinates or velocities jump at z. */
 bool statics_has_kink(statics *s, const double *z);
 
-/* The entries of z that define a family are the coordinates, then the free velocities. The number of these entries is
- * statics_width. The index of entry j in z is statics_place. */
+/* The entries of z that define a family are the coordinates, then the free velocities. statics_width returns the number
+ * of these entries. statics_place returns the index in z of entry j. */
 size_t statics_width(const statics *s);
 size_t statics_place(const statics *s, size_t j);
 

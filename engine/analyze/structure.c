@@ -85,7 +85,7 @@ static bool test_constraint(analysis *a, size_t c, constraint_findings *f, const
            zero_test_add(a, a->at_rest[c], &f->moving, NULL);
 }
 
-/* Tests the sum of ∂/∂t over all terms of L, because single terms may cancel. */
+/* Tests the sum of the derivatives ∂/∂t of all terms of L, because the derivatives of single terms may cancel. */
 static bool test_time(analysis *a, findings *f) {
     graph *g = a->system->graph;
     size_t count;
@@ -168,7 +168,7 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
     for (size_t c = 0; c < a->m; c++) {
         hamel_constraint_facts *facts = &a->report->constraints[c];
         const struct hamel_constraint *described = a->system->constraints[c].described;
-        facts->linear = !needs_euler(a, c); /* constraints nonlinear in the accelerations are rejected earlier */
+        facts->linear = !needs_euler(a, c); /* constraints nonlinear in q'' are already rejected */
         facts->time_dependent = f->constraints[c].time_dependent;
         facts->catastatic = !f->constraints[c].moving;
         bool pfaffian = a->linear[c] && a->model->order[c] == CONSTRAINT_VELOCITY;

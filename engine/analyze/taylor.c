@@ -267,8 +267,8 @@ static void quotient(const taylor *t, size_t place, const int32_t *o, size_t k) 
     mpfr_div(z, z, of(t, o[1], 0), MPFR_RNDN);
 }
 
-/* Computes coefficient k of x^n, n ≥ 0, by multiplication of series. Used for small x_0, because the recurrence divides
- * by x_0 and loses digits. Uses t->scratch[1] and the numbers after it. */
+/* Computes coefficient k of x^n, n ≥ 0, by multiplication of series. This method is used for small x_0, because the
+ * recurrence for powers divides by x_0 and loses digits. Overwrites t->scratch from index 1 on. */
 static void power_at_zero(const taylor *t, mpfr_ptr z, int32_t x, size_t n, size_t k) {
     mpfr_t *power = t->scratch + 2;
     for (size_t i = 0; i <= k; i++) mpfr_set_ui(power[i], i == 0, MPFR_RNDN);

@@ -71,7 +71,7 @@ static inline mpfr_ptr taylor_coefficient(const taylor *t, size_t place, size_t 
     return t->coefficients[place * (t->order + 1) + k];
 }
 
-/* Replaces i by the next lower index of a factor of coefficient k. Returns false if i was 0. */
+/* Replaces i by the next lower index in the sum Σ x_i y_(k−i). Returns false if i was 0. */
 static inline bool taylor_next(const taylor *t, size_t k, size_t *i) {
     assert(*i <= k);
     if (*i == 0) return false;
@@ -79,6 +79,6 @@ static inline bool taylor_next(const taylor *t, size_t k, size_t *i) {
     return true;
 }
 
-/* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time. Call the function for
- * all smaller k first. */
+/* Computes coefficient k of all operations. Requires coefficients 0 … k of coordinates and time, and a previous call
+ * for each smaller k. */
 void taylor_step(taylor *t, size_t k);

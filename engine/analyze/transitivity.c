@@ -7,8 +7,8 @@
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *     d/dt δθ_j − δu_j = Σ_rl γ^j_rl u_l δθ_r + Σ_r γ^j_r δθ_r
  *
- * If there are fewer quasi-velocities than coordinates, velocity forms of constraints are added first, then velocities
- * of coordinates. */
+ * If there are fewer quasi-velocities than coordinates, the set is completed by velocity forms of constraints and then
+ * by velocities of coordinates. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/analyze/analysis_int.h"

@@ -126,14 +126,14 @@ static bool allocate_state(verifier *v, compared_state *r) {
     return sample_allocate(v->a, &r->state) && allocate_motion(v, &r->motion);
 }
 
-/* Returns how many states to draw. The work per state grows with the cube of the size, so larger systems are compared
- * at fewer states. */
+/* Returns how many states to draw. The work per state grows with the cube of the number of coordinates and constraints,
+ * so larger systems are compared at fewer states. */
 static size_t states_wanted(const verifier *v) {
     double size = (double)(v->a->n + v->a->m);
     return (size_t)fmax(STATES_LEAST, fmin(HAMEL_VERIFY_STATES, VERIFY_WORK / (size * size * size)));
 }
 
-/* Draws the wanted number of states, or as many as can be found. */
+/* Draws states until their number suffices or no further state is found. */
 static hamel_status draw_states(verifier *v) {
     const model_settings *settings = &v->a->model->settings;
     sampler *s = sampler_create(v->a, settings->stop - settings->start);
@@ -155,8 +155,8 @@ static hamel_status draw_states(verifier *v) {
     return status;
 }
 
-/* Computes accelerations as an integration does: converts q' to velocity variables and back, and the rates of these
- * variables to accelerations. */
+/* Computes accelerations as an integration does: converts q' to velocity variables and back, then converts the rates of
+ * the velocity variables to accelerations. */
 static hamel_status convert_velocities(verifier *v, dynamics *k, variables *x, const sample *at, verify_motion *motion,
                                        hamel_error *error) {
     double *velocity = v->velocity, *w = v->w, *rates = w + v->a->n;
@@ -184,7 +184,7 @@ static hamel_status motion_at(verifier *v, dynamics *k, const sample *at, verify
     return HAMEL_OK;
 }
 
-/* If the error has this status, returns its message; otherwise returns the meaning of the status. */
+/* If `error` has the status `status`, returns its message. Otherwise returns the meaning of `status`. */
 static const char *text_of(const hamel_error *error, hamel_status status) {
     return error->count && error->status == status ? error->faults[0].message : hamel_status_meaning(status);
 }

@@ -17,6 +17,6 @@ typedef struct verify_scale {
 /* Fills the scale at the state that `k` evaluated last, whose solution is a[n] and lambda[m]. */
 void verify_scale_of(const dynamics *k, const double *a, const double *lambda, verify_scale *scale);
 
-/* Computes the largest relative differences between two motions, as defined at hamel_verify. */
+/* Computes the largest relative differences between two motions; hamel_verify defines these differences. */
 void verify_compare(size_t n, const verify_motion *x, const verify_motion *reference, const verify_scale *scale,
                     double *accelerations, double *reactions);

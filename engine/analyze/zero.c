@@ -1,7 +1,7 @@
 /* zero.c — tests whether expressions are identically zero.
  *
- * graph_values computes the value at a sample with a bound of the rounding error. An expression is treated as zero if
- * the value is within that bound at every sample. */
+ * graph_values computes the value of an expression at a sample, with a bound on the rounding error. An expression is
+ * treated as identically zero if its value is within this bound at every sample. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/base/tolerances.h"
 

@@ -16,7 +16,7 @@ typedef struct arena {
     size_t used;                /* total size of all chunks in bytes */
     size_t limit;               /* upper bound on `used`; 0: no limit */
     bool starved;               /* calloc has failed; `starved` remains false if the limit is reached */
-    bool failed;                /* an allocation has returned NULL; one check after several allocations suffices */
+    bool failed;                /* an allocation has returned NULL; one test after several allocations suffices */
     const struct arena *beside; /* another arena whose size counts against the limit, or NULL */
 } arena;
 
@@ -39,8 +39,9 @@ typedef struct arena_vector {
 } arena_vector;
 bool arena_vectors(arena *a, const arena_vector *list, size_t count);
 
-/* Grows an array of *capacity items to at least `needed` items by doubling. The old array stays in the arena, so at
- * most the final size is wasted. Returns the new array, or NULL on failure; the old array then remains valid. */
+/* Grows an array of *capacity items to at least `needed` items by doubling. The old arrays remain in the arena; all old
+ * arrays together are at most as large as the final array. Returns the new array, or NULL on failure; the old array
+ * then remains valid. */
 void *arena_grow(arena *a, void *items, size_t *capacity, size_t needed, size_t size);
 
 char *arena_text(arena *a, const char *text, size_t length); /* NUL-terminated copy */

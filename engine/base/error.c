@@ -1,7 +1,7 @@
 /* error.c — list of errors.
  *
- * An error is stored with all its texts or not at all, because the texts are copied before the list changes. If the
- * list is full or memory has run out, the list is closed. Later errors are then only counted, so hamel_suggest and
+ * The texts of an error are copied before the list changes, so an error is stored with all its texts or not at all. If
+ * the list is full or memory has run out, the list is closed. Later errors are then only counted, so hamel_suggest and
  * hamel_quote never attach their text to an older error. After memory has run out, only HAMEL_NO_MEMORY is reported,
  * because later errors may be consequences. Texts are truncated to a fixed length at a code point boundary, because
  * users can choose names of any length. */

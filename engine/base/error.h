@@ -1,14 +1,14 @@
 /* error.h — list of errors, the error type of all modules.
  *
  * A function that can fail returns a hamel_status, and adds at least one error to the list if that status is not
- * HAMEL_OK. The check of a description adds all errors before it returns, so that they are reported together. Every
- * other function adds one error.
+ * HAMEL_OK. The check of a description adds all errors before it returns, so that all errors are reported together.
+ * Every other function adds one error.
  *
  * An error has a position, a message and a suggestion. The position is a JSON Pointer into the description and, in an
  * expression, a column. The message states what was found and what was expected. Texts are one line without function
  * names.
  *
- * The list owns its texts; hamel_error_clear frees them. All state is in the struct. Not thread-safe. */
+ * The list owns its texts; hamel_error_clear frees them. There is no state outside the struct. Not thread-safe. */
 #pragma once
 
 #include <stdarg.h>
@@ -68,7 +68,7 @@ void hamel_error_clear(hamel_error *error);
 /* Removes duplicates, which occur because some elements are checked more than once. */
 void hamel_error_once(hamel_error *error);
 
-/* Changes the position of the error added last, for example to the reference whose target is missing. */
+/* Changes the position of the error added last, for example to the position of a reference whose target is missing. */
 void hamel_relocate(hamel_error *error, const char *pointer, int column);
 
 /* Changes the status of the list and of its last error, except HAMEL_NO_MEMORY; the texts stay. Returns `status`. */
@@ -83,8 +83,8 @@ hamel_status hamel_fail(hamel_error *error, hamel_status status, const char *poi
 /* Adds the error HAMEL_NO_MEMORY, "out of memory", and returns that status. `error` may be NULL. */
 hamel_status hamel_out_of_memory(hamel_error *error);
 
-/* Add a suggestion, or the expression to which the column refers, to the last error. Do nothing if that error was not
- * stored. Formatted texts are truncated to 4096 bytes. */
+/* hamel_suggest adds a suggestion to the last error. hamel_quote adds the expression to which its column refers. Both
+ * functions do nothing if the last error was not stored. Formatted texts are truncated to 4096 bytes. */
 void hamel_suggest(hamel_error *error, const char *format, ...) HAMEL_PRINTF(2, 3);
 void hamel_quote(hamel_error *error, const char *expression, size_t length);
 
@@ -95,7 +95,7 @@ char *hamel_text(const char *format, va_list arguments);
 /* Removes partial UTF-8 sequences from a text in a buffer. */
 void hamel_keep_code_points(char *text);
 
-/* Returns how many bytes of a user's text to show in a message: at most 60, without splitting a code point. */
+/* Returns the number of bytes of a user's text that a message may contain: at most 60, without a partial code point. */
 int hamel_shown(const char *text, size_t length);
 
 const char *hamel_status_slug(hamel_status status);

@@ -1,14 +1,15 @@
-/* memory_left.h — tests for free memory before calls of libraries that do not handle a lack of memory.
+/* memory_left.h — tests for free memory before a call of a library that does not handle failed allocations.
  *
  * SUNDIALS 6.4.1 does not check its allocations (SUNLogger_Create, N_VClone). UDUNITS-2 exits if ut_parse runs out of
- * memory. Another thread may still allocate the tested memory before the library does. */
+ * memory. The test is not a guarantee: another thread may allocate the memory before the library does. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 /* Returns true if malloc can provide `vectors` vectors of `length` doubles, each with a header of 512 bytes, and 64 KiB
- * in addition. Both sizes are chosen to exceed the memory that the libraries allocate in addition to the vectors. */
+ * in addition. The 512 bytes and the 64 KiB are chosen to exceed the memory that the libraries allocate in addition to
+ * the vectors. */
 static inline bool memory_left(size_t vectors, size_t length) {
     size_t bytes;
     if (__builtin_mul_overflow(length, sizeof(double), &bytes) || __builtin_add_overflow(bytes, 512, &bytes) ||

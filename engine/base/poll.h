@@ -1,8 +1,8 @@
 /* poll.h — callback that cancels or bounds long computations.
  *
  * The owner of the callback can cancel the computation, bound it by a budget, or block in the callback to yield the
- * processor. The callback is called at each evaluation and must be cheap on average. Once it has returned a value other
- * than HAMEL_OK, it must keep returning that value. */
+ * processor. The callback is called at each evaluation and must be cheap on average. Once the callback has returned a
+ * status other than HAMEL_OK, it must return the same status in all later calls. */
 #pragma once
 
 #include "engine/base/error.h"

@@ -6,7 +6,7 @@
  *
  * The edit distance counts insertions, deletions and replacements of bytes and swaps of adjacent bytes, each pair at
  * most once (optimal string alignment). A change of case costs less than a change of letter. Lengths are bounded, so
- * the three rows of the distance matrix are on the stack. An abbreviation costs less than one edit: for `init` the
+ * three rows of the distance matrix fit on the stack. An abbreviation costs less than one edit: for `init` the
  * suggestion is `initial`, not `unit`. */
 #include "engine/base/symbol_table.h"
 
@@ -129,8 +129,8 @@ static size_t replacement(char a, char b) {
     return lower(a) == lower(b) ? OTHER_CASE : EDIT;
 }
 
-/* Returns the edit distance, or any number above `bound` if it exceeds `bound`. Both lengths are at most
- * NEAREST_LENGTH. */
+/* Returns the edit distance. If the distance exceeds `bound`, the result is any value above `bound`. Both lengths are
+ * at most NEAREST_LENGTH. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length, size_t bound) {
     if ((a_length > b_length ? a_length - b_length : b_length - a_length) * EDIT > bound) return bound + 1;
     size_t rows[3][NEAREST_LENGTH + 1];
@@ -158,13 +158,13 @@ static bool is_cut_short(const char *name, size_t length, const char *candidate,
     return true;
 }
 
-/* The search for the nearest name, with the best candidate so far. */
+/* State of a search for the nearest name; `best` is the nearest candidate so far. */
 typedef struct nearest_search {
     const char *name, *best;
     size_t length, bound; /* distances above the bound are ignored */
 } nearest_search;
 
-/* Compares a candidate with the best one. Returns false if no other candidate can be nearer. */
+/* Replaces the best candidate if the new one is nearer. Returns false if no other candidate can be nearer. */
 static bool search_offer(nearest_search *s, const char *candidate, size_t length) {
     if (length == 0 || length > NEAREST_LENGTH) return true;
     size_t distance = edit_distance(s->name, s->length, candidate, length, s->bound);

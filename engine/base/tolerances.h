@@ -14,10 +14,12 @@
 /* A state satisfies the constraints if its residuals are at most this bound. Newton's method squares residuals, so one
  * step reduces 1e-9 to rounding errors. A projection fails if the residual of its result exceeds the bound. */
 static const double ON_CONSTRAINTS = 1e-9;
-/* Upper bound on the residual after a projection if large terms cancel: terms up to 5e4 times the scale, each rounded
- * by ε. The coordinates of a projected state may have the same error, relative to max(1, |q_i|). */
+/* Upper bound on the residual after a projection if large terms cancel. It allows terms that exceed the scale by a
+ * factor of 5e4, each rounded by ε. The coordinates of a projected state may have the same error, relative to max(1,
+ * |q_i|). */
 static const double PROJECTION_ERROR = 1e-11;
-/* Upper bound on the residual of consistent initial values, which users write with six significant digits. */
+/* Upper bound on the residual of initial values that count as consistent. Users may round initial values to six
+ * significant digits. */
 static const double INITIAL_MISS = 1e-6;
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
@@ -36,13 +38,13 @@ static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
 /* Compliance of redundant rows, relative to the size of a row. kkt_sparse.c removes the effect of the compliance by an
  * iteration that gains ten digits per step. */
 static const double COMPLIANCE = 1e-10;
-/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump; chosen far above rounding
+/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump. Chosen far above rounding
  * errors. */
 static const double JUMP_CONTRADICTION = 1e-6;
 
 /* Smallest pivot of M, relative to its diagonal entry, that elimination in a fixed order accepts if constraints act.
  * Constraints may compensate for a singular M. The elimination multiplies rounding errors by the inverse of this ratio.
- * With 1e-6 the errors grow to 1e-10, which is too small to be mistaken for a later pivot. */
+ * With the value 1e-6, the errors grow to 1e-10. An error of this size cannot be mistaken for a later pivot. */
 static const double MASS_PIVOT_KEPT = 1e-6;
 /* Smallest pivot of M, relative to the largest pivot, that is accepted if constraints act. Near the quaternion e = (1,
  * 0, 0, 0) the row of e0 in M vanishes. The force on e0 does not vanish, because the norm constraint balances this

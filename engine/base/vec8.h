@@ -1,8 +1,8 @@
 /* vec8.h — eight doubles in SIMD lanes, one for each of eight members of a sweep.
  *
- * Operations act on each lane separately and round as scalar operations do, without fused products. The result of a
- * member therefore depends neither on other members nor on the width of the registers. Arrays of vec8 values must be
- * aligned; vec8_alloc allocates aligned arrays. */
+ * Operations act on each lane separately and round as scalar operations do. A product is never fused with a sum. The
+ * result of a member therefore depends neither on other members nor on the width of the registers. Arrays of vec8
+ * values must be aligned; vec8_alloc allocates aligned arrays. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,7 +23,8 @@ static inline vec8 *vec8_alloc(size_t count) {
     return x;
 }
 
-/* Functions of vec8 values must be inlined, because the calling convention depends on the width of the registers. */
+/* A function with vec8 arguments or results must be inlined, because its calling convention depends on the width of the
+ * registers. */
 #define VEC8_INLINE static inline __attribute__((always_inline))
 
 /* Returns true if the processor has 512-bit registers. */

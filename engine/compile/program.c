@@ -110,7 +110,7 @@ static program_instruction place_operation(builder *b, size_t position) {
         uint32_t value = o->arg[k];
         operand[k] = b->slot[value];
         if (b->last_use[value] != position) continue;
-        b->last_use[value] = KEPT; /* prevents a second release if the operand is read twice */
+        b->last_use[value] = KEPT; /* prevents a second release if the operation reads the operand twice */
         b->free_slots[b->free_count++] = b->slot[value];
     }
     uint32_t dst = take_slot(b, b->order[position]);

@@ -2,8 +2,8 @@
  *
  * A program has inputs (one slot for each symbol it reads, by kind and index), constants, and outputs. A program has
  * two parts. program_prepare evaluates the operations that depend on parameters only, once per run. program_evaluate
- * evaluates all other operations, at each call. Equal expressions are evaluated once, because they are one node of the
- * graph. A slot is reused after the last use of its value.
+ * evaluates all other operations, at each call. Equal expressions are one node of the graph and are therefore evaluated
+ * once. A slot is reused after the last use of its value.
  *
  * A program is immutable and may be shared by threads. A workspace belongs to one thread at a time, contains all
  * values, and has a fixed size. Evaluation allocates no memory, and writes only the workspace and the outputs. */
@@ -33,12 +33,12 @@ size_t program_workspace_doubles(const program *p); /* size of a workspace in do
 /* Returns the number of symbols of a kind that the program reads, and sets *indices to their indices. */
 size_t program_reads(const program *p, graph_symbol_kind kind, const uint32_t **indices);
 
-/* Writes constants and the values that depend on parameters only to the workspace. Call it once per run, before
- * program_evaluate. It reads only inputs->values[SYMBOL_PARAMETER]. */
+/* Writes constants and the values that depend on parameters only to the workspace. Call this function once per run,
+ * before program_evaluate. Of the inputs, the function reads only inputs->values[SYMBOL_PARAMETER]. */
 void program_prepare(const program *p, const program_inputs *inputs, double *workspace);
 
-/* Evaluates the operations that program_prepare has not evaluated, and writes outputs[count]. Values may be infinite or
- * NaN: see program_first_fault. */
+/* Evaluates the operations that program_prepare has not evaluated, and writes outputs[count]. Outputs may be infinite
+ * or NaN; program_first_fault finds the cause. */
 void program_evaluate(const program *p, const program_inputs *inputs, double *workspace, double *outputs);
 
 /* Evaluates both parts of the program and finds the cause of the first output that is not finite. The cause is an
@@ -62,9 +62,10 @@ enum { PROGRAM_LANES = 8 };
 /* Returns the number of scratch doubles that program_tangent needs in addition to the workspace. */
 size_t program_tangent_doubles(const program *p);
 
-/* Computes outputs_dot[i * PROGRAM_LANES + k] = Σ_s ∂output_i/∂s · seed_k(s) for PROGRAM_LANES directions k at once.
- * seeds->values[kind][index * PROGRAM_LANES + k] is the component of direction k along symbol (kind, index). A NULL
- * array means zeros. Also evaluates the outputs (which may be NULL). The workspace must be prepared; the parameters
- * stored in the workspace are used. If a seed is 0, its product with an infinite derivative counts as 0. */
+/* Computes outputs_dot[i * PROGRAM_LANES + k] = Σ_s ∂output_i/∂s · seed_k(s), summed over all inputs s, for
+ * PROGRAM_LANES directions k at once. seeds->values[kind][index * PROGRAM_LANES + k] is the component of direction k
+ * along symbol (kind, index). A NULL array means zeros. Also evaluates the outputs (which may be NULL). The workspace
+ * must be prepared; the parameters stored in the workspace are used. If a seed is 0, its product with an infinite
+ * derivative counts as 0. */
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                      double *tangent_workspace, double *outputs, double *outputs_dot);

@@ -6,16 +6,16 @@
  *     schedule.c   operations -> an order in which equal operations form runs
  *     program.c    order -> slots, instructions, program
  *
- * Runs avoid mispredicted branches. With one dispatch per operation, nearly every branch is mispredicted once the tape
- * outgrows the branch predictor. A run of any length needs only one dispatch. */
+ * A run is a sequence of instructions with the same operation, which the interpreter evaluates with one dispatch. With
+ * one dispatch per instruction, nearly every branch is mispredicted once the tape outgrows the branch predictor. */
 #pragma once
 
 #include "engine/compile/program.h"
 
 /* Operations of a tape in addition to those of the graph. Columns: enum, arity, value, ∂/∂x, ∂/∂y, ∂/∂z, written with
- * the builder names of operators.h. Each product and each sum is rounded, so a fused operation gives the same bits as
- * the two operations it replaces. The exponent y of POWI is an integer constant, so the derivative of POWI with respect
- * to y is never needed. */
+ * the builder names of operators.h. A fused operation rounds its product and its sum separately, so it gives the same
+ * bits as the two operations that it replaces. The exponent y of POWI is an integer constant, so the derivative of POWI
+ * with respect to y is never needed. */
 /* clang-format off */
 #define PROGRAM_EXTRA_LIST(OP)                                                                                         \
     OP(SQUARE,   1, x * x,                     ADD_(X, X),                               N_(0),        N_(0))          \
@@ -49,7 +49,7 @@ _Static_assert((int)PROGRAM_TABLE == (int)GRAPH_TABLE, "the operations of the gr
 _Static_assert(PROGRAM_OP_COUNT <= 64, "schedule.c stores one bit per operation in a 64-bit word");
 
 /* An instruction: four slots of the workspace, which contains constants, inputs by kind, and computed values. Unused
- * operands are slot 0. Two slots share a word, because the interpreter is bound by its loads: two loads and shifts are
+ * operands are slot 0. Two slots share a word, because the interpreter is bound by its loads: two loads with shifts are
  * a fifth faster than four loads (README.md). */
 typedef struct program_instruction {
     uint64_t dst_a, b_c; /* dst and b in the low halves, a and c in the high halves */
@@ -73,8 +73,8 @@ typedef struct program_run {
     uint32_t count;
 } program_run;
 
-/* Machine code (native.c) that evaluates a program, or computes the tangent lanes of all slots from the seeds of one
- * kind of inputs. In the second case, `outputs` points to the lanes. */
+/* Machine code (native.c) that either evaluates a program or computes the tangent lanes of all slots from the seeds of
+ * one kind of inputs. For tangents, `outputs` points to the lanes. */
 typedef void (*program_native)(double *workspace, const double *const *inputs, double *outputs);
 
 /* Partial derivatives of operations with respect to each operand (tangent.c); NULL for SINCOS and TABLE. */
@@ -172,6 +172,7 @@ hamel_status program_select(program_operation *operations, const program_reachab
 
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
-/* Orders the operations. order[*order_count] lists their values, prepared values first; `order` has `count` entries. */
+/* Orders the operations. Fills order[*order_count] with the values of the operations, prepared values first. `order`
+ * has space for `count` entries. */
 hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count);

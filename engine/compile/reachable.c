@@ -1,9 +1,9 @@
 /* reachable.c — lists the reachable subgraph of some nodes, operands first.
  *
  * The depth-first walk has an explicit stack, because the depth depends on the user's input. Nodes are listed in
- * post-order. An operand then comes shortly before its first use, so that few values are alive at a time. A model
- * compiles many small programs from one large graph. Visited nodes are therefore stored in a hash table, not in a
- * bitmap of the graph. The cost is then linear in the size of the reachable subgraph. */
+ * post-order. An operand therefore comes shortly before its first use, and few values must be stored at the same time.
+ * A model compiles many small programs from one large graph. Visited nodes are therefore stored in a hash table, not in
+ * a bitmap of the graph, so that the cost is linear in the size of the reachable subgraph. */
 #include "engine/compile/program_int.h"
 
 #include <assert.h>

@@ -2,8 +2,9 @@
  *
  * List scheduling: an operation is ready if its operands are computed. The scheduler repeatedly chooses the kind with
  * the most ready operations and emits all operations of that kind, including operations that become ready in the
- * meantime. A tape is divided into windows, which are ordered separately. Ordering the whole tape keeps more values
- * alive at the same time and is no faster (measurements in README.md). Cost: linear in the number of operations. */
+ * meantime. A tape is divided into windows, which are ordered separately. If the whole tape is ordered at once, more
+ * values must be stored at the same time, and the program is no faster (measurements in README.md). Cost: linear in the
+ * number of operations. */
 #include "engine/compile/program_int.h"
 
 #include <assert.h>

@@ -351,7 +351,7 @@ hamel_status branch_change_foresee(branch_change *c, const double *q, const doub
         for (size_t i = 0; i < count; i++) {
             double from = c->seen[i], to = c->seen[i] = state->branches[i];
             if (to == from || look == 1 || !is_of_time(c, i)) continue;
-            if (++changes > CHANGES) return HAMEL_OK; /* later changes are checked when they happen */
+            if (++changes > CHANGES) return HAMEL_OK; /* later changes are checked during the run */
             locate_change(c, i, from, q, v, low, high);
             hamel_status status = compare_places(c, q, v, i, error);
             if (status != HAMEL_OK) return status;

@@ -1,8 +1,8 @@
 /* branch_change.h — velocity jumps at branch changes of nonsmooth operators, and checks for jumps that have no
  * solution.
  *
- * A jump is the limit of ever steeper changes: configuration and time are constant while forces grow. The velocities
- * after the jump satisfy
+ * A velocity jump is the limit of ever faster changes: during the jump, configuration and time are constant, and forces
+ * grow without bound. The velocities after the jump satisfy
  *
  *     p⁺(t, q, v⁺) − p⁻(t, q, v⁻) = A⁺ᵀ Λ,     ψ⁺(t, q, v⁺) = 0,     p = ∂L/∂q'
  *
@@ -35,8 +35,8 @@ typedef struct branch_jump {
 branch_change *branch_change_create(dynamics *k);
 
 /* Call this function before a run that starts at (q, v). Adds an error if a function that must be continuous jumps at a
- * known time by the same amount at all sampled configurations. Returns HAMEL_OK or HAMEL_INVALID. Changes the branches
- * of `k`. */
+ * time known in advance, and the jump is the same at all sampled configurations. Returns HAMEL_OK or HAMEL_INVALID.
+ * Changes the branches of `k`. */
 hamel_status branch_change_foresee(branch_change *c, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 

@@ -27,8 +27,8 @@ static inline program_inputs discrete_state_inputs(const discrete_state *state, 
     return in;
 }
 
-/* Chooses the branches at the state extrapolated by the time `ahead`. An operator that depends on accelerations or
- * multipliers keeps its branch. */
+/* Chooses the branches at the state extrapolated by the time `ahead`. An operator that depends on accelerations,
+ * multipliers or reactions keeps its branch. */
 void discrete_state_choose_branches(discrete_state *state, double t, const double *q, const double *v);
 
 /* Call after branches have changed. Chooses the branch of each operator whose argument contains a nonsmooth operator,

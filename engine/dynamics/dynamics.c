@@ -131,7 +131,7 @@ static bool has_regular_pivots(dynamics *k) {
 }
 
 /* Sets k->singular_mass to true if M is singular at the initial values and at states near them. The initial values
- * alone may be special. An M that is not finite counts as regular. Returns false if out of memory. */
+ * alone may be special. If M is not finite at a state, M counts as regular there. Returns false if out of memory. */
 static bool find_mass_rank(dynamics *k) {
     const hamel_model *model = k->model;
     double *q = k->project_step;

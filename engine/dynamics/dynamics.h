@@ -62,16 +62,16 @@ kkt *dynamics_create_system(const hamel_model *model, int highest);
 void dynamics_free(dynamics *k);
 
 /* Limits the time of evaluations and solutions. Evaluations and solutions return HAMEL_CANCELED without an error once
- * `poll` requests cancellation or CLOCK_MONOTONIC has passed `deadline` (in seconds; 0: no deadline). Loops that check
- * the status therefore end. */
+ * `poll` requests cancellation or CLOCK_MONOTONIC has passed `deadline` (in seconds; 0: no deadline). A loop that
+ * checks the status therefore ends. */
 void dynamics_limit(dynamics *k, hamel_poll *poll, double deadline);
 
-/* Makes exactly the constraints that active[m] marks active from the next evaluation on. `active` may be the array of
+/* From the next evaluation on, constraint c is active if and only if active[c] is true. `active` may be the array of
  * the discrete state. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status dynamics_select(dynamics *k, const bool *active) HAMEL_CHECKED;
 
-/* The history that affects later evaluations. The evaluation of output rows restores it afterwards, so that the
- * integration does not depend on the number of rows. */
+/* The choices of the solvers that affect later evaluations. After an output row has been evaluated, these choices are
+ * restored, so that the integration does not depend on the number of rows. */
 typedef struct dynamics_memory {
     size_t rest;
     kkt_memory all, positions, velocities;
@@ -116,8 +116,8 @@ static inline bool is_of_level(constraint_order order, bool position) {
     return position ? order == CONSTRAINT_HOLONOMIC : order != CONSTRAINT_ACCELERATION;
 }
 
-/* Returns true if any active constraint has the level. Otherwise nothing needs to be factored, and M may be
- * singular. */
+/* Returns true if any active constraint has the level. Otherwise the system of the level need not be factored, and M
+ * may be singular. */
 bool dynamics_has_level(const dynamics *k, bool position);
 
 /* Computes a[n] and lambda[m] at the state evaluated last, with A q'' = b − 2α dΦ/dt − β² Φ (Baumgarte, Comput. Methods
@@ -172,7 +172,7 @@ double dynamics_scaled(const dynamics *k, size_t c, bool position);
 /* Computes the n free accelerations M⁻¹Q at the state evaluated last. */
 hamel_status dynamics_free_accelerations(dynamics *k, double *out);
 
-/* Returns dh/dt at (t, q, v) with multipliers lambda, or 0 if it vanishes identically. */
+/* Returns dh/dt at (t, q, v) with multipliers lambda, or 0 if dh/dt vanishes identically. */
 double dynamics_energy_rate(dynamics *k, double t, const double *q, const double *v, const double *lambda);
 
 /* If dh/dt is not finite, adds an error that names the expression. */
@@ -188,7 +188,7 @@ typedef struct dynamics_contradiction {
 } dynamics_contradiction;
 
 /* Finds the set with the largest contradiction among the rows `taken` (m; NULL: all) at the state evaluated last. If no
- * set contradicts itself, sets out->count to 0. Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_SINGULAR if rows are not
+ * set has a contradiction, sets out->count to 0. Returns HAMEL_OK, HAMEL_NO_MEMORY, or HAMEL_SINGULAR if rows are not
  * finite. */
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,
                                          dynamics_contradiction *out) HAMEL_CHECKED;

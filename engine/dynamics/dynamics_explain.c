@@ -14,7 +14,7 @@
 static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
 /* Sine of the angle between two axes below which an orientation is reported as singular. The square of the sine is a
  * pivot of the mass matrix. Pivots below 1e-14 are rounding errors (mass_rank.c). Such pivots correspond to a sine
- * below 1e-7, and the bound has a safety factor of ten. */
+ * below 1e-7, and the bound includes a safety factor of ten. */
 static const double SINGULAR_SINE = 1e-6;
 
 hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const double *right,

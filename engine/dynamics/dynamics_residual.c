@@ -105,8 +105,8 @@ static double relative(double left, double size) {
     return left == 0 ? 0 : fabs(left) / size;
 }
 
-/* Returns the largest relative residual of the constraints. The rounding of a row is proportional to its usual length,
- * even if the row is shorter at this state. */
+/* Returns the largest relative residual of the constraints. The rounding error of a row is proportional to the usual
+ * length of the row, even if the row is shorter at this state. */
 static double of_constraints(const dynamics_residual *r, const double *values, const double *usual, const double *a) {
     const hamel_model *model = r->model;
     const sparse_block *A = &model->dynamics.A;

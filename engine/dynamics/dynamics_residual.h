@@ -4,10 +4,11 @@
  *
  * The equations have Lagrange's form in every formulation and are scaled to a unit diagonal of M. The residual of an
  * equation of motion is relative to the largest sum Σ |term| among the equations that M or A couples with it. The
- * residual of a constraint is relative to Σ |term| of its equation, plus Σ |A_ci a_i|, where a are the accelerations
- * caused by forces as large as the sum for the equations of motion. Each residual is a normwise backward error (Higham,
- * Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1) and does not depend on units. If all terms are
- * rounding errors, as in uniform straight motion, the momentum divided by the duration of the run counts as a term. */
+ * residual of a constraint is relative to Σ |term| of its equation, plus Σ |A_ci a_i|. Here a are the accelerations
+ * that forces as large as the sum in the equations of motion would cause. Each residual is a normwise backward error
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 7.1) and does not depend on units. If all
+ * terms are rounding errors, as in uniform straight motion, the momentum divided by the duration of the run counts as a
+ * term. */
 #pragma once
 
 #include "engine/model/model.h"

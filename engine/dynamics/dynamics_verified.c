@@ -45,15 +45,16 @@ equation_residual dynamics_missed(dynamics *k, const double *a, const double *la
     return dynamics_residual_of(k->residual, k->values, k->v, Q, split ? R : NULL, k->survey.usual, a, lambda);
 }
 
-/* Returns true if residuals of constraints are accepted. At a state that has not been projected, redundant constraints
- * may contradict each other by the amount of their violation. */
+/* Returns true if the residuals of the constraints may be large. At a state that has not been projected, redundant
+ * constraints may contradict each other by the amount of their violation. */
 static bool may_contradict(const dynamics *k) {
     size_t active = 0;
     for (size_t c = 0; c < k->model->m; c++) active += k->discrete_state.active[c];
     return k->model->settings.projection != HAMEL_PROJECTION_ON && motion_rank(&k->motion) < active;
 }
 
-/* Returns the larger residual; omits the residual of the constraints if it is accepted. */
+/* Returns the larger of the two residuals, or the residual of the equations of motion if may_contradict returns
+ * true. */
 static double fault_of(const dynamics *k, equation_residual missed) {
     return may_contradict(k) ? missed.motion : fmax(missed.motion, missed.constraints);
 }

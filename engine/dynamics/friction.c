@@ -71,8 +71,8 @@ static hamel_status find_responses(friction *f, motion_solver *motion, const dou
     return HAMEL_OK;
 }
 
-/* Sets f->p to the solution for the signs in f->sign; the signs of the solution may differ. Returns false if the system
- * is singular. */
+/* Sets f->p to the solution of the linear equations for the signs in f->sign. The signs of f->p may differ from these
+ * signs. Returns false if the system is singular. */
 static bool solve_signs(friction *f) {
     size_t k = f->k;
     for (size_t j = 0; j < k; j++)

@@ -26,8 +26,7 @@ typedef struct nearest {
     double *right;         /* m */
     double *value, *error; /* m entries each; value: residuals; error: bounds on their rounding (find_rounding) */
     bool *taken;           /* m: true if the row belongs to the level */
-    /* m entries each; off: residuals of the original velocities [0] and positions [1]; scaled: their scaled
-     * residuals */
+    /* m entries each, for the original velocities [0] and positions [1]; off: residuals; scaled: scaled residuals */
     double *off[2], *scaled[2];
 } nearest;
 
@@ -115,8 +114,9 @@ static hamel_status take_nearest_step(nearest *w, double *x, bool position, hame
     return HAMEL_OK;
 }
 
-/* Solves one level; x is q or v. The iteration converges linearly to the nearest consistent point, and faster if the
- * original values are closer. The last steps are Newton steps from x, which square the remaining error. */
+/* Solves one level; x is q or v. The iteration converges linearly to the nearest consistent point; the closer the
+ * original values are, the faster it converges. The last steps are Newton steps from x, which square the remaining
+ * error. */
 static hamel_status solve_level(nearest *w, double *q, double *v, bool position, hamel_error *error) {
     assert(q != v && w->from != q && w->from != v);
     dynamics *k = w->k;

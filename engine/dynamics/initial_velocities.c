@@ -39,7 +39,8 @@ static void rows_free(rows *w) {
     rank_qr_free(&w->space);
 }
 
-/* The values that fill the rows, or the tangents of these values; array entries are `stride` apart. */
+/* The values from which the rows are filled, or the tangents of these values. Successive entries of an array are
+ * `stride` doubles apart. */
 typedef struct row_values {
     /* outputs of the dynamics program and of the program of the quasi-velocities, or tangents of these outputs */
     const double *dynamics, *quasi;

@@ -1,6 +1,6 @@
 /* momentum_map.h — momenta p = ∂L/∂q' and velocity-level residuals ψ with their derivatives at any state.
  *
- * Does not change the state that the dynamics evaluated last. */
+ * An evaluation of the map does not change the values of the state that the dynamics evaluated last. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -37,7 +37,8 @@ static inline double momentum_map_residual_dot(const momentum_map *map, size_t c
     return map->dots[(map->model->momenta.at_velocity + c) * PROGRAM_LANES];
 }
 
-/* The problem of finding velocities for the momenta p[n]; `step` may use a subset of these momenta. */
+/* Input of momentum_map_invert, which finds the velocities for the momenta p[n]. `step` may use a subset of these
+ * momenta. */
 typedef struct momentum_search {
     const double *p;
     const double *start; /* n: velocities for a second attempt if the guess fails */
@@ -46,8 +47,9 @@ typedef struct momentum_search {
     void *context;
 } momentum_search;
 
-/* Computes the velocities v[n]. On entry, v is a guess, used only if momenta are not linear in the velocities. Returns
- * HAMEL_OK, HAMEL_SINGULAR or HAMEL_NOT_FINITE. A failure adds an error unless `error` is NULL. */
+/* Computes the velocities v[n]. On entry, v is an initial guess, which is used only if the momenta are not linear in
+ * the velocities. Returns HAMEL_OK, HAMEL_SINGULAR or HAMEL_NOT_FINITE. A failure adds an error unless `error` is
+ * NULL. */
 hamel_status momentum_map_invert(momentum_map *map, double t, const double *q, const momentum_search *search, double *v,
                                  hamel_error *error) HAMEL_CHECKED;
 

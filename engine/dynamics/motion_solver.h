@@ -2,8 +2,8 @@
  *
  *     M x − (Aᵀ + W) λ = g,     A x = r
  *
- * The solver works with multipliers (kkt.h) or without (null_space.h). Each function calls its counterpart in one of
- * these modules. */
+ * The solver works with multipliers (kkt.h) or without (null_space.h). Each function calls the corresponding function
+ * of kkt.h or null_space.h. */
 #pragma once
 
 #include "engine/dynamics/null_space.h"

@@ -55,8 +55,8 @@ static bool is_active(const newton_matrix *w, size_t c) {
 }
 
 /* Scales each multiplier by a power of two so that its largest force is comparable to the inertia on which it acts.
- * Otherwise constraint forces would dominate the rows of very small masses (1e-26), and the matrix would appear
- * singular. */
+ * Without this scaling, constraint forces would dominate the rows of very small masses (1e-26), and the matrix would
+ * appear singular. */
 static void choose_units(newton_matrix *w) {
     const hamel_model *m = w->model;
     memset(w->reach, 0, w->all * sizeof *w->reach);

@@ -97,7 +97,8 @@ static hamel_status noncyclic_rates(variables *x, const double *a, const double 
     return take_others(x, a, dw);
 }
 
-/* Computes the differential dv of q' for dt, dq and dw at constant momenta: M_cc dv_c = −(dp_c for dv_c = 0). */
+/* Computes the differential dv of q' for dt, dq and dw at constant momenta. The cyclic part solves M_cc dv_c = −dp_c,
+ * where dp_c is the differential of the momenta for dv_c = 0. */
 static hamel_status noncyclic_velocity_change(variables *x, double dt, const double *dq, const double *dw, double *dv) {
     noncyclic *o = x->own;
     memset(o->direction, 0, x->n * sizeof *o->direction);

@@ -92,8 +92,8 @@ static void fill_matrices(null_space *s) {
 }
 
 /* Computes column a of E. If the other constraints imply a row, for example as the rate of a velocity constraint, the
- * projection of the row consists of rounding errors. Such a row is set to 0, because rounding errors scaled to unit
- * length would act as a constraint. */
+ * projection of the row consists of rounding errors. The projected row is then set to 0, because rounding errors scaled
+ * to unit length would otherwise act as a constraint. */
 static void project_row(null_space *s, const double *Phi, size_t a) {
     assert(a < s->acceleration_count && s->freedom <= s->n);
     const double *row = s->A + s->n * s->acceleration[a];
@@ -261,8 +261,9 @@ static bool multipliers(null_space *s, const double *x, const double *g, double 
     return true;
 }
 
-/* Computes and factors the matrix 1 − L, which accounts for W. Let Λ be the map from a reaction to its multipliers. Then λ = Λ(M q'' − g − W λ) and
- * q'' = q''_0 + X λ give (1 − L) λ = Λ(M q''_0 − g). L = Λ(M X − W) is computed column by column. */
+/* Computes and factors the matrix 1 − L, which accounts for W. Let Λ be the map from a reaction to its multipliers.
+ * Then λ = Λ(M q'' − g − W λ) and q'' = q''_0 + X λ give (1 − L) λ = Λ(M q''_0 − g). L = Λ(M X − W) is computed column
+ * by column. */
 static hamel_status factor_responses(null_space *s) {
     const hamel_model *model = s->model;
     size_t n = s->n, m = s->m;

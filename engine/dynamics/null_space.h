@@ -6,8 +6,8 @@
  *
  * The three formulations with projection differ in the derivation of M and g. Acceleration constraints restrict u' in
  * the projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. If the
- * constraints are redundant, the multipliers have least norm. With W, the forces are g + W λ, as in kkt.h. Matrices are
- * dense. Nothing is allocated after creation. */
+ * constraints are redundant, the multipliers have least norm. If forces depend on multipliers, the forces are g + W λ,
+ * as in kkt.h. Matrices are dense. Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -21,7 +21,7 @@ null_space *null_space_create(const hamel_model *model, const discrete_state *st
                               arena *memory);
 void null_space_free(null_space *s);
 
-/* Sets the expected rank of all rows and their usual lengths, as kkt_expect does. */
+/* Sets the expected rank of the rows of all constraints and the usual length of each row, as kkt_expect does. */
 void null_space_expect(null_space *s, size_t rank, const double *usual);
 
 /* Factors the system for the values of the dynamics program at (t, q, v). Returns HAMEL_OK, HAMEL_SINGULAR or
@@ -35,8 +35,8 @@ hamel_status null_space_factor(null_space *s, double t, const double *q, const d
 hamel_status null_space_solve(null_space *s, const double *g, const double *b, double tolerance, double *x,
                               double *lambda) HAMEL_CHECKED;
 
-/* Converts the forces g of the formulation to those of Lagrange's equations at the factored state. The result is valid
- * until the next call. */
+/* Converts the forces g of the formulation to the forces of Lagrange's equations at the factored state. The result is
+ * valid until the next call. */
 const double *null_space_forces(null_space *s, const double *g);
 
 /* Returns the rank of A. With a velocity basis, returns the rank at the last solution for multipliers. */

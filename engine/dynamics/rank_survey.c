@@ -82,7 +82,7 @@ static hamel_status visit_near(dynamics *k, double t, const double *q, const dou
 static hamel_status note_ranks(dynamics *k, bool *taken, survey_ranks *ranks) {
     const hamel_model *model = k->model;
     hamel_status status = HAMEL_OK;
-    bool redundant = true; /* if all rows are independent, so are the rows of each level */
+    bool redundant = true; /* if all rows are independent, the rows of each level are independent */
     for (survey_level level = ALL; level < LEVELS && redundant && status == HAMEL_OK; level++) {
         redundancy found;
         for (size_t c = 0; c < model->m; c++) taken[c] = k->discrete_state.active[c] && belongs(model->order[c], level);
@@ -112,8 +112,8 @@ static size_t count_active(const dynamics *k) {
     return count;
 }
 
-/* If a large system is redundant at the initial state, makes the projections use a compliance, because dense methods
- * would cost too much. */
+/* If a large system has redundant constraints at the initial state, makes the projections use a compliance, because
+ * dense methods would take too long. */
 static hamel_status expect_from_start(dynamics *k, double t, const double *q, const double *v, bool *taken) {
     survey_ranks ranks = {{0, 0, 0}, false, false};
     if (!kkt_prefers_sparse(k->all) || dynamics_evaluate(k, t, q, v, NULL) != HAMEL_OK) return HAMEL_OK;

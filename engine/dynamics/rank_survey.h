@@ -22,8 +22,8 @@ typedef struct rank_survey {
 } rank_survey;
 
 /* Surveys the active constraints near (t, q, v), a state that satisfies them, and passes the result to the solvers of
- * k. If no state is found or no row is redundant, solvers decide the rank at each state. Evaluates (t, q, v) at the
- * end. Returns HAMEL_OK, HAMEL_NO_MEMORY or HAMEL_NOT_FINITE. */
+ * k. If no state is found or no row is redundant, the solvers determine the rank at each state. Evaluates (t, q, v) at
+ * the end. Returns HAMEL_OK, HAMEL_NO_MEMORY or HAMEL_NOT_FINITE. */
 hamel_status rank_survey_find(struct dynamics *k, double t, const double *q, const double *v) HAMEL_CHECKED;
 
 /* Discards the result. Call when the active constraints change. */
