@@ -1,7 +1,7 @@
 /* rank_rows.h — orthonormal basis of the span of rows, extended row by row.
  *
- * A row is orthogonalized by Gram–Schmidt, a second time if the first pass loses digits by cancellation. Two passes
- * suffice (Giraud et al., Numer. Math. 101 (2005) 87). Accepted row i equals Σ_{j≤i} L_ij Q_j. If the part of a row
+ * Rows are orthogonalized by Gram–Schmidt. If the first pass loses digits by cancellation, a second pass follows, which
+ * suffices (Giraud et al., Numer. Math. 101 (2005) 87). Accepted row i equals Σ_{j≤i} L_ij Q_j. If the part of a row
  * orthogonal to the accepted rows is below `tolerance` times its length, the row is redundant and is not accepted. */
 #pragma once
 

@@ -6,14 +6,15 @@
  *   rheonomic      t occurs in the constraint, or a linear velocity constraint has a_ct ≠ 0 (Papastavridis 2.2)
  *   homogeneous    f(q, s q', t) = s^k f        linear: catastatic; otherwise by Euler's theorem, q'·∂f/∂q' = k f
  *   conservative   ideal, and Σ ∂f/∂q'_i q'_i = 0 in every possible motion (Greenwood 4.351, 4.352). Examples
- *                  are homogeneous f, and inhomogeneous products of a homogeneous f and a factor.
+ *                  are homogeneous f, and products of a homogeneous f and an inhomogeneous factor.
  * Greenwood's test does not cover acceleration constraints, so they are not reported as conservative.
  *
  * The system is conservative (Greenwood 4.7, a sufficient condition) if every force has a potential, every constraint
  * is conservative and L does not contain t. A momentum is conserved if L does not contain its coordinate and neither
- * forces nor constraint reactions act on that coordinate. Constraints and other forces may contain that coordinate; an
- * example is the angle of a skate. The Jacobi integral is conserved if its rate vanishes identically. A system
- * described by its Gibbs–Appell function has no Lagrangian, so no momenta and no energy are reported.
+ * forces nor constraint reactions act on that coordinate. Constraints and the forces on other coordinates may contain
+ * that coordinate. An example is the angle of a skate. The Jacobi integral is conserved if its rate vanishes
+ * identically. A system described by its Gibbs–Appell function has no Lagrangian, so no momenta and no energy are
+ * reported.
  *
  * The index is that of the differential-algebraic equations M q'' = Q + Aᵀλ with the constraints as written. The index
  * is 3 with holonomic constraints, 2 with velocity constraints, 1 with acceleration constraints and 0 without
@@ -229,7 +230,7 @@ hamel_status structure_derive(analysis *a) {
 
 /* --- coupling ----------------------------------------------------------------------------------------------------- */
 
-/* Joins `own` with each variable in equation `row`; multipliers are numbered after the coordinates. */
+/* Joins `own` with each variable in equation `row`; in `parent`, the multipliers follow the coordinates. */
 static void join_support(analysis *a, size_t *parent, size_t own, graph_node row) {
     assert(own < a->n + a->m);
     static const graph_symbol_kind kinds[] = {SYMBOL_COORDINATE, SYMBOL_VELOCITY, SYMBOL_ACCELERATION,

@@ -169,7 +169,7 @@ static size_t weight(const taylor *t, size_t k, size_t i) {
 
 /* Adds x · y to `to`. */
 static void add_product(const taylor *t, mpfr_ptr to, mpfr_srcptr x, mpfr_srcptr y) {
-    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* a factor 0 skips a NaN that is not needed */
+    if (mpfr_zero_p(x) || mpfr_zero_p(y)) return; /* skips 0 · NaN if a derivative is not needed */
     mpfr_mul(t->scratch[0], x, y, MPFR_RNDN);
     mpfr_add(to, to, t->scratch[0], MPFR_RNDN);
 }
@@ -221,7 +221,7 @@ static void condition(mpfr_ptr z, graph_op op, mpfr_srcptr x, mpfr_srcptr y) {
     mpfr_set_d(z, graph_op_value(op, left, right, 0), MPFR_RNDN);
 }
 
-/* Computes coefficient k of a piecewise operator: ± that of one operand, or a constant. */
+/* Computes coefficient k of a piecewise operator: plus or minus the coefficient of one operand, or a constant. */
 static void piece(const taylor *t, mpfr_ptr z, const int32_t *o, graph_op op, size_t k) {
     mpfr_srcptr x = of(t, o[0], 0), y = o[1] >= 0 ? of(t, o[1], 0) : NULL;
     int32_t from = o[0];

@@ -7,8 +7,8 @@
  *
  * A multilinear series has variables e_0, e_1, ... with e_i² = 0. Coefficient k belongs to the product of the e_i whose
  * bit i is set in k. The same recurrences apply to both kinds of series. Coefficient k of a product x y is the sum of
- * x_i y_(k−i) over i. In one variable, i is 0 … k. In a multilinear series, i is every subset of the bits of k, and
- * derivatives are with respect to the highest variable in k.
+ * x_i y_(k−i) over i. In one variable, i runs from 0 to k. In a multilinear series, i runs over all subsets of the bits
+ * of k, and series are differentiated with respect to the highest variable in k.
  *
  * Numbers have TAYLOR_BITS bits. The value of an expression that vanishes identically is therefore near 2^-TAYLOR_BITS,
  * far below all other values. */
@@ -24,7 +24,7 @@
 
 enum { TAYLOR_BITS = 256 };
 
-/* Owner of arrays of numbers, which are freed together. Initialize it with zeros. */
+/* Owns arrays of MPFR numbers; number_pool_free frees all of them. Initialize the pool with zeros. */
 typedef struct number_block number_block;
 typedef struct number_pool {
     number_block *last;

@@ -4,10 +4,10 @@
  * SipHash-2-4 (Aumasson and Bernstein 2012) under a random key, truncated to 32 bits. The hash determines only the slot
  * of a symbol, so the random key does not affect any result.
  *
- * The edit distance counts insertions, deletions and replacements of bytes and swaps of adjacent bytes, each pair at
- * most once (optimal string alignment). A change of case costs less than a change of letter. Lengths are bounded, so
- * three rows of the distance matrix fit on the stack. An abbreviation costs less than one edit: for `init` the
- * suggestion is `initial`, not `unit`. */
+ * The edit distance counts insertions, deletions and replacements of bytes, and swaps of adjacent bytes. A byte is
+ * swapped at most once (optimal string alignment). A change of case costs less than a change of letter. Lengths are
+ * bounded, so three rows of the distance matrix fit on the stack. An abbreviation costs less than one edit: for `init`
+ * the suggestion is `initial`, not `unit`. */
 #include "engine/base/symbol_table.h"
 
 #include <assert.h>

@@ -24,10 +24,10 @@ static const double INITIAL_MISS = 1e-6;
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
-/* A row counts as redundant if the sine of its angle to the span of other rows is below this bound, at a state whose
- * residuals are rounding errors. At such states the sine for redundant rows is about 1e-15, and the factorization adds
- * n ε (Golub & Van Loan, Matrix Computations, 4th ed., 5.5.7). At larger angles at least six digits of a solution are
- * correct. */
+/* A row counts as redundant if the sine of its angle to the span of other rows is below this bound. The bound applies
+ * to states whose residuals are rounding errors. There the sine for redundant rows is about 1e-15, and the
+ * factorization adds n ε (Golub & Van Loan, Matrix Computations, 4th ed., 5.5.7). At larger angles at least six digits
+ * of a solution are correct. */
 static const double RANK_TOLERANCE = 1e-10;
 /* RANK_TOLERANCE for the random states of an analysis, whose residuals are below 1e-10 (analyze/samples.c). */
 static const double SAMPLED_RANK_TOLERANCE = 1e-9;

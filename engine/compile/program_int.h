@@ -49,8 +49,8 @@ _Static_assert((int)PROGRAM_TABLE == (int)GRAPH_TABLE, "the operations of the gr
 _Static_assert(PROGRAM_OP_COUNT <= 64, "schedule.c stores one bit per operation in a 64-bit word");
 
 /* An instruction: four slots of the workspace, which contains constants, inputs by kind, and computed values. Unused
- * operands are slot 0. Two slots share a word, because the interpreter is bound by its loads: two loads with shifts are
- * a fifth faster than four loads (README.md). */
+ * operands are slot 0. Two slots share a word, because loads limit the speed of the interpreter: two loads with shifts
+ * are a fifth faster than four loads (README.md). */
 typedef struct program_instruction {
     uint64_t dst_a, b_c; /* dst and b in the low halves, a and c in the high halves */
 } program_instruction;

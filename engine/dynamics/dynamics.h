@@ -197,8 +197,8 @@ hamel_status dynamics_find_contradiction(dynamics *k, const bool *taken, const d
  * The function supports every formulation. */
 double dynamics_margin(dynamics *k);
 
-/* Writes the names of the constraints that become redundant at the state evaluated last, whose rank margin is `margin`.
- * Returns false if no constraint becomes redundant or if out of memory. */
+/* Writes the names of the constraints that become redundant at the state evaluated last. `margin` is the rank margin at
+ * that state. Returns false if no constraint becomes redundant or if out of memory. */
 bool dynamics_dependent_names(const dynamics *k, double margin, char *names, size_t size);
 
 /* Adds an error that explains a failure at the state evaluated last. For HAMEL_CANCELED, adds no error. Returns the

@@ -9,9 +9,9 @@
  * bound, the scaling enlarges forces by at most 1e3. */
 static const double LIGHTEST = 1e-6;
 
-/* Lower bound on the size of a set of coupled coordinates, relative to the largest set. Dense solvers spread the
- * rounding errors of the largest set, 1e-16 of its size, to uncoupled sets. With this bound, the errors are at most
- * 1e-12 of the size of any set. */
+/* Lower bound on the size of the terms in a set of coupled coordinates, relative to the set with the largest terms.
+ * Dense solvers spread the rounding errors of that set, 1e-16 of its size, to uncoupled sets. With this bound, the
+ * errors are at most 1e-12 of the size of any set. */
 static const double PASSED_ON = 1e-4;
 
 struct dynamics_residual {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The upper bounds are chosen to bound the time of a solution. */
+/* The values are chosen to bound the time of a solution. */
 enum {
     NEWTON_ITERATIONS = 30,   /* upper bound on sign patterns tried by Newton's method */
     CONTRACTION_STEPS = 2000, /* upper bound on fixed-point steps; the signs are tested every 50 steps */
@@ -18,8 +18,8 @@ enum {
 };
 /* Two solutions count as equal below this relative distance. Chosen far above rounding errors. */
 static const double SAME_SOLUTION = 1e-9;
-/* The sign of a multiplier below this fraction of the largest multiplier is ignored. The bound is a few thousand ε, so
- * the multiplier may be a rounding error. */
+/* The sign of a multiplier below this fraction of the largest multiplier is ignored. The bound is a few thousand ε
+ * (2.2e-16), so such a multiplier may be a rounding error. */
 static const double SIGN = 1e-12;
 
 typedef enum search { FOUND, NONE, SEVERAL } search;

@@ -1,6 +1,6 @@
 /* momentum_map.h — momenta p = ∂L/∂q' and velocity-level residuals ψ with their derivatives at any state.
  *
- * An evaluation of the map does not change the values of the state that the dynamics evaluated last. */
+ * An evaluation of the map does not change the values that dynamics_evaluate has computed. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"

@@ -21,7 +21,7 @@ struct null_space {
     double *phi, *y, *f;  /* n each */
     double *right;        /* m */
     least_constraint least;
-    rank_qr rows;        /* factors of all rows of A, for multipliers */
+    rank_qr rows;        /* factors of all rows of A, used to compute multipliers */
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h); borrowed */
     bool has_rows;
     /* only with W. X: n × m, responses q'' to the columns of W; L: m × m, factors of 1 − L (factor_responses). */

@@ -39,7 +39,7 @@ hamel_status null_space_solve(null_space *s, const double *g, const double *b, d
  * valid until the next call. */
 const double *null_space_forces(null_space *s, const double *g);
 
-/* Returns the rank of A. With a velocity basis, returns the rank at the last solution for multipliers. */
+/* Returns the rank of A. With a velocity basis, returns the rank that the last computation of multipliers found. */
 size_t null_space_rank(const null_space *s);
 
 /* Returns the rank margin of the least-constraint solver, or 1 with a velocity basis. The rank margin is the sine of
