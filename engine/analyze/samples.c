@@ -2,7 +2,7 @@
  *
  * Positions are drawn around the initial values and projected onto the holonomic constraints. Velocities are drawn and
  * projected onto the velocity-level constraints. Both projections use Gauss–Newton steps of least norm. The random
- * numbers are unrelated to the system. If an expression vanishes at all samples, it is therefore zero everywhere,
+ * numbers do not depend on the system. If an expression vanishes at all samples, it is therefore zero everywhere,
  * except with probability zero. */
 #include "engine/analyze/analysis_int.h"
 

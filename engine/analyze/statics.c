@@ -26,7 +26,7 @@ static const double LONGEST = 1;
 /* Distance at which the sizes of rows are sampled, relative to max(1, |value|); chosen large enough that terms that
  * vanish at the point do not vanish there. */
 static const double ROW_SIZE_RADIUS = 0.1;
-/* Lower bound of the row sizes at a solution, relative to the sizes at the first point. Near roots of an order up to
+/* Lower bound on the row sizes at a solution, relative to the sizes at the first point. Near roots of an order up to
  * 50, the row sizes exceed this bound. */
 static const double UNDERFLOW = 1e-100;
 /* Upper bound on the reactions, relative to the forces that they balance. If reactions reach this bound, five digits

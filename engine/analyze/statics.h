@@ -89,7 +89,8 @@ bool statics_least_squares(statics *s, size_t rows, size_t columns, double *A, d
  * to stiff terms does not suffice. Sets s->weight to the bounds on these errors, and F and J to their values at z. */
 bool statics_is_rounding(statics *s, const double *z);
 
-/* Sets the multipliers in z to those that best balance the forces at the coordinates of z. Returns false on failure. */
+/* Sets the multipliers in z to the least-squares solution of the force balance at the coordinates of z. Returns false
+ * on failure. */
 bool statics_balance(statics *s, double *z);
 
 /* Sets s->noise to the change of F, beyond its linear part, that rounding errors of z cause. Sets F and J to their

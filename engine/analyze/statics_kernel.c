@@ -83,7 +83,8 @@ void statics_congruence(size_t n, size_t columns, const double *A, const double 
         }
 }
 
-/* Copies the entries of the null vectors that define a family to the rows of s->work. Returns the number of vectors. */
+/* Copies the null vectors to the rows of s->work, reduced to the entries that define a family. Returns the number of
+ * vectors. */
 static size_t take_null_vectors(statics *s, const double *z) {
     size_t found = 0, width = statics_width(s);
     for (size_t k = 0; k < s->unknowns; k++) {

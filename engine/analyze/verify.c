@@ -194,8 +194,8 @@ static bool stops_comparisons(hamel_status status) {
 }
 
 /* Evaluates the model at every state. The results of the first model are the reference for the results of the other
- * models. Fails if an error requires all comparisons to stop. If the model could not be evaluated at any state, fails
- * with the first error. */
+ * models. Fails with HAMEL_NO_MEMORY, HAMEL_CANCELED or HAMEL_LIMIT, which end all comparisons. If the model could not
+ * be evaluated at any state, fails with the first error. */
 static hamel_status evaluate_formulation(verifier *v, const hamel_model *model, hamel_formulation_difference *d,
                                          hamel_error *error) {
     assert(model->n == v->a->n && model->m <= v->a->model->m);

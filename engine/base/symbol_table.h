@@ -35,9 +35,10 @@ int32_t symbol_find(const symbol_table *t, const char *name, size_t length);
 hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_t value, int32_t *index) HAMEL_CHECKED;
 
 /* Returns the name nearest to `name` by edit distance (a transposition is one edit), for suggestions. Returns NULL if
- * no name has a character in common with `name`. Also returns NULL if the distance of every name exceeds a third of the
- * length of `name` (at least 1). A change of case costs less than a change of letter, and an abbreviation of 3 letters
- * or more costs less than one edit. At most 10,000 symbols of at most 48 bytes are compared, to bound the time. */
+ * no name has a character in common with `name`. Also returns NULL if the distance of every name exceeds max(1, length
+ * / 3), where length is the length of `name`. A change of case costs less than a change of letter, and an abbreviation
+ * of 3 letters or more costs less than one edit. At most 10,000 symbols of at most 48 bytes are compared, to bound the
+ * time. */
 const char *symbol_nearest(const symbol_table *t, const char *name, size_t length);
 
 /* Like symbol_nearest, but searches names[count]. */

@@ -1,8 +1,8 @@
 /* select.c — selects the operations that compute a reachable subgraph.
  *
- * Each of three passes is a loop over the subgraph: 1. From the outputs to the inputs, each needed value gets an
- * operation, and the uses of its operands are counted. a + (-b) becomes
- *        a - b. A negation without other users is then not computed.
+ * Each of three passes is a loop over the subgraph:
+ *     1. From the outputs to the inputs, each needed value gets an operation, and the uses of its operands are counted.
+ *        a + (-b) becomes a - b. A negation without other users is then not computed.
  *     2. A product used once is fused into the sum or difference that uses it.
  *     3. The sine and the cosine of one angle become one operation.
  * A value that depends on parameters only is not fused into an operation that depends on other symbols. Otherwise the

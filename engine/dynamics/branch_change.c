@@ -308,8 +308,8 @@ static void swap_branches(branch_change *c) {
     dense_exchange(c->model->system->nonsmooth_count, 1, c->branches, c->k->discrete_state.branches);
 }
 
-/* Compares c->branches with the current branches. If a function jumps by the same amount at q and at other
- * configurations, adds an error. */
+/* Compares the functions on c->branches with the functions on the current branches. If a function jumps by the same
+ * amount at q and at other configurations, adds an error. */
 static hamel_status compare_places(branch_change *c, const double *q, const double *v, size_t branch,
                                    hamel_error *error) {
     size_t n = c->model->n, found = 0;

@@ -350,7 +350,7 @@ static void reaction(const dynamics *k, const double *lambda, size_t count, doub
         out[model->dynamics.A.column[e]] += k->values[model->dynamics.A.at + e] * lambda[model->dynamics.A.row[e]];
 }
 
-/* Sets k->nonideal to the prescribed force C for the ideal multipliers. */
+/* Sets k->nonideal to the prescribed force C, computed from the ideal solution with the multipliers lambda. */
 static hamel_status prescribed_forces(dynamics *k, const double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     memset(k->nonideal, 0, model->n * sizeof *k->nonideal);

@@ -8,7 +8,8 @@
 
 enum { PROJECT_ITERATIONS = 12 };
 
-/* Computes the scales Σ |A_ci| max(1, |x_i|) of a level; the rounding of a residual is about ε times its scale. */
+/* Computes the scales Σ |A_ci| max(1, |x_i|) of a level; the rounding error of a residual is about ε times the
+ * scale. */
 static void find_scales(dynamics *k, bool position) {
     const sparse_block *A = &k->model->dynamics.A; /* sorted by rows */
     const double *values = k->values + k->model->dynamics.A.at, *x = position ? k->q : k->v;

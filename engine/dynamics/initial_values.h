@@ -29,7 +29,7 @@ typedef struct initial_directions {
     const double *dynamics, *quasi, *u0, *v0;
 } initial_directions;
 
-/* Sets dv[lane] to the tangents of the velocities v that initial_velocities_from_quasi computed. Before the call,
+/* Sets dv[lane] to the tangents of v, the velocities that initial_velocities_from_quasi has computed. Before the call,
  * evaluate `k` at the original coordinates and zero velocities. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status initial_velocities_along(dynamics *k, const double *v, const initial_directions *d,
                                       double *const *dv) HAMEL_CHECKED;

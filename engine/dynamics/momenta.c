@@ -4,9 +4,9 @@
  *
  *     p(t, q, q') + Aᵀμ = w,     ψ(t, q, q') = 0
  *
- * The first step is exact if L is quadratic and the constraints are linear in the velocities. At states of a motion, μ
- * = 0. Because the equations include the constraints, M may be singular (quaternions), and the velocities satisfy the
- * constraints. */
+ * The first step is exact if L is quadratic and the constraints are linear in the velocities. At the states of a
+ * motion, w is the momentum, and μ = 0. Because the equations include the constraints, M may be singular (quaternions),
+ * and the velocities satisfy the constraints. */
 #include "engine/base/finite.h"
 #include "engine/dynamics/momentum_map.h"
 #include "engine/dynamics/variables.h"

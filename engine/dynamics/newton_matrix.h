@@ -20,8 +20,8 @@ typedef struct newton_matrix newton_matrix;
 newton_matrix *newton_create(const hamel_model *model); /* returns NULL if out of memory */
 void newton_free(newton_matrix *w);
 
-/* Sets the discrete state (borrowed) of later linearizations: rows of inactive constraints become λ_c = 0. Unless this
- * function is called, all constraints are active, and the model must not have nonsmooth operators. */
+/* Sets the discrete state (borrowed) of later linearizations: rows of inactive constraints become λ_c = 0. If this
+ * function is not called, all constraints are active, and the model must not have nonsmooth operators. */
 void newton_select(newton_matrix *w, const discrete_state *state);
 
 /* Computes R_q and R_v at a state. `dynamics_values`: outputs of the dynamics program at that state; `ideal`: n ideal

@@ -62,7 +62,7 @@ static hamel_status visit_state(dynamics *k, double t, const double *q, const do
     hamel_status status = dynamics_project(k, t, to, to + n, &worst, NULL);
     *found = status == HAMEL_OK && worst < PROJECTION_ERROR;
     *precise = worst < PRECISE;
-    for (size_t i = 0; i < n; i++) /* a state farther away may have other branches or other vanishing rows */
+    for (size_t i = 0; i < n; i++) /* farther states may have other branches or vanishing rows */
         if (!(fabs(to[i] - q[i]) <= 10 * distance * fmax(1, fabs(q[i])))) *found = false;
     return status == HAMEL_NO_MEMORY ? status : HAMEL_OK;
 }

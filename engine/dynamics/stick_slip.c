@@ -324,8 +324,8 @@ static hamel_status release_all(stick_slip *w, double t, const double *q, const 
     return HAMEL_OK;
 }
 
-/* Releases the sticking contact whose slip has the largest driving acceleration, because the sticking constraints are
- * incompatible. Returns false if no sticking contact has a nonzero driving acceleration. */
+/* The sticking constraints are incompatible: lets the sticking contact with the largest driving acceleration slide.
+ * Returns false if no sticking contact has a nonzero driving acceleration. */
 static bool release_driven(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 0;
@@ -339,8 +339,8 @@ static bool release_driven(stick_slip *w) {
     return true;
 }
 
-/* Releases the sticking contact whose friction force exceeds its limit by the largest factor. The direction of its slip
- * becomes opposite to the friction force. Returns false if no friction force exceeds its limit. */
+/* Lets the sticking contact slide whose friction force exceeds its limit by the largest factor. Sets the direction of
+ * its slip opposite to the friction force. Returns false if no friction force exceeds its limit. */
 static bool release_overloaded(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 1;
@@ -355,8 +355,8 @@ static bool release_overloaded(stick_slip *w) {
     return true;
 }
 
-/* Finds a released contact whose slip is 0 and accelerates against its direction, and makes this contact stick. Returns
- * false if there is no such contact. */
+/* Finds a sliding contact whose slip is 0 and accelerates against the stored direction, and makes this contact stick.
+ * Returns false if there is no such contact. */
 static bool stick_reversed(stick_slip *w) {
     accelerate(w);
     for (size_t j = 0; j < w->model->friction.slip_count; j++) {
