@@ -8,7 +8,7 @@
 
 enum { TERM_FACTORS = 8 };
 
-/* Splits the node into *factor · rest; returns the rest. */
+/* Writes the node as *factor · rest with a number *factor. Returns the rest. */
 static graph_node split_factor(const ring *r, graph_node node, double *factor) {
     const graph_cell *cell = graph_at(r->graph, node);
     if (graph_is_number(r->graph, node, factor)) return graph_number(r->graph, 1);
@@ -17,7 +17,8 @@ static graph_node split_factor(const ring *r, graph_node node, double *factor) {
     return node;
 }
 
-/* Lists the factors of a product, sorted by node number. Returns their number, or 0 if it exceeds TERM_FACTORS. */
+/* Lists the factors of a product, sorted by node index. Returns the number of factors, or 0 if there are more than
+ * TERM_FACTORS. */
 static size_t factors_of(const ring *r, graph_node product, graph_node *factors) {
     size_t count = 1;
     factors[0] = product;
@@ -48,8 +49,8 @@ static bool same_product(const ring *r, graph_node x, graph_node y) {
     return count > 0 && count == factors_of(r, y, right) && memcmp(left, right, count * sizeof *left) == 0;
 }
 
-/* Returns a term of `angle` or of the ring that equals `term`, possibly with its factors in another order. If there is
- * no equal term, returns `term`. */
+/* Returns a term of `angle`, or of an angle of the ring, that has the same factors as `term` in any order. If no such
+ * term exists, returns `term`. */
 static graph_node first_form(const ring *r, const ring_angle *angle, graph_node term) {
     for (size_t i = 0; i < angle->count; i++)
         if (same_product(r, angle->term[i], term)) return angle->term[i];
@@ -59,7 +60,7 @@ static graph_node first_form(const ring *r, const ring_angle *angle, graph_node 
     return term;
 }
 
-/* Moves the terms at index `from` and above to index `to`. */
+/* Moves the terms with the indices `from` and above, so that they begin at index `to`. */
 static void move_terms(ring_angle *angle, size_t to, size_t from) {
     size_t moved = angle->count - from;
     assert(to + moved <= ANGLE_TERMS);
@@ -162,8 +163,8 @@ static void add_terms_as_angles(ring *r, const ring_angle *angle) {
     }
 }
 
-/* Returns true if the sum or difference z of the angles x and y should become an angle. This holds if z has no more
- * terms than x or y. An example is b − c, the difference of a + b and a + c. */
+/* Returns true if z, the sum or difference of the angles x and y, is added to the ring as an angle. This requires that
+ * z has at most as many terms as x and at most as many as y. An example is b − c, the difference of a + b and a + c. */
 static bool is_worth(const ring_angle *x, const ring_angle *y, const ring_angle *z) {
     return z->count <= x->count && z->count <= y->count;
 }

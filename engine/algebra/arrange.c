@@ -1,4 +1,5 @@
-/* arrange.c — converts polynomials to expressions that are collected, factored and in printing order. */
+/* arrange.c — converts polynomials to expressions with collected and factored terms in the order in which they are
+ * printed. */
 #include "engine/algebra/arrange.h"
 
 #include "engine/algebra/ring.h"
@@ -75,7 +76,7 @@ static graph_node monomial(ring *r, const ulong *exponents, slong from, slong to
         while (first > from && graph_at(g, r->atoms[first - 1])->op == graph_at(g, r->atoms[i])->op &&
                graph_at(g, r->atoms[first - 1])->kind == graph_at(g, r->atoms[i])->kind)
             first--;
-        for (slong k = first; k <= i; k++) { /* within a kind, in the order of declaration */
+        for (slong k = first; k <= i; k++) { /* variables of one kind in the order of declaration */
             if (exponents[k] == 0) continue;
             graph_node x = r->atoms[k];
             if (exponents[k] > 1) x = graph_literal(g, GRAPH_POW, x, graph_number(g, (double)exponents[k]));
@@ -107,7 +108,8 @@ static bool is_free_of(const ring *r, const fmpq_mpoly_t p, slong first) {
 }
 
 /* Reads consecutive terms, beginning at `from`, that have the same exponents of all variables before `first`. Writes
- * these exponents to `exponents`, and the sum of the terms without these powers to `sum`. Returns the next index. */
+ * these exponents to `exponents`, and the sum of the terms without these powers to `sum`. Returns the index after the
+ * last of these terms. */
 static slong take_run(ring *r, const fmpq_mpoly_t p, slong from, slong first, fmpq_mpoly_t sum, ulong *exponents) {
     assert(first <= r->atom_count);
     ulong at[RING_ATOMS];
@@ -162,7 +164,8 @@ static void add_terms(writer *w, const fmpq_mpoly_t p, slong first) {
     fmpq_mpoly_clear(run, r->context);
 }
 
-/* Adds the terms of p, collected by all variables except time and parameters. Sums of parameters are not collected. */
+/* Adds the terms of p, collected by the powers of all variables except time and parameters. If p contains only time and
+ * parameters, adds each term separately. */
 static void add_collected(writer *w, const fmpq_mpoly_t p) {
     add_terms(w, p, is_free_of(w->r, p, w->r->varying) ? w->r->atom_count : w->r->varying);
 }
@@ -188,8 +191,8 @@ static slong negative_terms(const ring *r, const fmpq_mpoly_t p) {
     return negative;
 }
 
-/* Makes the coefficients integers without a common factor and the first coefficient positive. Multiplies `constant` by
- * the factor removed. */
+/* Divides p by a number, so that the coefficients are integers without a common factor and the first coefficient is
+ * positive. Multiplies `constant` by this number to the power `exponent`. */
 static void make_primitive(ring *r, fmpq_mpoly_t p, const fmpz_t exponent, fmpq_t constant) {
     fmpq_t content;
     fmpq_init(content);
@@ -278,7 +281,8 @@ static graph_node factored(ring *r, const fmpq_mpoly_t p, fmpq_t constant, int o
     return product;
 }
 
-/* Moves a small denominator of c into the divisor: x/(2*m), not x/2/m. Returns the new divisor. */
+/* Moves a small denominator of c into the divisor, so that x/(2*m) is written instead of x/2/m. Returns the new
+ * divisor. */
 static graph_node take_divisor(graph *g, fmpq_t c, graph_node under) {
     if (fmpz_is_one(fmpq_denref(c)) || fmpz_cmp_ui(fmpq_denref(c), SMALL_DENOMINATOR) > 0) return under;
     under = product_in_row(g, graph_number(g, fmpz_get_d(fmpq_denref(c))), under);
@@ -286,8 +290,8 @@ static graph_node take_divisor(graph *g, fmpq_t c, graph_node under) {
     return under;
 }
 
-/* Returns true if p is one sum of terms that vary during a motion, possibly times parameters. The terms of such a sum
- * are added one by one. */
+/* Returns true if p is one sum of terms that vary during a motion, possibly multiplied by parameters. The terms of such
+ * a sum are added one by one. */
 static bool is_spread(ring *r, const fmpq_mpoly_t p) {
     fmpq_mpoly_factor_t factors;
     slong sums = 0, others = 0;

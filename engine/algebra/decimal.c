@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Writes the shortest decimal that reads back as the value. Returns the number of digits. */
+/* Sets *out to the shortest decimal that reads back as the value. Returns the number of digits. */
 static size_t shortest(double value, decimal *out) {
     text_buffer text;
     text_buffer_init(&text, DECIMAL_DIGITS);
@@ -44,7 +44,8 @@ static void find_fraction(double value, decimal *out) {
     }
 }
 
-/* A number with more than WRITTEN_DIGITS digits is assumed to be computed, not written in a description. */
+/* A number with more than WRITTEN_DIGITS digits is assumed to be the result of a computation, not a number in the
+ * description. */
 decimal decimal_of(double value) {
     enum { WRITTEN_DIGITS = 14 };
     decimal out = {.exponent = 0};

@@ -1,4 +1,5 @@
-/* decimal.h — converts doubles to exact decimals or fractions: 0.1 to one tenth, the double nearest to 1/3 to 1/3. */
+/* decimal.h — converts doubles to exact decimals or fractions. The double 0.1 becomes one tenth, and the double nearest
+ * to 1/3 becomes 1/3. */
 #pragma once
 
 enum { DECIMAL_DIGITS = 64 };

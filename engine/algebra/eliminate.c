@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* Returns the cost of a pivot (lower is better), or −1 if x is 0. */
+/* Returns the cost of x as a pivot (lower is better), or −1 if x is 0. */
 static int cost_of(const graph *g, graph_node x) {
     double value;
     if (graph_is_number(g, x, &value)) return value == 0 ? -1 : fabs(value) == 1 ? 0 : 1;
@@ -40,8 +40,8 @@ static bool table_evaluate(const graph *g, table_view *t, const graph_point *nea
     return graph_values(g, t->nodes, count, near, t->value, NULL);
 }
 
-/* Pivots below this count as 0. Entries are of order 1 (direction cosines, lever arms), so division by a larger pivot
- * loses at most six digits. */
+/* Pivots below this bound are treated as 0. Entries are of order 1 (direction cosines, lever arms), so division by a
+ * larger pivot loses at most six digits. */
 static const double VANISHING = 1e-6;
 
 static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_t *column) {
@@ -53,7 +53,7 @@ static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_
             int price = cost_of(g, entry);
             double size = price < 0 ? 0 : fabs(t->value[i * (t->columns + 1) + j]);
             bool vanishes = !(size > VANISHING), spent = t->work_budget && t->work_budget->spent;
-            if (price < 0 || (vanishes && spent)) continue; /* not simplified, so it may be identically 0 */
+            if (price < 0 || (vanishes && spent)) continue; /* an entry that was not simplified may be identically 0 */
             if (vanishes) price += 10;
             if (best >= 0 && (price > best || (price == best && !(size > largest)))) continue;
             best = price;

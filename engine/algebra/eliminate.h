@@ -5,13 +5,13 @@
 #include "engine/graph/graph.h"
 
 /* Gauss–Jordan elimination with at most `most` pivots. `table` is overwritten. The table is stored row by row: each of
- * the `rows` rows has `columns` coefficients and one right-hand side. On return, the pivot of a row is 1, and
- * pivot_column[row] is its column, or −1 if the row has no pivot. If `most` does not limit the number of pivots, all
- * coefficients of a row without a pivot are 0. The pivot is the simplest available entry: ±1, then numbers, parameters,
- * and other expressions that are not identically 0. Of equally simple entries, the largest at `near` is chosen. An
- * entry that vanishes at `near` is used only if all available entries vanish there. Once the work budget is spent,
- * entries that vanish at `near` are not used, and rows without a pivot need not be 0. Returns false if out of memory or
- * if the graph failed. */
+ * the `rows` rows has `columns` coefficients and one right-hand side. On return, the pivot of each row is 1, and
+ * pivot_column[row] is the column of the pivot, or −1 if the row has no pivot. If `most` does not limit the number of
+ * pivots, all coefficients of a row without a pivot are 0. The pivot is the simplest available entry: ±1, then numbers,
+ * parameters, and other expressions that are not identically 0. Of equally simple entries, the largest at `near` is
+ * chosen. An entry that vanishes at `near` is used only if all available entries vanish there. Once the work budget is
+ * spent, entries that vanish at `near` are not used as pivots, and the coefficients of rows without a pivot may differ
+ * from 0. Returns false if out of memory or if a node cannot be created (graph_status). */
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, work_budget *e, arena *memory);
 

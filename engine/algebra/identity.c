@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* POINTS: after this many points with the value 0, an expression counts as 0. A root has a random sign at each point,
- * so √(x²) equals x at all points with probability 2^-16. MOST_POINTS: upper bound of the points tried. Each radicand
- * is a square at half of the points, so an expression with five different roots is defined at about 16 of 512 points.
- * MOST_POWER: powers with larger exponents count as unknown functions; chosen far above exponents that descriptions
- * contain. */
+/* POINTS: an expression counts as 0 if it has the value 0 at this many points. A root has a random sign at each point,
+ * so √(x²) equals x at all points with probability 2^-16. MOST_POINTS: largest number of points that are tried. Each
+ * radicand is a square at half of the points, so an expression with five different roots is defined at about 16 of 512
+ * points. MOST_POWER: powers with larger exponents count as unknown functions. Chosen: exponents in descriptions are
+ * far smaller. */
 enum { POINTS = 16, MOST_POINTS = 512, MOST_POWER = 1 << 20 };
 
 /* Factors of angles are multiples of 1/720720. Since 720720 is the least common multiple of 1 to 16, fractions with
@@ -50,7 +50,7 @@ static residue residue_over(residue a, residue b) {
     return b ? residue_times(a, residue_power(b, PRIME - 2)) : UNDEFINED;
 }
 
-/* Steele, Lea, Flood, OOPSLA 2014: the finalizer of SplitMix64. */
+/* The finalizer of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014). */
 static uint64_t mix(uint64_t a, uint64_t b) {
     uint64_t z = a + 0x9e3779b97f4a7c15u * (b + 1);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -142,7 +142,7 @@ static bool is_angular(const graph *g, graph_node node) {
     return op == GRAPH_SIN || op == GRAPH_COS || op == GRAPH_TAN;
 }
 
-/* Splits the node into *factor · rest; returns the rest. */
+/* Writes the node as *factor · rest with a number *factor. Returns the rest. */
 static graph_node split_term(graph *g, graph_node node, double *factor) {
     double number;
     for (*factor = 1;;) {

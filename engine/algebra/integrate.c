@@ -1,10 +1,10 @@
 /* integrate.c — see integrate.h.
  *
- * A sum is integrated term by term. A term of the form K f(u) ∂u/∂x with K free of x is integrated by substitution. In
- * any other term, one product of sums is multiplied out, and the rules are tried again. The integrating factor μ(x_k)
- * of a form Σ a_i dx_i is from Ince, Ordinary Differential Equations, 2.5. If the quotient (∂a_k/∂x_j − ∂a_j/∂x_k)/a_j
- * depends on x_k only, this quotient equals d log μ/dx_k. A separable form has such a factor after it is divided by one
- * of its coefficients. */
+ * A sum is integrated term by term. A term of the form K f(u) ∂u/∂x with K free of x is integrated by substitution. If
+ * no rule applies to a term, one of its sums is multiplied out, and the rules are tried again. The integrating factor
+ * μ(x_k) of a form Σ a_i dx_i is from Ince, Ordinary Differential Equations, 2.5. If the quotient (∂a_k/∂x_j −
+ * ∂a_j/∂x_k)/a_j depends on x_k only, this quotient equals d log μ/dx_k. A separable form has such a factor after it is
+ * divided by one of its coefficients. */
 #include "engine/algebra/integrate.h"
 
 #include "engine/algebra/arrange.h"
@@ -92,7 +92,7 @@ static bool factors_of(graph *g, graph_node node, graph_node symbol, product *p)
     return true;
 }
 
-/* Returns the product without one factor. */
+/* Returns the product without the factor at index `without`. */
 static graph_node rest_of(graph *g, const product *p, size_t without) {
     graph_node rest = p->constant;
     for (size_t k = 0; k < p->count; k++)
@@ -212,7 +212,7 @@ static graph_node by_substitution(graph *g, const product *p, graph_node symbol,
     return GRAPH_NONE;
 }
 
-/* Returns the product with one of its sums multiplied out, or GRAPH_NONE if it contains no sum. */
+/* Returns the product with one of its sums multiplied out, or GRAPH_NONE if the product contains no sum. */
 static graph_node multiply_out(graph *g, const product *p, arena *memory) {
     for (size_t k = 0; k < p->count; k++) {
         graph_node *terms, sum = graph_number(g, 0), rest = rest_of(g, p, k);
@@ -231,7 +231,7 @@ static graph_node multiply_out(graph *g, const product *p, arena *memory) {
     return GRAPH_NONE;
 }
 
-/* If no rule integrates a term, it is multiplied out, and the rules are tried again, at most EXPANSIONS times. */
+/* Terms that no rule integrates are multiplied out, and the rules are tried again, at most EXPANSIONS times. */
 graph_node integrate(graph *g, graph_node node, graph_node symbol, work_budget *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (int level = 0; level <= EXPANSIONS; level++) {
@@ -254,8 +254,8 @@ graph_node integrate(graph *g, graph_node node, graph_node symbol, work_budget *
     return GRAPH_NONE;
 }
 
-/* Returns F with dF = the form. Integrates along one variable after the other; the remainder of the form is free of the
- * earlier variables. */
+/* Returns F such that dF is the form. Integrates with respect to one variable after the other. The remainder of the
+ * form must then be free of the variables already used. */
 static graph_node potential(graph *g, const one_form *form, work_budget *e, arena *memory) {
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < form->count; i++) {

@@ -1,7 +1,7 @@
 /* integrate.h — antiderivatives, potentials of one-forms and their integrating factors, by simple rules.
  *
- * Callers check results by differentiation. Functions return GRAPH_NONE or false if the rules find no result. A result
- * may exist nevertheless. Simplification is charged to a work budget (NULL: no bound). Once the budget is spent, few
+ * Callers check results by differentiation. If the rules find no result, functions return GRAPH_NONE or false, although
+ * a result may exist. Simplification is charged to a work budget (NULL: no bound). Once the budget is spent, few
  * results are found. */
 #pragma once
 

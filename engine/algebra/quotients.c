@@ -1,8 +1,8 @@
 /* quotients.c — cancels common factors of numerator and denominator modulo sin² + cos² = 1.
  *
  * A polynomial that is even in the sine of an angle can be written as a polynomial in the cosine, and vice versa. In
- * that form common factors appear. The shortest form of a product is often a sum, so factors are also shortened
- * separately. */
+ * this form, common factors with other polynomials become visible. The shortest form of a product is often a sum, so
+ * factors are also shortened separately. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>

@@ -165,7 +165,7 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p) {
  * squares of sines. REST: the remainder modulo the conditions. */
 enum { GIVEN, COSINES, EXPANDED, REST, FORMS };
 
-/* Returns true if form k equals an earlier one. */
+/* Returns true if form k equals an earlier form. */
 static bool is_repeated(const ring *r, const fmpq_mpoly_struct *forms, int k) {
     for (int i = 0; i < k; i++)
         if (fmpq_mpoly_equal(&forms[i], &forms[k], r->context)) return true;

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Costs in units of reading and writing one term, measured on api/examples. GCD_TERM: a term in a greatest common
- * divisor. FACTOR_TERM: a term in a factorization. PRODUCTS: number of products of two terms that together cost one
- * unit. */
+/* Costs in units of reading and writing one term, measured on api/examples. GCD_TERM: cost of a greatest common divisor
+ * per term. FACTOR_TERM: cost of a factorization per term. PRODUCTS: number of products of two terms that cost one unit
+ * in total. */
 enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
 
 /* Bounds on the points of a dense interpolation; the comment at take_points gives the measurements. GCD_FREE_POINTS:
- * fewer points cost no more than the terms of the polynomials and are not charged. GCD_POINTS: the ring fails if one
- * common divisor needs more points. GCD_POINT: cost of a point. */
+ * fewer points cost no more than the terms of the polynomials and are not charged. GCD_POINTS: if one common divisor
+ * needs more points, the ring sets `failed`. GCD_POINT: cost of a point. */
 enum { GCD_FREE_POINTS = 10000, GCD_POINTS = 400000, GCD_POINT = 100 };
 
 void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents) {
@@ -50,8 +50,8 @@ static bool integer_power(const ring *r, graph_node node, slong *exponent) {
     return true;
 }
 
-/* Returns the number of operands that the ring reads from an arithmetic operation. All other nodes are atoms and return
- * 0. */
+/* Returns the number of operands that the ring reads from an arithmetic operation, or 0 for any other node, which is an
+ * atom. */
 static int ring_operands(const ring *r, graph_node node) {
     slong exponent;
     switch (graph_at(r->graph, node)->op) {
@@ -225,7 +225,8 @@ static void multiply(ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t x, const fmpq
     if (!ring_too_long(r, ring_length(r, x), ring_length(r, y))) fmpq_mpoly_mul(out, x, y, r->context);
 }
 
-/* Returns true if one of the polynomials divides the other. Their common divisor then costs one division. */
+/* Returns true if one of the polynomials divides the other. The shorter polynomial is then the greatest common divisor,
+ * which costs one division. */
 static bool one_divides(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     fmpq_mpoly_t ratio;
     fmpq_mpoly_init(ratio, r->context);
@@ -236,9 +237,10 @@ static bool one_divides(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
 }
 
 /* Charges the worst-case cost of a common divisor of two sums, in addition to the cost of their terms. FLINT cannot be
- * interrupted. In the worst case it interpolates densely (Brown, J. ACM 18 (1971) 478), at as many points as the
- * divisor may have terms. For Hamilton's equations of random systems, 20000 points were measured to take 0.1 s, and
- * 10^6 points 3 to 40 s. Above GCD_POINTS points, the ring fails and the function returns false. */
+ * interrupted. In the worst case FLINT computes the divisor by dense interpolation (Brown, J. ACM 18 (1971) 478), which
+ * needs as many points as the divisor may have terms. For Hamilton's equations of random systems, 20000 points were
+ * measured to take 0.1 s, and 10^6 points 3 to 40 s. If more than GCD_POINTS points are needed, sets `failed` and
+ * returns false. */
 static bool take_points(ring *r, const fmpq_mpoly_t x, const fmpq_mpoly_t y) {
     slong of_x[RING_ATOMS], of_y[RING_ATOMS];
     double points = 1;

@@ -1,10 +1,10 @@
 /* ring.h — expressions of a graph as quotients of polynomials with rational coefficients.
  *
  * The variables of the ring are atoms: symbols, sines and cosines of angles, and all nodes that are not a sum, product,
- * quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the decimals of the
- * description, so that 0.1 is one tenth. A ring contains only the expressions passed to ring_open.
+ * quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the exact values of the
+ * decimals in the description, so 0.1 is one tenth. A ring contains only the expressions passed to ring_open.
  *
- * Sizes are bounded. The bounds are chosen far above expressions that a reader can use. If a polynomial exceeds
+ * Sizes are bounded. Chosen: an expression that exceeds the bounds is too long for a reader. If a polynomial exceeds
  * RING_TERMS terms, RING_ATOMS atoms or the exponent RING_POWER, the ring sets `failed`, which is never cleared. The
  * caller then keeps the expression unchanged. */
 #pragma once
@@ -67,29 +67,29 @@ bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, w
 void ring_close(ring *r);
 
 /* Returns `expression`, one of the expressions passed to ring_open, as a quotient that belongs to the ring. Returns
- * NULL if the ring failed. */
+ * NULL if the ring has set `failed`. */
 const quotient *ring_value(ring *r, graph_node expression);
 
-/* Charges the cost of visiting `terms` terms to the work budget. If the budget is spent, the ring fails, and false is
- * returned. */
+/* Charges the cost of visiting `terms` terms to the work budget. If the budget is spent, sets `failed` and returns
+ * false. */
 bool ring_take(ring *r, slong terms);
 
-/* Appends the coefficient of term i of p, with other exponents, as a term of `out`. */
+/* Appends a term to `out`: the coefficient of term i of p with the powers `exponents`. */
 void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents);
 
 /* ring_gcd finds the greatest common divisor, so that x = common · x_rest and y = common · y_rest; ring_factor factors
- * p. If the work exceeds the budget, the ring fails, and the functions return false. */
+ * p. If the work exceeds the budget, the functions set `failed` and return false. */
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y);
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);
 
-/* Returns true if polynomials of these lengths are too long to be multiplied. The ring then fails. */
+/* If polynomials with x and y terms are too long to be multiplied, sets `failed` and returns true. */
 bool ring_too_long(ring *r, slong x, slong y);
 
 /* --- angles.c ------------------------------------------------------------------------------------------------------ */
 
-/* Finds or adds the angle for an argument of sine or cosine. Returns its index, or −1 if there are too many. *sign is
- * −1 if the argument is the negative of the angle. */
+/* Finds or adds the angle for an argument of sine or cosine. Returns the index of the angle, or −1 if the angle cannot
+ * be added. *sign is −1 if the argument is the negative of the angle. */
 int ring_angle_of(ring *r, graph_node argument, int *sign);
 
 /* Adds an angle for each term of the angles in the expressions. Then lists the pairs of angles whose sum or difference
@@ -100,8 +100,8 @@ graph_node ring_angle_node(ring *r, const ring_angle *angle); /* the node Σ fac
 
 /* --- relations.c --------------------------------------------------------------------------------------------------- */
 
-/* Rewrites `p` with sin² + cos² = 1 and angle sums (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17). `p` becomes the equal
- * form with the fewest terms that is found, or 0 if these relations reduce it to 0. */
+/* Rewrites `p` with sin² + cos² = 1 and angle sums (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17). Of the equal forms
+ * that are tried, `p` becomes the form with the fewest terms. If these relations reduce `p` to 0, the result is 0. */
 void ring_reduce(ring *r, fmpq_mpoly_t p);
 
 /* Replaces (√x)² by x if x is a polynomial. This is the first step of ring_reduce. */

@@ -11,17 +11,18 @@
 #include <string.h>
 
 /* SQUARES_MOST: a polynomial with a higher power of cos² stays unchanged. SORTED_TERM: cost of sorting a term, in units
- * of reading and writing it, measured on api/examples. */
+ * of the cost of reading and writing a term, measured on api/examples. */
 enum { SQUARES_MOST = RING_POWER, SORTED_TERM = 4 };
 
-/* Length of an expression for a reader. Fields are compared in this order. */
+/* Length of an expression as a reader perceives it. Two lengths are compared field by field, in this order. */
 typedef struct cost {
-    slong terms, factors; /* powers count as in weight(); a coefficient other than ±1 counts as one factor */
-    double size;          /* sum of the magnitudes of the coefficients, divided by their common factor */
+    slong terms;   /* number of terms */
+    slong factors; /* sum of the weights of all powers, plus 1 for each coefficient other than ±1 */
+    double size;   /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
-/* Returns the number of factors that a power is counted as: 1 for a symbol, sine or cosine, 3 for another atom. If the
- * exponent is above 1, the number is greater by 1. */
+/* Returns the weight of a power in the number of factors. A symbol, sine or cosine has the weight 1, another atom the
+ * weight 3. An exponent above 1 adds 1 to the weight. */
 static slong weight(const ring *r, slong variable, ulong power) {
     uint8_t op = graph_at(r->graph, r->atoms[variable])->op;
     slong once = op == GRAPH_IS_SYMBOL || op == GRAPH_SIN || op == GRAPH_COS ? 1 : 3;
@@ -66,7 +67,7 @@ typedef struct group {
     bool any;
 } group;
 
-/* Keeps rest · taken^(2 power) · P(written²) as the best form if it is the cheapest so far. */
+/* Keeps rest · taken^(2 power) · P(written²) as the best form if this form is the cheapest so far. */
 static void consider_form(group *g, const fmpq_poly_t P, slong written, slong taken, ulong power) {
     assert(written != taken);
     ring *r = g->r;
@@ -103,8 +104,8 @@ static void set_to_other_square(fmpq_poly_t p) {
     fmpq_poly_set_coeff_si(p, 1, -1);
 }
 
-/* Tries P written as a polynomial in the square x of one function. Also tries powers of the other square, 1 − x, as
- * factors. */
+/* Tries to write P as a polynomial in x, the square of one function. Also tries powers of 1 − x, the square of the
+ * other function, as factors. */
 static void consider_powers(group *g, const fmpq_poly_t P, slong written, slong taken) {
     fmpq_poly_t left, rest, other, divided;
     fmpq_poly_init(left);
@@ -171,7 +172,8 @@ static bool survey_parities(group *g, const fmpq_mpoly_t p) {
     return true;
 }
 
-/* Appends the cheapest form of one P to `out`; the caller sorts the terms later. A single term is copied. */
+/* Appends the cheapest form of one P to `out`; the caller sorts the terms later. If P has a single term, copies this
+ * term. */
 static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
     ring *r = g->r;
     ulong exponents[RING_ATOMS];
@@ -195,7 +197,8 @@ static void add_form(group *g, const fmpq_poly_t in_cosines, fmpq_mpoly_t out) {
 }
 
 /* Reads consecutive terms of `sorted`, beginning at `from`, that differ only in powers of the last variable, which
- * represents the cosine. Adds them to `out` in their cheapest forms. Returns the next index. */
+ * represents the cosine. Adds these terms to `out` in their cheapest forms. Returns the index after the last of these
+ * terms. */
 static slong add_run(group *g, const fmpq_mpoly_t sorted, slong from, fmpq_mpoly_t out) {
     ring *r = g->r;
     slong last = r->atom_count - 1, i = from, length = ring_length(r, sorted);

@@ -11,13 +11,13 @@
 
 typedef struct work_budget {
     uint64_t left;
-    bool spent;                         /* work was skipped because the cost exceeded the rest of the budget */
+    bool spent;                         /* work was skipped because the cost exceeded the remaining budget */
     bool (*interrupted)(void *context); /* returns true to cancel the work; NULL: never canceled */
     void *context;
 } work_budget;
 
-/* Subtracts `units` from the budget (NULL: no bound). If `units` exceeds the rest, or if the work is canceled, sets the
- * rest to 0 and returns false. */
+/* Subtracts `units` from the budget (NULL: no bound). If `units` exceeds the remaining budget, or if the work is
+ * canceled, sets the remaining budget to 0 and returns false. */
 static inline bool work_budget_take(work_budget *e, uint64_t units) {
     if (!e) return true;
     bool enough = !(e->interrupted && e->interrupted(e->context)) && units <= e->left;
