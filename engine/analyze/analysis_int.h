@@ -1,8 +1,8 @@
 /* analysis_int.h — declarations shared by the files of engine/analyze only.
  *
  * An analysis owns its model, so it may add nodes to that model's graph: derivatives and tests that a run does not
- * need. An expression is identically zero if simplification in the graph shows it, or if its values vanish at random
- * states that satisfy the constraints. */
+ * need. An expression is treated as identically zero if simplification reduces it to 0, or if its values vanish at
+ * random states that satisfy the constraints. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
@@ -28,12 +28,12 @@ typedef struct region {
     size_t which;
 } region;
 
-/* A test of whether `node` is identically zero. It sets *nonzero to true if the node differs from 0 at a sample, and
- * bit k of *beyond if the node differs from 0 in region k. */
+/* A test of whether `node` is identically zero. The test sets *nonzero to true if the node differs from 0 at a sample,
+ * and sets bit k of *beyond if the node differs from 0 in region k. */
 typedef struct zero_test {
     graph_node node;
     bool *nonzero;
-    uint64_t *beyond; /* NULL: regions are treated as samples */
+    uint64_t *beyond; /* if NULL, regions are treated as samples */
 } zero_test;
 
 /* The arguments of hamel_analyze and of the other entry points; limits and error may be NULL. */
@@ -50,7 +50,7 @@ typedef struct analysis {
     hamel_model *model;
     hamel_system *system;
     hamel_equations equations;
-    groups groups; /* groups of all constraints */
+    groups groups; /* groups of the constraints that act initially */
     /* Inputs shared by the programs of all groups. inputs_q: n entries; seeds_q: n · PROGRAM_LANES entries. */
     double *inputs_q, *seeds_q;
     size_t n, m;         /* n: number of coordinates; m: number of constraints that act initially */
@@ -81,32 +81,34 @@ hamel_status analysis_perform(const analysis_request *request, size_t size, anal
                               void *out) HAMEL_CHECKED;
 void analysis_result_free(void *result); /* NULL is ignored */
 
-/* Creates a->model with the formulation of the description; equations and groups remain empty. */
+/* Creates a->model with the formulation of the description. Does not fill a->equations and a->groups. */
 hamel_status analysis_create_model(analysis *a, const hamel_description *d) HAMEL_CHECKED;
 
-/* Checks the description and fills model, system, equations, groups, n and m. Requires request, memory and error. Uses
- * Lagrange's equations, whichever formulation the description selects. The caller frees the model, also on failure. */
+/* Checks the description and sets the fields model, system, equations, groups, n and m of *a. The caller sets request,
+ * memory and error before the call, and frees a->model, also on failure. The equations are Lagrange's, whichever
+ * formulation the description selects. */
 hamel_status analysis_open(analysis *a) HAMEL_CHECKED;
 
-/* Returns copies of the names of all coordinates in a->memory, or NULL if out of memory. */
+/* Copies the names of all coordinates to a->memory. Returns the copies, or NULL if out of memory. */
 const char *const *analysis_coordinate_names(analysis *a);
 
-/* Prints `node` in the description language to a->memory. Returns NULL if the text is longer than `most` bytes or
- * memory runs out. */
+/* Prints `node` in the description language to a->memory. Returns NULL if the text is longer than `most` bytes or if
+ * out of memory. */
 enum { ANALYSIS_TEXT_MOST = 1 << 16 };
 const char *analysis_text(analysis *a, graph_node node, size_t most);
 
 /* If the error has no entry yet, adds HAMEL_NO_MEMORY. Returns the status of the error. */
 hamel_status analysis_no_memory(analysis *a);
 
-/* If the graph has failed, adds the error that made it fail; otherwise adds HAMEL_NO_MEMORY. Returns the status of the
- * error. */
+/* If a node of the graph could not be created, adds the error of graph_status; otherwise adds HAMEL_NO_MEMORY. Returns
+ * the status of the error. */
 hamel_status analysis_stopped(analysis *a);
 
 /* Starts a new work budget for the algebra of one part of the analysis. */
 void analysis_begin_work(analysis *a);
 
-/* Adds `what` to the `unfinished` parts of the report, because a limit of work or length ended this part early. */
+/* Adds `what` to the `unfinished` parts of the report, because the work budget or the length limit of this part was
+ * exceeded. */
 void analysis_unfinished(analysis *a, const char *what);
 
 /* --- samples.c ---------------------------------------------------------------------------------------------------- */
@@ -128,8 +130,8 @@ void sample_copy(const analysis *a, sample *to, const sample *from);
  * finite. */
 bool sampler_settle(sampler *p, sample *s);
 
-/* Draws the next state. Returns false if no state was found or the analysis was canceled. In that case call
- * samples_none, which adds the error and returns its status. */
+/* Draws the next state. Returns false if no state was found or the analysis was canceled. In both cases the caller
+ * calls samples_none, which adds the error and returns the status of the error. */
 bool sampler_draw(sampler *p, sample *s);
 hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 
@@ -138,21 +140,21 @@ hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 /* Fills a->others with states on other branches of the nonsmooth operators. */
 hamel_status regions_draw(analysis *a) HAMEL_CHECKED;
 
-/* Sets *names to the conditions of the initial branches that the regions in `beyond` leave, each condition once.
- * Returns false if out of memory. */
+/* Bit k of `beyond` represents region k. Sets *names to the conditions of the initial branches that these regions
+ * leave. Each condition occurs once. Returns false if out of memory. */
 bool regions_name(analysis *a, uint64_t beyond, hamel_names *names);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a test. If `node` is a number, sets the result at once. Returns false if the node is invalid or memory runs
- * out. */
+/* Adds a test. If `node` is a number, sets the result immediately. Returns false if the node is invalid or if out of
+ * memory. */
 bool zero_test_add(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond);
 
 /* Runs all tests at all samples and regions, then removes the tests. */
 hamel_status zero_tests_run(analysis *a) HAMEL_CHECKED;
 
 /* Returns the values of all symbols at a sample, with bounds of their errors. If `free_velocities` is true, the
- * velocities are free_v; otherwise they are v. The arrays belong to the sample. */
+ * velocities are free_v; otherwise they are v. The sample owns the arrays. */
 graph_point sample_point(const analysis *a, const sample *at, bool free_velocities);
 
 /* Evaluates `count` nodes at the point that sample_point returns. */

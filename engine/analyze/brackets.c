@@ -3,8 +3,8 @@
  * If the forms ω_r annihilate the fields X and Y, Cartan's formula gives
  *     ω_r([X, Y]) = −dω_r(X, Y) = −(X(ω_r)(Y) − Y(ω_r)(X)).
  * Only the derivatives of the coefficients of ω along D are needed. For k forms, each pair of fields gives a vector in
- * R^k. The rank of these vectors over all pairs of a basis of D is the number of directions that brackets add. If it is
- * 0, D is involutive and the forms are jointly integrable (Frobenius; Papastavridis 2.12.5). */
+ * R^k. The rank of these vectors over all pairs of a basis of D is the number of directions that brackets add. If this
+ * rank is 0, D is involutive and the forms are jointly integrable (Frobenius; Papastavridis 2.12.5). */
 #include "engine/analyze/forms.h"
 #include "engine/base/tolerances.h"
 
@@ -26,8 +26,8 @@ static const double *direction(const brackets *b, size_t i) {
     return b->all.Q + (b->k + i) * b->all.width;
 }
 
-/* Appends random vectors to the forms until the rows span R^width. The parts of these vectors orthogonal to the forms
- * are a basis of D. */
+/* Appends random vectors to the forms until the rows span R^width. The components of these vectors orthogonal to the
+ * forms are a basis of D. */
 static void complete(brackets *b) {
     uint64_t seed = 0x5851f42d4c957f2du;
     size_t width = b->all.width;

@@ -10,8 +10,8 @@
  *     [X_u, V]^r = V^r' + Σ_q P^r_p(q) V^q
  * At a point of a generic curve, D and all these brackets span the closure (Sussmann, Trans. AMS 180 (1973) 171;
  * Sontag, J. Differential Equations 78 (1989) 105). A curve with random u(s) is generic. If one more bracket adds no
- * direction at a random point of the curve, further brackets add no direction either. So the rank of the forms bounds
- * the length of the series. */
+ * direction at a random point of the curve, further brackets add no direction either. The rank of the forms therefore
+ * bounds the number of terms of the series. */
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
@@ -19,11 +19,14 @@
 #include <math.h>
 
 enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
-/* Steps that lead away from a singular initial state. The length of a step is WAY times the estimated radius of
- * convergence. WAY_NOISE is an upper bound of the truncation error of a step, about WAY^(WAY_ORDER + 1) = 1e-22. */
+/* WAY_STEPS steps lead away from a singular initial state. WAY: length of a step divided by the estimated radius of
+ * convergence of its series. WAY_NOISE is an upper bound of the truncation error of a step, about WAY^(WAY_ORDER + 1) =
+ * 1e-22. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-static const double WORK_MOST = 3e7;        /* bound on 256-bit multiplications for one order; chosen: a few seconds */
-static const size_t NUMBERS_MOST = 1000000; /* bound on 256-bit numbers for one copy of the system; chosen: 80 MB */
+/* Upper bound of the 256-bit multiplications for series of one order. Chosen: they take a few seconds. */
+static const double WORK_MOST = 3e7;
+/* Upper bound of the 256-bit numbers for one copy of the system. Chosen: these numbers take 80 MB. */
+static const size_t NUMBERS_MOST = 1000000;
 
 /* --- one system --------------------------------------------------------------------------------------------------- */
 
@@ -206,7 +209,8 @@ static bool count_pairs(long_forms *c, copy *copies, size_t most, size_t *first,
     return good;
 }
 
-/* Counts the directions of all brackets along the curve. Sets *closed to true if further brackets add no direction. */
+/* Counts the directions that brackets of all orders add along the curve. Sets *closed to true if further brackets add
+ * no direction. */
 static bool count_all(long_forms *c, copy *copies, size_t most, size_t *all, bool *closed, number_pool *pool) {
     directions d;
     mpfr_t *column = number_pool_take(pool, c->rank * (c->order + 1) + 1);
@@ -238,7 +242,8 @@ static bool is_affordable(const long_forms *c) {
     return (double)c->plan.count * each + solved + levels <= WORK_MOST && numbers_of(c) <= NUMBERS_MOST;
 }
 
-/* Counts the directions of the first brackets and of all brackets with series of order c->order. */
+/* Counts the directions that first-order brackets add, and those that brackets of all orders add, with series of order
+ * c->order. */
 static hamel_status measure_closure(long_forms *c, uint64_t seed, size_t most, size_t *first, size_t *all,
                                     bool *closed) {
     copy copies[COPIES] = {{.x = NULL}};
@@ -280,8 +285,8 @@ static void advance_start(long_forms *c, size_t n, copy *y) {
 }
 
 /* Moves each copy WAY_STEPS steps along curves away from its initial point. The initial points of the copies differ by
- * as much as their coefficients, so a singular leaf is recognized to double precision. Sets *good to false if a value
- * is not finite or the work is too large. */
+ * as much as the coefficients of the copies. An initial state that lies on a singular leaf to double precision is
+ * therefore recognized as singular. Sets *good to false if a value is not finite or the work is too large. */
 static hamel_status leave_start(long_forms *c, uint64_t seed, bool *good) {
     c->order = WAY_ORDER;
     *good = is_affordable(c);
@@ -301,7 +306,7 @@ static hamel_status leave_start(long_forms *c, uint64_t seed, bool *good) {
     return HAMEL_OK;
 }
 
-/* Sets the initial point of all copies to x. If `changed`, perturbs it in all copies but the first. */
+/* Sets the initial point of all copies to x. If `changed`, perturbs this point in all copies except the first. */
 static bool set_start(long_forms *c, const double *x, uint64_t seed, bool changed, number_pool *pool) {
     for (size_t n = 0; n < COPIES; n++) {
         c->start[n] = number_pool_take(pool, c->width);

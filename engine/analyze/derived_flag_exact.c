@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* Upper bounds of a group's rows and columns, the nodes of its forms, the nodes of a bracket, and the number of
- * brackets. Larger groups are not tried, because algebra would take longer than the rest of an analysis. */
+ * brackets. Groups that exceed a bound are not tried, because the algebra would take longer than the rest of an
+ * analysis. */
 enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST = 48 };
 
 /* The forms are solved for as many differentials p as there are independent forms. Each other column j gives a field
@@ -27,7 +28,7 @@ typedef struct fields_of_group {
     size_t width, rank;    /* width: number of columns; rank: number of forms */
     size_t *pivot, *other; /* pivot: the `rank` columns p; other: the width − rank columns j */
     graph_node *b;         /* rank × (width − rank) */
-    graph_node *vertical;  /* count × rank, row by row; space for rank + 1 rows */
+    graph_node *vertical;  /* count × rank: components of the vertical fields; space for rank + 1 fields */
     size_t count;          /* number of vertical fields found */
     graph_node *table;     /* (rank + 1) × (rank + 1) */
     int *pivots;           /* rank + 1 */
@@ -74,12 +75,12 @@ static size_t free_count(const fields_of_group *f) {
     return f->width - f->rank;
 }
 
-/* Returns component r of a vertical field, or b_rj of X_j, whose component is −b_rj. */
+/* Returns component r of a vertical field. For a field X_j, returns b_rj, the negative of component r. */
 static graph_node component(const fields_of_group *f, field a, size_t r) {
     return a.vertical ? a.vertical[r] : f->b[r * free_count(f) + a.j];
 }
 
-/* Adds ± a(y) to *sum, where the field a acts as a derivative. Returns false if the graph failed. */
+/* Adds ± a(y) to *sum, where the field a acts as a derivative. Returns false if a node cannot be created. */
 static bool add_slope(const fields_of_group *f, graph_node *sum, int sign, field a, graph_node y) {
     if (!a.vertical) {
         graph_node partial = graph_partial(f->g, y, forms_symbol(f->forms, f->other[a.j]));
@@ -94,8 +95,8 @@ static bool add_slope(const fields_of_group *f, graph_node *sum, int sign, field
     return *sum >= 0;
 }
 
-/* If the bracket [a, b] is independent of the vertical fields, adds it to them. Returns false if a limit is
- * exceeded. */
+/* If the bracket [a, b] is independent of the vertical fields, adds the bracket to these fields. Returns false if a
+ * limit is exceeded. */
 static bool offer_bracket(fields_of_group *f, graph_node *row, field a, field b) {
     for (size_t r = 0; r < f->rank; r++) {
         row[r] = graph_number(f->g, 0);
@@ -113,8 +114,8 @@ static bool add_first_brackets(fields_of_group *f, graph_node *row, size_t most)
     return true;
 }
 
-/* Adds brackets with the fields found before this step. The fields are copied, because f->vertical changes during the
- * step. */
+/* Adds brackets with the vertical fields found before this step. These fields are copied, because f->vertical changes
+ * during the step. */
 static bool add_next_brackets(fields_of_group *f, graph_node *row, bool derived, size_t most) {
     size_t before = f->count;
     graph_node *fields = arena_alloc(f->memory, before * f->rank, sizeof *fields);

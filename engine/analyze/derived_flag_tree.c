@@ -4,29 +4,30 @@
  * e_i for which e_i² = 0 (taylor.h). With one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x). So values of A and B
  * alone give
  *     [A, B](x) = (DB A)(x) − (DA B)(x).
- * A bracket of depth k is computed from values of X_j with k variables. The result is exact for any number of
- * coordinates.
+ * A bracket of depth k is computed from values of X_j with k variables. Because e_i² = 0, the result has no truncation
+ * error.
  *
- * A derived flag has constant rank near a generic configuration. Fields that are independent there span the flag
- * nearby, so their brackets suffice for the next step. Independence is decided as for the closure (long_forms.h): by
- * the difference between copies of the system whose coefficients differ slightly. */
+ * A derived flag has constant rank near a generic configuration. Fields that are independent at such a configuration
+ * span the flag nearby, so the brackets of these fields suffice for the next step. Independence is decided as for the
+ * closure (long_forms.h), from the difference between copies of the system with slightly different coefficients. */
 #include "engine/analyze/growth_vector.h"
 #include "engine/analyze/long_forms.h"
 #include "engine/base/memory_left.h"
 
 #include <assert.h>
 
-enum { DEPTH_MOST = 9 };             /* largest depth of brackets; values at this depth have 2^9 coefficients */
-static const double WORK_MOST = 1e8; /* bound on 256-bit multiplications; chosen: a few seconds */
+enum { DEPTH_MOST = 9 }; /* largest depth of brackets; values at this depth have 2^9 coefficients */
+/* Upper bound of the 256-bit multiplications. Chosen: they take a few seconds. */
+static const double WORK_MOST = 1e8;
 
 /* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
 typedef struct tree {
     size_t left, right, depth;
-    double work; /* products of 256-bit numbers per evaluation */
+    double work; /* multiplications of 256-bit numbers per evaluation */
 } tree;
 
-/* Scratch for the evaluation of a bracket: values of its fields, without and with one more variable. Brackets of the
- * same depth can share this scratch, because the fields of a bracket have smaller depth. */
+/* Scratch for the evaluation of a bracket: values of the two fields, without and with one more variable. Brackets of
+ * the same depth can share this scratch, because the fields of a bracket have smaller depth. */
 typedef struct level {
     mpfr_t *left, *right;  /* width × 2^variables */
     mpfr_t *point, *value; /* width × 2^(variables + 1) */
@@ -47,19 +48,21 @@ typedef struct trees {
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-/* Copies `count` coefficients of each coordinate; the arguments give the distances between rows of `to` and of `from`.
- * A value with one more variable e has two parts of `count` coefficients: the terms without e, then those with e. */
+/* Copies `count` coefficients of the power series of each coordinate. Series are `to_step` numbers apart in `to` and
+ * `from_step` numbers apart in `from`. A series with one more variable e has two parts of `count` coefficients: first
+ * the terms without e, then the terms with e. */
 static void copy_part(const trees *t, size_t count, mpfr_t *to, size_t to_step, mpfr_t *const from, size_t from_step) {
     for (size_t l = 0; l < t->l.width; l++)
         for (size_t k = 0; k < count; k++) mpfr_set(to[l * to_step + k], from[l * from_step + k], MPFR_RNDN);
 }
 
-/* Raises the scales of the components to the sizes of the terms of a bracket. */
+/* Raises the scale of each component to the magnitude of this component in `terms`, one of the two terms of a
+ * bracket. */
 static void enlarge_scales(const trees *t, copy *y, mpfr_t *terms) {
     for (size_t q = 0; q < t->l.rank; q++) enlarge(y->scale[q], terms[t->l.pivot[q]]);
 }
 
-/* Evaluates X_j at a point with `count` coefficients per coordinate. */
+/* Evaluates X_j at a point whose coordinates are power series in the variables e_i, each with `count` coefficients. */
 static void free_field_value(trees *t, copy *y, size_t j, size_t count, mpfr_t *const x, mpfr_t *to) {
     const long_forms *l = &t->l;
     for (size_t i = 0; i < l->width; i++)
@@ -81,7 +84,8 @@ static void free_field_value(trees *t, copy *y, size_t j, size_t count, mpfr_t *
     }
 }
 
-/* Evaluates a field at a point with `depth` variables. The recursion is as deep as the tree, at most DEPTH_MOST. */
+/* Evaluates a field at a point whose coordinates are power series in `depth` variables e_i. The recursion is as deep as
+ * the tree, at most DEPTH_MOST. */
 static void tree_value(trees *t, copy *y, size_t field, size_t depth, mpfr_t *const x, mpfr_t *to) {
     assert(field <= t->count && depth + t->fields[field].depth <= t->depth_most);
     const tree *f = &t->fields[field];

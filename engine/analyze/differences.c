@@ -1,6 +1,7 @@
 /* differences.c — comparison of the equations of motion with finite differences of the description.
  *
- * All formulations use the same derivation, so they share its errors. This check does not differentiate expressions.
+ * All formulations use the same derivation, so an error in the derivation affects all of them. This check does not
+ * differentiate expressions.
  *
  * At a state (t, q, q'), accelerations q'' and multipliers λ are chosen arbitrarily. For each coordinate i, the
  * left-hand sides below are compared with the right-hand sides:
@@ -15,7 +16,7 @@
  *     D²L[a, b] = (D²L[a + b, a + b] − D²L[a − b, a − b])/4
  *
  * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).
- * A comparison is undecided if its error estimate exceeds OPEN times the terms. */
+ * A comparison is undecided if its error estimate exceeds OPEN times the size of the terms. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/dynamics/discrete_state.h"
 
@@ -24,19 +25,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps from 0.2 to 2e-4. The tableau's best entry is used, so the range of steps need only contain a suitable one.
- * Steps are not relative to the coordinate, because it may be a large angle. */
+/* Steps from 0.2 to 2e-4. The best entry of the tableau is used, so the range need only contain one suitable step.
+ * Steps are not relative to the value of a coordinate, because the coordinate may be a large angle. */
 enum { LEVELS = 11 };
 static const double FIRST_STEP = 0.2, RATIO = 2;
-/* Error estimates are multiplied by the safety factor TRUST, chosen as one decimal digit. If the product exceeds OPEN
- * times the terms, the comparison is undecided. */
+/* Error estimates are multiplied by the safety factor TRUST. Chosen: one decimal digit. If the product exceeds OPEN
+ * times the size of the terms, the comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
-/* Largest difference that counts as agreement, relative to the terms. Extrapolations of smooth functions have ten
- * correct digits of first and eight of second derivatives (test_differences.c). An error in the equations usually
- * changes a term by a large fraction. */
+/* Largest difference that counts as agreement, relative to the size of the terms. For smooth functions, first
+ * derivatives have ten correct digits and second derivatives eight (test_differences.c). An error in the equations
+ * usually changes a term by a large fraction. */
 static const double TOLERANCE = 1e-6;
-/* Upper bound of program instructions per state, about a third of a second; coordinates are skipped to stay below this
- * bound. */
+/* Upper bound of the program instructions executed per state, which take about a third of a second. In large systems
+ * some coordinates are skipped to stay below this bound. */
 static const double STATE_WORK = 3e8;
 
 /* First index of each kind of output of the program. */
@@ -140,7 +141,8 @@ static estimate derivative(const comparison *w, size_t output, int order) {
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
-/* Records |found − expected|, divided by the size of the terms. */
+/* Records the part of |found − expected| that exceeds the error bound, divided by the size of the terms. If the error
+ * bound is too large, counts the comparison as undecided. */
 static void compare_estimate(comparison *w, double *worst, const char *name, double expected, estimate found,
                              double size) {
     assert(!(size < 0));
@@ -213,16 +215,16 @@ static void add_term(balance *b, double factor, estimate e) {
     b->size += fabs(factor * e.value);
 }
 
-/* Adds −Σ F·∂x/∂s along the line sampled last, over the forces of the description whose x depends on this kind of
- * symbol. */
+/* Adds −Σ F·dx/dh along the line sampled last, summed over the forces of the description whose x depends on this kind
+ * of symbol. */
 static void add_works(comparison *w, balance *b, graph_symbol_kind kind) {
     const hamel_system *s = w->a->system;
     for (size_t k = 0; k < s->work_count; k++)
         if (s->works[k].kind == kind) add_term(b, -w->here[w->at.forces + k], derivative(w, w->at.works + k, 1));
 }
 
-/* Adds μ |g| |λ| s_t·∂s/∂q'_i / √(|s_t|² + ε²), where s_t is the part of the slip s tangential to the surface (Udwadia
- * 2000, eq. 36-39). Each friction element has seven outputs: s (3), g (3) and μ. */
+/* Adds μ |g| |λ| s_t·∂s/∂q'_i / √(|s_t|² + ε²), where s is the slip and s_t is the component of s tangential to the
+ * surface (Udwadia 2000, eq. 36-39). Each friction element has seven outputs: s (3), g (3) and μ. */
 static void subtract_friction(comparison *w, balance *b) {
     const hamel_system *s = w->a->system;
     for (size_t k = 0; k < s->friction_count; k++) {
@@ -271,7 +273,8 @@ static void add_momentum_rate(comparison *w, balance *b, size_t i) {
     }
 }
 
-/* Compares the equation of coordinate i, and the derivatives of constraints with respect to q_i, q'_i and q''_i. */
+/* Compares the equation of motion of coordinate i, and column i of A, with finite differences. Column i of A contains
+ * the derivatives of the constraints with respect to q_i, q'_i or q''_i. */
 static void compare_coordinate(comparison *w, size_t i) {
     assert(i < w->a->n);
     static const graph_symbol_kind kinds[] = {SYMBOL_COORDINATE, SYMBOL_VELOCITY, SYMBOL_ACCELERATION};
@@ -340,7 +343,7 @@ static bool allocate_comparison(comparison *w) {
     return discrete_state_create(&w->discrete_state, a->model, a->memory) && !a->memory->failed;
 }
 
-/* Evaluates the model's M, Q, A, b, F and the largest entry of each row of A at the state. */
+/* Evaluates M, Q, A, b and F of the model at the state, and finds the largest entry of each row of A. */
 static void evaluate_model(comparison *w) {
     const hamel_model *model = w->a->model;
     const sample *s = w->state;
@@ -350,8 +353,8 @@ static void evaluate_model(comparison *w) {
     sparse_block_row_sizes(&model->dynamics.A, w->values, w->row_size);
 }
 
-/* Returns k if every k-th coordinate is compared. Each coordinate needs about 220 evaluations, so k exceeds 1 in large
- * systems. */
+/* Returns the number k such that only every k-th coordinate is compared. Each coordinate needs about 220 evaluations,
+ * so k exceeds 1 in large systems. */
 static size_t stride(const comparison *w) {
     double each = 10.0 * LEVELS * ((double)program_instruction_count(w->program) + 4.0 * (double)w->at.count);
     return (size_t)fmax(1, ceil((double)w->a->n * each / STATE_WORK));

@@ -17,15 +17,16 @@
 /* Largest distance at which two solutions count as the same, relative to max(1, |value|). The bound is far above the
  * error of Newton's method at simple roots. */
 static const double SAME_SOLUTION = 1e-6;
-/* Steps of the relaxation, relative to max(1, |value|): first step, largest step, and the step below which the
- * relaxation ends. All three values are chosen: the relaxation need only reach a neighbourhood from which Newton's
- * method converges. */
+/* Step lengths of the relaxation, relative to max(1, |value|). FIRST_MOVE: first step. LARGEST_MOVE: largest step.
+ * SETTLED: a shorter step ends the relaxation. Chosen: the relaxation need only reach a neighbourhood from which
+ * Newton's method converges. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
-/* Upper bound of the work of a search in multiplications, about a second. Work is counted rather than timed, so that
+/* Upper bound of the multiplications of a search, which take about a second. Work is counted rather than timed, so that
  * results are reproducible. */
 static const double MOST_WORK = 1e9;
-/* Upper bounds of relaxation steps, of listed equilibria and of listed families, chosen to bound the time and the
- * length of the report. If a list is full, the search reports that more were found. */
+/* Upper bounds of the number of relaxation steps, of listed equilibria and of listed families. Chosen to bound the time
+ * and the length of the report. If a bound prevents that a solution is listed, the search reports that more equilibria
+ * were found. */
 enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
 typedef struct found {
@@ -100,8 +101,8 @@ static void wrap(const search *s, double *q) {
         if (s->periodic[i] && !s->statics.cyclic[i]) q[i] -= 2 * M_PI * ceil((q[i] - M_PI) / (2 * M_PI) - 1e-9);
 }
 
-/* Returns true if q is listed: two equilibria are the same if their distance is below SAME_SOLUTION or 4 times the sum
- * of their accuracies. */
+/* Returns true if q is already listed. Two equilibria count as the same if their distance is below SAME_SOLUTION or
+ * below 4 times the sum of their accuracies. */
 static bool is_listed(const search *s, const double *q, double accuracy) {
     for (size_t k = 0; k < s->count; k++) {
         double worst = 0, apart = fmax(SAME_SOLUTION, 4 * (accuracy + s->items[k].equilibrium.accuracy));
@@ -176,7 +177,8 @@ static hamel_status add_crossing(search *s, double *z, hamel_equilibrium *e) {
     return add_equilibrium(s, s->walk, e);
 }
 
-/* Lists the solution z. If families meet at z, lists z as a crossing and another member to represent the family. */
+/* Lists the solution z. If families meet at z, lists z as a crossing and also lists another member, which represents
+ * one of the families. */
 static hamel_status keep_solution(search *s, double *z) {
     statics *p = &s->statics;
     hamel_equilibrium e = {0};
@@ -209,14 +211,14 @@ static void draw_configuration(search *s, double *z) {
     }
 }
 
-/* Draws a configuration and multipliers at random. Returns false if the equations are not finite there. */
+/* Draws a configuration and multipliers at random. Returns false if the equations are not finite at this point. */
 static bool draw_point(search *s, double *z) {
     draw_configuration(s, z);
     for (size_t c = s->n; c < s->statics.unknowns; c++) z[c] = random_uniform(&s->seed, -1, 1);
     return statics_evaluate(&s->statics, z);
 }
 
-/* Marks coordinates as angles if adding 2π changes no equation at two random configurations. */
+/* Marks a coordinate as an angle if adding 2π to the coordinate changes no equation at two random configurations. */
 static void find_angles(search *s, double *z) {
     statics *p = &s->statics;
     memset(s->periodic, 0, s->n * sizeof *s->periodic); /* draw_configuration reads the array */
@@ -247,8 +249,8 @@ static bool is_linear(search *s, double *z) {
     return s->model->system->nonsmooth_count == 0;
 }
 
-/* If `initial`, searches from the initial configuration, then from the configuration that relaxation reaches from
- * there. Otherwise searches from a random configuration. */
+/* If `initial`, searches from the initial configuration, then from the configuration that relaxation of the initial
+ * configuration reaches. Otherwise searches from a random configuration. */
 static hamel_status try_start(search *s, double *z, bool initial, bool *solved) {
     statics *p = &s->statics;
     hamel_status status = HAMEL_OK;
@@ -354,7 +356,8 @@ static hamel_status find_all(search *s, size_t starts) {
     const analysis_request *r = &s->a->request;
     hamel_report *report = NULL;
     hamel_error quiet = {0};
-    /* If no state satisfies the constraints, there is no report, and no coordinate is treated as cyclic. */
+    /* If no state satisfies the constraints, hamel_analyze returns no report, and no coordinate is treated as
+     * cyclic. */
     hamel_status status = hamel_analyze(&report, r->description, r->limits, r->poll, &quiet);
     hamel_error_clear(&quiet);
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(s->error);
