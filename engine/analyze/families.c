@@ -8,22 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The constants below are chosen. Distances are far above rounding errors and far below the size of a coordinate,
- * max(1, |value|). */
-static const double FARTHEST = 0.05; /* first distance of the search, relative to max(1, |value|) */
-static const double SHRINK = 5;      /* ratio of successive distances */
-static const double APART = 0.05;    /* least singular value of independent unit vectors; chosen: about four degrees */
-/* STRIDE: largest step along a family. ARRIVED: distance at which the target counts as reached. Relative to max(1,
- * |value|). */
+/* FARTHEST: first and largest distance from z at which equilibria are searched for, relative to max(1, |value|).
+ * Chosen: all distances are far above rounding errors and far below the size of a coordinate. */
+static const double FARTHEST = 0.05;
+static const double SHRINK = 5; /* ratio of successive distances */
+/* Unit vectors count as independent if their smallest singular value exceeds this bound. Chosen: two unit vectors at an
+ * angle of four degrees reach the bound. */
+static const double APART = 0.05;
+/* STRIDE: largest step along a family. ARRIVED: a shorter step ends the movement along the family. Both are relative to
+ * max(1, |value|). Chosen: STRIDE is below the size of a coordinate, and ARRIVED is far above rounding errors. */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
-static const double FREELY = 1e3; /* multipliers may change by this factor more than coordinates */
-/* Distance from a solution to the start of the iteration that measures the accuracy of the solution. */
+/* The norm that is minimized when a direction is projected onto the null space of J weights changes of multipliers by
+ * 1/FREELY. Chosen: multipliers follow the coordinates, so the projection should hardly restrict them. */
+static const double FREELY = 1e3;
+/* The accuracy of a solution is measured by Newton iterations that start at this distance from the solution. Chosen:
+ * the distance is far above the error of a solution. */
 static const double BESIDE = 5e-2;
-static const double BEARABLE = 10; /* factor by which multipliers may grow along a family */
-/* cosine of the largest angle between a curved family and its tangent: 11 degrees */
+/* Bound on the growth of the largest multiplier along a family. Chosen: multipliers that grow by more show that
+ * constraints become singular. */
+static const double BEARABLE = 10;
+/* Cosine of the largest angle, 11 degrees, between a direction and the equilibrium that is found along this direction.
+ * Chosen: a curved family deviates less from its tangent at the distance of the search. */
 static const double ALIGNED = 0.98;
-/* Numbers of random combinations of directions, of distances at which equilibria are searched for, and of steps along a
- * family. */
+/* COMBINATIONS: number of random combinations of directions that are tried. DISTANCES: number of distances at which
+ * equilibria are searched for. STRIDES: largest number of steps along a family. */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 
 /* --- detection of a family ---------------------------------------------------------------------------------------- */
@@ -43,8 +51,8 @@ static double vector_length(const double *x, size_t count) {
     return sum;
 }
 
-/* Chooses a random direction of the null space, or ± its only vector. Scales it so that its largest component, relative
- * to z, is 1. */
+/* Chooses a random direction of the null space. If the null space has dimension 1, alternates between its two
+ * directions. Scales the direction so that its largest component, relative to max(1, |value|), is 1. */
 static void choose_direction(exploration *e, const double *z, size_t trial, uint64_t *seed) {
     assert(e->flat > 0);
     double largest = 0;
@@ -58,8 +66,8 @@ static void choose_direction(exploration *e, const double *z, size_t trial, uint
     for (size_t j = 0; j < e->width && largest > 0; j++) e->direction[j] /= largest;
 }
 
-/* Searches for an equilibrium at each distance from z, beginning along the direction. If all are found, returns true
- * and adds the unit vector from z to the nearest of these equilibria to e->moves. */
+/* Searches for an equilibrium at each distance from z, beginning along the direction. If an equilibrium is found at
+ * every distance, returns true and adds the unit vector from z to the nearest of these equilibria to e->moves. */
 static bool explore(exploration *e, const double *z) {
     statics *s = e->s;
     double distance = FARTHEST, *kernel = e->kernel + e->flat * e->width;
@@ -161,7 +169,7 @@ void family_find(statics *s, const double *z, family *f) {
 /* --- moving along a family ---------------------------------------------------------------------------------------- */
 
 /* Projects `toward` onto the null space of J at the point evaluated last. Multipliers, which are 0 in `toward`, have
- * the weight 1/FREELY, so they may change much more than coordinates. */
+ * the weight 1/FREELY, so multipliers may change much more than coordinates. */
 static bool project_on_kernel(statics *s, double *toward) {
     size_t columns = s->unknowns;
     for (size_t i = 0; i < s->rows; i++) {
@@ -183,8 +191,8 @@ static double distance_to(const statics *s, const double *z, const double *targe
     return sum;
 }
 
-/* Returns the largest multiplier, at least 1. At the end of a family, constraints become singular and multipliers grow
- * without bound. */
+/* Returns the largest magnitude of a multiplier, at least 1. At the end of a family, constraints become singular and
+ * multipliers grow without bound. */
 static double largest_multiplier(const statics *s, const double *z) {
     double largest = 1;
     for (size_t c = s->n; c < s->n + s->instants * s->m; c++) largest = fmax(largest, fabs(z[c]));
@@ -216,7 +224,7 @@ void family_approach(statics *s, double *z, const double *target) {
 
 /* --- accuracy ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the distance along ±direction at which F exceeds s->weight, its rounding error at z. */
+/* Returns the distance along ±direction at which F exceeds s->weight, the bound of the rounding error of F at z. */
 static double edge(statics *s, const double *z, const double *direction, double sign, double *moved) {
     double distance = 1e-14;
     for (; distance < 1e-2; distance *= 2) {
@@ -229,8 +237,8 @@ static double edge(statics *s, const double *z, const double *direction, double 
     return distance;
 }
 
-/* Starts Newton's method near z. Returns the distance between z and the solution, or 0 if the iteration does not return
- * to z. */
+/* Starts Newton's method at the distance BESIDE from z. Returns the distance between z and the solution found, or 0 if
+ * the iteration does not return to the neighbourhood of z. */
 static double iteration_spread(statics *s, const double *z, const double *direction, double sign, double *moved) {
     memcpy(moved, z, s->unknowns * sizeof *z);
     for (size_t j = 0; j < s->n; j++) moved[j] += sign * BESIDE * direction[j];

@@ -1,7 +1,7 @@
 /* forces.c — generalized forces of each element and the reaction of a relaxed constraint, in the initial state.
  *
  *   Q_i = −∂V/∂q_i, or F·∂r/∂q_i               coefficient of δq_i in the virtual work of an element (Baruh 4.5)
- *   E_i − Σ λ_k A_ki = λ_c A_ci, k ≠ c         E_i: Lagrange's left-hand side minus forces (Baruh 4.10)
+ *   E_i − Σ λ_k A_ki = λ_c A_ci, k ≠ c         E_i: left-hand side of Lagrange's equation minus forces (Baruh 4.10)
  *
  * In the second line constraint c is relaxed: its reaction is treated as an unknown force. */
 #include "engine/algebra/arrange.h"
@@ -21,7 +21,7 @@ typedef struct state {
     double *values; /* outputs of the dynamics program */
 } state;
 
-/* Decides which contacts stick, as at the start of a run, and evaluates the dynamics again. */
+/* Decides which contacts are sticking, as at the start of a run, and evaluates the dynamics again. */
 static hamel_status decide_sticking(analysis *a, dynamics *k, state *s) {
     if (a->model->friction.slip_count == 0) return HAMEL_OK;
     stick_slip *slips = stick_slip_create(k);
@@ -32,8 +32,8 @@ static hamel_status decide_sticking(analysis *a, dynamics *k, state *s) {
     return status == HAMEL_OK ? dynamics_accelerations(k, 0, 0, s->a, s->lambda, a->error) : status;
 }
 
-/* Stores the reactions and the multipliers of the ideal constraints. If all constraints are ideal, these are the
- * multipliers of the motion. */
+/* Stores the ideal and nonideal reactions, and the multipliers of the ideal reactions. If all constraints are ideal,
+ * these multipliers are those of the motion. */
 static hamel_status note_reactions(analysis *a, dynamics *k, state *s) {
     const hamel_model *model = a->model;
     memcpy(s->values, k->values, model->dynamics.count * sizeof *s->values);
@@ -93,8 +93,8 @@ static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int
 
 /* --- forces ------------------------------------------------------------------------------------------------------- */
 
-/* Returns the friction force. The friction force has no expression, because it depends on whether the contact
- * sticks. */
+/* Returns the friction force. The friction force has no expression, because it depends on whether the contact is
+ * sticking. */
 static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
     assert(f->friction >= 0 && (size_t)f->friction < a->system->friction_count);
     const sparse_block *F = &a->model->dynamics.F, *A = &a->model->dynamics.A;

@@ -7,8 +7,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* A redundant row contradicts the chosen rows if its orthogonal part, dt included, exceeds this fraction of its length.
- * The value is 1000 times the 1e-10 to which samples satisfy the constraints (samples.c). */
+/* A redundant row contradicts the chosen rows if its component orthogonal to these rows, including dt, exceeds this
+ * fraction of the length of the row. Samples satisfy the constraints to 1e-10 (samples.c), and the safety factor is
+ * 1000. */
 static const double CONTRADICTING = 1e-7;
 
 /* Lists the constraints, holonomic ones first. Returns false if out of memory. */

@@ -10,7 +10,7 @@
 
 typedef struct forms {
     analysis *a;
-    size_t row_count, holonomic_count; /* number of rows, and of the holonomic rows, which come first */
+    size_t row_count, holonomic_count; /* number of rows; number of holonomic rows, which come first */
     size_t *rows;                      /* constraint of each row */
     size_t coordinate_count;
     const int32_t *coordinates; /* in increasing order; borrowed from the groups */
@@ -27,7 +27,7 @@ typedef struct forms {
     double *q, *seed_q;                          /* q: n entries; seed_q: n · PROGRAM_LANES; owned by the analysis */
     arena memory;                                /* owns the other arrays */
 
-    size_t *chosen; /* independent rows, as positions in `rows`; set by forms_choose */
+    size_t *chosen; /* indices in `rows` of the independent rows; set by forms_choose */
     size_t rank, holonomic_rank;
 } forms;
 
@@ -48,11 +48,12 @@ bool forms_evaluate(forms *f, const double *x);
  * if a result is not finite. */
 bool forms_differentiate(forms *f, const double *x, const double *d, size_t count);
 
-/* Writes row r (position in `rows`) of the forms evaluated last into `width` columns. */
+/* Writes row r (an index in `rows`) of the forms evaluated last to row[width]. */
 void forms_row(const forms *f, size_t r, double *row);
 
-/* Chooses independent rows at x, holonomic rows first. Returns HAMEL_INCOMPATIBLE if redundant rows contradict each
- * other in their parts without velocities, and HAMEL_NOT_FINITE if a value is not finite. */
+/* Chooses independent rows at x, holonomic rows first. Returns HAMEL_NOT_FINITE if a value is not finite. Returns
+ * HAMEL_INCOMPATIBLE if the constraints contradict each other: the coefficient of dt of a redundant row does not follow
+ * from the chosen rows. */
 hamel_status forms_choose(forms *f, const double *x) HAMEL_CHECKED;
 
 /* --- brackets.c, closure.c: the smallest involutive distribution that contains D ---------------------------------- */
@@ -62,7 +63,7 @@ hamel_status brackets_dimension(forms *f, const double *x, size_t *dimension) HA
 
 /* Finds the dimensions of D + [D, D] and of the closure of D under brackets at x, from the chosen forms. Projects a
  * copy of x onto the holonomic constraints of the group first. Sets *clear to false if the work is too large. If
- * `reached`, the dimensions are those at configurations that motions from x reach; they are smaller if x lies on a
- * singular leaf. */
+ * `reached`, finds the dimensions at configurations that motions from x reach. These dimensions are smaller if x lies
+ * on a singular leaf. */
 hamel_status closure_dimension(forms *f, const double *x, uint64_t seed, bool reached, size_t *first, size_t *dimension,
                                bool *clear) HAMEL_CHECKED;

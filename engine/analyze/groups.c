@@ -1,5 +1,5 @@
-/* groups.c — union-find over coordinates, and a counting sort by group; see groups.h. The time is linear, except for
- * finding the coordinates of each constraint. */
+/* groups.c — union-find over coordinates, and a counting sort by group; see groups.h. Except for graph_support, which
+ * finds the coordinates of a constraint, the run time is linear. */
 #include "engine/analyze/groups.h"
 
 #include <assert.h>
@@ -19,7 +19,8 @@ size_t groups_root(size_t *parent, size_t i) {
     return i;
 }
 
-/* Joins the coordinates of constraint c and returns one of them, or n if it has no coordinates. */
+/* Joins the coordinates of constraint c. Returns one of these coordinates, or n if the constraint contains no
+ * coordinates. */
 static size_t join_coordinates(builder *b, size_t c) {
     static const graph_symbol_kind kinds[] = {SYMBOL_COORDINATE, SYMBOL_VELOCITY, SYMBOL_ACCELERATION};
     size_t first = b->n;
@@ -34,7 +35,8 @@ static size_t join_coordinates(builder *b, size_t c) {
     return first;
 }
 
-/* Numbers the groups that have a constraint, and replaces coordinates in `owner` and `root` by numbers of groups. */
+/* Assigns an index to each group that has a constraint, and replaces the coordinates in `owner` and `root` by indices
+ * of groups. */
 static void number_groups(builder *b, groups *g) {
     for (size_t i = 0; i <= b->n; i++) b->number[i] = b->n;
     for (size_t c = 0; c < b->m; c++) {

@@ -2,10 +2,10 @@
  *
  * The growth vector lists the dimensions of D1 = D and D_k+1 = D_k + [D, D_k] until a step adds no direction. See
  * Vershik and Gershkovich, Dynamical Systems VII, Springer 1994. The derived flag I0 > I1 > ... of the forms
- * annihilates D, D + [D, D] and so on. Each step adds the brackets of all fields found before it. See Bryant et al.,
- * Exterior Differential Systems, Springer 1991, ch. II.4. Both sequences end with the same distribution. First-order
- * brackets and the closure give the first two dimensions and the last dimension, which usually determine all
- * dimensions. The two sequences differ at the third step at the earliest. */
+ * annihilates D, D + [D, D] and so on. Each step of the derived flag adds the brackets of all fields found before this
+ * step. See Bryant et al., Exterior Differential Systems, Springer 1991, ch. II.4. Both sequences end with the same
+ * distribution. First-order brackets and the closure give the first two dimensions and the last dimension, which
+ * usually determine all dimensions. The two sequences differ at the third step at the earliest. */
 #include "engine/analyze/growth_vector.h"
 
 #include <assert.h>
@@ -84,7 +84,7 @@ hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) {
     return confirm(f, g, true, &found->derived_flag, &found->exact);
 }
 
-/* Adds up how many directions each step adds in all groups. Returns NULL if out of memory. */
+/* For each step, adds up the numbers of directions that the step adds in all groups. Returns NULL if out of memory. */
 static size_t *add_up(arena *memory, const group_flags *parts, size_t count, bool derived, size_t *steps) {
     size_t *sum = arena_alloc(memory, DERIVED_FLAG_STEPS, sizeof *sum);
     *steps = 1;

@@ -11,8 +11,9 @@ typedef struct flag_dimensions {
 } flag_dimensions;
 
 /* Both functions below find the directions that brackets add to a distribution D = D_1, step by step. If `derived`,
- * D_k+1 is D_k + [D_k, D_k]; otherwise it is D_k + [D, D_k]. The steps end if `most` directions have been added or a
- * step adds no direction. The functions set *good to false if the work is too large, or for the reason stated below. */
+ * D_k+1 is D_k + [D_k, D_k]; otherwise D_k+1 is D_k + [D, D_k]. The steps end if `most` directions have been added or a
+ * step adds no direction. The functions set *good to false if the work is too large, or for the reason stated at each
+ * function. */
 
 /* derived_flag_tree.c: finds the dimensions at the configuration x. f->chosen must be the independent forms at x.
  * Coefficients that are not short binary fractions are treated as rounded. *good is also false if x is singular. */
@@ -32,7 +33,7 @@ typedef struct group_rank {
     size_t width, holonomic, velocity;
     size_t integrable; /* integrable combinations of the velocity constraints */
     size_t first;      /* number of directions that first-order brackets add */
-    const sample *at;  /* a state with these ranks */
+    const sample *at;  /* a state at which the constraints have these ranks */
     bool regional;     /* true if `at` is on another branch than the initial state */
 } group_rank;
 
@@ -41,7 +42,8 @@ typedef struct group_flags {
     bool known, exact, timed;
 } group_flags;
 
-/* Finds the growth vector and the derived flag of a group. f->chosen must be its independent forms at g->at. */
+/* Finds the growth vector and the derived flag of a group. f->chosen must be the independent forms of this group at
+ * g->at. */
 hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) HAMEL_CHECKED;
 
 /* Reports the sums of the groups' dimensions. If the dimensions of a group are unknown, reports neither sequence. */

@@ -12,13 +12,14 @@
  * a group is too wide for closure.c, it is decided only if first-order brackets add no direction or all directions. In
  * the first case all combinations are integrable. In the second case no combination is integrable.
  *
- * Constraints that are nonlinear in the velocities and acceleration constraints have no such forms and are omitted. */
+ * Acceleration constraints, and constraints that are nonlinear in the velocities, have no one-forms and are omitted. */
 #include "engine/analyze/growth_vector.h"
 
 #include <assert.h>
 
-/* Upper bounds of the coordinates of a group, for first-order brackets and for closures. They are chosen to bound the
- * time, which grows at least with the cube of the number of coordinates. Wider groups are undetermined. */
+/* Largest numbers of coordinates of a group: WIDTH_MAX for first-order brackets, CLOSURE_WIDTH_MAX for closures. Chosen
+ * to bound the time, which grows at least with the cube of the number of coordinates. Larger groups are
+ * undetermined. */
 enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
 
 /* Contribution of one group to the report. */
@@ -94,7 +95,7 @@ static bool branches_by(graph *g, const graph_cell *cell, graph_node z) {
     return x == z && (op == GRAPH_ABS || op == GRAPH_SIGN || op == GRAPH_FLOOR || op == GRAPH_TABLE);
 }
 
-/* Returns true if the forms contain the nonsmooth operator that left its initial branch in region k. */
+/* Returns true if the forms contain the nonsmooth operator that is not on its initial branch in region k. */
 static bool has_nonsmooth(forms *f, size_t k) {
     graph *g = f->a->system->graph;
     graph_node *below, written = f->a->system->nonsmooth[f->a->others[k].which].written;
@@ -106,8 +107,9 @@ static bool has_nonsmooth(forms *f, size_t k) {
     return false;
 }
 
-/* Reduces the count to the combinations that are integrable on all branches with the same ranks. If any combinations
- * are integrable on the initial branches, marks the other branches, because their integrals differ. */
+/* Considers the regions with the same numbers of independent constraints. Sets best->ranks to the ranks of the region
+ * with the fewest integrable combinations if these are fewer than at the samples. If combinations are integrable on the
+ * initial branches, marks the regions in best->beyond, because the integrals differ between branches. */
 static hamel_status ranks_in_regions(forms *f, double *x, group_result *best) {
     const analysis *a = f->a;
     for (size_t k = 0; k < a->other_count; k++) {
@@ -126,7 +128,7 @@ static hamel_status ranks_in_regions(forms *f, double *x, group_result *best) {
     return HAMEL_OK;
 }
 
-/* Repeats the count in the initial state, which may be singular. */
+/* Also counts the integrable combinations in the initial state, which may be singular. */
 static hamel_status ranks_at_start(forms *f, double *x, group_result *best) {
     group_result there;
     best->start_rank = best->ranks.velocity;

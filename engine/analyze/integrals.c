@@ -1,12 +1,13 @@
 /* integrals.c — closed-form integrals of velocity constraints.
  *
- * The combinations tried are single constraints and the rows of their elimination, Σ μ_c f_c, which contain few
- * velocities. Other combinations tried contain only velocities with constant coefficients, such as the difference of
- * the rates of a cart's wheels. If the rules of engine/algebra suffice, they give F and a factor μ with μ Σ μ_c f_c =
- * dF/dt. A known integral or holonomic constraint F = C is solved for a coordinate, which is eliminated from the
- * remaining forms. An integral G(q, C) of these forms is the integral G(q, F) of the system. Each candidate F is
- * checked by differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the combination at all samples. F must
- * also be independent of the holonomic constraints and the other integrals. */
+ * Combinations Σ μ_c f_c of the constraints f_c are tried. They are single constraints, rows of an elimination, which
+ * contain few velocities, and combinations from which all velocities with varying coefficients are eliminated. An
+ * example of the last kind is the difference of the rates of a cart's wheels. If the rules of engine/algebra suffice,
+ * they yield a function F and a factor μ with μ Σ μ_c f_c = dF/dt. A known integral or holonomic constraint F = C is
+ * solved for a coordinate, which is eliminated from the remaining forms. If G(q, C) is an integral of the remaining
+ * forms, G(q, F) is an integral of the system. Each candidate F is checked by differentiation: ∂F/∂q_i and ∂F/∂t must
+ * equal the coefficients of the combination at all samples. F must also be independent of the holonomic constraints and
+ * the other integrals. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/algebra/integrate.h"
@@ -35,7 +36,7 @@ typedef struct level {
     graph_node value;           /* the coordinate in terms of the other coordinates and C */
     graph_node integral;        /* F, which replaces C in the results */
     graph_node *from;           /* factors of the constraints in dF */
-    graph_node *slope, *factor; /* dF and its factors after substitution of the earlier levels */
+    graph_node *slope, *factor; /* dF and the factors in dF after substitution of the earlier levels */
 } level;
 
 typedef struct finder {
@@ -122,8 +123,8 @@ static bool test_equal(analysis *a, graph_node x, graph_node y, bool *wrong) {
     return x == y || zero_test_add(a, graph_literal(g, GRAPH_SUB, x, y), wrong, NULL);
 }
 
-/* Adds the tests that a candidate's gradient is that of Σ factor_c f_c. Tests point into the list of candidates, so the
- * list must be complete. */
+/* Adds tests of whether the gradient of a candidate equals the coefficients of Σ factor_c f_c. The tests contain
+ * pointers to candidates, so no candidate may be added to the list afterwards. */
 static bool add_candidate_tests(finder *f, candidate *c) {
     assert(f->rows <= GROUP_MOST && f->columns <= GROUP_MOST);
     analysis *a = f->a;
@@ -148,7 +149,7 @@ static bool integrate_current(finder *f, graph_node *factor, graph_node *F) {
            integrate_form(f->a->system->graph, &form, factor, F, &f->a->work, f->a->memory);
 }
 
-/* Adds a candidate if the current form can be integrated. Returns false if out of memory. */
+/* If the current form can be integrated, adds its integral as a candidate. Returns false if out of memory. */
 static bool try_form(finder *f) {
     graph_node factor, F;
     if (f->a->work.spent || !integrate_current(f, &factor, &F)) return true;
@@ -178,7 +179,8 @@ static bool fill_forms(const finder *f, graph_node *forms) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Chooses the velocities to eliminate. If `varying`, chooses only velocities with a coefficient that varies. */
+/* Chooses the velocities to eliminate. If `varying`, chooses only velocities with a coefficient that varies during a
+ * motion. */
 static size_t choose_eliminated(const finder *f, const graph_node *forms, bool varying, size_t *columns) {
     const unsigned constant = GRAPH_DEPENDS(SYMBOL_PARAMETER);
     size_t count = 0;
@@ -202,8 +204,8 @@ static void fill_table(const finder *f, const graph_node *forms, const size_t *c
     }
 }
 
-/* Reads the factor of each constraint from the marks λ_c. If all factors are numbers, divides them by the first,
- * because quotients of decimals have no short form. */
+/* Reads the factor of each constraint from the marks λ_c. If all factors are numbers, divides the factors by the first
+ * nonzero factor, because quotients of decimals have no short form. */
 static void read_factors(finder *f, graph_node marks) {
     graph *g = f->a->system->graph;
     double number, first = 0;
@@ -231,8 +233,8 @@ static void combine_forms(finder *f, const graph_node *forms, graph_node marks) 
     }
 }
 
-/* Tries the rows of an elimination. Rows with a pivot contain few velocities; rows without a pivot do not contain the
- * eliminated velocities. */
+/* Tries rows of an elimination. If `varying`, tries the rows without a pivot, which do not contain the eliminated
+ * velocities. Otherwise tries the rows with a pivot, which contain few velocities. */
 static bool try_combinations(finder *f, bool varying) {
     analysis *a = f->a;
     graph *g = a->system->graph;
@@ -330,7 +332,8 @@ static bool solve_level(finder *f, level *l, graph_node F, bool holonomic) {
     return true;
 }
 
-/* Adds a level if it can be solved for a coordinate. Returns false if out of memory. */
+/* Adds the equation F = C as a level if this equation can be solved for a coordinate. Returns false if out of
+ * memory. */
 static bool add_level(finder *f, graph_node F, const graph_node *factor, bool holonomic) {
     assert(f->level_count <= GROUP_MOST);
     graph *g = f->a->system->graph;

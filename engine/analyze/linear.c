@@ -18,15 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest pivot accepted, relative to the largest entry. Rounding errors of some hundred rows are smaller. */
+/* Smallest pivot accepted, relative to the largest entry. Rounding errors of an elimination with a few hundred rows are
+ * smaller. */
 static const double PIVOT_ZERO = 1e-10;
-/* Smallest real part that counts as unstable, relative to the largest eigenvalue. Double eigenvalues are accurate to √ε
- * = 1.5e-8; the rest is a safety factor. */
+/* Smallest real part that counts as unstable, relative to the largest eigenvalue. Rounding changes a double eigenvalue
+ * by about √ε = 1.5e-8, so the bound includes a safety factor of about 70. */
 static const double UNSTABLE = 1e-6;
 
-/* Upper bound of accelerations in a steady motion; chosen: far above rounding errors. */
+/* Upper bound of accelerations in a steady motion. Chosen: rounding errors of accelerations are far smaller. */
 static const double STILL = 1e-9;
-/* Largest relative change of an entry of A in a steady motion. Rounding errors of sines are smaller. */
+/* Largest change of an entry of A in a steady motion, relative to the largest entry. Rounding errors of the entries,
+ * for example in sines, are smaller. */
 static const double CHANGES = 1e-7;
 
 /* Solution x = T z + S y of C x + E y = 0; z are the entries independent[] of x. */
@@ -145,8 +147,8 @@ static bool spread_state(reduction *r, const local_equations *l, arena *memory) 
     return true;
 }
 
-/* Checks that accelerations are unique: the null space of K = [R_a R_λ] must be that of R_λ, the multipliers of
- * redundant constraints. */
+/* Checks that accelerations are unique: the null space of K = [R_a R_λ] may only contain changes of the multipliers of
+ * redundant constraints, so it must have the dimension of the null space of R_λ. */
 static hamel_status check_rank(const local_equations *l, size_t rank, arena *memory, hamel_error *error) {
     assert(rank <= l->rows);
     double *reactions = arena_doubles(memory, l->rows * l->m);
@@ -337,7 +339,7 @@ static hamel_status make_state(linearizer *z, local_state *state) {
     return HAMEL_OK;
 }
 
-/* Returns true if A is constant along a motion with constant velocities v. */
+/* Returns true if the matrix A of the linearization is constant along a motion with constant velocities v. */
 static bool is_steady(linearizer *z, const local_state *now, const hamel_linearization *here, hamel_status *status) {
     size_t n = z->a->n, count = here->state_count * here->state_count;
     double *q = arena_doubles(z->a->memory, n), largest = 0, worst = 0;

@@ -151,7 +151,7 @@ static void evaluate_inputs(local_equations *l, const program_inputs *in) {
     }
 }
 
-/* Replaces inactive constraints by λ_c = 0. */
+/* Replaces the equations of inactive constraints by λ_c = 0. */
 static void rest_constraints(local_equations *l, const local_matrix *list, const double *lambda) {
     for (size_t c = 0; c < l->m; c++) {
         if (l->model->active[c]) continue;

@@ -12,9 +12,10 @@
 
 #include <lapacke.h>
 
-enum { LOCAL_MOST = 600 }; /* upper bound of n + m, chosen: each dense matrix then has at most 3 MB */
+enum { LOCAL_MOST = 600 }; /* upper bound of n + m; chosen: a dense matrix then takes at most 3 MB */
 
-/* A program of the model, prepared for its parameters, with arrays for derivatives. */
+/* A program of the model with a workspace and arrays for derivatives. The workspace is prepared for the parameters of
+ * the model (model_workspace). */
 typedef struct local_program {
     const program *p;
     double *work, *tangent, *dots, *seeds;
@@ -53,15 +54,15 @@ void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]);
 
 /* Creates the equations. `inputs` are names of parameters. Parameters that depend on these inputs change with them.
  * Returns HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way that this module cannot
- * differentiate. Examples are friction and prescribed work that contains reactions. Returns HAMEL_LIMIT if n + m
- * exceeds LOCAL_MOST. Call local_free also on failure. */
+ * differentiate, for example through friction or prescribed work. Returns HAMEL_LIMIT if n + m exceeds LOCAL_MOST. Call
+ * local_free also on failure. */
 hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
                           hamel_error *error) HAMEL_CHECKED;
 void local_free(local_equations *l);
 
 /* Fills the matrices. Returns HAMEL_NOT_FINITE with an error if a value or a derivative is not finite. First calls the
- * poll of the model's system. If the poll does not return HAMEL_OK, returns the status of the poll without an error.
- * Loops that call this function therefore end after a cancellation. `error` may be NULL. */
+ * poll function of the model's system. If the poll function does not return HAMEL_OK, returns its status without an
+ * error, so loops that call local_evaluate end after a cancellation. `error` may be NULL. */
 hamel_status local_evaluate(local_equations *l, const local_state *s, hamel_error *error) HAMEL_CHECKED;
 
 /* Creates arrays for the derivatives of the first `outputs` outputs of p with respect to at most `symbols` symbols of a

@@ -4,13 +4,15 @@
 #include <assert.h>
 #include <math.h>
 
-enum { NEWTON_STEPS = 6 };        /* three Newton steps reduce 1e-10, the error of samples, to about 2^-256 */
-static const double SIGNAL = 1e3; /* safety factor on the difference between the copies; chosen: three decimal digits */
+/* Three Newton steps reduce 1e-10, the error of samples, to about 2^-256. Chosen: twice as many steps. */
+enum { NEWTON_STEPS = 6 };
+/* Safety factor on the difference between the copies. Chosen: three decimal digits. */
+static const double SIGNAL = 1e3;
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */
 
-/* Lists the derivatives of the chosen rows' entries, and all expressions that the plan must contain. Returns NULL if
- * memory or the graph failed. */
+/* Lists the derivatives of the chosen rows' entries, and all expressions that the plan must contain. Returns NULL if an
+ * allocation or the construction of a node fails. */
 static graph_node *list_roots(long_forms *c, bool slopes, size_t *count) {
     forms *f = c->f;
     graph *g = f->a->system->graph;
@@ -65,7 +67,8 @@ bool long_forms_plan(long_forms *c, bool slopes) {
     return true;
 }
 
-/* Chooses the columns to solve for by elimination. The pivot is the largest entry of each row, time excluded. */
+/* Chooses the columns to solve for by Gaussian elimination. The pivot of a row is its largest entry outside the column
+ * of time. */
 bool long_forms_pivots(long_forms *c) {
     size_t n = c->f->coordinate_count, count = 0;
     double *a = c->matrix;
@@ -174,7 +177,8 @@ void copy_clear_right(const long_forms *c, copy *y) {
     for (size_t r = 0; r < c->rank; r++) mpfr_set_zero(y->right[r], 1);
 }
 
-/* Newton's method in the pivot coordinates. The sample nearly satisfies the constraints already. */
+/* Changes the pivot coordinates by Newton's method. The sample nearly satisfies the constraints, so a fixed number of
+ * steps suffices. */
 bool copy_settle(const long_forms *c, copy *y) {
     bool holonomic = false;
     for (size_t l = 0; l < c->width; l++) copy_set(c, y, l, 0, y->x[l]);
@@ -212,8 +216,9 @@ bool directions_create(directions *d, long_forms *c, number_pool *pool) {
     return !pool->failed && !c->memory.failed;
 }
 
-/* Returns the ratio of `value`, the size of component r of the next row, to its error bound. The bound covers rounded
- * coefficients and rounding errors of the computation; `size` is the size of the component's terms. */
+/* Returns the ratio of `value`, the size of component r of the next row, to its error bound. The error bound includes
+ * the rounding of the coefficients and the rounding errors of the computation. `size` is the size of the terms of the
+ * component. */
 static double signal_of(const directions *d, double value, double size, size_t r, mpfr_ptr scratch) {
     double noise = 0;
     if (!(size > 0) || !isfinite(size)) return 0;

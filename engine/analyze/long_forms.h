@@ -1,10 +1,10 @@
 /* long_forms.h — forms of a group in arithmetic of TAYLOR_BITS bits, for three copies of the system with slightly
  * different coefficients.
  *
- * With so many bits, rounding errors of the computation cannot be mistaken for a bracket. Coefficients written as
- * decimals are still rounded: 0.3 is not 3 times 0.1 in doubles. So all brackets are also computed for two more copies,
- * whose coefficients differ by LONG_CHANGE. A bracket counts as a direction if it is larger than SIGNAL times the
- * difference between the copies. No threshold for the size of a bracket is needed. */
+ * With this precision, rounding errors of the computation cannot be mistaken for a bracket. Coefficients written as
+ * decimals, however, are rounded to doubles: 0.3 is not 3 times 0.1. All brackets are therefore also computed for two
+ * more copies, whose coefficients differ by LONG_CHANGE. A bracket counts as a direction if it is larger than SIGNAL
+ * times the difference between the copies. No threshold for the size of a bracket is needed. */
 #pragma once
 
 #include "engine/analyze/forms.h"
@@ -13,10 +13,11 @@
 enum { COPIES = 3 };
 /* Relative change of the coefficients of all copies but the first: 64 times the rounding unit of doubles. */
 static const double LONG_CHANGE = 0x1p-46;
-/* Default of the field `noise` of `directions`: 2^-TAYLOR_BITS times 2^56, a margin for cancellation. */
+/* Default of the field `noise` of `directions`: 2^-TAYLOR_BITS times 2^56, which allows for cancellation. */
 static const double LONG_NOISE = 0x1p-200;
 
-/* The derivative of an entry with respect to a column's variable, at position `place` of the plan. */
+/* The derivative of an entry of the forms with respect to the variable of a column. `place` is the position of the
+ * derivative in the plan. */
 typedef struct slope {
     size_t entry, column, place;
 } slope;
@@ -54,7 +55,7 @@ typedef struct copy {
     mpfr_t *scale;        /* rank: largest coefficient or term of each component */
 } copy;
 
-/* The independent rows so far, for all copies, each reduced by the previous rows. */
+/* The independent rows found so far, for all copies. Each row is reduced by the previous rows. */
 typedef struct directions {
     size_t rank, count;
     double noise;         /* bound of the rounding error of a bracket, relative to its terms */
@@ -64,7 +65,7 @@ typedef struct directions {
 } directions;
 
 /* Fills *l. The caller sets l->f, width, rank, others and memory. If `slopes`, also lists the derivatives of entries.
- * Returns false if memory or the graph failed. */
+ * Returns false if an allocation or the construction of a node fails. */
 bool long_forms_plan(long_forms *l, bool slopes);
 
 /* Chooses the columns to solve for, from the values of the forms evaluated last. Returns false at a singular point. */
@@ -80,8 +81,8 @@ bool copy_settle(const long_forms *l, copy *y);
 /* Sets coefficient k of a column's series of x. */
 void copy_set(const long_forms *l, copy *y, size_t column, size_t k, mpfr_srcptr value);
 
-/* Computes coefficient k of S in A_p S = R from that of R in right[], which is overwritten. Rows of S are `stride`
- * series apart, beginning at `first`. */
+/* Computes coefficient k of the series S that satisfies A_p S = R. The caller writes coefficient k of R to y->right,
+ * which is overwritten. Rows of S are `stride` series apart, beginning at `first`. */
 void copy_solve(const long_forms *l, copy *y, mpfr_t *S, size_t first, size_t stride, size_t k);
 void copy_clear_right(const long_forms *l, copy *y);
 
@@ -91,15 +92,15 @@ void enlarge(mpfr_ptr scale, mpfr_srcptr value);
 /* Adds sign · x y to `to`. */
 void add_to(mpfr_ptr to, int sign, mpfr_srcptr x, mpfr_srcptr y, mpfr_ptr scratch);
 
-/* Returns coefficient k of series number `which`. */
+/* Returns coefficient k of the series with index `which`. */
 static inline mpfr_ptr term(mpfr_t *series, size_t which, size_t order, size_t k) {
     return series[which * (order + 1) + k];
 }
 
-/* Creates an empty set of rows with l->rank components and l->noise. The pool owns the numbers. Returns false if l's
- * arena or the pool is out of memory. */
+/* Creates an empty set of rows with l->rank components and the error bound l->noise. The pool owns the numbers. Returns
+ * false if l's arena or the pool is out of memory. */
 bool directions_create(directions *d, long_forms *l, number_pool *pool);
 
-/* If the row in d->next is independent of the previous rows, adds the row and returns true. Uses the scales of the
- * copies. */
+/* If the row in d->next is independent of the previous rows, adds the row and returns true. copies[0].scale gives the
+ * size of the terms of each component. */
 bool directions_add(directions *d, copy *copies);

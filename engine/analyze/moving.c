@@ -6,14 +6,16 @@
 #include <assert.h>
 #include <math.h>
 
-/* Largest value treated as zero, relative to the coefficients: some thousand rounding errors. */
+/* Largest value treated as zero, relative to the coefficients: a few thousand rounding units of a double. */
 static const double STILL = 1e-12;
-/* smallest reported change of a force with time, relative to its terms; chosen: far above STILL */
+/* Smallest change of a force with time that is reported, relative to the terms of the force. Chosen: far above
+ * STILL. */
 static const double CHANGES = 1e-9;
 enum { TRIALS = 6 }; /* number of random configurations */
 
-/* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, ψ is Φ_t of a holonomic
- * constraint and B of a velocity constraint. For an acceleration constraint the residual is used. */
+/* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, the residual ψ at the
+ * velocity level is ∂Φ/∂t for a holonomic constraint and the part without velocities for a velocity constraint. For an
+ * acceleration constraint, the violation is the residual of the constraint. */
 static bool demands_motion(const statics *s, size_t c, double *value) {
     const local_equations *l = &s->local;
     bool accelerates = s->model->order[c] == CONSTRAINT_ACCELERATION;
@@ -25,7 +27,7 @@ static bool demands_motion(const statics *s, size_t c, double *value) {
     return fabs(*value) > STILL * size;
 }
 
-/* Constraints that are violated at rest, and forces that change between instants. */
+/* The constraints that are violated at rest, and the forces that change between instants. */
 typedef struct findings {
     size_t evaluated; /* number of states at which the equations were evaluated */
     /* m entries each. moves: number of states at which the constraint was violated at rest; positive: number of these
@@ -60,8 +62,9 @@ static void look(statics *s, findings *f) {
     }
 }
 
-/* Returns true if constraint c excludes rest. A continuous B(q) that changes sign vanishes at some configuration, so B
- * does not exclude rest at one instant. */
+/* Returns true if constraint c excludes rest. If the violation of a constraint is positive at some configurations and
+ * negative at others, it vanishes at a configuration between them, so the constraint does not exclude rest at one
+ * instant. */
 static bool forbids(const statics *s, const findings *f, size_t c) {
     assert(f->positive[c] <= f->moves[c] && f->moves[c] <= f->evaluated);
     if (f->evaluated == 0 || f->moves[c] < f->evaluated) return false;

@@ -23,20 +23,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound of second derivatives treated as zero, relative to the largest nearby. The bound may be large, because
- * terms of higher order decide along directions below the bound. */
+/* Second derivatives below this bound, relative to the largest second derivative nearby, are treated as zero. The bound
+ * may be large, because terms of higher order decide in the directions that it selects. */
 static const double FLAT = 1e-6;
-/* Largest radius, and distance at which second derivatives are compared, relative to max(1, |value|). Chosen: smaller
- * radii follow if terms of higher order dominate there. */
+/* Largest radius, and largest distance from the equilibrium at which second derivatives are compared. Both are relative
+ * to max(1, |value|). Chosen: if terms of higher order dominate at this radius, smaller radii follow. */
 static const double LARGEST_RADIUS = 0.1;
 static const double SHRINK = 3; /* ratio of successive radii; chosen: RADII radii then span eight decades */
-/* Upper bound of derivatives along a ray treated as zero, relative to the largest. Rounding errors can reach this
- * bound. */
+/* Derivatives along a ray below this bound, relative to the largest derivative along any ray, are treated as zero.
+ * Rounding errors can reach this bound. */
 static const double VANISHES = 1e-9;
-/* Safety factor on the remaining force at the equilibrium, which is an error of the forces along rays. Chosen to cover
- * the change of this error along a ray. */
+/* Safety factor on the force that remains at the computed equilibrium. This force is an error of the forces along rays.
+ * Chosen to cover the change of the error along a ray. */
 static const double UNSOLVED = 4;
-static const double STEADY = 0.1; /* largest difference of orders at successive radii; chosen: orders are integers */
+/* Largest difference between the orders estimated at successive radii. Chosen: orders are integers. */
+static const double STEADY = 0.1;
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 
 typedef struct decision {
@@ -76,8 +77,8 @@ static bool allocate_decision(decision *j) {
 
 /* --- admissible directions ---------------------------------------------------------------------------------------- */
 
-/* Sets T to the null space of Φ_q. If `velocities`, intersects T with the null space of ψ_q'. Unless `spinning`, cyclic
- * coordinates are fixed. */
+/* Sets T to the null space of Φ_q. If `velocities`, intersects T with the null space of ψ_q'. Unless `spinning`, the
+ * cyclic coordinates that move are fixed. */
 static bool find_tangent(decision *j, bool velocities, bool spinning) {
     const local_equations *l = &j->s->local;
     size_t n = j->n, rows = 0;
@@ -156,7 +157,8 @@ static void move_nearby(decision *j, double reach, uint64_t *seed) {
     for (size_t i = 0; i < j->n; i++) j->z[i] += reach * fmax(1, fabs(j->z0[i])) * random_uniform(seed, -1, 1);
 }
 
-/* Finds the largest second derivative and the largest asymmetry at points near z0. */
+/* Finds the largest second derivative, and the largest antisymmetric part of the second derivatives, at points near
+ * z0. */
 static bool look_nearby(decision *j, double *largest, double *skew) {
     uint64_t seed = 11;
     for (int trial = 0; trial < 3; trial++) {
@@ -196,8 +198,8 @@ static double power_at(statics *s, const program *p, double *work, const double 
     return rate;
 }
 
-/* Returns true if, at random velocities near z0, forces other than those at rest never add energy. The power of the
- * forces at rest is the part of dh/dt that is odd in small velocities. */
+/* Returns true if, at random velocities near z0, velocity-dependent forces never add energy. The power of the forces at
+ * rest is the part of dh/dt that is odd in small velocities. */
 static bool is_dissipative(decision *j) {
     const program *p = j->s->model->dynamics.energy_rate;
     static const double speeds[] = {1e-3, 0.1, 1};
@@ -227,7 +229,8 @@ static bool is_dissipative(decision *j) {
 
 /* --- the reduced potential ---------------------------------------------------------------------------------------- */
 
-/* Makes one Newton step for the bordered equations at j->z, j->mu. Returns the size of the step, or NAN on failure. */
+/* Makes one Newton step for the bordered equations (the Lyapunov–Schmidt reduction above) at j->z, j->mu. Returns the
+ * size of the step, or NAN on failure. */
 static double bordered_step(decision *j, const double *target) {
     assert(j->s->instants == 1);
     statics *s = j->s;
@@ -317,8 +320,8 @@ static double try_ray(decision *j, extremes *e, const double *u, double radius) 
     return value;
 }
 
-/* Minimizes the value along cos a · base + sin a · w, |a| ≤ reach, by golden section. `base`, `w` and `u` have `count`
- * numbers. */
+/* Minimizes u·dU/ds over the rays u = cos a · base + sin a · w with |a| ≤ reach, by golden-section search. `base`, `w`
+ * and `u` have `count` entries. */
 static void refine_in_plane(decision *j, extremes *e, const double *base, const double *w, double reach, double radius,
                             double *u) {
     const double ratio = 0.6180339887498949;
@@ -336,8 +339,8 @@ static void refine_in_plane(decision *j, extremes *e, const double *base, const 
     }
 }
 
-/* Chooses ray k of `rays`, a unit vector. In one dimension the rays are ±1. In two dimensions they have equal angles.
- * In more dimensions they are the ± axes, then random vectors. */
+/* Sets u to ray k of `rays` rays, a unit vector. In one dimension the rays are ±1. In two dimensions the angles between
+ * neighbouring rays are equal. In more dimensions the rays are the ± axes, then random vectors. */
 static void choose_ray(const decision *j, size_t k, size_t rays, uint64_t *seed, double *u) {
     size_t count = j->count;
     double length = 0, turn = 2 * M_PI * (double)k / (double)rays;
@@ -462,7 +465,8 @@ static bool make_rays(decision *j, size_t first, const family *f) {
     return true;
 }
 
-/* Returns true if the derivatives of forces with respect to velocities along T have an antisymmetric part. */
+/* Returns true if the matrix of derivatives of the forces with respect to the velocities, projected onto T, has an
+ * antisymmetric part. */
 static bool is_gyroscopic(decision *j) {
     size_t d = j->tangent;
     double *G = j->M, skew = 0, size = 0;
@@ -476,8 +480,9 @@ static bool is_gyroscopic(decision *j) {
     return skew > 1e-9 * size;
 }
 
-/* Decides by the curvatures of U along T at z0: POTENTIAL_LEAST if all are positive, POTENTIAL_NOT_LEAST if one is
- * negative. Otherwise sets j->flat to the dimension of K and *first to the index of the first eigenvector in K. */
+/* Decides by the curvatures of U in the tangent space T at z0. The verdict is POTENTIAL_LEAST if all curvatures are
+ * positive, and POTENTIAL_NOT_LEAST if one curvature is negative. Otherwise sets j->flat to the dimension of K and
+ * *first to the index of the first eigenvector in K. */
 static potential_verdict decide_by_curvatures(decision *j, size_t *first) {
     double largest = 0, skew = 0, own = 0, here;
     bool conserved = !j->s->model->dynamics.energy_rate;
