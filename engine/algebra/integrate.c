@@ -56,7 +56,8 @@ static bool add_factor(graph *g, product *p, graph_node base, double power, grap
     return true;
 }
 
-/* Splits a factor into one or two simpler factors. Returns their number, or 0 if the factor cannot be split. */
+/* Splits a factor into one or two simpler factors. Returns the number of these factors, or 0 if the factor cannot be
+ * split. */
 static int split_base(graph *g, power_factor f, power_factor parts[2]) {
     graph_cell cell = *graph_at(g, f.base);
     graph_node x = cell.as.operand[0], y = cell.as.operand[1];
@@ -162,7 +163,7 @@ static graph_node root_of_ratio(graph *g, graph_node c, graph_node k, bool *nega
 }
 
 /* Returns ∫ dx/(c + k x²) with a = √|k/c| (Abramowitz & Stegun 3.3.20, 3.3.24). The result is atan(a x)/(a c). For k/c
- * < 0 it is log|(1 + a x)/(1 − a x)|/(2 a c). */
+ * < 0 the result is log|(1 + a x)/(1 − a x)|/(2 a c). */
 static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, work_budget *e, arena *memory) {
     graph_node c, k, one = graph_number(g, 1);
     bool negative;
@@ -173,8 +174,8 @@ static graph_node quadratic_rule(graph *g, graph_node base, graph_node x, work_b
     return graph_div(g, power_rule(g, ends, -1), graph_mul(g, graph_number(g, 2), scale));
 }
 
-/* Returns ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44). ∫ dx/√ is asinh(a x)/(a √c), or
- * asin(a x)/(a √c) for k < 0. ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
+/* Returns ∫ √(c + k x²)^±1 dx with a = √|k/c| (Abramowitz & Stegun 3.3.41, 3.3.44). Below, √ alone means √(c + k x²). ∫
+ * dx/√ is asinh(a x)/(a √c), or asin(a x)/(a √c) for k < 0. ∫ √ dx = x √/2 + c/2 ∫ dx/√. */
 static graph_node arc_rule(graph *g, power_factor f, graph_node x, work_budget *e, arena *memory) {
     graph_node c, k, half = graph_number(g, 0.5);
     bool negative;

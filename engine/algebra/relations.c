@@ -142,8 +142,8 @@ static bool shorten_pair(ring *r, fmpq_mpoly_t p, const ring_angle_pair *pair) {
     return shorter;
 }
 
-/* Repeats all steps until none of them shortens p. The loop ends, because each shortening reduces the number of terms
- * or of factors. */
+/* Repeats all steps until no step shortens p. The loop ends, because each shortening reduces the number of terms or of
+ * factors. */
 static void shorten_by_steps(ring *r, fmpq_mpoly_t p) {
     size_t angles = (size_t)r->angle_count, steps = angles + r->pair_count;
     for (size_t step = 0, vain = 0; vain < steps && !r->failed; step = (step + 1) % steps) {

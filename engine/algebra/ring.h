@@ -39,7 +39,7 @@ typedef struct ring {
     graph *graph;
     arena *memory;
     work_budget *work_budget; /* bound on all work of the ring; NULL: no bound */
-    graph_node *nodes;        /* nodes of the expressions, increasing */
+    graph_node *nodes;        /* nodes of the expressions, in increasing order */
     size_t node_count;
     bool *needed;     /* needed[k]: nodes[k] is an atom, an expression, or on a path from an expression to an atom */
     quotient *values; /* values[k]: quotient of nodes[k], valid if known[k] */

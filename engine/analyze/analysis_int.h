@@ -153,8 +153,8 @@ bool zero_test_add(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond
 /* Runs all tests at all samples and regions, then removes the tests. */
 hamel_status zero_tests_run(analysis *a) HAMEL_CHECKED;
 
-/* Returns the values of all symbols at a sample, with bounds of their errors. If `free_velocities` is true, the
- * velocities are free_v; otherwise they are v. The sample owns the arrays. */
+/* Returns the values of all symbols at a sample, with error bounds. If `free_velocities` is true, the velocities are
+ * free_v; otherwise they are v. The sample owns the arrays. */
 graph_point sample_point(const analysis *a, const sample *at, bool free_velocities);
 
 /* Evaluates `count` nodes at the point that sample_point returns. */

@@ -118,8 +118,8 @@ static bool begin_report(analysis *a) {
 /* Creates the groups. Adds an error if a group is too large for dense rank elimination. */
 static hamel_status make_groups(analysis *a) {
     assert(a->equations.n == a->n && a->equations.m == a->m);
-    const double most_entries = 1e7; /* bound on the entries of one matrix; chosen: 80 MB of doubles */
-    const double most_work = 1e11;   /* bound on the multiplications of one elimination; chosen: about a minute */
+    const double most_entries = 1e7; /* most entries of a matrix; chosen: the matrix then takes 80 MB */
+    const double most_work = 1e11;   /* most multiplications of an elimination; chosen: they take about a minute */
     if (!groups_create(&a->groups, a->memory, a->system, NULL)) return analysis_no_memory(a);
     for (size_t k = 0; k < a->groups.count; k++) {
         double rows = (double)groups_constraints(&a->groups, k), columns = (double)groups_coordinates(&a->groups, k);

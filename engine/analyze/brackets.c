@@ -16,9 +16,9 @@ typedef struct brackets {
     rank_rows all; /* the chosen forms, then an orthonormal basis of D */
     rank_rows added;
     size_t k, d;    /* k: number of forms; d: dimension of D */
-    double *scale;  /* k: reciprocal norm of each form */
+    double *scale;  /* k entries: reciprocal norm of each form */
     double *slopes; /* d × k × width: derivatives of the forms along each basis vector, scaled */
-    double *row;    /* scratch: width or k entries */
+    double *row;    /* scratch: at most `width` entries */
 } brackets;
 
 static const double *direction(const brackets *b, size_t i) {

@@ -23,20 +23,21 @@ enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
  * convergence of its series. WAY_NOISE is an upper bound of the truncation error of a step, about WAY^(WAY_ORDER + 1) =
  * 1e-22. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-/* Upper bound of the 256-bit multiplications for series of one order. Chosen: they take a few seconds. */
+/* Upper bound of the 256-bit multiplications for series of one order. Chosen: these multiplications take a few
+ * seconds. */
 static const double WORK_MOST = 3e7;
 /* Upper bound of the 256-bit numbers for one copy of the system. Chosen: these numbers take 80 MB. */
 static const size_t NUMBERS_MOST = 1000000;
 
 /* --- one system --------------------------------------------------------------------------------------------------- */
 
-/* Returns how many 256-bit numbers the series of one copy need. */
+/* Returns the number of 256-bit numbers in the series of one copy. */
 static size_t numbers_of(const long_forms *c) {
     return (c->plan.count + c->rank * (2 * c->others + c->width)) * (c->order + 1);
 }
 
 /* Creates copy n of the system at c->start[n]. Returns false if out of memory. MPFR aborts if an allocation fails, so
- * memory is checked first. A 256-bit number needs the space of ten doubles. */
+ * memory is checked first. A 256-bit number takes as much memory as ten doubles. */
 static bool series_create(const long_forms *c, copy *y, size_t n, uint64_t seed, number_pool *pool) {
     size_t each = c->order + 1, k = c->rank;
     if (!memory_left(10, numbers_of(c))) return false;

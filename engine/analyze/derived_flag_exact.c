@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* Upper bounds of a group's rows and columns, the nodes of its forms, the nodes of a bracket, and the number of
- * brackets. Groups that exceed a bound are not tried, because the algebra would take longer than the rest of an
- * analysis. */
+/* Upper bounds. COLUMNS_MOST: rows, and columns, of a group. FORM_NODES: nodes of the forms of a group. BRACKET_NODES:
+ * nodes of a bracket. BRACKETS_MOST: number of brackets. Groups that exceed a bound are not tried, because the algebra
+ * would take longer than the rest of an analysis. */
 enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST = 48 };
 
 /* The forms are solved for as many differentials p as there are independent forms. Each other column j gives a field

@@ -17,10 +17,11 @@
 #include <assert.h>
 
 enum { DEPTH_MOST = 9 }; /* largest depth of brackets; values at this depth have 2^9 coefficients */
-/* Upper bound of the 256-bit multiplications. Chosen: they take a few seconds. */
+/* Upper bound of the 256-bit multiplications. Chosen: these multiplications take a few seconds. */
 static const double WORK_MOST = 1e8;
 
-/* A field of the list: X_j at index j < others, then brackets of two earlier fields. */
+/* An entry in the list of fields. The entry with the index j < others is X_j. Every other entry is the bracket of two
+ * earlier entries. */
 typedef struct tree {
     size_t left, right, depth;
     double work; /* multiplications of 256-bit numbers per evaluation */
@@ -184,7 +185,8 @@ static bool allocate_trees(trees *t, size_t most) {
     return directions_create(&t->found, &t->l, &t->pool);
 }
 
-/* Sets the configuration of all copies and projects it onto their holonomic constraints. */
+/* Sets the configuration of each copy to x and projects the configuration onto the holonomic constraints of the
+ * copy. */
 static bool settle_copies(trees *t, const double *x) {
     for (size_t n = 0; n < COPIES; n++) {
         for (size_t l = 0; l < t->l.width; l++) mpfr_set_d(t->copies[n].x[l], x[l], MPFR_RNDN);

@@ -29,8 +29,8 @@
  * Steps are not relative to the value of a coordinate, because the coordinate may be a large angle. */
 enum { LEVELS = 11 };
 static const double FIRST_STEP = 0.2, RATIO = 2;
-/* Error estimates are multiplied by the safety factor TRUST. Chosen: one decimal digit. If the product exceeds OPEN
- * times the size of the terms, the comparison is undecided. */
+/* Error estimates are multiplied by the safety factor TRUST. The factor is chosen as one decimal digit. If the product
+ * exceeds OPEN times the size of the terms, the comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
 /* Largest difference that counts as agreement, relative to the size of the terms. For smooth functions, first
  * derivatives have ten correct digits and second derivatives eight (test_differences.c). An error in the equations
@@ -72,7 +72,7 @@ typedef struct line {
     const double *q, *v, *acc;
     double curve;   /* q also changes by h² · curve · q'' */
     size_t single;  /* index of a coordinate with additional rates, or n */
-    double rate[3]; /* rates of q, q' and q'' of that coordinate */
+    double rate[3]; /* additional rates of q, q' and q'' of this coordinate */
 } line;
 
 /* --- values near a state ------------------------------------------------------------------------------------------ */
@@ -156,7 +156,7 @@ static void compare_estimate(comparison *w, double *worst, const char *name, dou
     *worst = fmax(*worst, fmin(off, 1));
     if (off > w->out->largest) {
         w->out->largest = fmin(off, 1);
-        w->out->worst = name; /* owned by the system; differences_compare copies it */
+        w->out->worst = name; /* owned by the system; differences_compare copies the name */
     }
 }
 

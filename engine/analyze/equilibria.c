@@ -299,7 +299,7 @@ static int by_distance(const void *x, const void *y) {
     return (a->distance > b->distance) - (a->distance < b->distance);
 }
 
-/* Fills the result. Names are copied, because they outlive the model. */
+/* Fills the result. Names are copied, because the result outlives the model. */
 static hamel_status publish(search *s) {
     assert(s->n == s->statics.n);
     hamel_equilibria *out = s->result;

@@ -12,8 +12,8 @@
  * Chosen: all distances are far above rounding errors and far below the size of a coordinate. */
 static const double FARTHEST = 0.05;
 static const double SHRINK = 5; /* ratio of successive distances */
-/* Unit vectors count as independent if their smallest singular value exceeds this bound. Chosen: two unit vectors at an
- * angle of four degrees reach the bound. */
+/* Unit vectors count as independent if the smallest singular value of the matrix with these rows exceeds this bound.
+ * Chosen: two unit vectors at an angle of four degrees reach the bound. */
 static const double APART = 0.05;
 /* STRIDE: largest step along a family. ARRIVED: a shorter step ends the movement along the family. Both are relative to
  * max(1, |value|). Chosen: STRIDE is below the size of a coordinate, and ARRIVED is far above rounding errors. */

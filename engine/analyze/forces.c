@@ -109,8 +109,8 @@ static double friction_value(const analysis *a, const state *s, const generalize
     return sum;
 }
 
-/* Lists all forces with their values. Prescribed forces depend on the ideal reactions, so they are evaluated with
- * s->ideal_lambda. */
+/* Lists all forces and the values of these forces. Prescribed forces depend on the ideal reactions, so the prescribed
+ * forces are evaluated with s->ideal_lambda. */
 static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
     hamel_status status = HAMEL_OK;
     graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);

@@ -33,7 +33,7 @@ static void add_entry(forms *f, size_t row, size_t column, graph_node node) {
     f->entry_column[f->entry_count++] = column;
 }
 
-/* Lists the entries of each row: those of A, then the coefficient of dt. Returns false if out of memory. */
+/* Lists the entries of each row: the entries of A, then the coefficient of dt. Returns false if out of memory. */
 static bool list_form_entries(forms *f, const groups *g) {
     const matrix_pattern *A = &f->a->equations.A;
     size_t first, capacity = f->row_count;

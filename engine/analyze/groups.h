@@ -22,7 +22,7 @@ typedef struct groups {
  * true. Arrays are allocated in `memory`. Returns false if out of memory. */
 bool groups_create(groups *g, arena *memory, hamel_system *s, const bool *taken);
 
-/* Returns the root of i in a union-find forest, and shortens the path to it. */
+/* Returns the root of i in a union-find forest, and shortens the path from i to the root. */
 size_t groups_root(size_t *parent, size_t i);
 
 /* Writes row c of A as a dense row over the coordinates of its group. `values` contains the entries of A in the order

@@ -2,15 +2,16 @@
  *
  * The constraints' one-forms in (q, t), which include dΦ of holonomic constraints, annihilate a distribution D. A
  * combination is integrable if it also annihilates closure(D), the smallest involutive distribution that contains D
- * (Frobenius). These combinations are the last member of the derived flag I0 > I1 > ... (Papastavridis 2.8, 2.12).
- * Their number is
+ * (Frobenius). These combinations are the last member of the derived flag I0 > I1 > ... (Papastavridis 2.8, 2.12). The
+ * number of integrable combinations is
  *
  *     integrable = dim (q, t) − rank dΦ − dim closure(D)
  *
- * Each group of constraints that share coordinates is decided independently. Time occurs in several groups but does not
- * couple them, because no form is a multiple of dt. closure.c finds the dimensions at several random configurations. If
- * a group is too wide for closure.c, it is decided only if first-order brackets add no direction or all directions. In
- * the first case all combinations are integrable. In the second case no combination is integrable.
+ * This number is determined separately for each group of constraints that share coordinates. Time occurs in several
+ * groups but does not couple them, because no form is a multiple of dt. closure.c finds the dimensions at several
+ * random configurations. For a group that is too wide for closure.c, the number is determined only if first-order
+ * brackets add no direction or all directions. In the first case all combinations are integrable. In the second case no
+ * combination is integrable.
  *
  * Acceleration constraints, and constraints that are nonlinear in the velocities, have no one-forms and are omitted. */
 #include "engine/analyze/growth_vector.h"

@@ -1,13 +1,13 @@
 /* integrals.c — closed-form integrals of velocity constraints.
  *
- * Combinations Σ μ_c f_c of the constraints f_c are tried. They are single constraints, rows of an elimination, which
- * contain few velocities, and combinations from which all velocities with varying coefficients are eliminated. An
- * example of the last kind is the difference of the rates of a cart's wheels. If the rules of engine/algebra suffice,
- * they yield a function F and a factor μ with μ Σ μ_c f_c = dF/dt. A known integral or holonomic constraint F = C is
- * solved for a coordinate, which is eliminated from the remaining forms. If G(q, C) is an integral of the remaining
- * forms, G(q, F) is an integral of the system. Each candidate F is checked by differentiation: ∂F/∂q_i and ∂F/∂t must
- * equal the coefficients of the combination at all samples. F must also be independent of the holonomic constraints and
- * the other integrals. */
+ * Combinations Σ μ_c f_c of the constraints f_c are tried. Some are single constraints, some are rows of an
+ * elimination, which contain few velocities. From other combinations, all velocities with varying coefficients are
+ * eliminated. An example of the last kind is the difference of the rates of a cart's wheels. If the rules of
+ * engine/algebra suffice, they yield a function F and a factor μ with μ Σ μ_c f_c = dF/dt. A known integral or
+ * holonomic constraint F = C is solved for a coordinate, which is eliminated from the remaining forms. If G(q, C) is an
+ * integral of the remaining forms, G(q, F) is an integral of the system. Each candidate F is checked by
+ * differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the combination at all samples. F must also be
+ * independent of the holonomic constraints and the other integrals. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/algebra/integrate.h"
@@ -297,7 +297,7 @@ static size_t solvable_column(const finder *f) {
     return found;
 }
 
-/* Returns the only coordinate that F contains, or `columns` if it contains several or t. */
+/* Returns the only coordinate that F contains, or `columns` if F contains several coordinates or t. */
 static size_t only_column(const finder *f) {
     size_t found = f->columns;
     for (size_t j = 0; j <= f->columns; j++) {

@@ -147,8 +147,8 @@ static bool spread_state(reduction *r, const local_equations *l, arena *memory) 
     return true;
 }
 
-/* Checks that accelerations are unique: the null space of K = [R_a R_λ] may only contain changes of the multipliers of
- * redundant constraints, so it must have the dimension of the null space of R_λ. */
+/* Checks that accelerations are unique: the null space of K = [R_a R_λ] may contain only changes of the multipliers of
+ * redundant constraints. The dimension of this null space must therefore be that of the null space of R_λ. */
 static hamel_status check_rank(const local_equations *l, size_t rank, arena *memory, hamel_error *error) {
     assert(rank <= l->rows);
     double *reactions = arena_doubles(memory, l->rows * l->m);

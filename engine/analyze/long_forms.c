@@ -4,9 +4,10 @@
 #include <assert.h>
 #include <math.h>
 
-/* Three Newton steps reduce 1e-10, the error of samples, to about 2^-256. Chosen: twice as many steps. */
+/* Three Newton steps reduce 1e-10, the error of samples, to about 2^-256. The number of steps is chosen twice as
+ * large. */
 enum { NEWTON_STEPS = 6 };
-/* Safety factor on the difference between the copies. Chosen: three decimal digits. */
+/* Safety factor on the difference between the copies. The factor is chosen as three decimal digits. */
 static const double SIGNAL = 1e3;
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */

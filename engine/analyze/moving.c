@@ -30,8 +30,8 @@ static bool demands_motion(const statics *s, size_t c, double *value) {
 /* The constraints that are violated at rest, and the forces that change between instants. */
 typedef struct findings {
     size_t evaluated; /* number of states at which the equations were evaluated */
-    /* m entries each. moves: number of states at which the constraint was violated at rest; positive: number of these
-     * states at which its value was positive. */
+    /* Arrays of m entries. moves: number of states at which the constraint was violated at rest. positive: number of
+     * these states at which the violation was positive. */
     size_t *moves, *positive;
     double *q, *lambda, *before;
     bool *changes; /* n: true if the force changes with time */

@@ -8,9 +8,9 @@
  * Dokl. 25 (1982) 277).
  *
  * The forces at rest, with multipliers for the holonomic constraints, are the gradient of U on the allowed
- * configurations. The second derivatives of U decide along all directions except those of their null space K. Along K,
- * the conditions of a minimum in the other directions determine the other coordinates. This is a Lyapunov–Schmidt
- * reduction:
+ * configurations. The second derivatives of U decide along all directions except the directions of the null space K of
+ * these derivatives. Along K, the conditions of a minimum in the other directions determine the other coordinates. This
+ * is a Lyapunov–Schmidt reduction:
  *     F(q, λ) = W μ,   Φ(q) = 0,   Wᵀ(q − q0) = s,   W = M K,   Kᵀ M K = 1
  * The derivatives of the reduced potential are μ = dU/ds. The signs and orders of u·μ along rays s = ρ u, for a
  * sequence of radii ρ, show whether U grows in every direction. */
@@ -24,7 +24,7 @@
 #include <string.h>
 
 /* Second derivatives below this bound, relative to the largest second derivative nearby, are treated as zero. The bound
- * may be large, because terms of higher order decide in the directions that it selects. */
+ * may be large, because terms of higher order decide along directions with smaller second derivatives. */
 static const double FLAT = 1e-6;
 /* Largest radius, and largest distance from the equilibrium at which second derivatives are compared. Both are relative
  * to max(1, |value|). Chosen: if terms of higher order dominate at this radius, smaller radii follow. */
@@ -36,7 +36,8 @@ static const double VANISHES = 1e-9;
 /* Safety factor on the force that remains at the computed equilibrium. This force is an error of the forces along rays.
  * Chosen to cover the change of the error along a ray. */
 static const double UNSOLVED = 4;
-/* Largest difference between the orders estimated at successive radii. Chosen: orders are integers. */
+/* Largest difference between the orders estimated at successive radii. Chosen: orders are integers, so a difference of
+ * 0.1 is small. */
 static const double STEADY = 0.1;
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 
@@ -63,7 +64,7 @@ static potential_verdict undecided(const char *reason) {
 
 static bool allocate_decision(decision *j) {
     statics *s = j->s;
-    size_t n = s->n, most = 2 * n + s->m + 2 * s->spinning_count; /* the bordered equations at one instant */
+    size_t n = s->n, most = 2 * n + s->m + 2 * s->spinning_count; /* size of the bordered equations at one instant */
     struct {
         double **to;
         size_t count;
