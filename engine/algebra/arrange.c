@@ -43,7 +43,7 @@ static double to_double(const fmpq_t c) {
 }
 
 /* Makes a number node. If the value is 0 or not finite, the exact coefficient is too small or too large for a double,
- * and the ring fails. */
+ * and the ring sets `failed`. */
 static graph_node number(ring *r, double value) {
     bool exact = isfinite(value) && value != 0;
     r->failed |= !exact;

@@ -130,7 +130,7 @@ void ring_conditions(ring *r, const graph_node *zero, size_t count) {
     fmpq_mpoly_clear(p, r->context);
     add_angles(r);
     add_roots(r);
-    for (size_t j = 1; j < r->basis_count; j++) /* new elements are appended and paired with all earlier ones */
+    for (size_t j = 1; j < r->basis_count; j++) /* new elements are appended and paired with all earlier elements */
         for (size_t i = 0; i < j; i++) add_s_polynomial(r, &r->basis[i], &r->basis[j]);
 }
 

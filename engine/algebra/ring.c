@@ -132,7 +132,7 @@ static size_t position_of(const ring *r, graph_node node) {
     return graph_position(r->nodes, r->node_count, node);
 }
 
-/* Marks the nodes between the expressions and the atoms. */
+/* Marks the expressions, the atoms and all nodes on paths between them. */
 static void mark_needed(ring *r, const graph_node *expressions, size_t count) {
     for (size_t i = 0; i < count; i++) r->needed[position_of(r, expressions[i])] = true;
     for (size_t k = r->node_count; k-- > 0;) {

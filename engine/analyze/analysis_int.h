@@ -54,8 +54,8 @@ typedef struct analysis {
     /* Inputs shared by the programs of all groups. inputs_q: n entries; seeds_q: n · PROGRAM_LANES entries. */
     double *inputs_q, *seeds_q;
     size_t n, m;         /* n: number of coordinates; m: number of constraints that act initially */
-    bool *linear;        /* m: true for holonomic constraints and velocity constraints linear in the velocities */
-    graph_node *at_rest; /* m: a_ct, the part of the velocity form without velocities, or GRAPH_NONE */
+    bool *linear;        /* m entries: true for holonomic constraints and for linear velocity constraints */
+    graph_node *at_rest; /* m entries: a_ct, the part of the velocity form without velocities, or GRAPH_NONE */
     sample samples[SAMPLE_COUNT];
     sample start;     /* the consistent initial state */
     bool start_known; /* true if a consistent initial state was found */

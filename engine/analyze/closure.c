@@ -66,7 +66,7 @@ static bool follow_curve(const long_forms *c, copy *y) {
                 add_to(y->right[c->row[e]], -1, taylor_coefficient(&y->t, c->place[e], i),
                        term(y->velocity, column, c->order, k - i), y->t.scratch[0]);
         }
-        /* V temporarily holds the series of the pivots' velocities: copy_solve reads the lower orders */
+        /* V temporarily contains the series of the pivots' velocities: copy_solve reads the lower orders */
         copy_solve(c, y, y->V, 0, c->others, k);
         for (size_t q = 0; q < c->rank; q++)
             mpfr_set(term(y->velocity, c->pivot[q], c->order, k), term(y->V, q * c->others, c->order, k), MPFR_RNDN);

@@ -43,7 +43,7 @@ typedef struct search {
     statics statics;
     stability_facts facts;
     size_t n;
-    bool *periodic; /* n: true if the coordinate is an angle of period 2π */
+    bool *periodic; /* n entries: true if the coordinate is an angle of period 2π */
     double *walk, *target;
     family family; /* family of the last solution */
     found *items;

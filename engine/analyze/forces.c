@@ -18,7 +18,7 @@ typedef struct state {
     double t, *q, *v, *a, *lambda;
     /* ideal, nonideal: the two parts of the reaction; ideal_lambda: multipliers of the ideal part */
     double *ideal, *nonideal, *ideal_lambda;
-    double *values; /* outputs of the dynamics program */
+    double *values; /* outputs of the dynamics program at the state */
 } state;
 
 /* Decides which contacts are sticking, as at the start of a run, and evaluates the dynamics again. */
@@ -93,8 +93,8 @@ static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int
 
 /* --- forces ------------------------------------------------------------------------------------------------------- */
 
-/* Returns the friction force. The friction force has no expression, because it depends on whether the contact is
- * sticking. */
+/* Returns the friction force. The friction force has no expression, because this force depends on whether the contact
+ * is sticking. */
 static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
     assert(f->friction >= 0 && (size_t)f->friction < a->system->friction_count);
     const sparse_block *F = &a->model->dynamics.F, *A = &a->model->dynamics.A;

@@ -20,7 +20,7 @@ typedef struct forms {
     program *program; /* evaluates the structural nonzeros */
     size_t entry_count;
     graph_node *nodes;   /* one per entry */
-    size_t *first_entry; /* row_count + 1: first entry of each row */
+    size_t *first_entry; /* row_count + 1 entries: first entry of each row */
     size_t *entry_row, *entry_column;
     double *workspace, *tangent, *values, *dots; /* dots: PROGRAM_LANES per entry */
     double *row;                                 /* scratch: width */

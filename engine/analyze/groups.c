@@ -8,10 +8,10 @@
 typedef struct builder {
     hamel_system *s;
     size_t n, m;
-    size_t *root;   /* n: union-find forest; later the group of each coordinate, or n */
-    size_t *owner;  /* m: a coordinate of the constraint, later its group; n if the constraint is not grouped */
-    size_t *number; /* n: group of each root, or n; later the sorted coordinates */
-    size_t *next;   /* n: next free position of each group in the counting sort */
+    size_t *root;   /* n entries: union-find forest; later the group of each coordinate, or n */
+    size_t *owner;  /* m entries: a coordinate of the constraint, later its group; n if the constraint is not grouped */
+    size_t *number; /* n entries: group of each root, or n; later the sorted coordinates */
+    size_t *next;   /* n entries: next free position of each group in the counting sort */
 } builder;
 
 size_t groups_root(size_t *parent, size_t i) {

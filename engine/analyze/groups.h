@@ -14,7 +14,7 @@ typedef struct groups {
     size_t *first_constraint, *first_coordinate; /* count + 1 */
     size_t *constraints;
     int32_t *coordinates;                      /* increasing within a group */
-    size_t *local;                             /* n: position of each coordinate in its group */
+    size_t *local;                             /* n entries: position of each coordinate in its group */
     size_t most_constraints, most_coordinates; /* largest numbers of constraints and of coordinates in a group */
 } groups;
 

@@ -16,12 +16,13 @@ typedef struct flag_dimensions {
  * function. */
 
 /* derived_flag_tree.c: finds the dimensions at the configuration x. f->chosen must be the independent forms at x.
- * Coefficients that are not short binary fractions are treated as rounded. *good is also false if x is singular. */
+ * Coefficients that are not short binary fractions are treated as rounded. *good is also set to false if x is
+ * singular. */
 hamel_status derived_flag_by_trees(forms *f, const double *x, bool derived, size_t most, flag_dimensions *flag,
                                    bool *good) HAMEL_CHECKED;
 
 /* derived_flag_exact.c: finds the dimensions from all rows, by elimination in the graph. `near` must be a regular
- * state. The dimensions are never too small. *good is also false if the rank of the forms is not f->rank. */
+ * state. The dimensions are never too small. *good is also set to false if the rank of the forms is not f->rank. */
 hamel_status derived_flag_by_expressions(forms *f, const sample *near, bool derived, size_t most, flag_dimensions *flag,
                                          bool *good) HAMEL_CHECKED;
 

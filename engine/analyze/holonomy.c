@@ -27,7 +27,7 @@ enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
 typedef struct group_result {
     group_rank ranks; /* ranks on the branch with the fewest integrable combinations */
     bool undetermined;
-    size_t near;                         /* number of integrable combinations on the initial branches */
+    size_t near;                         /* number of combinations that are integrable on the initial branches */
     uint64_t beyond;                     /* regions with fewer or different integrable combinations */
     size_t start_rank, start_integrable; /* values of ranks.velocity and ranks.integrable in the initial state */
 } group_result;

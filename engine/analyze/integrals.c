@@ -18,14 +18,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bounds: coordinates and constraints of a group, variables and nodes of a form, and nodes of all forms
- * eliminated together. Larger forms would take longer than the rest of an analysis. */
+/* Upper bounds. GROUP_MOST: coordinates, and constraints, of a group. FORM_MOST: variables of a form. FORM_NODES: nodes
+ * of a form. GROUP_NODES: nodes of all forms that are eliminated together. Chosen: larger forms would take longer than
+ * the rest of an analysis. */
 enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
 
 typedef struct candidate {
     size_t group;
     graph_node integral;
-    graph_node *factor;   /* rows: factor of each constraint of the group */
+    graph_node *factor;   /* `rows` entries: factor of each constraint of the group */
     graph_node *gradient; /* derivatives of F with respect to the group's coordinates, then t */
     bool wrong;           /* true if the check by differentiation failed */
 } candidate;
@@ -48,11 +49,11 @@ typedef struct finder {
     size_t group, rows, columns;
     const size_t *constraints;
     const int32_t *coordinates;
-    graph_node *form; /* columns + 1: coefficients of the current combination, dt last */
+    graph_node *form; /* columns + 1 entries: coefficients of the current combination, dt last */
     graph_node *factor;
     level levels[GROUP_MOST];
     size_t level_count;
-    graph_node *replacement; /* n: expression substituted for each coordinate, or GRAPH_NONE */
+    graph_node *replacement; /* n entries: expression substituted for each coordinate, or GRAPH_NONE */
 } finder;
 
 /* Fills the one-form of constraint c in the group's coordinates and t. Returns false if c is not a linear velocity

@@ -98,7 +98,7 @@ static bool chart_make(chart *c, arena *memory, const double *C, const double *E
     return true;
 }
 
-/* Adds X (rows × inner) · Y (inner × columns) to out (rows × columns). */
+/* Adds the product of X (rows × inner) and Y (inner × columns) to out (rows × columns). */
 static void multiply_add(double *out, const double *X, const double *Y, size_t rows, size_t inner, size_t columns) {
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < inner; k++) {

@@ -44,7 +44,8 @@ typedef struct local_state {
     const double *q, *v, *a, *lambda; /* q, v, a: n entries; lambda: m entries */
 } local_state;
 
-/* An entry of the list of all values and derivatives. The last m rows of each matrix belong to the constraints. */
+/* An entry of the list of all arrays of values and derivatives. The last m rows of each matrix belong to the
+ * constraints. */
 enum { LOCAL_MATRICES = 13 };
 typedef struct local_matrix {
     double **values; /* rows × columns */

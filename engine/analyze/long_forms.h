@@ -38,21 +38,21 @@ typedef struct long_forms {
     double *control;       /* width × (order + 1): series of u */
     double *matrix;        /* rank × width: scratch for the choice of pivots */
     double noise;          /* bound of the rounding error of a bracket, relative to its terms */
-    mpfr_t *start[COPIES]; /* width: first point of each copy's curve */
+    mpfr_t *start[COPIES]; /* `width` entries: first point of each copy's curve */
 } long_forms;
 
 /* A copy of the system. Each series has order + 1 consecutive coefficients; closure.c fills the series along a
  * curve. */
 typedef struct copy {
     taylor t;
-    mpfr_t *x;            /* width: configuration */
-    mpfr_t *velocity;     /* width: series of x' */
+    mpfr_t *x;            /* `width` entries: configuration */
+    mpfr_t *velocity;     /* `width` power series: x' along the curve */
     mpfr_t *inverse;      /* rank × rank numbers: inverse of A_p at x */
     mpfr_t *b;            /* rank × others */
     mpfr_t *P;            /* rank × width */
     mpfr_t *V;            /* rank × others */
     mpfr_t *right, *work; /* scratch; right: rank + 1 numbers; work: rank × 2 rank */
-    mpfr_t *scale;        /* rank: largest coefficient or term of each component */
+    mpfr_t *scale;        /* `rank` entries: largest coefficient or term of each component */
 } copy;
 
 /* The independent rows found so far, for all copies. Each row is reduced by the previous rows. */
@@ -61,7 +61,7 @@ typedef struct directions {
     double noise;         /* bound of the rounding error of a bracket, relative to its terms */
     size_t *pivot;        /* pivot[k]: component of row k that is 1 */
     mpfr_t *rows[COPIES]; /* rank × rank: the independent rows found so far */
-    mpfr_t *next[COPIES]; /* rank: row to be tested; set by the caller */
+    mpfr_t *next[COPIES]; /* `rank` entries: row to be tested; set by the caller */
 } directions;
 
 /* Fills *l. The caller sets l->f, width, rank, others and memory. If `slopes`, also lists the derivatives of entries.

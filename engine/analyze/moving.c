@@ -34,7 +34,7 @@ typedef struct findings {
      * these states at which the violation was positive. */
     size_t *moves, *positive;
     double *q, *lambda, *before;
-    bool *changes; /* n: true if the force changes with time */
+    bool *changes; /* n entries: true if the force changes with time */
 } findings;
 
 /* Evaluates the equilibrium equations at random configurations and at all instants, with zero multipliers. */

@@ -50,10 +50,10 @@ typedef struct decision {
     double *T, *H, *M, *values; /* T: n × tangent, row-major; H, M: tangent × tangent; values: tangent entries */
     double *K, *W;              /* n × flat, column-major: K[k * n + i] */
     double *C;                  /* flat × count, column-major: basis of the rays in the coordinates of K */
-    double *P;                  /* 2n²: derivatives of cyclic momenta */
+    double *P;                  /* 2n² entries: derivatives of cyclic momenta */
     double *z, *mu, *right, *matrix, *s0, *u;
     bool kinked;  /* true if second derivatives jump at z0 */
-    double *left; /* n: |F| at z0 */
+    double *left; /* n entries: |F| at z0 */
     double noise; /* rounding error of the last derivative along a ray */
     size_t row_count;
 } decision;
@@ -190,7 +190,7 @@ static bool find_curvatures(decision *j) {
 
 /* --- power of the dampers ----------------------------------------------------------------------------------------- */
 
-/* Returns dh/dt at (q, v), or NAN. */
+/* Returns dh/dt at (q, v), or NAN if dh/dt is undefined. */
 static double power_at(statics *s, const program *p, double *work, const double *q, const double *v) {
     double rate = NAN;
     discrete_state_choose_branches(&s->local.discrete_state, s->t[0], q, v);
@@ -306,7 +306,7 @@ static double along_ray(decision *j, const double *u, double radius, bool noise)
 
 typedef struct extremes {
     double least, largest; /* smallest u·dU/ds over the rays, and largest absolute value */
-    double *at;            /* count: the ray with the least value */
+    double *at;            /* `count` entries: the ray with the least value */
     bool good;
 } extremes;
 
