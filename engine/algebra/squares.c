@@ -16,9 +16,9 @@ enum { SQUARES_MOST = RING_POWER, SORTED_TERM = 4 };
 
 /* Length of an expression as a reader perceives it. Two lengths are compared field by field, in this order. */
 typedef struct cost {
-    slong terms;   /* number of terms */
-    slong factors; /* sum of the weights of all powers, plus 1 for each coefficient other than ±1 */
-    double size;   /* sum of the magnitudes of the coefficients, divided by their common factor */
+    /* factors: sum of the weights of all powers, plus 1 for each coefficient other than ±1 */
+    slong terms, factors;
+    double size; /* sum of the magnitudes of the coefficients, divided by their common factor */
 } cost;
 
 /* Returns the weight of a power in the number of factors. A symbol, sine or cosine has the weight 1, another atom the
