@@ -61,7 +61,7 @@ static const variables_table *const tables[] = {
     [VARIABLES_NONCYCLIC] = &variables_noncyclic,
 };
 
-/* --- any kind ----------------------------------------------------------------------------------------------------- */
+/* --- all kinds ---------------------------------------------------------------------------------------------------- */
 
 static void keep_state(variables *x, double t, const double *q, const double *v) {
     x->t = t;

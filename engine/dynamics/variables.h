@@ -12,13 +12,13 @@
 
 typedef struct variables variables;
 
-/* The functions of a kind of variables. Each implements the function with the same name below at the state (x->t, x->q,
- * x->v). */
+/* The functions of a kind of variables. Each of them implements the public function variables_NAME at the state (x->t,
+ * x->q, x->v). */
 typedef struct variables_table {
     bool meet_constraints, need_multipliers;
     /* Sets x->count and x->own for the consistent state in x; allocates from x->memory. */
     hamel_status (*open)(variables *x, hamel_error *error);
-    /* Replaces x->v, a guess on entry, by q'(t, q, w). */
+    /* Replaces x->v, which is a guess on entry, by q'(t, q, w). */
     hamel_status (*velocities)(variables *x, const double *w, hamel_error *error);
     hamel_status (*from_velocities)(variables *x, double *w);
     hamel_status (*rates)(variables *x, const double *a, const double *lambda, double *dw);
@@ -44,13 +44,13 @@ struct variables {
 variables *variables_create(dynamics *k, double t, const double *q, const double *v, hamel_error *error);
 void variables_free(variables *x);
 
-/* Recreates the variables after active constraints have changed or velocities have jumped; the number of variables may
- * change. After a failure, only variables_free may be called. */
+/* Recreates the variables after the set of active constraints has changed or velocities have jumped. The number of
+ * variables may change. After a failure, only variables_free may be called. */
 hamel_status variables_restart(variables *x, double t, const double *q, const double *v,
                                hamel_error *error) HAMEL_CHECKED;
 
-/* Changes the kind to w = q' if `plain`, otherwise to that of the formulation, and recreates the variables as
- * variables_restart does. */
+/* Changes the kind to w = q' if `plain` is true, and otherwise to the kind of the formulation. Then recreates the
+ * variables as variables_restart does. */
 hamel_status variables_change_kind(variables *x, bool plain, double t, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 
@@ -91,8 +91,9 @@ static inline hamel_status variables_rates(variables *x, const double *a, const 
     return x->table->rates(x, a, lambda, dw);
 }
 
-/* Replaces the accelerations a[n], from which dw was computed, by those of the integrated motion: d/dt q'(t, q, w) for
- * the rates dw. Uses the state of the last call of variables_velocities or variables_from_velocities. */
+/* Replaces the accelerations a[n], from which the rates dw were computed, by d/dt q'(t, q, w) with w' = dw. These are
+ * the accelerations of the trajectory that is integrated. Uses the state of the last call of variables_velocities or
+ * variables_from_velocities. */
 static inline hamel_status variables_accelerations(variables *x, const double *dw, double *a) {
     return variables_are_velocities(x) ? HAMEL_OK : x->table->velocity_change(x, 1, x->v, dw, a);
 }
@@ -106,7 +107,8 @@ static inline hamel_status variables_change(variables *x, const double *dq, cons
     return x->table->change(x, dq, dv, dw);
 }
 
-/* Computes absolute tolerances of w from those of the velocities, atol[n], at the state of the last conversion. */
+/* Computes absolute tolerances of w from atol[n], the absolute tolerances of the velocities, at the state of the last
+ * conversion. */
 static inline void variables_tolerances(const variables *x, const double *atol, double *out) {
     x->table->tolerances(x, atol, out);
 }

@@ -7,21 +7,21 @@
 #include <string.h>
 
 /* Smallest sine of the angle between a quasi-velocity and the span of the preceding quasi-velocities and the
- * constraints. A quasi-velocity below this bound is treated as dependent and replaced by the velocity of a coordinate.
- * At this angle solutions lose three digits. */
+ * constraints. If the sine is below this bound, the quasi-velocity is treated as redundant, and the velocity of a
+ * coordinate replaces it. At the bound, solutions lose three digits. */
 static const double INDEPENDENT = 1e-3;
-/* If the smallest pivot falls below this fraction of its value at the choice, the basis is chosen again. At most one
- * digit is therefore lost. */
+/* If the smallest pivot of Ψ falls below this fraction of its value when the basis was chosen, the basis is chosen
+ * again. Between two choices, solutions therefore lose at most one digit. */
 static const double WORN = 0.1;
 /* Smallest pivot accepted in the QR that selects coordinates: about √ε. The rows of the matrix are orthonormal, so a
  * smaller pivot means that the rows are rank-deficient. */
 static const double FULL_RANK = 1e-8;
-/* Largest accepted part of a redundant row outside the span of the other rows, relative to the length of the row.
- * Between projections, constraints hold only to the tolerance of the integration. The bound is chosen above the usual
- * tolerances. */
+/* Largest component of a redundant row outside the span of the other rows, relative to the length of the row. If the
+ * component is larger, the rank has grown. Between projections, states satisfy the constraints only within the
+ * integration tolerance, so redundant rows also have a component of that size. Chosen: larger than usual tolerances. */
 static const double GROWN = 1e-4;
 
-/* Returns the length of the index array: quasi-velocities, constraints and coordinates. */
+/* Returns the length of the array that holds the indices of quasi-velocities, constraints and coordinates. */
 static size_t name_count(const hamel_model *model) {
     return model->system->quasi_count + model->m + model->n;
 }
@@ -72,7 +72,7 @@ static size_t list_rows(velocity_basis *b, const double *A) {
 }
 
 /* Writes Q₁ of the velocity-level rows of A to `constraint_rows`. Returns false if the rows are not finite, or if
- * `exact` and the rank of the rows is below `limit`. */
+ * `exact` is true and the rank of the rows is below `limit`. */
 static bool find_basis(velocity_basis *b, const double *A, size_t limit, bool exact) {
     b->listed = list_rows(b, A);
     for (size_t r = 0; r < b->listed; r++) b->usual_here[r] = b->usual ? b->usual[b->row[r]] : 0;
@@ -178,7 +178,7 @@ static hamel_status choose_basis(velocity_basis *b, const double *A, const doubl
     return status;
 }
 
-/* --- at a state --------------------------------------------------------------------------------------------------- */
+/* --- factorization ------------------------------------------------------------------------------------------------ */
 
 static void fill_basis(velocity_basis *b, const double *A, const double *C) {
     const hamel_model *model = b->model;
@@ -220,7 +220,8 @@ static hamel_status factor_basis(velocity_basis *b, const double *A, const doubl
     return HAMEL_OK;
 }
 
-/* Returns true if the rank has grown, that is, if a constraint row is no longer orthogonal to Φ. */
+/* Returns true if the rank of the constraints has grown since the choice, that is, if a constraint row is no longer
+ * orthogonal to Φ. */
 static bool has_grown(velocity_basis *b) {
     const hamel_model *model = b->model;
     if (!velocity_basis_is_redundant(b)) return false;

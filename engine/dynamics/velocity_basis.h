@@ -1,20 +1,21 @@
-/* velocity_basis.h — velocity basis: independent quasi-velocities of the user, completed by velocities of coordinates,
- * and the constraint functions, which are zero.
+/* velocity_basis.h — velocity basis: the independent quasi-velocities of the user, velocities of coordinates that
+ * complete them, and the velocity-level constraint functions, whose values are zero.
  *
  *     Ψ q' + ψ_t = [u; 0],     Ψ = [C; A_s],     q' = Φ u + φ                  Talamucci 2015, eq. 4-6; Greenwood 4.236
  *
- * A_s are the rows of holonomic and velocity constraints. Single rows may vanish or become dependent as the mechanism
- * moves. If rows are redundant, A_s is therefore an orthonormal basis of their span (rank_qr.h). Acceleration
- * constraints restrict u', not u. The coordinates that complete C are the best-conditioned ones at the state at which
- * they are chosen. Accelerations and multipliers do not depend on the basis, so the basis is chosen again when Ψ
- * becomes ill-conditioned. An integration has the state (q, q'), never (q, u), because q'(u) has a pole where Ψ is
- * singular. The error estimate of a step does not detect this pole. Nothing is allocated after creation. */
+ * The rows of A_s are the rows of holonomic and velocity constraints. If some of these rows are redundant, A_s is an
+ * orthonormal basis of their span instead (rank_qr.h), because single rows may vanish or become redundant as the
+ * mechanism moves. Acceleration constraints are not part of Ψ, because they restrict u', not u. C is completed by
+ * velocities of the coordinates that give the best-conditioned Ψ at the state of the choice. Accelerations and
+ * multipliers do not depend on the basis, so the basis is chosen again when Ψ becomes ill-conditioned. Integrations
+ * have the state (q, q') and not (q, u), because q'(u) has a pole where Ψ is singular, and the error estimate of a step
+ * does not detect this pole. Nothing is allocated after creation. */
 #pragma once
 
 #include "engine/linear/rank_qr.h"
 #include "engine/model/model.h"
 
-/* The rows chosen for Ψ, and the conditioning of Ψ when they were chosen. */
+/* The rows chosen for Ψ, and the smallest pivot of Ψ when these rows were chosen. */
 typedef struct velocity_basis_choice {
     bool chosen;
     size_t freedom, user_count, row_count, listed;
@@ -25,13 +26,14 @@ typedef struct velocity_basis_choice {
 typedef struct velocity_basis {
     const hamel_model *model;
     size_t n, freedom;            /* n = freedom + row_count */
-    size_t user_count, row_count; /* user_count: quasi-velocities of the user, at most `freedom`; row_count: rows A_s */
+    size_t user_count, row_count; /* quasi-velocities of the user, at most `freedom`; rows of A_s */
     size_t listed;                /* number of velocity-level constraints; their rank is row_count */
     /* user: indices of the user's quasi-velocities; row: indices of the listed constraints */
     size_t *user, *row;
     size_t *coordinate; /* indices of the coordinates that complete the basis */
     bool chosen;
-    /* smallest pivot of Ψ, relative to the largest: at the choice (least) and at the last factorization (now) */
+    /* smallest pivot of Ψ, relative to the largest pivot; least: when the rows were chosen; now: at the last
+     * factorization */
     double least, now;
     velocity_basis_choice kept; /* stored by velocity_basis_remember */
     double *A, *C;              /* values of the patterns A and C at the last factorization */
@@ -51,17 +53,17 @@ typedef struct velocity_basis {
 velocity_basis *velocity_basis_create(const hamel_model *model, arena *memory);
 void velocity_basis_free(velocity_basis *b);
 
-/* Discards the choice. Call when the active constraints change. */
+/* Discards the chosen rows. Call this function when the active constraints change. */
 void velocity_basis_release(velocity_basis *b);
 
-/* Store and restore the choice, so that evaluations between the two calls do not affect later evaluations. A choice
- * that is discarded between the calls is not restored. */
+/* Store and restore the chosen rows, so that evaluations between the two calls do not affect later evaluations. If the
+ * choice is discarded between the two calls, it is not restored. */
 void velocity_basis_remember(velocity_basis *b);
 void velocity_basis_recall(velocity_basis *b);
 
-/* Factors Ψ for the values of the patterns model->dynamics.A and model->dynamics.C at a state. Chooses new rows if
- * there is no choice, if the chosen rows have become nearly dependent, or if redundant rows have become independent.
- * Returns HAMEL_OK or HAMEL_SINGULAR. */
+/* Factors Ψ for the values of the patterns model->dynamics.A and model->dynamics.C at a state. Chooses rows if none are
+ * chosen. Also chooses new rows if the chosen rows have become nearly dependent, or if redundant rows have become
+ * independent. Returns HAMEL_OK or HAMEL_SINGULAR. */
 hamel_status velocity_basis_factor(velocity_basis *b, const double *A, const double *C) HAMEL_CHECKED;
 
 static inline bool velocity_basis_is_redundant(const velocity_basis *b) {
@@ -72,9 +74,10 @@ void velocity_basis_solve(const velocity_basis *b, double *x); /* x[n] := Ψ⁻�
 void velocity_basis_solve_transposed(const velocity_basis *b, double *x); /* x[n] := Ψ⁻ᵀ x */
 const double *velocity_basis_directions(velocity_basis *b);               /* Φ: n × freedom */
 
-/* Converts values of the constraints, all[m], to values out[row_count] of the rows A_s. If the constraints are
- * redundant, uses least squares. */
+/* Converts the values of all constraint rows, all[m], to the values of the rows of A_s, out[row_count]. If constraints
+ * are redundant, solves for `out` by least squares. */
 void velocity_basis_gather(velocity_basis *b, const double *all, double *out);
 
-/* Converts multipliers z[row_count] of A_s to the multipliers all[m] of least norm with the same reaction. */
+/* Converts the multipliers z[row_count] of A_s to multipliers all[m] of the constraints. Among the multipliers that
+ * exert the same reaction, `all` has the least norm. */
 void velocity_basis_scatter(velocity_basis *b, const double *z, double *all);

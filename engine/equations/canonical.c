@@ -1,9 +1,9 @@
 /* canonical.c — equations in momenta: Hamilton's (Greenwood 2.3), and Routh's (2.4).
  *
- * p_i = ∂L/∂q'_i is solved for the velocities by elimination. This requires that L is quadratic in the velocities.
- * Hamilton's equations use all momenta: q' = ∂H/∂p is the solution, and p' = −∂H/∂q + Q + Σ λ A follows from ∂L/∂q at
- * fixed q'. Routh's equations use the constant momenta of the cyclic coordinates: the solution is substituted into
- * Lagrange's equations of the other coordinates. */
+ * p_i = ∂L/∂q'_i is solved for the velocities by elimination. The elimination requires that L is quadratic in the
+ * velocities. Hamilton's equations use all momenta: q' = ∂H/∂p is the solution, and p' = −∂H/∂q + Q + Σ λ A follows
+ * from ∂L/∂q at fixed q'. Routh's equations use only the momenta of the cyclic coordinates, which are constant. The
+ * velocities of the cyclic coordinates are substituted into Lagrange's equations of the other coordinates. */
 #include "engine/equations/written.h"
 
 #include <assert.h>
@@ -117,8 +117,8 @@ static bool routh_motion(written *w, const legendre *l) {
     return written_velocities(w, l->velocity);
 }
 
-/* Fills the form for machines: w contains the velocities of the coordinates without a momentum symbol, then the
- * momenta. If `constant` is true, the rates of the momenta are 0. */
+/* Fills the expressions of the C output. The variables w are the velocities of the coordinates without a momentum
+ * symbol, followed by the momenta. If `constant` is true, the rates of the momenta are 0. */
 static bool canonical_program(written *w, const legendre *l, bool constant) {
     graph *g = w->system->graph;
     size_t at = 0;

@@ -1,15 +1,17 @@
 /* directions.c — quasi-velocities along the free directions of constraints.
  *
- * A constraint a w_i + b w_j + … = 0 prescribes the velocity perpendicular to a direction, such as the direction of a
- * sleigh's blade. If the constraint is solved for w_i or w_j, the divisor is a coefficient that vanishes in some
- * positions. If the velocity along the direction, u = (b w_i − a w_j)/p with p² = a² + b², is used instead, no divisor
- * vanishes. The equations are then those of the textbooks (Neimark & Fufaev, ch. 3; Baruh 4.7):
+ * A constraint a w_i + b w_j + … = 0 prescribes the component of velocity perpendicular to some direction, such as the
+ * direction of a sleigh's blade. If the constraint is solved for w_i or w_j, the divisor is the coefficient a or b,
+ * which vanishes in some positions. If the velocity along the direction, u = (b w_i − a w_j)/p with p² = a² + b², is
+ * used instead, no divisor vanishes. The equations are then those of the textbooks (Neimark & Fufaev, ch. 3; Baruh
+ * 4.7):
  *
  *   w_i = a ρ/(a² + b²) + b u/p,  w_j = b ρ/(a² + b²) − a u/p,  where ρ = a w_i + b w_j follows from the other velocities.
  *
- * Directions are found if a² + b² = 1 (a wheel, a blade, a thread of prescribed slope). If a and b are the only
- * coefficients, it suffices that a² + b² is constant when the constraints hold (a bead on a circle). A sphere has no
- * such directions; its constraint is solved for the velocity whose coefficient is largest at the initial state. */
+ * A direction is found if a² + b² = 1, as for a wheel, a blade, or a thread of prescribed slope. If the constraint has
+ * no coefficients other than a and b, a² + b² need only be constant when the constraints hold, as for a bead on a
+ * circle. For a bead on a sphere, no direction is found, and the constraint is solved for the velocity whose
+ * coefficient is largest at the initial state. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
@@ -59,7 +61,8 @@ static double leading_number(const graph *g, graph_node node) {
     return number;
 }
 
-/* Removes a common numerical factor, because (2 x, 2 y) has the direction of (x, y). Returns the factor. */
+/* Divides a and b by a common numerical factor, because (2 x, 2 y) has the same direction as (x, y). Returns the
+ * factor. */
 static double take_number(written *w, graph_node *a, graph_node *b) {
     graph *g = w->system->graph;
     double number = leading_number(g, *a);
@@ -115,7 +118,8 @@ static bool find_pair(written *w, const row *r, direction *d) {
     return d->squares >= 0;
 }
 
-/* Returns p if `squares` is p². Otherwise returns 1, and the quasi-velocity is p·u. */
+/* If `squares` is the square of an expression p, returns p. Otherwise returns 1; the quasi-velocity is then p·u instead
+ * of u. */
 static graph_node root_of_squares(graph *g, graph_node squares) {
     double exponent;
     const graph_cell *cell = graph_at(g, squares);
@@ -171,8 +175,9 @@ static bool add_direction(written *w, written_directions *d, size_t constraint, 
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Kinds of constraints in the order of search. BLADES and WHEELS satisfy a² + b² = 1, and WHEELS have a constant
- * coefficient. CIRCLES have only the coefficients a and b, and a² + b² is constant when the constraints hold. */
+/* Kinds of constraints, in the order in which they are searched for. Constraints of the kinds BLADES and WHEELS satisfy
+ * a² + b² = 1; only those of the kind WHEELS have a constant coefficient. Constraints of the kind CIRCLES have only the
+ * coefficients a and b, and a² + b² is constant when the constraints hold. */
 enum { BLADES, WHEELS, CIRCLES, KINDS };
 
 static bool matches(written *w, int kind, const row *r, direction *found) {
@@ -184,7 +189,7 @@ bool written_find_directions(written *w, written_directions *d) {
     row r = {.coefficients = arena_alloc(w->memory, w->n + w->m, sizeof *r.coefficients)};
     direction found = {0};
     if (!r.coefficients) return false;
-    for (bool more = true; more;) { /* each round uses at least one constraint */
+    for (bool more = true; more;) { /* every round but the last uses at least one constraint */
         more = false;
         for (int kind = 0; kind < KINDS; kind++)
             for (size_t c = 0; c < w->m; c++) {

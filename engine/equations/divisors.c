@@ -1,13 +1,13 @@
-/* divisors.c — the divisors of the solution for velocities.
+/* divisors.c — finds the divisors in the expressions of the velocities that were solved for.
  *
  * Velocities are solved for once, at the initial state. The resulting rates are valid between the zeros of their
  * divisors. At a zero, the free velocities no longer determine the other velocities, and a step across a zero leads to
  * a wrong motion. The sign of a divisor shows on which side of the zero a state is, even if a long step crosses the
- * zero without evaluating a state near it. A program that has the divisors and their initial values can therefore
- * reject states on the other side of a zero.
+ * zero without evaluating a state near it. The generated C code therefore compares each divisor with its initial value
+ * and rejects states on the other side of a zero.
  *
- * Divisors are collected from the final expressions, so canceled divisors are omitted. Divisors that the description
- * contains are also omitted. */
+ * Divisors are collected from the final expressions, so divisors that have canceled are omitted. Divisors that occur in
+ * the description are also omitted. */
 #include "engine/base/tolerances.h"
 #include "engine/equations/written.h"
 
@@ -35,8 +35,8 @@ static bool add_divisor(divisor_list *list, graph_node node) {
     return true;
 }
 
-/* Adds each factor of a divisor that depends on the state. Factors are added separately, because the sign of their
- * product does not change if two factors change sign together. */
+/* Adds the factors of a divisor that depend on the state. Each factor is added separately, because the sign of the
+ * product does not change when two factors change sign together. */
 static bool add_factors(divisor_list *list, graph_node divisor) {
     const unsigned state = GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_TIME);
     graph *g = list->w->system->graph;

@@ -1,6 +1,6 @@
 /* multipliers.c — writes equations in the accelerations of all coordinates. Lagrange's equations contain multipliers
- * (Greenwood 2.36). M, Q, A and b are written for formulations that compute the reaction by linear algebra (Udwadia &
- * Kalaba 1992; Gauss). */
+ * (Greenwood 2.36). For formulations that compute the reaction by linear algebra (Udwadia & Kalaba 1992; Gauss), the
+ * file writes the matrices M, Q, A and b instead. */
 #include "engine/equations/written.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ static bool vector_lines(written *w, const char *letter, const graph_node *value
     return true;
 }
 
-/* Writes M, Q, A, b, and C, the additional force of nonideal constraints (Udwadia 2000), which acts like Q. */
+/* Writes M, Q, A and b, and the force C of nonideal constraints (Udwadia 2000), which is added to Q. */
 static bool matrices(written *w, const char *title) {
     written_begin(w, title);
     return pattern_lines(w, "M", &w->equations.M, false) && vector_lines(w, "Q", w->equations.Q, w->n, false) &&

@@ -1,7 +1,7 @@
 /* print_c.c — prints the equations as C functions that compute the rates of the state.
  *
- * q' is explicit. w' and λ are the solution z of K z = f with K = ∂residual/∂z and f = −residual(z = 0). The printed
- * code solves this system at each state. Common subexpressions are computed once. */
+ * The rates q' are explicit expressions. The unknowns z = (w', λ) are the solution of K z = f with K = ∂residual/∂z and
+ * f = −residual(z = 0). The printed code solves this system at each state. Common subexpressions are computed once. */
 #include "engine/equations/written.h"
 
 #include <assert.h>
@@ -72,7 +72,8 @@ static const char preamble[] =
     "}\n"
     "\n";
 
-/* Prints an identifier. Characters that C does not allow become '_'; the index then keeps different names distinct. */
+/* Prints an identifier. Each character that C does not allow is replaced by '_', and an index is then added so that
+ * different names remain different. */
 static void identifier(const char *prefix, const char *name, int32_t index, text_buffer *out) {
     bool changed = false;
     text_buffer_puts(out, prefix);
@@ -108,15 +109,15 @@ static void print_node(const written *w, graph_node node, text_buffer *out) {
     graph_print_c(w->system->graph, node, c_namer, (void *)w, out);
 }
 
-/* Prints a text inside a comment: one line, without comment delimiters. */
+/* Prints a text for use inside a comment, on one line and without comment delimiters. */
 static void comment(const char *text, text_buffer *out) {
     for (const char *c = text; *c && *c != '\n' && *c != '\r'; c++)
         if (!(c[0] == '/' && c > text && c[-1] == '*') && !(c[0] == '/' && c[1] == '*')) text_buffer_add(out, c, 1);
 }
 
 /* Prints `const double q_x = q[0];` or a similar declaration for each parameter, coordinate and velocity in
- * below[count]. The values of the symbols velocities[velocity_count] are in the array `array`. Returns false if
- * below[count] contains other symbols. */
+ * below[count]. The printed code reads the symbols velocities[velocity_count] from the C array named `array`. Returns
+ * false if below[count] contains any other symbol. */
 static bool locals(written *w, const graph_node *below, size_t count, const graph_node *velocities,
                    size_t velocity_count, const char *array, text_buffer *out) {
     const hamel_system *s = w->system;
@@ -142,7 +143,7 @@ static bool locals(written *w, const graph_node *below, size_t count, const grap
     return true;
 }
 
-/* Prints the local variables and common subexpressions that values[count] need; the caller prints the values. */
+/* Prints the local variables and common subexpressions on which values[count] depend. The caller prints the values. */
 static bool body(written *w, graph_node *values, size_t count, const graph_node *velocities, size_t velocity_count,
                  const char *array, text_buffer *out) {
     graph_node *below, *definitions, **places = arena_alloc(w->memory, count, sizeof *places);
@@ -165,7 +166,8 @@ static void assign(const written *w, const char *array, size_t index, graph_node
     text_buffer_puts(out, ";\n");
 }
 
-/* Returns a remark on projections that the integrating program must add, or NULL if it needs no projection. */
+/* Returns a remark on the projections that a program must add if it integrates the C code. Returns NULL if no
+ * projection is needed. */
 static const char *drift_of(const written *w) {
     bool holonomic = false;
     for (size_t c = 0; c < w->m; c++)
@@ -294,7 +296,7 @@ static graph_node *machine_values(written *w, size_t *count) {
     return at_zero(w, values + w->n + z * z) ? values : NULL;
 }
 
-/* Smallest divisor accepted, relative to its initial value. At this bound the rates lose six of sixteen digits. */
+/* Lower bound on a divisor relative to its initial value. At this bound, the rates lose six of sixteen digits. */
 #define DIVISOR_LEAST "1e-6"
 
 /* Prints the description of `rates` and lists the divisors. */
@@ -334,7 +336,7 @@ static void check_divisors(const written *w, const graph_node *divisors, text_bu
     }
 }
 
-/* Prints the C function `rates`. Multipliers may be undetermined if no force depends on them. */
+/* Prints the C function `rates`. The function accepts undetermined multipliers unless forces depend on reactions. */
 static bool print_rates(written *w, text_buffer *out) {
     size_t count, z = w->unknown_count;
     graph_node *values = machine_values(w, &count);
@@ -367,7 +369,7 @@ static bool prescribes_by_ideal_reactions(const written *w) {
 }
 
 bool print_c(written *w, text_buffer *out) {
-    enum { MOST_UNKNOWNS = 200 }; /* chosen: the dense matrix takes 320 kB of the stack */
+    enum { MOST_UNKNOWNS = 200 }; /* chosen: the dense matrix then takes 320 kB of stack memory */
     if (prescribes_by_ideal_reactions(w))
         return written_cannot(w, "prescribed forces of constraints depend on the reactions of ideal constraints",
                               WRITTEN_AS_TEXT);

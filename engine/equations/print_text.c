@@ -12,7 +12,8 @@ static const char *const greek[][2] = {
     {"Pi", "Π"},    {"Sigma", "Σ"}, {"Phi", "Φ"},   {"Psi", "Ψ"},    {"Omega", "Ω"},
 };
 
-/* Prints the letters of a name: names of Greek letters as commands, single letters unchanged, words upright. */
+/* Prints the letters of a name: the name of a Greek letter as a LaTeX command, a single letter unchanged, and any other
+ * word upright. */
 static void latex_stem(const char *text, size_t length, text_buffer *out) {
     for (size_t k = 0; k < sizeof greek / sizeof *greek; k++)
         for (int i = 0; i < 2; i++)
@@ -26,7 +27,7 @@ static void latex_stem(const char *text, size_t length, text_buffer *out) {
         text_buffer_printf(out, "\\mathrm{%.*s}", (int)length, text);
 }
 
-/* Prints one part of an index: letters, then a number. */
+/* Prints one part of a subscript: letters, followed by a number. */
 static void latex_part(const char *text, size_t length, text_buffer *out) {
     size_t stem = strcspn(text, "0123456789");
     if (stem > length) stem = length;
@@ -34,7 +35,7 @@ static void latex_part(const char *text, size_t length, text_buffer *out) {
     if (length > stem) text_buffer_printf(out, stem > 0 ? "_{%.*s}" : "%.*s", (int)(length - stem), text + stem);
 }
 
-/* Prints a name such as m1, l_max, x[3], J.1 or p_phi; the characters after the first letters become an index. */
+/* Prints a name such as m1, l_max, x[3], J.1 or p_phi. The characters after the first letters become a subscript. */
 static void latex_name(const char *name, text_buffer *out) {
     size_t stem = strcspn(name, "0123456789_[.'");
     if (stem == 0) stem = strlen(name);
@@ -113,8 +114,8 @@ static void latex_node(const written *w, graph_node node, text_buffer *out) {
 
 typedef struct notation {
     char comment; /* begins a comment line */
-    /* before_part, open, close: around a part; equals: between the sides; next: between two lines; last: after the last
-     * line */
+    /* before_part, open, close: text around a part; equals: text between the two sides of a line; next: text between
+     * two lines; last: text after the last line */
     const char *before_part, *open, *equals, *next, *last, *close;
     bool names_lines; /* equations begin with the name of their coordinate or constraint */
     void (*defined)(const written_line *line, text_buffer *out);

@@ -27,14 +27,14 @@ typedef struct freedoms {
     size_t count;             /* number of free velocities */
 } freedoms;
 
-/* Returns the number of velocities in the constraints. Quasi-velocities of the description are not counted, because
- * they are solved for later. */
+/* Returns the number of velocities that may occur in the constraints. Quasi-velocities of the description are not
+ * counted, because a later step solves for them. */
 static size_t all_velocities(const written *w, const freedoms *f) {
     return w->n + (w->system->quasi_count > 0 ? 0 : f->quasi_count);
 }
 
-/* Fills a row for each active constraint that the quasi-velocities along the free directions of constraints do not
- * already satisfy. */
+/* Fills the row of each active constraint in `table`. The row of a constraint that used[] marks remains zero, because
+ * the quasi-velocities along its free directions already satisfy the constraint. */
 static bool fill_constraints(written *w, const freedoms *f, const bool *used, graph_node *table) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -68,7 +68,7 @@ static bool list_quasi(written *w, freedoms *f, bool *used) {
     return done;
 }
 
-/* Replaces the velocities that the constraints determine by their expressions in `table`, in one row. */
+/* In one row, replaces the velocities that the constraints determine by their expressions in `table`. */
 static void substitute_pivots(written *w, graph_node *row, const graph_node *table, const int *pivots) {
     graph *g = w->system->graph;
     for (size_t c = 0; c < w->m; c++) {
@@ -82,7 +82,8 @@ static void substitute_pivots(written *w, graph_node *row, const graph_node *tab
     }
 }
 
-/* Reads the solution of an eliminated table: velocities in terms of the other velocities. */
+/* Reads the solution of an eliminated table, that is, the velocities with a pivot in terms of the velocities without
+ * one. */
 static void read_solution(written *w, freedoms *f, const graph_node *table, const int *pivots, size_t rows) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -127,8 +128,8 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
     return true;
 }
 
-/* Expressions of solved velocities may contain other solved velocities. Substitutes the other velocities, so that only
- * free velocities remain. Intermediate divisors cancel. */
+/* The expression of a velocity that has been solved for may contain other such velocities. Substitutes their
+ * expressions until only free velocities remain. Divisors of intermediate steps then cancel. */
 static void close_velocities(written *w, freedoms *f) {
     graph *g = w->system->graph;
     size_t count = all_velocities(w, f);
@@ -183,7 +184,7 @@ static bool solve_velocities(written *w, freedoms *f) {
     if (!table || !fill_constraints(w, f, used, table)) return false;
     size_t rank;
     if (!table_rank(g, table, w->m, count, &w->start, &rank, w->memory)) return false;
-    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* further pivots are 0 where the constraints hold */
+    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* further pivots vanish on the constraints */
                            "some constraints are redundant at the initial state, but not everywhere"))
         return false;
     read_solution(w, f, table, pivots, w->m);
@@ -326,8 +327,9 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     return written_definition(w, "S", "S", graph_sub(g, whole, bias));
 }
 
-/* If forces depend on reactions, multipliers are unknowns: u' and λ together solve Lagrange's n equations with
- * q'' = d/dt (Φ u + Φ_t). Independent constraints have n − count multipliers. */
+/* Adds the multipliers to the unknowns, because forces depend on reactions: u' and λ together solve Lagrange's n
+ * equations with q'' = d/dt (Φ u + Φ_t). If the constraints are independent, there are n − count multipliers, so the
+ * system is square. */
 static bool solve_for_multipliers_too(written *w, const freedoms *f) {
     if (f->count + w->acting > w->n)
         return written_cannot(w, "forces depend on reactions, which redundant constraints do not determine",
@@ -337,7 +339,8 @@ static bool solve_for_multipliers_too(written *w, const freedoms *f) {
     return true;
 }
 
-/* Divisors of the constraints and of the quasi-velocities belong to the description and are not listed. */
+/* Lists the divisors of the rates. Divisors that occur in the constraints or in the definitions of the quasi-velocities
+ * belong to the description and are not listed. */
 static bool find_divisors(written *w, const freedoms *f) {
     graph_node *given = arena_alloc(w->memory, w->m + f->quasi_count, sizeof *given);
     size_t count = 0;

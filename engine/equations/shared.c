@@ -6,18 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Lengths in symbols and operations, chosen for readability. In texts shorter than SHORT, nothing gets a name. In texts
- * shorter than LONG, about two screens, only sums, such as determinants, that occur at least OFTEN times get names.
- * Expressions shorter than WORTH get no names. */
+/* Lengths in symbols and operations, chosen for readability. If the whole text is shorter than SHORT, no subexpression
+ * is named. If the text is shorter than LONG, about two screens, only sums that occur at least OFTEN times are named,
+ * for example determinants. Subexpressions shorter than WORTH are never named. */
 enum { SHORT = 250, LONG = 1000, WORTH = 9, OFTEN = 3 };
 
 typedef struct sharing {
-    graph_node *nodes; /* increasing */
+    graph_node *nodes; /* in increasing order */
     size_t count;
-    double *size; /* length of each node's text; a named subexpression counts as one symbol */
+    double *size; /* length of the text of each node, in which a named subexpression counts as one symbol */
     size_t *uses;
     graph_node *to; /* replacement of each node */
-    bool sums;      /* true if only sums get names */
+    bool sums;      /* true if only sums are named */
 } sharing;
 
 static size_t position(const sharing *s, graph_node node) {
@@ -39,7 +39,7 @@ static void count_uses(const graph *g, sharing *s, graph_node *const *roots, siz
         for (int i = operands(g, s->nodes[k], below); i-- > 0;) s->uses[position(s, below[i])]++;
 }
 
-/* Returns true if nodes[k], whose size is set, gets a name. */
+/* Returns true if nodes[k] is to be named. size[k] must be set. */
 static bool is_named(const graph *g, const sharing *s, size_t k, double worth) {
     assert(k < s->count);
     graph_op op = (graph_op)graph_at(g, s->nodes[k])->op;

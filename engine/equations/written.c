@@ -39,9 +39,10 @@ bool written_eliminate(written *w, graph_node *table, size_t rows, size_t column
                           WRITTEN_BY_LAGRANGE);
 }
 
-/* Arranges a node unless the arranged form is far longer. An arranged form shares fewer subexpressions. A text of LONG
- * symbols and operations fills several pages. If the arranged form is longer, its length may be at most TIMES the
- * number of nodes. LONG and TIMES are chosen for readability. */
+/* Returns the arranged form of a node, or the node itself if the arranged form is too long to read. An arranged form
+ * can be much longer than the node, because it shares fewer subexpressions. A form of up to LONG symbols and
+ * operations, several pages of text, is always accepted. A longer form is accepted if its length is at most TIMES the
+ * number of nodes below `node`. LONG and TIMES are chosen for readability. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 };
     graph *g = w->system->graph;
@@ -101,7 +102,7 @@ int32_t written_symbol(written *w, const char *name) {
     return (int32_t)(w->n + w->extra_count++);
 }
 
-/* Sets the multipliers of constraints that do not act to 0. */
+/* Replaces the multipliers of constraints that do not act by 0. */
 static graph_node without_resting(written *w, graph_node node) {
     if (w->acting == w->m) return node;
     return graph_substitute(w->system->graph, node, SYMBOL_MULTIPLIER, w->resting, w->m);
@@ -135,7 +136,8 @@ bool written_forces_depend_on_reactions(written *w) {
     return false;
 }
 
-/* Computes the inertia from the residual; forces and reactions cancel when the sum is arranged. */
+/* Computes the inertia terms as the residual plus forces and reactions. The forces and reactions cancel when the sum is
+ * arranged. */
 graph_node written_inertia(written *w, size_t i) {
     graph *g = w->system->graph;
     graph_node right = graph_add(g, written_force(w, i), written_reaction(w, i));
@@ -157,7 +159,7 @@ static bool add_nonideal(written *w) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Writes the generalized forces, grouped by origin. Omits forces of constraints that do not act. */
+/* Writes the generalized forces, grouped by origin. The forces of constraints that do not act are omitted. */
 static bool generalized_forces(written *w) {
     generalized_force *all;
     size_t count;
@@ -234,7 +236,7 @@ typedef struct writer_kind {
     const char *name;
     const formulation *from; /* formulation whose derivation is used */
     bool (*write)(written *w, const char *as);
-    bool solves; /* true if the writer solves for velocities, whose number is limited */
+    bool solves; /* true if the writer solves for velocities; the number of coordinates is then limited */
 } writer_kind;
 
 static const writer_kind writers[] = {
@@ -264,7 +266,7 @@ static const writer_kind *writer_of(const char *name) {
     return NULL;
 }
 
-/* Returns a prefix for the names of common subexpressions; no name of the description begins with it. */
+/* Returns a prefix for the names of common subexpressions. No name in the description begins with this prefix. */
 static const char *free_name(const written *w) {
     static const char *const candidates[] = {"z", "s", "k", "zz", "ss", "kk"};
     for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {

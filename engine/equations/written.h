@@ -1,9 +1,9 @@
-/* written.h — equations of motion in the variables of a formulation, for readers and for programs.
+/* written.h — equations of motion in the variables of a formulation, as text and as C code.
  *
- * Lines are collected in parts with a title. The form for machines contains q' as expressions in (t, q, w), and
- * residuals that are linear in the unknowns w' and λ. Extra symbols (quasi-velocities, momenta) are velocities with the
- * indices n, n + 1, ... The rate of an extra symbol is the acceleration with the same index. The graph therefore
- * differentiates extra symbols along the motion like other velocities. */
+ * For text and LaTeX, lines are collected in parts with a title. The form for C code contains q' as expressions in (t,
+ * q, w), and residuals that are linear in the unknowns w' and λ. Extra symbols (quasi-velocities, momenta) are
+ * velocities with the indices n, n + 1, ... The rate of an extra symbol is the acceleration with the same index.
+ * graph_rate therefore differentiates extra symbols like other velocities. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
@@ -24,7 +24,7 @@ typedef struct written_part {
 
 enum { WRITTEN_PARTS = 10 };
 
-/* A divisor of the rates that is not a divisor of the description. */
+/* A divisor of the rates that does not occur in the description. */
 typedef struct written_divisor {
     graph_node node;
     double start;   /* initial value */
@@ -42,19 +42,19 @@ typedef struct written {
     const bool *acts;    /* acts[m]: the constraint acts at the initial state; other constraints are omitted */
     graph_node *resting; /* resting[m]: the multiplier, or 0 if the constraint does not act */
     size_t acting;       /* number of constraints that act */
-    bool lines_read;     /* the notation prints lines; otherwise lines are not collected */
+    bool lines_read;     /* true if the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
     const char **extra_names; /* names of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
     graph_point start;       /* the initial configuration, at which pivots are compared */
-    const char *shared_name; /* "z" if the names of common subexpressions, additional parameters, are z1, z2, ... */
+    const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;
     graph_node *nonideal; /* nonideal[n]: force of nonideal constraints, C + F|λ|, or 0 */
 
-    /* The form for machines: */
+    /* The form for C code: */
     graph_node *rates;   /* rates[n]: q' in terms of (t, q, w) */
     graph_node *w;       /* the symbols of the velocity variables */
     graph_node *w_given; /* w in terms of (t, q, q') */
@@ -67,14 +67,14 @@ typedef struct written {
     size_t divisor_count;
 } written;
 
-/* Upper bound on the coordinates of a system that is solved for velocities symbolically; for larger systems an error is
- * reported. Chosen: the expressions for more coordinates are too long to read. */
+/* Upper bound on the number of coordinates if velocities are solved for symbolically. For larger systems, an error is
+ * reported. Chosen: with more coordinates, the expressions are usually too long to read. */
 enum { WRITTEN_SOLVED = 24 };
 
 /* Adds an empty part; the lines that follow belong to it. */
 void written_begin(written *w, const char *title);
 
-/* Adds `name: left = right`; both sides are arranged first. Returns false if out of memory. */
+/* Adds the line `name: left = right`. Both sides are arranged first. Returns false if out of memory. */
 bool written_equation(written *w, const char *name, graph_node left, graph_node right);
 
 /* Adds `defines = right`. Returns false if out of memory or if `defines` is NULL. */
@@ -83,8 +83,8 @@ bool written_definition(written *w, const char *name, const char *defines, graph
 /* Adds the definitions of q'_i for the coordinates with velocity[i] >= 0. */
 bool written_velocities(written *w, const graph_node *velocity);
 
-/* Sets acceleration[i] to the rate of velocity[i] in terms of the velocities not solved for. If velocity i is not
- * solved for, sets acceleration[i] to GRAPH_NONE. */
+/* Sets acceleration[i] to the rate of velocity[i], in terms of the velocities that are not solved for. If velocity i is
+ * not solved for, sets acceleration[i] to GRAPH_NONE. */
 void written_accelerations(written *w, const graph_node *velocity, graph_node *acceleration);
 
 /* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = rest). The sum is over the velocities with rest[j] = 0; for
@@ -94,9 +94,9 @@ bool written_row(written *w, graph_node *row, graph_node f, graph_node right, co
 /* Returns `node` in arranged form, or unchanged if the work budget is spent. */
 graph_node written_arranged(written *w, graph_node node);
 
-/* Solves a table for at most `most` unknowns (eliminate_within); pivots are compared at the initial state. If a row
- * without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or states that the
- * work budget is spent. */
+/* Solves a table for at most `most` unknowns (eliminate_within). Pivots are chosen by their size at the initial state.
+ * If a row without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or states
+ * that the work budget is spent. */
 bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
                        const char *why);
 
@@ -112,11 +112,11 @@ bool written_forces_depend_on_reactions(written *w);
 /* Writes the constraints of the description, f = 0. */
 bool written_constraints(written *w);
 
-/* Allocates the form for machines: w_count variables w, and as many residuals as unknowns. Returns false if out of
+/* Allocates the form for C code: w_count variables w, and as many residuals as unknowns. Returns false if out of
  * memory. */
 bool written_machine(written *w, size_t w_count, size_t unknown_count);
 
-/* Adds the multipliers of the acting constraints as unknowns `at`, `at` + 1, ... */
+/* Adds the multipliers of the acting constraints to the unknowns, beginning with index `at`. */
 void written_add_multipliers(written *w, size_t at);
 
 /* Fails with HAMEL_INVALID and the reason why the equations cannot be written out. `hint` is a suggestion, such as
@@ -135,12 +135,12 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
 double written_length(written *w, graph_node node);
 
 /* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. If `read` is true, the text is
- * for readers, and only long or frequent subexpressions get names. *definitions lists the *found named expressions,
- * each in terms of earlier ones. Their symbols are the parameters parameter_count + index. Returns false if out of
- * memory. */
+ * meant to be read, and only long or frequent subexpressions are named. Sets *definitions to the *found named
+ * subexpressions; each contains only the names of earlier ones. The name of subexpression k is the parameter symbol
+ * with index parameter_count + k. Returns false if out of memory. */
 bool written_share(written *w, graph_node **nodes, size_t count, bool read, graph_node **definitions, size_t *found);
 
-/* A quasi-velocity from the description, or along the direction of a constraint. */
+/* A quasi-velocity of the description, or one along the free direction of a constraint. */
 typedef struct quasi_velocity {
     const char *name;
     graph_node definition; /* expression in q' */
@@ -150,12 +150,12 @@ typedef struct quasi_velocity {
 typedef struct written_directions {
     quasi_velocity *quasi; /* at most m; quasi[k] is velocity n + k */
     size_t count;
-    graph_node *velocity; /* velocity[n + m]: in terms of the velocities not solved for; GRAPH_NONE: not solved for */
+    graph_node *velocity; /* velocity[n + m]: in terms of velocities not solved for; GRAPH_NONE: not solved for */
     bool *used;           /* used[m]: the constraint is satisfied by these velocities */
 } written_directions;
 
-/* directions.c: adds all directions found. The caller owns the arrays and initializes `velocity` and `used`. Returns
- * false if out of memory. */
+/* directions.c: adds a quasi-velocity for each direction found. The caller owns the arrays and initializes `velocity`
+ * and `used`. Returns false if out of memory. */
 bool written_find_directions(written *w, written_directions *d);
 
 /* divisors.c: finds the divisors of w->rates that are not in given[given_count]. solved_from[i] is NULL or the
