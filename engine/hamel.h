@@ -56,7 +56,7 @@ void hamel_model_translate(hamel_model *model, hamel_jit jit);
 void hamel_description_check(const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                              hamel_error *error);
 
-/* A shape of a drawing. `points`, `axes` and `sizes` are names of columns, which contain the numbers. */
+/* A shape of a drawing. `points`, `axes` and `sizes` are names of columns; each row contains their values. */
 typedef struct hamel_shape {
     const char *kind;    /* "point", "line", "spring", "circle", "disk", "box" or "path" */
     const char *name;    /* name of the element that the shape shows, or "" */
@@ -125,7 +125,7 @@ const char *hamel_outcome_name(hamel_outcome outcome); /* "completed", "terminat
 
 typedef struct hamel_residual {
     const char *name; /* name of the constraint */
-    /* Largest residuals of all rows, in the units of the equation. If the constraint has no such equation, 0. */
+    /* largest residual in all rows, in the units of the equation; 0 if the constraint has no equation at this level */
     double position, velocity;
     bool holonomic;
 } hamel_residual;
@@ -138,7 +138,8 @@ typedef struct hamel_invariant_result {
 
 typedef struct hamel_check_result {
     const char *name;
-    /* for a check at all times (`always`): the value furthest outside the allowed range, or nearest to its edge */
+    /* the value at the time of the check; for a check at all times (`always`), the value furthest outside the allowed
+     * range, or the value nearest to its edge if no value is outside */
     double value;
     bool reached, passed; /* reached: false if the run ended before the time of the check */
 } hamel_check_result;
@@ -158,7 +159,7 @@ typedef struct hamel_names {
 typedef struct hamel_redundancy {
     size_t rank; /* rank of all constraints */
     hamel_names
-        *sets; /* for each redundant constraint: a smallest dependent set with that constraint as last element */
+        *sets; /* for each redundant constraint, the minimal dependent set whose last element is this constraint */
     size_t set_count;
     hamel_names not_unique; /* constraints whose multipliers, and therefore reactions, are not unique */
 } hamel_redundancy;
@@ -168,7 +169,7 @@ typedef struct hamel_redundancy {
 typedef struct hamel_summary {
     hamel_outcome outcome;
     double t;                            /* time reached */
-    size_t rows, events, branch_changes; /* numbers of rows output, of events, and of changes of branch */
+    size_t rows, events, branch_changes; /* numbers of output rows, of events, and of changes of branch */
     long steps, rhs_evaluations, jacobian_evaluations, projections;
     double derive_seconds, wall_seconds;
     const char *method, *formulation; /* `method` lists all methods of the run, such as "adams, bdf" */
@@ -198,7 +199,7 @@ typedef struct hamel_summary {
     hamel_redundancy *redundancy; /* at the initial state; NULL if no constraint is redundant */
     char **warnings;
     size_t warning_count;
-    double *error_estimate; /* error of each column if `certify` is set; else NULL */
+    double *error_estimate; /* estimated error of each column if `certify` is set, otherwise NULL */
     size_t column_count;
     const char *const *columns;   /* names of the columns of error_estimate; borrowed from the model */
     const char *description_hash; /* borrowed from the model, or NULL */
@@ -211,23 +212,23 @@ typedef struct hamel_run_options {
         *poll; /* polled at each evaluation of the right-hand side, or NULL; HAMEL_LIMIT ends the run as incomplete */
 } hamel_run_options;
 
-/* Integrates the motion. Returns HAMEL_OK if the run is completed, terminated by an event, or ended by a limit;
- * otherwise a status with the cause in `error`. `summary` is always filled with the results up to the end of the run
- * and must be freed. `options` and `sink` may be NULL. Every run of a model gives bit-identical results, even if other
- * runs are in progress. */
+/* Integrates the motion. Returns HAMEL_OK if the run is completed, terminated by an event, or ended by a limit.
+ * Otherwise returns another status, and `error` holds the cause. `summary` is always filled with the results up to the
+ * end of the run and must be freed. `options` and `sink` may be NULL. Every run of a model gives bit-identical results,
+ * even if other runs are in progress. */
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) HAMEL_CHECKED;
 
 /* --- sweeps: one model with different values ---------------------------------------------------------------------------
  *
- * The targets that vary are parameters ("m") and specified initial values ("x.initial", "x.velocity"). Parameters and
- * initial values that depend on targets are recomputed for each member. */
+ * The targets, whose values vary, are parameters ("m") and specified initial values ("x.initial", "x.velocity").
+ * Parameters and initial values that depend on targets are recomputed for each member. */
 typedef struct hamel_variation hamel_variation;
 
 /* Prepares a sweep over `targets`. On success the caller owns *out, which borrows the model, and frees it with
- * hamel_variation_free. If the value of a target is built into the equations or settings (times, tolerances, friction),
- * each member needs its own model. In that case, returns HAMEL_UNSUPPORTED, with the reason. If a name is not a target,
- * returns HAMEL_INVALID. */
+ * hamel_variation_free. If the equations or settings (times, tolerances, friction) contain the value of a target
+ * instead of its symbol, each member needs its own model; the function then returns HAMEL_UNSUPPORTED, with the reason.
+ * If a name is not a target, returns HAMEL_INVALID. */
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
 void hamel_variation_free(hamel_variation *v);
@@ -265,15 +266,15 @@ hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_opt
 /* Properties of a constraint. A report owns its strings and lists. */
 typedef struct hamel_constraint_facts {
     const char *name, *kind; /* kind: level of the highest derivative: "holonomic", "velocity" or "acceleration" */
-    bool linear;             /* linear in that derivative; holonomic constraints are linear in their velocity form */
-    bool time_dependent;     /* t occurs in the equation */
-    bool rheonomic;          /* t occurs, or a linear velocity constraint is acatastatic (Papastavridis 2.2) */
-    bool catastatic;         /* satisfied at rest: every term of the velocity form contains a velocity */
-    bool homogeneous;        /* the velocity form is homogeneous in the velocities */
-    bool ideal;              /* the description prescribes no work for the constraint */
-    bool conservative;       /* ideal, and its reaction does no work in any possible motion (Greenwood 4.7) */
-    bool redundant;          /* linearly dependent on the constraints before it */
-    bool unique;             /* its multiplier is unique at the initial state */
+    bool linear;         /* true if the equation is linear in this derivative; always true for holonomic constraints */
+    bool time_dependent; /* true if t occurs in the equation */
+    bool rheonomic;      /* true if t occurs or a linear velocity constraint is acatastatic (Papastavridis 2.2) */
+    bool catastatic;     /* satisfied at rest: every term of the velocity form contains a velocity */
+    bool homogeneous;    /* the velocity form is homogeneous in the velocities */
+    bool ideal;          /* the description prescribes no work for the constraint */
+    bool conservative;   /* ideal, and the reaction does no work in any possible motion (Greenwood 4.7) */
+    bool redundant;      /* linearly dependent on the constraints before it */
+    bool unique;         /* true if the multiplier is unique at the initial state */
 } hamel_constraint_facts;
 
 #define HAMEL_VERDICT_LIST(X)                                                                    \
@@ -290,8 +291,8 @@ typedef enum hamel_verdict {
 } hamel_verdict;
 const char *hamel_verdict_name(hamel_verdict verdict);
 
-/* Σ factor_c f_c = d integral/dt, where f_c = 0 are the constraints. The integral is a constant of every motion.
- * Factors and integral are expressions in the language of descriptions. */
+/* An integral of the constraints f_c = 0: a combination Σ factor_c f_c equals d integral/dt, so the integral is
+ * constant along every motion. Factors and integral are expressions in the language of descriptions. */
 typedef struct hamel_integral_term {
     const char *constraint, *factor;
 } hamel_integral_term;
@@ -303,8 +304,8 @@ typedef struct hamel_integral {
 } hamel_integral;
 
 /* γ^of_{first second}: the coefficient of u_second δθ_first in d/dt δθ_of − δu_of (Greenwood 4.383, Papastavridis
- * 2.10.1). γ is antisymmetric in the lower indices. If `second` is "t", `value` is the coefficient of the term with
- * δθ_first alone. */
+ * 2.10.1). γ is antisymmetric in the lower indices. If `second` is "t", `value` is the coefficient of δθ_first in the
+ * terms without velocities. */
 typedef struct hamel_coefficient {
     const char *of, *first, *second, *value;
 } hamel_coefficient;
@@ -340,21 +341,21 @@ typedef struct hamel_report {
     size_t velocity_rank, integrable, accessible_dimension;
     hamel_verdict verdict;
     hamel_start_verdict at_start;
-    /* derived_flag: dimensions of the derived flag of the forms of all linear constraints, down to the terminal one.
-     * growth_vector: dimensions spanned by brackets of the admissible directions up to depth 1, 2, etc. NULL if
-     * unknown. */
+    /* derived_flag: dimensions of the derived flag of the forms of all linear constraints, from the forms themselves to
+     * the terminal system. growth_vector: dimensions spanned by brackets of the admissible directions up to depth 1, 2,
+     * etc. NULL if unknown. */
     const size_t *derived_flag, *growth_vector;
     size_t derived_flag_count, growth_vector_count; /* growth_vector_count is the degree of nonholonomy */
     bool with_time;                                 /* time counts as a coordinate in `growth_vector` */
-    bool exact;                                     /* whether the dimensions follow from the expressions alone */
+    bool exact;                                     /* whether the dimensions were derived from the expressions alone */
     const char *flags_decided_by; /* "expressions" if exact, otherwise "random states"; NULL if unknown */
     hamel_integral *integrals;    /* at most `integrable` independent integrals, found in closed form */
     size_t integral_count;
-    /* Velocity basis: the independent quasi-velocities of the description, completed by linear constraints and then by
-     * velocities of coordinates. Empty if there are no quasi-velocities or more than 12 coordinates, or if the
-     * expressions exceed the work budget. */
+    /* Names of the velocity basis: the independent quasi-velocities of the description, then linear constraints and
+     * velocities of coordinates that complete the basis. Empty if there are no quasi-velocities or more than 12
+     * coordinates, or if the expressions exceed the work budget. */
     hamel_names frame;
-    hamel_coefficient *coefficients; /* nonzero, for `frame`; each pair of lower indices appears once */
+    hamel_coefficient *coefficients; /* nonzero, for the basis `frame`; each pair of lower indices appears once */
     size_t coefficient_count;
     hamel_redundancy *redundancy; /* at the initial state */
     /* The verdict ignores constraints on accelerations and constraints that are nonlinear in the velocities. */
@@ -391,13 +392,14 @@ typedef struct hamel_formulation_refusal {
  * quantities are energies, constraints as written, and the positions and velocities along which forces do work. The
  * fields hold the largest differences, relative to the terms of each equation. */
 typedef struct hamel_difference_check {
-    size_t states;    /* number of the verification's states at which the check was done */
+    size_t states;    /* number of states at which the equations were compared */
     double motion;    /* d/dt ∂L/∂q' − ∂L/∂q − Q − friction compared with M q'' − Q − F|λ| */
     double gradients; /* ∂f/∂q, ∂f/∂q' or ∂f/∂q'' of constraints compared with A */
     double rates;     /* f'', f' or f of constraints f along a path compared with A q'' − b */
     double largest, tolerance;
     const char *worst; /* coordinate or constraint with the largest difference; NULL if no difference is above 0 */
-    /* Numbers of comparisons. A comparison too close to a kink or to the edge of a domain is undecided. */
+    /* Numbers of comparisons. A comparison is undecided if the state is too close to a kink or to the edge of a
+     * domain. */
     size_t decided, undecided;
     bool agree; /* whether largest ≤ tolerance */
 } hamel_difference_check;
@@ -463,13 +465,13 @@ typedef struct hamel_equilibrium {
     const double *q, *v, *lambda; /* q[n]; v[n]: initial velocities of cyclic coordinates, otherwise 0; lambda[m] */
     bool isolated;           /* no other equilibrium is close, apart from other phases of rotating cyclic coordinates */
     size_t family_dimension; /* 0 if isolated */
-    /* uncertainty of q (relative for values above 1) if forces grow more slowly than the displacement; else 0 */
+    /* uncertainty of q, relative to max(1, |q_i|), if forces grow more slowly than the displacement; otherwise 0 */
     double accuracy;
     bool determined;           /* whether accelerations are unique; if not, the motion cannot be linearized */
     bool decided, stable;      /* stable: valid if decided; for a family: nearby motion stays near the family */
     const char *decided_by;    /* "eigenvalues", "minimum of the potential", "order 4 of the potential" or NULL */
-    const char *reason;        /* why stability is undecided; else NULL */
-    const double *eigenvalues; /* eigenvalue_count pairs; empty if they change with time */
+    const char *reason;        /* why stability is undecided, otherwise NULL */
+    const double *eigenvalues; /* eigenvalue_count pairs; empty if the eigenvalues change with time */
     size_t eigenvalue_count;
 } hamel_equilibrium;
 
@@ -479,10 +481,10 @@ typedef struct hamel_argument {
 } hamel_argument;
 
 /* Linearizes the motion of `d` on its constraint manifold about `at`, an equilibrium of the same description. If `at`
- * is NULL, linearizes about the consistent initial state. The independent coordinates are those that the constraints
- * determine least accurately. `inputs` are names of parameters; the list may be empty. Returns HAMEL_LIMIT if there are
- * more than 600 coordinates and constraints together, because matrices are dense. On success the caller owns *out and
- * frees it with hamel_linearization_free. */
+ * is NULL, linearizes about the consistent initial state. An elimination of the constraints with complete pivoting
+ * selects the dependent coordinates; all other coordinates are independent. `inputs` are names of parameters; the list
+ * may be empty. Returns HAMEL_LIMIT if there are more than 600 coordinates and constraints together, because matrices
+ * are dense. On success the caller owns *out and frees it with hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
@@ -547,10 +549,10 @@ typedef struct hamel_equilibria {
 /* Finds equilibria of `d`, starting from the initial values and from at most `starts` random configurations around
  * them. For a large system fewer configurations are tried, to bound the work. Cyclic coordinates with an initial
  * velocity keep that velocity (steady motions). For a family of equilibria, the member nearest to the initial values is
- * returned. If the equations contain t, only configurations that are equilibria at all times are returned. A constraint
- * or a force that changes with time or requires motion excludes rest. In that case, returns HAMEL_INVALID, with the
- * name of the constraint or force. An empty list is not an error. On success the caller owns *out and frees it with
- * hamel_equilibria_free. */
+ * returned. If the equations contain t, only configurations that are equilibria at all times are returned. If a
+ * constraint or force changes with time or requires motion, the system cannot be at rest, and the function returns
+ * HAMEL_INVALID with the name of the constraint or force. An empty list is not an error. On success the caller owns
+ * *out and frees it with hamel_equilibria_free. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_equilibria_free(hamel_equilibria *equilibria);
@@ -571,7 +573,8 @@ size_t hamel_model_row_count(const hamel_model *model); /* number of rows of a r
 const hamel_header *hamel_model_header(const hamel_model *model); /* degrees_of_freedom is −1 before a run */
 size_t hamel_model_bytes(const hamel_model *model);
 size_t hamel_model_warning_count(const hamel_model *model);
-const char *hamel_model_warning(const hamel_model *model, size_t index); /* returns a warning about the description */
+/* Returns one of the warnings about the description. `index` must be less than hamel_model_warning_count. */
+const char *hamel_model_warning(const hamel_model *model, size_t index);
 
 /* Frees the memory that libraries cache for the calling thread between calls. Call it when the thread becomes idle.
  * Results remain valid. */

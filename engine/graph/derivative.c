@@ -1,12 +1,13 @@
 /* derivative.c — forward derivatives with respect to a symbol or along the motion, and gradients by reverse mode.
  *
- * One iterative walk computes all forward derivatives, which differ only in the derivatives of the symbols. Each (node,
- * direction) is computed once and memoized, so shared subexpressions are differentiated once. */
+ * All forward derivatives use the same iterative walk. They differ only in the derivatives of the symbols. The
+ * derivative of each node in each direction is computed once and memoized, so shared subexpressions are differentiated
+ * once. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
 
-/* Define the builder names of operators.h as node constructors. */
+/* These macros define the builder names of operators.h as node constructors. */
 #define N_(c) graph_number(g, c)
 #define ADD_(a, b) graph_add(g, a, b)
 #define SUB_(a, b) graph_sub(g, a, b)
@@ -68,7 +69,8 @@ static bool memo_put(graph *g, graph_node node, graph_node direction, graph_node
     return true;
 }
 
-/* Returns the kinds of symbols on which a node must depend to have a nonzero derivative. */
+/* Returns the kinds of symbols whose derivative in this direction can be nonzero. The derivative of a node that depends
+ * on none of these kinds is 0. */
 static unsigned direction_kinds(const graph *g, graph_node direction) {
     if (direction >= 0) return g->cells[direction].depends;
     return GRAPH_DEPENDS(SYMBOL_TIME) | GRAPH_DEPENDS(SYMBOL_COORDINATE) | GRAPH_DEPENDS(SYMBOL_VELOCITY);
@@ -131,7 +133,7 @@ static graph_node derive(graph *g, graph_node root, graph_node direction) {
             if (g->status != HAMEL_OK) return GRAPH_NONE;
             if (dot[k] == GRAPH_NONE && !graph_walk_push(g, &depth, cell.as.operand[k])) return GRAPH_NONE;
         }
-        if (depth > before) continue; /* operands first */
+        if (depth > before) continue; /* the operands must be differentiated first */
         depth--;
         if (known(g, node, direction, kinds) != GRAPH_NONE) continue; /* the node was pushed twice */
         result = combine(g, node, dot);
@@ -161,9 +163,9 @@ graph_node graph_rate_bias(graph *g, graph_node node) {
 /* --- reverse accumulation ------------------------------------------------------------------------------------------
  *
  * Let v̄ = ∂L/∂v for each node v in the reachable subgraph of L, the sum of the roots. Then L̄ = 1, and v̄ = Σ w̄ ∂w/∂v
- * over the nodes w that have v as an operand (Griewank & Walther, Evaluating Derivatives, 2nd ed., 3.2). Results come
- * after their operands, so a pass from the last node to the first uses each v̄ when it is complete. The cost is linear
- * in the subgraph's size. */
+ * over the nodes w that have v as an operand (Griewank & Walther, Evaluating Derivatives, 2nd ed., 3.2). Every operator
+ * has a higher id than its operands. In a pass from the last node to the first, each v̄ is therefore complete before it
+ * is used. The cost is linear in the size of the subgraph. */
 
 static bool pass_on(graph *g, graph_node *adjoint, graph_node node, int k, graph_node share, unsigned kinds) {
     graph_node operand = g->cells[node].as.operand[k];

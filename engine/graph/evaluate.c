@@ -1,7 +1,8 @@
 /* evaluate.c — evaluates a graph at a point, with bounds on the rounding errors.
  *
- * One loop evaluates all cells. This evaluation is used for expressions that are evaluated too rarely to be compiled
- * (engine/compile). Each operation propagates the errors of its operands and adds its own rounding error. */
+ * One loop evaluates all cells. It serves expressions that are evaluated too rarely to be worth compiling
+ * (engine/compile). The error bound of a result is the effect of the operands' errors plus the rounding error of the
+ * operation. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -22,7 +23,7 @@ static double spread(const graph *g, graph_op op, double value, const double *x,
         if (e[k] == 0) continue;
         y[k] += e[k];
         double moved = fabs(value_of(g, op, y) - value);
-        sum += isfinite(moved) ? moved : 0; /* not finite: y is outside the domain of op */
+        sum += isfinite(moved) ? moved : 0; /* if `moved` is not finite, y is outside the domain of op */
     }
     return sum;
 }

@@ -1,8 +1,9 @@
 /* graph.c — storage of the expression graph: hash-consing, symbols, walks.
  *
  * Cells are stored in one growing array in the order of their creation, operands before results. Pointers into the
- * array become invalid when it grows, so code that creates nodes works on copies of cells. The hash needs no secret
- * seed, because the size of a graph is bounded and each description has its own graph. */
+ * array become invalid when the array grows, so code that creates nodes works on copies of cells. The hash function
+ * needs no secret seed against crafted collisions, because the size of a graph is bounded and each description has its
+ * own graph. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -73,7 +74,7 @@ bool graph_refused(const graph *g) {
     return g->refuses && g->refuses(g->context);
 }
 
-/* Counts an operation. If the callback refuses to continue, sets the sticky status and returns false. */
+/* Counts one operation on nodes. If the callback requests cancellation, sets the sticky status and returns false. */
 static bool may_work(graph *g) {
     if (++g->work % WATCHED != 0 || !graph_refused(g)) return true;
     return graph_fail(g, HAMEL_CANCELED) != GRAPH_NONE;
@@ -213,8 +214,9 @@ static int by_index(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Lists the reachable nodes of the roots that depend on one of `kinds`, or all if `kinds` is 0, in the order of visits.
- * Grows *nodes in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
+/* Lists the nodes of the reachable subgraph of the roots in the order of visits. If `kinds` is not 0, omits operands
+ * that depend on none of these kinds. Grows *nodes in `memory`. Returns the number of nodes, or 0 if a root is
+ * GRAPH_NONE or if out of memory. */
 static size_t list_below(graph *g, const graph_node *roots, size_t count, unsigned kinds, arena *memory,
                          graph_node **nodes, size_t *capacity) {
     size_t depth = 0, found = 0;

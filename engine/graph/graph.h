@@ -2,7 +2,7 @@
  *
  * A node is a number, a symbol or an operator on earlier nodes. Ids therefore increase from operands to results, and
  * every pass is a loop without recursion. Structurally equal expressions share one node. Constructors simplify: they
- * fold constants (unless the result is not finite), remove neutral elements, and combine like terms and integer powers.
+ * fold constants unless the result is not finite, remove neutral elements, and combine like terms and integer powers.
  * Constructors never expand products.
  *
  * Errors are sticky. Once memory or the node budget is exhausted, every constructor returns GRAPH_NONE, and
@@ -20,8 +20,8 @@
 typedef int32_t graph_node;
 enum { GRAPH_NONE = -1 };
 
-/* The kind of a symbol. Each kind has its own indices. Kinds are in the order in which an evaluation computes their
- * values. A node can be evaluated when the symbols of its last kind have values. */
+/* The kind of a symbol. Each kind has its own indices. Kinds are listed in the order in which an evaluation computes
+ * the values of their symbols. Once the symbols of the last kind in a node have values, the node can be evaluated. */
 typedef enum graph_symbol_kind {
     SYMBOL_PARAMETER,
     SYMBOL_TIME,          /* t, index 0 */
@@ -54,18 +54,18 @@ typedef struct graph_cell {
 
 typedef struct graph graph;
 
-/* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive the graph). `scratch`
- * contains the data that only the construction of nodes needs; `scratch` and `memory` may be the same arena. Returns
- * NULL if out of memory. */
+/* Creates an empty graph of at most `max_nodes` nodes in `memory` (borrowed, must outlive the graph). `scratch` holds
+ * the data that is needed only while nodes are constructed. `scratch` and `memory` may be the same arena. Returns NULL
+ * if out of memory. */
 graph *graph_create(arena *memory, arena *scratch, size_t max_nodes);
 
 /* Moves the nodes to the graph's memory; the caller may then free `scratch`. A closed graph is immutable: it can be
- * read, evaluated, printed and compiled, but functions that may make a node must not be called. The ids of nodes do not
- * change. Returns false if out of memory; the graph is then unchanged. */
+ * read, evaluated, printed and compiled, but functions that may create a node must not be called. The ids of nodes do
+ * not change. Returns false if out of memory; the graph is then unchanged. */
 bool graph_close(graph *g) HAMEL_CHECKED;
 
-/* Installs a callback: `refuses(context)` is called after about every thousand operations on nodes. When it returns
- * true, the status of the graph becomes HAMEL_CANCELED. */
+/* Installs a callback: `refuses(context)` is called after about every thousand operations on nodes. When the callback
+ * returns true, the status of the graph becomes HAMEL_CANCELED. */
 void graph_watch(graph *g, bool (*refuses)(void *context), void *context);
 /* Calls `refuses` immediately and returns its result. If there is no callback, returns false. */
 bool graph_refused(const graph *g);
@@ -74,20 +74,22 @@ hamel_status graph_status(const graph *g); /* HAMEL_OK, HAMEL_LIMIT, HAMEL_NO_ME
 size_t graph_count(const graph *g);
 const graph_cell *graph_at(const graph *g, graph_node node);
 
-/* Adds a table (borrowed, must outlive the graph and its programs). Returns the number of the table, or −1 if out of
+/* Adds a table (borrowed, must outlive the graph and its programs). Returns the index of the table, or −1 if out of
  * memory. */
 int32_t graph_add_table(graph *g, const graph_table *table);
-const graph_table *const *graph_tables(const graph *g); /* indexed by number */
+const graph_table *const *graph_tables(const graph *g); /* the tables, in the order of their indices */
 size_t graph_table_count(const graph *g);
 
 graph_node graph_number(graph *g, double value);
 graph_node graph_symbol(graph *g, graph_symbol_kind kind, int32_t index);
 graph_node graph_apply(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
 
-/* Returns the node of the order-th derivative of a table at x; 0 if the order exceeds the degree of the polynomials. */
+/* Returns the node of the derivative of the given order of a table at x. If the order exceeds the degree of the
+ * polynomials, returns the node of 0. */
 graph_node graph_lookup(graph *g, graph_node x, int32_t table, int order);
 
-/* Returns the node of exactly this operation, without simplification or reordering. Used for printed expressions. */
+/* Returns the node of exactly this operation, without simplification or reordering. This function is used for
+ * expressions that are only printed. */
 graph_node graph_literal(graph *g, graph_op op, graph_node x, graph_node y);
 
 static inline graph_node graph_unary(graph *g, graph_op op, graph_node x) {
@@ -118,27 +120,29 @@ unsigned graph_depends(const graph *g, graph_node node); /* GRAPH_DEPENDS bits *
 
 /* --- derivative.c ------------------------------------------------------------------------------------------------ */
 
-/* Returns ∂node/∂symbol, with all other symbols constant. Results are memoized for shared subexpressions. */
+/* Returns ∂node/∂symbol, with all other symbols constant. The derivatives of subexpressions are memoized. */
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 
-/* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. In graph_rate, a_i = q''_i. In
- * graph_rate_bias, a_i = 0, which leaves the part of the rate without accelerations. Accelerations, multipliers and
- * parameters are treated as constant. Memoized. */
+/* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. graph_rate uses a_i = q''_i. graph_rate_bias
+ * uses a_i = 0 and thus returns the part of the rate without accelerations. Accelerations, multipliers and parameters
+ * in `node` are treated as constant. The derivatives of subexpressions are memoized. */
 graph_node graph_rate(graph *g, graph_node node);
 graph_node graph_rate_bias(graph *g, graph_node node);
 
 /* Returns the derivative of an operation with respect to operand k (0 or 1), in terms of the operands and the
- * operation. The derivative of x^y is y·node/x, so that repeated derivatives introduce no new powers x^(y - 1), ... */
+ * operation. The derivative of x^y is written y·node/x, so that repeated differentiation introduces no new powers such
+ * as x^(y - 1). */
 graph_node graph_slope(graph *g, graph_node node, int k);
 
-/* Sets slopes[i] to Σ ∂root/∂symbols[i], summed over the roots. One pass computes all slopes: the cost and the number
- * of new nodes are linear in the reachable subgraph. Returns false if the graph fails. */
+/* Sets slopes[i] to the sum of ∂root/∂symbols[i] over all roots. One pass computes all slopes, so the cost and the
+ * number of new nodes are linear in the size of the reachable subgraph. Returns false if a node cannot be created;
+ * graph_status then returns the reason. */
 bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const graph_node *symbols, size_t count,
                     graph_node *slopes);
 
-/* Lists the indices of the symbols of `kind` that `node` contains, increasing. Returns the number of indices. *indices
- * is in the graph's memory and valid until the next call. If out of memory, returns 0 and sets the sticky status. Cost:
- * linear in the reachable subgraph. */
+/* Lists the indices of the symbols of `kind` that `node` contains, in increasing order. Returns the number of indices.
+ * *indices is in the graph's memory and valid until the next call. If out of memory, returns 0 and sets the sticky
+ * status. The cost is linear in the size of the reachable subgraph. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
 /* support_sets.c: the symbols of many nodes that share most of their subgraphs. graph_support would visit these once for
@@ -186,8 +190,8 @@ static inline size_t graph_position(const graph_node *nodes, size_t count, graph
 
 /* --- substitute.c ------------------------------------------------------------------------------------------------ */
 
-/* Replaces every symbol of `kind` in `node` by replacement[index]; GRAPH_NONE keeps the symbol. Returns the new
- * node. */
+/* Replaces every symbol of `kind` in `node` by replacement[index], unless replacement[index] is GRAPH_NONE. Returns the
+ * new node. */
 graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count);
 
@@ -208,14 +212,14 @@ size_t graph_terms(graph *g, graph_node node, arena *memory, graph_sums *sums, g
 
 /* --- angle_sums.c ------------------------------------------------------------------------------------------------- */
 
-/* Rewrites the roots: expands sines and cosines of u ± v if other expressions also need the sines and cosines of u and
- * v. */
+/* Replaces the roots by equal expressions in which the sine and cosine of u ± v are expanded, provided that other
+ * expressions also need the sines and cosines of u and v. */
 hamel_status graph_expand_angle_sums(graph *g, graph_node *roots, size_t count) HAMEL_CHECKED;
 
 /* --- evaluate.c -------------------------------------------------------------------------------------------------- */
 
-/* Values of symbols by kind and index (a NULL array means zeros). Each kind has one error bound, relative to
- * max(1, |value|). */
+/* Values of symbols by kind and index. If the array of a kind is NULL, the values of its symbols are 0. Each kind has
+ * one error bound, relative to max(1, |value|). */
 typedef struct graph_point {
     const double *values[SYMBOL_KIND_COUNT];
     double error[SYMBOL_KIND_COUNT];
@@ -235,11 +239,13 @@ bool graph_values(const graph *g, const graph_node *nodes, size_t count, const g
 /* Appends the name of a symbol to `out`. */
 typedef void graph_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 
-/* Prints infix text that the parser reads back as an equal expression. `out` fails if the text exceeds its maximum. */
+/* Prints infix text that the parser reads back as an equal expression. If the text exceeds the maximum size of `out`,
+ * out->failed becomes true. */
 void graph_print(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
 /* Prints LaTeX for math mode; the namer must also write LaTeX. */
 void graph_print_latex(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);
 
-/* Prints a C expression in double, which may call <math.h>, sign(x) and mod(x, y). */
+/* Prints a C expression of type double. The expression may call functions of <math.h>, sign(x), mod(x, y) and table(x,
+ * number, order). */
 void graph_print_c(const graph *g, graph_node node, graph_namer *name, void *context, text_buffer *out);

@@ -52,11 +52,11 @@ graph_node graph_fail(graph *g, hamel_status status);
 /* Returns the node of exactly this operation, without simplification. */
 graph_node graph_intern(graph *g, const graph_cell *cell);
 
-/* simplify.c: returns the node of an equal, simpler expression if a rule applies, otherwise the result of graph_intern.
- * Operands must be valid. */
+/* simplify.c: returns the node of an equal but simpler expression if a rule applies. Otherwise returns the result of
+ * graph_intern. Operands must be valid. */
 graph_node graph_simplify(graph *g, graph_op op, graph_node x, graph_node y, graph_node z);
 
-/* Starts a walk: grows the array of marks and increments the stamp. If memory runs out, sets the sticky status and
+/* Starts a walk: grows the array of marks and increments the stamp. If out of memory, sets the sticky status and
  * returns false. */
 bool graph_walk_begin(graph *g);
 

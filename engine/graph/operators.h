@@ -1,20 +1,22 @@
-/* operators.h — the table of operators, which every pass expands: parser (names, arity), graph (constant folding,
- * derivatives), printers, tape (numeric evaluation and tangents).
+/* operators.h — the list of operators. Every part of the engine that handles operators expands this list: the parser
+ * (names, arities), the graph (constant folding, derivatives), the printers, and the tape (numerical evaluation,
+ * tangents).
  *
- * The table has three lists: arithmetic symbols, named functions, and conditions with IF. The parser reads the names of
- * functions from the second list.
+ * The operators are in three lists: arithmetic symbols, named functions, and conditions together with IF. The parser
+ * reads the names of functions from the second list.
  *
- * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y. kind: NUM is a number, COND a condition (0 or 1). The
- * operands of AND, OR, NOT and the first operand of IF are conditions. value is a C expression in doubles x, y, z. The
- * partial derivatives are expressions in X, Y, Z and the result F, written with builder names (ADD_, MUL_, SIN_, ...).
- * The graph defines these names as node constructors, the tape as arithmetic, so each rule is written once. IF passes
- * the derivative of the branch taken. MOD, MIN, MAX, ABS have the one-sided derivative of the piece that applies. SIGN,
- * FLOOR and conditions have derivative zero; their jumps are located as events. TABLE is in no list, because its
- * evaluation needs the graph; each pass has a case for it.
+ * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y. The kind of a result is NUM, a number, or COND, a
+ * condition (0 or 1). The operands of AND, OR and NOT and the first operand of IF are conditions. value is a C
+ * expression in doubles x, y, z. The partial derivatives are expressions in X, Y, Z and the result F, written with
+ * builder names (ADD_, MUL_, SIN_, ...). The graph defines these names as node constructors, and the tape defines them
+ * as arithmetic, so each rule is written once. The derivative of IF is that of the branch taken. MOD, MIN, MAX and ABS
+ * have the one-sided derivative of the piece that applies. SIGN, FLOOR and conditions have derivative zero; the jumps
+ * of these operators are located as events. TABLE is in no list, because its evaluation needs the tables of the graph.
+ * Code that expands a list therefore handles TABLE separately.
  *
- * The rules avoid cancellation. The expression 1 - x^2 is written (1 - x)(1 + x), whose factors are exact near their
- * zeros. The derivative of tanh is sech^2, because 1 - tanh^2 cancels for |x| > 4. The operator sech is separate,
- * because derivatives of 1/cosh^2 are 0 * infinity if cosh overflows.
+ * The rules avoid cancellation. The expression 1 - x^2 is written (1 - x)(1 + x), because each factor is exact near its
+ * zero. The derivative of tanh is written sech^2, because the digits of 1 - tanh^2 cancel for |x| > 4. sech is an
+ * operator of its own, because derivatives of 1/cosh^2 would be 0 * infinity where cosh overflows.
  *
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
 #pragma once
@@ -81,7 +83,7 @@ typedef enum graph_op {
     GRAPH_OPERATOR_LIST(OP)
 #undef OP
         GRAPH_LISTED_COUNT,
-    GRAPH_TABLE = GRAPH_LISTED_COUNT, /* operands: x, the number of the table, the order of the derivative */
+    GRAPH_TABLE = GRAPH_LISTED_COUNT, /* operands: x, the index of the table, the order of the derivative */
     GRAPH_OP_COUNT
 } graph_op;
 
@@ -93,5 +95,5 @@ typedef struct graph_op_info {
 
 const graph_op_info *graph_op_get(graph_op op);
 
-/* Evaluates `op` (not TABLE) for numbers; unused operands are ignored. */
+/* Evaluates any operator except TABLE for numerical operands. Unused operands are ignored. */
 double graph_op_value(graph_op op, double x, double y, double z);

@@ -1,9 +1,9 @@
 /* print.c — prints nodes as infix text that the parser reads back, as LaTeX, or as C.
  *
  * A stack of pending pieces replaces recursion. A piece is a text, or a node with the precedence required at its
- * position. The pieces of an operation are pushed in reverse order. The text of a shared node is repeated at each use,
- * so the output can be far longer than the graph. The maximum size of the buffer bounds the output: the loop ends if
- * the buffer fails. */
+ * position. The pieces of an operation are pushed in reverse order, so that they are popped in the order of the text.
+ * The text of a shared node is repeated at each use, so the output can be far longer than the graph. The loop therefore
+ * ends when the buffer exceeds its maximum size. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -15,11 +15,11 @@
 enum { VERBATIM = 0, ESCAPED };
 enum { LOOSE = 0, CONDITION_OR, CONDITION_AND, CONDITION_NOT, COMPARISON, SUM, PRODUCT, SIGNED, POWER, ATOM };
 
-/* The texts of an operator in each notation. The LaTeX of a function is printed before its operands. Unless `between`
- * and `after` are given, operands are separated by ", " and followed by "\right)". A function without an entry has the
- * name of operators.h; in LaTeX, that name is printed upright. */
+/* The texts of an operator in each notation. For a function, `latex` is printed before the operands, `between` between
+ * them and `after` after them; the defaults are ", " and "\right)". A function without a text in some notation is
+ * printed with its name in operators.h, which is upright in LaTeX. */
 typedef struct operator_style {
-    int precedence; /* 0: a function */
+    int precedence; /* 0 for a function */
     const char *text, *latex, *c, *between, *after;
 } operator_style;
 
@@ -98,7 +98,8 @@ static int precedence_of(graph_op op) {
     return STYLES[op].precedence ? STYLES[op].precedence : ATOM;
 }
 
-/* Pushes: before, operand[0], between, operand[1], between, operand[2], after. */
+/* Pushes the operands, with `before` before the first one, `between` between two of them, and `after` after the last
+ * one. */
 static void push_around(pieces *p, graph_op op, const graph_cell *cell, const char *before, const char *between,
                         const char *after) {
     push(p, after);
@@ -123,7 +124,7 @@ static void push_infix(pieces *p, graph_op op, const graph_cell *cell, const cha
     if (last > 0) push_node(p, cell->as.operand[0], left);
 }
 
-/* Returns the name of the table of a lookup, and sets *order to the order of the derivative. */
+/* Returns the name of the table that a TABLE node looks up, and sets *order to the order of the derivative. */
 static const char *looked_up(const graph *g, const graph_node *operand, size_t *order) {
     double table = 0, n = 0;
     (void)graph_is_number(g, operand[1], &table);
@@ -132,7 +133,8 @@ static const char *looked_up(const graph *g, const graph_node *operand, size_t *
     return g->tables[(size_t)table]->name;
 }
 
-/* Pushes table(NAME, x). Derivatives, which descriptions cannot contain, are printed as table'(NAME, x). */
+/* Pushes table(NAME, x). A derivative of the table is printed as table'(NAME, x), although descriptions cannot contain
+ * it. */
 static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
     static const char *const calls[] = {"table(", "table'(", "table''(", "table'''("};
     size_t order;
@@ -145,8 +147,8 @@ static void push_text_table(pieces *p, const graph *g, const graph_cell *cell) {
 }
 
 /* At equal precedence, parentheses are needed around the right operand of -, / and comparisons, and around the left
- * operand of ^. A negation that is a divisor needs parentheses, but -a/b does not: it is parsed as (-a)/b, which is
- * equal. */
+ * operand of ^. A negation that is a divisor also needs parentheses. A negation that is a dividend does not, because
+ * -a/b has the same value whether it is parsed as (-a)/b or as -(a/b). */
 static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer) {
     int own = precedence_of(op);
     int left = op == GRAPH_POW || own == COMPARISON ? own + 1 : own, right = op == GRAPH_POW ? POWER : own + 1;

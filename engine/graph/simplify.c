@@ -1,8 +1,9 @@
 /* simplify.c — simplification of nodes when they are created.
  *
- * Rules inspect only one level of operands, so the cost per node is constant. The rules preserve values, but not
- * rounding: x/2 may become 0.5*x, x*x becomes x^2. The rules do not remove singularities (x/x stays). The only
- * exceptions are 0*x and 0/x, which become 0, so that matrices keep their zero entries. Products are never expanded. */
+ * The rules inspect only one level of operands, so the cost per node is constant. The rules preserve exact values, but
+ * not rounding errors: x/2 may become 0.5*x, and x*x becomes x^2. The rules do not remove singularities, so x/x remains
+ * x/x. The only exceptions are 0*x and 0/x: they become 0, so that matrices keep their zero entries. Products are never
+ * expanded. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>
@@ -19,9 +20,9 @@ static graph_node operand(const graph *g, graph_node node, int k) {
     return graph_at(g, node)->as.operand[k];
 }
 
-/* Returns true if two coefficients with this product may be merged: the product must be a normal number. The value of
- * 1e200·(1e200·x) may be finite although 1e400 overflows. The value of 1e-200·(1e-200·x) may be nonzero although 1e-400
- * underflows. */
+/* Returns true if two coefficients with this product may be merged. The product must be a normal floating-point number,
+ * because a merged coefficient must neither overflow nor underflow. The value of 1e200·(1e200·x) may be finite although
+ * 1e400 overflows. The value of 1e-200·(1e-200·x) may be nonzero although 1e-400 underflows. */
 static bool may_merge(double coefficient) {
     return isnormal(coefficient);
 }
@@ -31,8 +32,8 @@ static bool is_value(const graph *g, graph_node node, double value) {
     return graph_is_number(g, node, &number) && number == value;
 }
 
-/* Splits the node into *factor · rest and returns the rest. The factor contains the numbers in products and the signs
- * of quotients and negations. */
+/* Writes the node as *factor · rest and returns the rest. *factor is a number that combines numerical factors of
+ * products with the signs of quotients and negations. */
 static graph_node split_factor(const graph *g, graph_node node, double *factor) {
     *factor = 1;
     if (is_op(g, node, GRAPH_NEG)) {
@@ -51,7 +52,8 @@ static graph_node scaled(graph *g, double factor, graph_node x) {
     return graph_mul(g, graph_number(g, factor), x);
 }
 
-/* Returns true if the node is function(*argument)². sin²u + cos²u = 1 reduces sums of squares of direction cosines. */
+/* Returns true if the node is function(*argument)². The rule sin²u + cos²u = 1 simplifies sums of squares of direction
+ * cosines. */
 static bool is_square_of(const graph *g, graph_node node, graph_op function, graph_node *argument) {
     if (!is_op(g, node, GRAPH_POW) || !is_value(g, operand(g, node, 1), 2)) return false;
     graph_node base = operand(g, node, 0);
@@ -66,7 +68,7 @@ static bool is_circle(const graph *g, graph_node x, graph_node y) {
            (is_square_of(g, x, GRAPH_COS, &u) && is_square_of(g, y, GRAPH_SIN, &v) && u == v);
 }
 
-/* Returns true if the node is c + sign·u with a number c. */
+/* Returns true if the node is c + sign·u, where c is a number. */
 static bool is_shifted(const graph *g, graph_node node, double *c, double *sign, graph_node *u) {
     *sign = is_op(g, node, GRAPH_SUB) ? -1 : 1;
     if (*sign > 0 && !is_op(g, node, GRAPH_ADD)) return false;
@@ -74,8 +76,8 @@ static bool is_shifted(const graph *g, graph_node node, double *c, double *sign,
     return graph_is_number(g, operand(g, node, 0), c);
 }
 
-/* Simplifies factor·(x + sign·y) if x and y are numbers plus or minus the same u, otherwise returns GRAPH_NONE. The
- * derivative of (1 - u)(1 + u) thus becomes -2u, which keeps the digits of a small u. */
+/* Simplifies factor·(x + sign·y) if x is a ± u and y is b ± u with numbers a and b and the same u. Otherwise returns
+ * GRAPH_NONE. With this rule, the derivative of (1 - u)(1 + u) becomes -2u, which is accurate for small u. */
 static graph_node merge_shifted(graph *g, double factor, graph_node x, double sign, graph_node y) {
     double b, c, of_x, of_y;
     graph_node u, v;
@@ -95,7 +97,7 @@ static graph_node add(graph *g, graph_node x, graph_node y) {
     double a, b;
     if (graph_is_zero(g, x)) return y;
     if (graph_is_zero(g, y)) return x;
-    if (graph_is_number(g, y, NULL)) exchange(&x, &y); /* numbers come first */
+    if (graph_is_number(g, y, NULL)) exchange(&x, &y); /* a number is the first operand */
     if (graph_is_number(g, x, &a) && is_op(g, y, GRAPH_ADD) && graph_is_number(g, operand(g, y, 0), &b) &&
         isfinite(a + b))
         return graph_add(g, graph_number(g, a + b), operand(g, y, 1));
@@ -168,7 +170,8 @@ static bool is_power_of_two(double value) {
 
 static graph_node divide(graph *g, graph_node x, graph_node y) {
     double a, b;
-    if (graph_is_zero(g, y)) return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* evaluation reports it as not finite */
+    if (graph_is_zero(g, y))
+        return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* an evaluation then reports a value that is not finite */
     if (graph_is_zero(g, x)) return x;
     if (graph_is_number(g, y, &b) && is_power_of_two(b)) return scaled(g, 1 / b, x);
     graph_node u = split_factor(g, x, &a);
@@ -203,7 +206,7 @@ static graph_node fold(graph *g, graph_op op, graph_node x, graph_node y, graph_
     if (!graph_is_number(g, x, &a) || (y >= 0 && !graph_is_number(g, y, &b)) || (z >= 0 && !graph_is_number(g, z, &c)))
         return GRAPH_NONE;
     double value = graph_op_value(op, a, b, c);
-    return isfinite(value) ? graph_number(g, value) : GRAPH_NONE; /* a run reports values that are not finite */
+    return isfinite(value) ? graph_number(g, value) : GRAPH_NONE; /* not folded, so that a run reports the value */
 }
 
 /* Returns a number if the argument is a number within the range of the table, otherwise a TABLE node. */

@@ -11,7 +11,7 @@ graph_node graph_substitute(graph *g, graph_node root, graph_symbol_kind kind, c
     assert(kind < SYMBOL_KIND_COUNT && (size_t)root < g->count);
     if (!(g->cells[root].depends & bit)) return root;
     size_t depth = 0;
-    /* Nodes made during the walk have no entries in the marks and the map, but are never looked up there. */
+    /* Nodes created during the walk have no entries in `mark` and `map`, but the walk never visits them. */
     graph_node *map = arena_grow(g->scratch, g->map, &g->map_capacity, g->capacity, sizeof *map);
     if (!map) return graph_fail(g, HAMEL_NO_MEMORY);
     g->map = map;
@@ -47,8 +47,9 @@ typedef struct term_entry {
     signed char sign;
 } term_entry;
 
-/* Splits a factor that contains only parameters and numbers off a product or quotient; *rest is the other factor.
- * Returns GRAPH_NONE if there is no such factor. The caller distributes the factor: m/2·(a + b) has two terms. */
+/* Returns the factor of a product or quotient that contains only parameters and numbers, and sets *rest to the other
+ * factor. Returns GRAPH_NONE if there is no such factor. The caller distributes the factor over a sum, so that m/2·(a +
+ * b) has two terms. */
 static graph_node constant_factor(graph *g, const graph_cell *cell, graph_node *rest) {
     unsigned varying = ~GRAPH_DEPENDS(SYMBOL_PARAMETER);
     graph_node x = cell->as.operand[0], y = cell->as.operand[1];
@@ -65,7 +66,7 @@ static bool is_sum(const graph *g, graph_node node) {
     return op == GRAPH_ADD || op == GRAPH_SUB || op == GRAPH_NEG;
 }
 
-/* Splits an entry into one or two parts, out[2]. Returns their number, or 0 if the entry is a single term. */
+/* Splits an entry into one or two parts, out[2]. Returns the number of parts, or 0 if the entry is a single term. */
 static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     graph_cell cell = *graph_at(g, e.node);
     if (cell.op == GRAPH_NEG) {

@@ -5,9 +5,9 @@
  *
  *     h_i s_(i−1) + 2 (h_(i−1) + h_i) s_i + h_(i−1) s_(i+1) = 3 (h_i d_(i−1) + h_(i−1) d_i)
  *
- * The two not-a-knot conditions complete the system. The equations next to these conditions reduce each condition to
- * two unknowns (de Boor, chapter IV, equations 6 to 8). The system is tridiagonal. After elimination of the first row,
- * every pivot exceeds the entry to its right, so no pivoting is needed. */
+ * The two not-a-knot conditions complete the system. Each of these conditions has three unknowns; the equation next to
+ * it eliminates one of them (de Boor, chapter IV, equations 6 to 8), so the system is tridiagonal. After elimination of
+ * the first row, every pivot exceeds the entry to its right, so no pivoting is needed. */
 #include "engine/graph/table.h"
 
 #include <assert.h>
@@ -130,7 +130,7 @@ ptrdiff_t table_segment(const graph_table *table, double x) {
     return (ptrdiff_t)low;
 }
 
-/* Returns the order-th derivative of Σ c_k u^k, by Horner's rule. */
+/* Returns the derivative of the given order of Σ c_k u^k, by Horner's rule. */
 static double polynomial(const double *c, int degree, double u, int order) {
     double sum = 0;
     for (int k = degree; k >= order; k--) {

@@ -9,21 +9,24 @@ typedef struct graph_table {
     const char *name;
     size_t count;               /* number of points, at least 2 */
     int degree;                 /* degree of the polynomials: 1 or 3 */
-    bool hold;                  /* true: outside the points, the value of the nearest point; false: NaN */
+    bool hold;                  /* value outside the points: that of the nearest point if true, NaN if false */
     const double *x;            /* x[count], increasing */
     const double *coefficients; /* degree + 1 per segment: coefficients of powers of x − x_i, lowest first */
 } graph_table;
 
-/* Copies the points into `memory` and computes the coefficients; the caller has set name, degree and hold. A cubic has
- * a continuous third derivative at the second and the second-to-last point. Three points define a parabola, two points
- * a line (de Boor, A Practical Guide to Splines, chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or
- * HAMEL_NOT_FINITE if points are so close that a coefficient overflows. Cost: linear. */
+/* Copies the points into `memory` and computes the coefficients. The caller must have set name, degree and hold. A
+ * cubic spline has a continuous third derivative at the second and the second-to-last point. If the degree is 3 but
+ * there are only three or two points, the function is a parabola or a line (de Boor, A Practical Guide to Splines,
+ * chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or HAMEL_NOT_FINITE if points are so close that a coefficient
+ * overflows. The cost is linear in the number of points. */
 hamel_status table_make(graph_table *table, arena *memory, const double *x, const double *y,
                         size_t count) HAMEL_CHECKED;
 
-/* Returns the order-th derivative at x (order 0: the value). Finds the segment by bisection. At a point, the segment to
- * the right applies; at the last point, the last segment. Outside the points, the result depends on `hold`. */
+/* Returns the derivative of the given order at x; the derivative of order 0 is the value. Finds the segment by
+ * bisection. At a point, the segment to the right of the point applies; at the last point, the last segment applies.
+ * Outside the points, the result depends on `hold`. */
 double table_value(const graph_table *table, double x, int order);
 
-/* Returns the segment of x: i if x_i <= x < x_(i+1), −1 below the first point, count − 1 above the last point. */
+/* Returns the index of the segment that contains x: i if x_i <= x < x_(i+1), −1 below the first point, count − 1 above
+ * the last point. */
 ptrdiff_t table_segment(const graph_table *table, double x);
