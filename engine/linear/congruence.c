@@ -16,8 +16,8 @@ static void add_times(double *to, double factor, const double *from) {
     for (size_t k = 0; k < WIDTH; k++) to[k] += factor * from[k];
 }
 
-/* Computes WIDTH columns of M, beginning with `column`. Returns an array in `work` whose element WIDTH · i + k is
- * M_i,column+k. */
+/* Computes WIDTH columns of M, beginning with `column`. Returns a pointer into `work`; element WIDTH · i + k of this
+ * array is the entry of M in row i and column `column` + k. */
 static const double *columns_from(const congruence *c, const double *values, size_t column, double *work) {
     size_t count = c->n + c->sum_count;
     double *w = work, *y = work + WIDTH * count;

@@ -1,8 +1,8 @@
 /* dense.c — Cholesky, LU and rank-revealing QR of small matrices.
  *
- * Matrices are column-major, so every inner loop runs down a column and vectorizes. Cholesky and LU process four
- * columns at a time, which saves three of four passes over the target column. A value is accepted by a comparison that
- * is false for NaN. */
+ * Matrices are column-major, so every inner loop runs down a column and can be vectorized. Cholesky and LU subtract
+ * four columns at a time, which saves three of four passes over the column to be updated. Tests are written such that
+ * the comparison that accepts a value is false for NaN. */
 #include "engine/linear/dense.h"
 
 #include <float.h>
@@ -155,8 +155,8 @@ static double householder(size_t n, double *x, double length) {
     return tau;
 }
 
-/* Updates the norm of column j below row k of R. If the update loses half of the digits, the norm is recomputed (Drmač
- * & Bujanović, ACM TOMS 35 (2008) 12). */
+/* Updates left[j], the norm of the part of column j below row k, after step k. If the updates have lost half of the
+ * digits, recomputes the norm (Drmač & Bujanović, ACM TOMS 35 (2008) 12). */
 static void downdate(size_t rows, const double *a, size_t k, size_t j, double *left, double *reference) {
     if (!(left[j] > 0)) return;
     double ratio = fabs(a[k + rows * j]) / left[j];

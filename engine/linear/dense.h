@@ -1,4 +1,4 @@
-/* dense.h — dense factorizations of small matrices; they are faster than LAPACK below about 32 rows.
+/* dense.h — dense factorizations of small matrices. Below about 32 rows, these functions are faster than LAPACK.
  *
  * Matrices are column-major: a[i + rows * j]. The functions allocate nothing; the caller owns all memory. A
  * factorization fails if an entry is not finite. GVL: Golub & Van Loan, Matrix Computations, 4th ed. */
@@ -42,16 +42,16 @@ void dense_backward(size_t n, const double *l, double *x); /* x := L⁻ᵀ x */
 
 /* Replaces `a` by L and U with P a = L U, with partial pivoting and row equilibration (GVL alg. 3.4.1). Returns false
  * if `a` is singular to working accuracy, that is, if a pivot is not above n·ε times the largest equilibrated entry.
- * `pivot` has n entries, `scale` the n scale factors of the rows. dense_lu_solve computes x := a⁻¹ x, and
+ * `pivot` receives the n row indices, `scale` the n scale factors of the rows. dense_lu_solve computes x := a⁻¹ x, and
  * dense_lu_solve_transposed x := a⁻ᵀ x. */
 bool dense_lu(size_t n, double *a, size_t *pivot, double *scale);
 void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
 void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
 
 /* Factors a P = Q R with column pivoting by Householder reflections (GVL alg. 5.4.1); `a` is rows × columns. On return,
- * R is the upper triangle of `a`, and the Householder vectors are below the diagonal. Sizes: `tau` min(rows, columns),
- * `pivot` columns, `scratch` 2 · columns. Returns the numerical rank: the number of diagonal entries of R above
- * tolerance · |R_00|, at most `most`. */
+ * R is the upper triangle of `a`, and the Householder vectors are below the diagonal. `tau` needs min(rows, columns)
+ * entries, `pivot` needs `columns` and `scratch` needs 2 · columns. Returns the numerical rank: the number of diagonal
+ * entries of R above tolerance · |R_00|, at most `most`. */
 size_t dense_qr(size_t rows, size_t columns, size_t most, double *a, double *tau, size_t *pivot, double tolerance,
                 double *scratch);
 void dense_qr_apply_transpose(size_t rows, size_t rank, const double *qr, const double *tau, double *x); /* x := Qᵀ x */

@@ -1,5 +1,5 @@
-/* kkt.c — selection of rows of a saddle-point system and choice of its solver. LDLᵀ (kkt_ldl.c) is always tried
- * first. */
+/* kkt.c — selection of the rows of a saddle-point system and choice of a solver. LDLᵀ (kkt_ldl.c) is tried first unless
+ * M is singular or rows are redundant. */
 #include "engine/linear/kkt_int.h"
 
 #include "engine/base/finite.h"
@@ -8,9 +8,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Upper bound on the size of redundant systems that are solved with dense matrices instead of compliance. Dense
- * matrices also yield the rank margin. Measured cost relative to compliance for braced squares: 3 with 25 particles and
- * 72 rods, 5 with 36 particles, 14 with 64. */
+/* Largest number of unknowns at which a system with redundant rows is solved with dense matrices instead of compliance.
+ * Dense solvers cost more, but also compute the rank margin. Measured for grids of braced squares: dense matrices take
+ * 3 times as long as compliance with 25 particles and 72 rods, 5 times with 36 particles, and 14 times with 64
+ * particles. */
 enum { REDUNDANT_DENSE_MAX = 160 };
 
 static void take_rows(kkt *k, const bool *active) {
@@ -111,7 +112,7 @@ bool kkt_prefers_sparse(const kkt *k) {
 }
 
 static hamel_status factor_by_any(kkt *k, const double *values) {
-    bool singular = k->singular || (k->dense && k->dense->augment); /* M is or was singular */
+    bool singular = k->singular || (k->dense && k->dense->augment); /* M is singular now, or was at an earlier state */
     if (k->singular && k->k == 0) return HAMEL_SINGULAR;
     if (k->ldl && !singular && !kkt_expects_redundancy(k) && kkt_by_ldl.factor(k, values) == HAMEL_OK) return HAMEL_OK;
     if (kkt_expects_redundancy(k) && kkt_prefers_sparse(k)) {

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the weight of a row of A in the augmented matrix, a mass counts as at least this fraction of the row's largest
- * mass. Chosen: masses may differ by a factor of 1/LIGHTEST², 1e6, before the lighter masses lose digits. A coordinate
- * with M_ii = 0 has no other scale. */
+/* Lower bound on the masses M_ii that enter the weight of a row of A in the augmented matrix, relative to the largest
+ * mass in the row. The bound also provides a scale for coordinates with M_ii = 0. Chosen: masses may differ by a factor
+ * of 1/LIGHTEST², 1e6, before the lighter masses lose digits. */
 static const double LIGHTEST = 1e-3;
 
-/* Residual of a row of A, relative to its terms, above which the solution is refined. With 40 rows the residual is
- * about 1e-15 without refinement. A step multiplies the error by ε·κ: one step suffices at 1e-14, and three suffice at
- * the smallest pivot that Cholesky accepts. */
+/* If the residual of a row of A, relative to the terms of the row, exceeds this bound, the solution is refined. Without
+ * refinement, the residual of a system of 40 rows is about 1e-15. Each step of refinement multiplies the error by about
+ * ε·κ, where κ is the condition number. Three steps suffice even at the smallest pivot that Cholesky accepts. */
 static const double REFINED = 1e-13;
 enum { REFINEMENTS = 3 };
 
@@ -68,8 +68,8 @@ static double usual_part(const kkt *k, const kkt_dense *d, size_t c) {
     return k->usual ? rank_qr_part(sqrt(dense_dot(k->n, row, row)), k->usual[k->taken[c]]) : 1;
 }
 
-/* Returns the weight σ of a row, which makes its term in the augmented matrix as large as M: 1/σ = Σ A_ci²/M_ii.
- * Returns 0 for a zero row. */
+/* Returns the weight σ of a row, 1/σ = Σ A_ci²/M_ii, with which the term of the row in the augmented matrix is as large
+ * as M. Returns 0 if the row is zero. */
 static double weight_of(size_t n, const double *row, const double *mass, double most) {
     double heaviest = 0, sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -79,8 +79,8 @@ static double weight_of(size_t n, const double *row, const double *mass, double 
     return sum > 0 ? 1 / sum : 0;
 }
 
-/* Factors M + Aᵀ diag(σ) A. The motion is unique if [M; A] has full rank, that is, if this sum is positive definite
- * (Udwadia & Phohomsiri, Proc. R. Soc. A 462 (2006) 2097). */
+/* Factors M + Aᵀ diag(σ) A. The accelerations are unique if [M; A] has full rank, that is, if this matrix is positive
+ * definite (Udwadia & Phohomsiri, Proc. R. Soc. A 462 (2006) 2097). */
 static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     size_t n = k->n;
     double *mass = d->w, most = 0;
@@ -90,7 +90,7 @@ static bool factor_augmented(const kkt *k, kkt_dense *d, const double *values) {
     for (size_t c = 0; c < k->k; c++) {
         const double *row = d->A + n * c;
         double part = usual_part(k, d, c);
-        /* the second factor reduces the weight of rows that consist of rounding errors */
+        /* the second factor is small if the row consists of rounding errors */
         d->sigma[c] = weight_of(n, row, mass, most) * fmin(1, part * part);
         for (size_t j = 0; j < n; j++) {
             double a = d->sigma[c] * row[j];
@@ -131,10 +131,11 @@ static void solve_mass(const kkt *k, const kkt_dense *d, void (*solve)(size_t, c
     for (size_t i = 0; d->diagonal && i < k->n; i++) x[i] *= d->inverse[i];
 }
 
-/* Factors M, or the augmented matrix if M appears singular and constraints compensate for it. The last pivot of a
- * singular M (quaternions) may be a rounding error. If the augmented matrix is singular too, M may be regular with very
- * unequal masses. Once M has been singular, the augmented matrix is tried first. Otherwise, near states where a leading
- * minor also vanishes, a rounding error could be mistaken for a valid pivot. */
+/* Factors M. If M appears singular, for example with quaternions, factors the augmented matrix instead. If the
+ * augmented matrix is singular too, M may be regular with very unequal masses, so M is factored after all. Once M has
+ * appeared singular, later calls try the augmented matrix first. The last pivot of a singular M is a rounding error;
+ * near states at which a leading minor also vanishes, this error can be so large that it would be accepted as a
+ * pivot. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->augmented = false;
     d->diagonal = k->diagonal && factor_diagonal(k, d, values);
@@ -160,7 +161,7 @@ static void make_directions(const kkt *k, kkt_dense *d) {
     }
 }
 
-/* Factors YᵀY by Cholesky. Returns false if rows may be dependent. */
+/* Factors YᵀY by Cholesky. Returns false if rows may be redundant. */
 static bool factor_schur(kkt *k, kkt_dense *d) {
     size_t c = k->k;
     if (c > k->n || kkt_expects_redundancy(k)) return false;
@@ -172,8 +173,8 @@ static bool factor_schur(kkt *k, kkt_dense *d) {
     return k->margin * k->margin > CHOLESKY_RANK_TOLERANCE;
 }
 
-/* Factors Y by rank-revealing QR. The columns of Y have unit length. If the usual lengths of rows are known, the
- * columns are scaled by these lengths. */
+/* Factors Y by rank-revealing QR. The columns of Y have unit length. If the usual length of a row is known, the column
+ * of this row is first multiplied by the length of the row relative to its usual length. */
 static bool factor_rank(kkt *k, kkt_dense *d) {
     d->rows.k = k->k;
     d->rows.limit = k->limit;
@@ -208,7 +209,8 @@ static hamel_status factor_lu(kkt *k, const double *values) {
     return dense_lu(all, d->LU, d->pivot, d->lu_scale) ? HAMEL_OK : HAMEL_SINGULAR;
 }
 
-/* Factors M and, if rows are independent, A M⁻¹Aᵀ by Cholesky. */
+/* Factors M and A M⁻¹Aᵀ by Cholesky. If M is indefinite or W is not zero, delegates to LU. If rows may be redundant or
+ * least reactions are requested, delegates to QR. */
 static hamel_status factor_cholesky(kkt *k, const double *values) {
     kkt_dense *d = k->dense;
     assert(d);
@@ -272,7 +274,7 @@ static hamel_status solve_directions(const kkt *k, kkt_dense *d, const double *g
     return status;
 }
 
-/* Sets d->left to r − A x. Returns the largest entry of d->left relative to the terms of its row. */
+/* Sets d->left to the residual r − A x. Returns the largest residual of a row relative to the terms of the row. */
 static double find_left(const kkt *k, kkt_dense *d, const double *r, const double *x) {
     double worst = 0;
     for (size_t c = 0; c < k->k; c++) {
@@ -290,8 +292,8 @@ static double find_left(const kkt *k, kkt_dense *d, const double *r, const doubl
 }
 
 /* Iterative refinement of the rows of A (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 12).
- * Refinement is needed if M is nearly singular and A compensates for M: x is then the difference of two large
- * numbers. */
+ * Refinement is needed if M is nearly singular and constraints compensate for this: x is then the difference of two
+ * large numbers. */
 static void refine(const kkt *k, kkt_dense *d, const double *r, double *x, double *lambda) {
     double worst = find_left(k, d, r, x);
     for (int step = 0; step < REFINEMENTS && worst > REFINED; step++) {

@@ -10,7 +10,7 @@
 #include "engine/linear/triplets.h"
 
 /* A kind of solver; arguments and results are those of the functions in kkt.h. `factor` may delegate to another kind.
- * It sets k->kind to the kind that factored the system, and k->rank and k->margin. */
+ * `factor` sets k->kind to the kind that has factored the system, and sets k->rank and k->margin. */
 typedef struct kkt_kind {
     hamel_status (*factor)(kkt *k, const double *values);
     hamel_status (*solve)(kkt *k, const double *g, const double *r, double tolerance, double *x, double *lambda);
@@ -39,9 +39,9 @@ typedef struct kkt_dense {
     rank_qr rows;            /* factors of Y, for QR */
     size_t *pivot;           /* n + k, for LU */
     double *LU, *lu_scale;   /* LU: (n + k)²; lu_scale: n + k; allocated when first needed */
-    double *entries;         /* matrix entries, for LU */
+    double *entries;         /* values of k->entries, for LU */
     double *w, *z, *y, *rho; /* n + k each */
-    double *left, *change;   /* n + k each; left: residual of the refinement; change: its correction */
+    double *left, *change;   /* n + k each; left: residual before a refinement step; change: correction */
 } kkt_dense;
 
 /* Data of the sparse kinds, KLU and compliance. */
@@ -50,7 +50,7 @@ typedef struct kkt_sparse {
     double *values, *x; /* values: entries of k->entries; x: n + k */
     double compliance;  /* diagonal entry of E */
     double *before;     /* k: multipliers of the previous iteration */
-    size_t rank;        /* rank of the selected rows, if the compliance is used */
+    size_t rank;        /* rank of the selected rows; set if the compliance is used */
 } kkt_sparse;
 
 struct kkt {
@@ -69,7 +69,7 @@ struct kkt {
     bool diagonal;             /* true if M has no entry off its diagonal */
     bool singular;             /* true if M is singular at every state (kkt_expect_singular) */
     triplets entries;          /* [M, −(Aᵀ + W); A, −E] for the selected rows; the entries of E are last */
-    const kkt_kind *preferred; /* kind tried after LDLᵀ in a new selection: Cholesky or KLU */
+    const kkt_kind *preferred; /* kind tried after LDLᵀ once rows are selected: Cholesky or KLU */
     const kkt_kind *fallback;  /* kind tried after LDLᵀ in the next factorization: Cholesky, KLU or compliance */
     const kkt_kind *kind;      /* kind of the last factorization */
     bool factored;             /* true if the last factorization succeeded */

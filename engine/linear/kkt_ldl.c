@@ -17,9 +17,9 @@
 
 /* Upper bound on the products per entry of the matrix, and thus on the length of the lists (chosen, not measured). */
 enum { UPDATES_MOST = 64 };
-/* A product by lists costs as much as two products of dense columns, and dense code has a fixed cost of several hundred
- * products. Measured: for a full matrix, lists and dense code cost the same at 12 rows. For a tridiagonal matrix of 48
- * rows, lists take a tenth of the time. */
+/* A listed product costs as much as LISTED products of a dense factorization. Dense factorizations also have a fixed
+ * cost, so up to ALWAYS products the list is always used. Measured: for a full matrix, lists and dense code take the
+ * same time at 12 rows. For a tridiagonal matrix of 48 rows, lists take a tenth of the time of dense code. */
 enum { LISTED = 2, ALWAYS = 300 };
 /* Work arrays of the construction. */
 typedef struct builder {
@@ -68,14 +68,14 @@ static void list_neighbors(builder *b) {
     }
 }
 
-/* Chooses the elimination order. Small systems keep the caller's order, so that their rank margin equals the rank
- * margin of the dense solver. Returns false if out of memory. */
+/* Chooses the elimination order. Small systems keep the caller's order, so that this solver and the dense solver
+ * compute the same rank margin. Returns false if out of memory. */
 static bool take_order(builder *b) {
     kkt_ldl *s = b->s;
     for (size_t i = 0; i < s->all; i++) s->order[i] = b->rank[i] = (int)i;
     list_neighbors(b);
     if (!b->form->sparse || s->all == 0) return true;
-    for (size_t i = 0; i < s->all; i++) b->mark[i] = i >= s->n; /* rows after coordinates */
+    for (size_t i = 0; i < s->all; i++) b->mark[i] = i >= s->n; /* rows are ordered after coordinates */
     int result = camd_order((int)s->all, b->neighbor_start, b->neighbor, s->order, NULL, NULL, b->mark);
     for (size_t i = 0; i < s->all; i++) b->rank[s->order[i]] = (int)i;
     list_neighbors(b);
@@ -89,7 +89,8 @@ static int rising(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* Adds to column j each of `rows` that is greater than j and not in the column yet. Returns the new end of s->row. */
+/* Adds to column j each element of `rows` that is greater than j and not yet in the column. Returns the new number of
+ * elements in s->row. */
 static size_t join(const builder *b, int j, const int *rows, int count, size_t filled) {
     for (int i = 0; i < count; i++) {
         if (rows[i] <= j || b->mark[rows[i]] == j) continue;
@@ -99,8 +100,8 @@ static size_t join(const builder *b, int j, const int *rows, int count, size_t f
     return filled;
 }
 
-/* Finds the row indices of each column j of L: the rows of column j of the matrix, and the rows of each column of L
- * whose first row is j. Stops if the lists become too long. Returns false if out of memory. */
+/* Finds the row indices of each column j of L. These are the rows of column j of the matrix, and the rows of each
+ * column of L whose first row is j. Stops early if the lists become too long. Returns false if out of memory. */
 static bool find_columns(builder *b) {
     kkt_ldl *s = b->s;
     int *first = b->first, *next = b->next; /* per column: linked list of the columns to merge into it */
@@ -158,8 +159,8 @@ static void find_places(builder *b) {
 
 /* --- construction ------------------------------------------------------------------------------------------------- */
 
-/* Returns true if lists are faster than dense matrices. For a large system, the alternative is KLU, and the function
- * returns true unless the lists are too long. */
+/* Returns true if lists are faster than dense matrices. For a large sparse system, whose alternative is KLU, returns
+ * true unless the lists are too long. */
 static bool is_faster(const kkt_ldl *s, const kkt_ldl_form *form) {
     double n = (double)form->n, c = (double)form->k;
     double dense = n * n * n / 6 + n * n * c / 2 + n * c * c / 2 + c * c * c / 6;

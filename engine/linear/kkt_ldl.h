@@ -5,8 +5,9 @@
  *
  * Coordinates are eliminated first. This leaves −A M⁻¹Aᵀ for the constraints, and no pivot search is needed. Large
  * systems are ordered by minimum degree, with coordinates first (CAMD; Amestoy, Davis & Duff, SIAM J. Matrix Anal.
- * Appl. 17 (1996) 886). The products and their targets are listed once. A chain of N rods therefore costs O(N), and a
- * small system costs only its multiplications. */
+ * Appl. 17 (1996) 886). The targets of all products are listed once, at creation. A factorization is then a single pass
+ * through the list: the cost is O(N) for a chain of N rods, and little more than that of the multiplications for a
+ * small system. */
 #pragma once
 
 #include "engine/linear/triplets.h"
@@ -20,7 +21,7 @@ typedef struct kkt_ldl_form {
     bool diagonal, sparse;   /* diagonal: M is diagonal; sparse: the elimination order is chosen for sparsity */
 } kkt_ldl_form;
 
-/* Creates *out, or sets it to NULL if a dense factorization is faster. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
+/* Creates *out. If a dense factorization is faster, sets *out to NULL instead. Returns HAMEL_OK or HAMEL_NO_MEMORY. */
 hamel_status kkt_ldl_create(const kkt_ldl_form *form, kkt_ldl **out) HAMEL_CHECKED;
 void kkt_ldl_free(kkt_ldl *s);
 
@@ -29,13 +30,14 @@ void kkt_ldl_free(kkt_ldl *s);
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) HAMEL_CHECKED;
 
 /* Solves for x[n] and lambda[m] with right-hand sides g[n] (NULL: zeros) and r[m]. lambda may be NULL; only its
- * selected rows are written. */
+ * elements for selected rows are written. */
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda);
 
-/* Returns the rank margin after kkt_ldl_factor, even if kkt_ldl_factor failed because a row depends on other rows. The
- * margin is the sine of the smallest angle between a row and the span of the rows eliminated before it, in the metric
- * of M⁻¹. */
+/* Returns the rank margin at the last kkt_ldl_factor: the sine of the smallest angle between a row and the span of the
+ * rows eliminated before it, in the metric of M⁻¹. The rank margin is valid even if kkt_ldl_factor failed because a row
+ * depends on other rows. */
 double kkt_ldl_margin(const kkt_ldl *s);
 
-/* Returns the number of multiplications of a factorization, for tests of the growth of cost. */
+/* Returns the number of multiplications in a factorization. Tests use this number to check how the cost grows with the
+ * size of a system. */
 size_t kkt_ldl_operations(const kkt_ldl *s);

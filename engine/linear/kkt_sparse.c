@@ -1,5 +1,5 @@
-/* kkt_sparse.c — large saddle-point systems by KLU. For redundant rows a compliance is added, and an iteration removes
- * the effect of the compliance. */
+/* kkt_sparse.c — solves large saddle-point systems with KLU. If rows are redundant, a compliance is added to each row,
+ * and an iteration removes the effect of the compliance. */
 #include "engine/linear/kkt_int.h"
 
 #include "engine/base/tolerances.h"
@@ -8,15 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bound on the size of systems that are factored as dense matrices if rows become dependent. Chosen: 3000²
- * doubles take 72 MB. */
+/* Largest number of unknowns at which a system is factored as a dense matrix when rows become dependent. Chosen: a
+ * matrix of 3000² doubles takes 72 MB. */
 enum { DENSE_FALLBACK_MAX = 3000 };
-/* The compliance is relative to the smallest row size Σ A_ci²/M_ii. SPREAD bounds this size from below, as a fraction
- * of the largest row size. Chosen: COMPLIANCE · SPREAD = 1e-13 is far above the rounding error ε. */
+/* The compliance is COMPLIANCE times the smallest row size Σ A_ci²/M_ii. This row size is bounded from below by SPREAD
+ * times the largest row size. Chosen: COMPLIANCE · SPREAD = 1e-13 is far above the rounding error ε. */
 static const double SPREAD = 1e-3;
-/* The iteration ends when the residual is below this fraction of the right-hand side, a few tens of ε. If the equations
- * are consistent, each step multiplies the residual by about COMPLIANCE = 1e-10. PROXIMAL_STEPS is chosen far above the
- * two steps that are then needed. */
+/* The proximal iteration ends when the residual is below PROXIMAL_REST times the right-hand side, a few tens of
+ * rounding errors ε. If the equations are consistent, each step multiplies the residual by about COMPLIANCE = 1e-10, so
+ * two steps are needed. PROXIMAL_STEPS, the largest number of steps, is chosen far larger. */
 static const double PROXIMAL_REST = 1e-14;
 enum { PROXIMAL_STEPS = 40 };
 
@@ -33,8 +33,8 @@ void kkt_sparse_free(kkt *k) {
     k->sparse = (kkt_sparse){0};
 }
 
-/* Factors with KLU. KLU does not compute a rank margin. If LDLᵀ was tried before, uses the margin that LDLᵀ
- * computed. */
+/* Factors the system with KLU. KLU does not compute a rank margin; if LDLᵀ was tried before, the rank margin that LDLᵀ
+ * computed is used. */
 static hamel_status factor_with(kkt *k, const double *values, double compliance, size_t rank) {
     kkt_sparse *s = &k->sparse;
     k->rank = rank;
@@ -48,7 +48,7 @@ static hamel_status factor_with(kkt *k, const double *values, double compliance,
 /* Returns the compliance: COMPLIANCE times the smallest Σ A_ci²/M_ii, an estimate of the diagonal of A M⁻¹Aᵀ. All rows
  * have the same compliance, because λ would otherwise have least norm in another metric. */
 static double find_compliance(const kkt *k, const double *values) {
-    double *mass = k->sparse.x, *own = mass + k->n, least = INFINITY, most = 0; /* scratch until the next solution */
+    double *mass = k->sparse.x, *own = mass + k->n, least = INFINITY, most = 0; /* free until the next solution */
     memset(mass, 0, (k->n + k->k) * sizeof *mass);
     sparse_block_diagonal(k->M, values, mass);
     for (size_t e = 0; e < k->A->count; e++) {
@@ -68,8 +68,8 @@ static hamel_status factor_compliant(kkt *k, const double *values) {
     return factor_with(k, values, find_compliance(k, values), k->sparse.rank);
 }
 
-/* Finds the rank and uses the compliance until the next selection, because redundant constraints usually remain
- * redundant. */
+/* Finds the rank of the rows and factors the system with compliance. The compliance is used until the next kkt_select,
+ * because redundant constraints usually remain redundant. */
 static hamel_status make_compliant(kkt *k, const double *values) {
     redundancy found;
     bool *taken = arena_alloc(&k->selected, k->m, sizeof *taken);
@@ -89,7 +89,7 @@ static hamel_status factor_klu(kkt *k, const double *values) {
     if (status != HAMEL_SINGULAR || k->k == 0) return status;
     if (k->n + k->k > DENSE_FALLBACK_MAX) return make_compliant(k, values);
     if (!kkt_dense_create(k)) return HAMEL_NO_MEMORY;
-    k->fallback = &kkt_by_cholesky; /* later factorizations use Cholesky, too */
+    k->fallback = &kkt_by_cholesky; /* later factorizations begin with Cholesky */
     return k->fallback->factor(k, values);
 }
 
@@ -114,9 +114,9 @@ static hamel_status solve_klu(kkt *k, const double *g, const double *r, double t
     return status;
 }
 
-/* Iterates A x + E λ_i+1 = r + E λ_i from λ_0 = 0, the proximal point method (Rockafellar, SIAM J. Control Optim. 14
- * (1976) 877), which converges to the λ of least norm. If rows contradict each other, the iteration stalls; A x is then
- * the part of r in the range of A. Stores the solution in k->sparse.x and the largest residual in *rest. */
+/* Iterates A x + E λ_i+1 = r + E λ_i, beginning with λ_0 = 0. This proximal point method (Rockafellar, SIAM J. Control
+ * Optim. 14 (1976) 877) converges to the λ of least norm. If rows contradict each other, the iteration stalls; A x is
+ * then the part of r in the range of A. Stores the solution in k->sparse.x and the largest residual in *rest. */
 static hamel_status iterate(kkt *k, const double *g, const double *r, double size, double *rest) {
     kkt_sparse *s = &k->sparse;
     double last = INFINITY;
@@ -136,8 +136,8 @@ static hamel_status iterate(kkt *k, const double *g, const double *r, double siz
     return status;
 }
 
-/* Projects λ onto the range of A, which contains the λ of least norm. The iteration divides the rounding errors of x by
- * E and accumulates the quotients in the part of λ that exerts no force. */
+/* Projects λ onto the range of A, which contains the λ of least norm. The projection is needed because the iteration
+ * divides rounding errors of x by the small E, and the quotients accumulate in the part of λ that exerts no force. */
 static hamel_status project_multipliers(kkt *k, double *lambda) {
     double rest, size = 0;
     int n = (int)k->n;

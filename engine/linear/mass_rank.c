@@ -9,19 +9,20 @@
 #include <assert.h>
 #include <math.h>
 
-/* Upper bound on the rounding error of a pivot relative to the unit diagonal, per coordinate of an uncoupled part.
- * Entries are sums of a few tens of products, with a rounding error of a few tens of ε, and the elimination adds nε.
- * RANK_TOLERANCE does not apply: it is the sine of an angle, and a pivot of M is the square of a sine. */
+/* Upper bound on the rounding error of a pivot relative to the unit diagonal, per coordinate of an uncoupled part. An
+ * entry of M is a sum of a few tens of products and thus has a rounding error of a few tens of ε; the elimination adds
+ * nε. RANK_TOLERANCE does not apply here, because it bounds the sine of an angle, and a pivot is the square of a
+ * sine. */
 static const double ROUNDING = 1e-14;
-/* Upper bound on the coordinates of a part; larger parts count as regular. At the bound, the matrix takes half a
- * megabyte and its factorization some milliseconds. */
+/* Upper bound on the number of coordinates in an uncoupled part; larger parts are treated as regular. Chosen: a part of
+ * this size takes half a megabyte, and its factorization takes a few milliseconds. */
 enum { PART_MOST = 256 };
 
-/* The uncoupled parts of M as consecutive dense blocks. */
+/* The uncoupled parts of M, stored as consecutive dense blocks. */
 typedef struct parts {
     arena memory;
-    /* n each. parent: see sparse_block_root; size, offset: size and offset of a part, at its root; place: index of a
-     * coordinate in its part */
+    /* n each. parent: see sparse_block_root; size, offset: size of a part and offset of its block, stored at the root
+     * of the part; place: index of a coordinate in its part */
     size_t *parent, *size, *place, *offset;
     double *scale, *block; /* scale: n; block: entries of all blocks */
 } parts;
@@ -69,7 +70,7 @@ static bool fill_blocks(parts *p, const sparse_block *M, size_t n, const double 
     return true;
 }
 
-/* Returns true if a positive semidefinite matrix with a unit diagonal is singular. Overwrites it. */
+/* Returns true if a positive semidefinite matrix with a unit diagonal is singular. Overwrites the matrix. */
 static bool loses_rank(size_t n, double *a) {
     double rounding = ROUNDING * (double)n;
     for (size_t k = 0; k < n; k++) {

@@ -1,13 +1,15 @@
-/* rank_qr.h — linear constraints E x = r of any rank: solutions and multipliers of least norm, free directions.
+/* rank_qr.h — linear constraints E x = r of any rank: computes solutions and multipliers of least norm, and free
+ * directions.
  *
- * Uses a rank-revealing QR of Eᵀ with columns scaled to unit length: Eᵀ D P = Q R with D = diag(scale) (Golub & Van
- * Loan, Matrix Computations, 4th ed., 5.5.6). Matrices are column-major. Each row of E is stored as a column.
+ * The method is a rank-revealing QR of Eᵀ with columns scaled to unit length: Eᵀ D P = Q R with D = diag(scale) (Golub
+ * & Van Loan, Matrix Computations, 4th ed., 5.5.6). Matrices are column-major. Each row of E is stored as a column.
  *
- * At a state that violates the constraints by δ, each choice of independent rows spans a different space, at a distance
- * of δ. Results computed from Q₁ would jump when the choice changes, and integrators would fail. Solutions are
- * therefore computed as Eᵀλ, where λ has an entry for every row and least norm. To obtain the range of Eᵀ, one step of
- * subspace iteration rotates Q₁ towards the largest singular values: Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T (Golub & Van Loan 8.2.4).
- * Solutions and range then vary with the choice only by δ². */
+ * Redundant rows are exactly dependent only at states that satisfy the constraints. At a state with a residual δ,
+ * different choices of independent rows therefore span spaces that differ by δ. If results were computed from Q₁ alone,
+ * they would jump when the choice changes, and integrators would fail. Solutions are therefore computed as Eᵀλ, where λ
+ * has an entry for every row and the least norm. For the range of Eᵀ, one step of subspace iteration rotates Q₁ towards
+ * the largest singular values: Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T (Golub & Van Loan 8.2.4). Solutions and range computed with
+ * different choices then differ only by δ². */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -33,38 +35,41 @@ typedef struct rank_qr {
 bool rank_qr_create(rank_qr *s, size_t n, size_t most);
 void rank_qr_free(rank_qr *s);
 
-/* Copies k rows (n × k) to QR, scaled to unit length or by their usual length (`usual`: k, 0 or NULL if unknown). The
- * rounding errors of a row are proportional to its usual length. If the row vanishes, scaling to unit length turns
- * rounding errors into a direction. Instead of this call, the caller may fill k, QR, scale and length. */
+/* Copies k rows (n × k) to QR. Each row is divided by its usual length, or by its own length if the usual length is
+ * unknown (`usual`: k entries, 0: unknown; NULL: all unknown). The rounding errors of a row are proportional to its
+ * usual length. If the row vanished and were divided by its own length, its rounding errors would become a direction.
+ * Instead of calling this function, the caller may fill k, QR, scale and length. */
 void rank_qr_load(rank_qr *s, size_t k, const double *rows, const double *usual);
 
 /* Returns the length of a row relative to its usual length, or 1 if `usual` is 0 (unknown) or the row vanishes. */
 double rank_qr_part(double length, double usual);
 
-/* Factors the loaded rows: sets rank and pivot; the first `rank` pivots are indices of independent rows. Returns false
- * if an entry is not finite. */
+/* Factors the loaded rows and sets `rank` and `pivot`. The first `rank` elements of `pivot` are the indices of
+ * independent rows. Returns false if an entry is not finite. */
 bool rank_qr_factor(rank_qr *s);
 
 /* After rank_qr_factor, returns the sine of the smallest angle between an independent row and the span of the rows
  * pivoted before it. */
 double rank_qr_margin(const rank_qr *s);
 
-/* Solves R₁₁ᵀ z = (Pᵀρ)₁ for ρ = D r; z[rank] are the coordinates of the least-norm solution. Returns the largest
- * residual of the redundant rows, relative to ρ or 1. */
+/* Solves R₁₁ᵀ z = (Pᵀρ)₁ with ρ = D r. z[rank] are the coordinates of the least-norm solution in the basis Q₁. Returns
+ * the largest residual of the redundant rows, relative to the largest |ρ_i| or to the lower bound of this size. */
 double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z);
 
 /* Computes the least-norm solution x[n] from its coordinates z. */
 void rank_qr_vector(rank_qr *s, const double *z, double *x);
 
-/* Computes x[n] of least norm with E x = r[k]. Returns the residual as rank_qr_coordinates does. Overwrites s->z. */
+/* Computes the solution x[n] of E x = r[k] of least norm. Returns the same residual as rank_qr_coordinates. Overwrites
+ * s->z. */
 double rank_qr_solution(rank_qr *s, const double *r, double *x);
 
-/* Computes D⁻¹λ for the λ[k] of least norm with Eᵀλ = Q₁ z. */
+/* Computes out[k] = D⁻¹λ, where λ is the vector of least norm with Eᵀλ = Q₁ z. */
 void rank_qr_scaled_multipliers(const rank_qr *s, const double *z, double *out);
 
-/* Computes λ[k] of least norm such that Eᵀλ is the part of f[n] in the range of Eᵀ. Overwrites s->z. */
+/* Computes the λ[k] of least norm for which Eᵀλ is the part of f[n] in the range of Eᵀ. Overwrites s->z. */
 void rank_qr_multipliers(rank_qr *s, const double *f, double *lambda);
 
-/* Computes an orthonormal basis of the range of Eᵀ (n × rank) or of {x : E x = 0} (n × (n − rank)). */
+/* Compute an orthonormal basis: rank_qr_directions computes one of the range of Eᵀ (n × rank), rank_qr_free_directions
+ * one of the null space {x : E x = 0} (n × (n − rank)). */
 void rank_qr_directions(rank_qr *s, double *basis);
 void rank_qr_free_directions(rank_qr *s, double *basis);

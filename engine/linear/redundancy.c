@@ -1,15 +1,15 @@
 /* redundancy.c — sparse elimination row by row. The pivot of a row is its largest remaining entry.
  *
- * An independent row is stored in reduced form, with the multiples of earlier pivot rows that were subtracted. A row
- * that reduces to rounding errors is a sum of such multiples; back substitution expresses the row in terms of the given
- * rows. */
+ * An independent row becomes a pivot row: it is stored in reduced form, together with the multiples of earlier pivot
+ * rows that were subtracted from it. If only rounding errors remain of a row, the row is a sum of multiples of pivot
+ * rows. Back substitution then expresses the row in terms of rows of A. */
 #include "engine/linear/redundancy.h"
 
 #include <math.h>
 #include <string.h>
 
-/* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. Chosen as
- * large as the residual of a dependent row may be (SAMPLED_RANK_TOLERANCE). */
+/* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. Chosen: equal
+ * to SAMPLED_RANK_TOLERANCE, the largest residual of a row that counts as redundant. */
 static const double INVOLVED = 1e-9;
 
 typedef struct term {
@@ -20,7 +20,7 @@ typedef struct term {
 typedef struct pivot {
     size_t row;                  /* constraint */
     int column;                  /* column of the pivot */
-    double value, size;          /* value: the pivot; size: the largest entry of the given row */
+    double value, size;          /* value: the pivot; size: largest entry of the row of A */
     size_t entries, entry_count; /* range in `terms` of the reduced row */
     size_t parts, part_count;    /* range in `terms` of the subtracted multiples of earlier pivot rows */
 } pivot;
@@ -28,7 +28,7 @@ typedef struct pivot {
 typedef struct elimination {
     arena *memory; /* arena of the result */
     const sparse_block *A;
-    const double *entry, *usual; /* entry: entries of A; usual: usual lengths of its rows */
+    const double *entry, *usual; /* entry: entries of A; usual: usual lengths of the rows of A */
     size_t *row_start;           /* entries of A by row: m + 1 */
     pivot *pivots;
     size_t rank;
@@ -99,7 +99,8 @@ static void add_to_row(elimination *e, int column, double value) {
     e->x[column] += value;
 }
 
-/* Sets x to the row of a constraint with the pivot rows eliminated. Returns the largest entry of the given row. */
+/* Sets x to the row of constraint c and eliminates the pivot rows from x. Returns the largest entry of the row before
+ * the elimination. */
 static double reduce(elimination *e, size_t c) {
     double size = 0;
     e->column_count = e->heap_count = e->part_count = 0;
@@ -141,10 +142,10 @@ static bool keep_row(elimination *e, size_t c, int column, double size) {
     return true;
 }
 
-/* --- dependent rows ----------------------------------------------------------------------------------------------- */
+/* --- redundant rows ----------------------------------------------------------------------------------------------- */
 
-/* Sets y to the coefficients of a dependent row in terms of the pivot rows. Returns the size of the largest term of
- * this sum. */
+/* Sets y to the coefficients that express a redundant row as a sum of the rows of A of the pivots. Returns the size of
+ * the largest term of this sum. */
 static double combine(elimination *e, double size) {
     double most = size;
     memset(e->y, 0, e->rank * sizeof *e->y);

@@ -1,14 +1,13 @@
 /* sparse.c — sparse LU by KLU for a fixed pattern. This file adds to KLU:
  *
- * - The caller's entries have any order and may contain duplicates. The entries are mapped once to compressed columns
- * with
+ *   - The caller's entries may have any order and contain duplicates. They are mapped once to compressed columns with
  *     sorted rows.
- *   - Rows are equilibrated by powers of two, without rounding, before KLU is called. The refinement step and the pivot
- *     test then use exactly the matrix that was factored.
- *   - A pivot is rejected if it is less than SINGULAR times the largest entry of its column. KLU itself rejects only
- *     zero pivots, and rounding seldom produces exact zeros. The test does not depend on the scale of a column.
- *   - Pivots are reused while the reciprocal growth of U is at least GROWTH times its value when the pivots
- *     were chosen. */
+ *   - Rows are scaled by powers of two, without rounding, before KLU is called. The refinement step and the pivot test
+ *     therefore use exactly the matrix that was factored.
+ *   - A matrix is rejected if a pivot is not above SINGULAR times the largest entry of its column. KLU itself rejects
+ *     only zero pivots, and rounding seldom produces exact zeros. The test does not depend on the scale of a column.
+ *   - The pivots are reused for other values as long as the reciprocal growth of U is at least GROWTH times its value
+ *     when the pivots were chosen. */
 #include "engine/linear/sparse.h"
 
 #include "engine/base/arena.h"
@@ -21,10 +20,11 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
-/* A pivot below this fraction of the largest entry of its column is a rounding error. A sparse entry is updated a few
- * times, with a rounding error of ε each time. */
+/* If a pivot is at most this fraction of the largest entry of its column, the pivot may be a rounding error. In a
+ * sparse elimination, an entry is updated only a few times, with a rounding error of ε each time; the factor 64 leaves
+ * a reserve. */
 #define SINGULAR (64 * DBL_EPSILON)
-#define GROWTH 1e-3 /* pivot growth loses at most three digits, which refinement recovers */
+#define GROWTH 1e-3 /* growth then costs at most three digits, which refinement recovers */
 
 struct sparse {
     arena memory;
@@ -50,8 +50,8 @@ static int key_of(const int *keys, size_t count, int item) {
     return (size_t)item < count ? keys[item] : item - (int)count;
 }
 
-/* Stable counting sort: writes the items of `from` to `to` by increasing key. If `from` is NULL, uses all items in
- * their order. */
+/* Sorts items by counting: writes the items of `from` to `to` by increasing key, and keeps the order of items with
+ * equal keys. If `from` is NULL, sorts all items. */
 static void sort_items(size_t n, const int *keys, size_t count, const int *from, int *to, int *buckets) {
     size_t total = count + n;
     memset(buckets, 0, (n + 1) * sizeof *buckets);
@@ -100,8 +100,8 @@ static bool create_sparse_arrays(sparse *s) {
     return ARENA_DOUBLES(&s->memory, {&s->value, total}, {&s->scale, n}, {&s->most, n}, {&s->rhs, n}, {&s->x, n});
 }
 
-/* Both bounds are chosen as estimates: up to 48 rows, the fixed costs of KLU are assumed to exceed the cost of dense
- * algebra. In larger matrices, an entry is assumed to cost ten times as much with KLU. */
+/* Both bounds are estimates. Up to 48 rows, the fixed cost of KLU is assumed to exceed the cost of a dense
+ * factorization. In larger matrices, an entry is assumed to cost ten times as much with KLU as in a dense matrix. */
 bool sparse_is_faster(size_t n, size_t count) {
     return n > 48 && (double)count <= 0.1 * (double)n * (double)n;
 }

@@ -1,7 +1,8 @@
 /* sparse.h — sparse LU by KLU for a fixed pattern: one symbolic analysis, many numerical factorizations.
  *
  * The pattern is a list of (row, column) pairs; values are passed in the same order. Entries at the same position are
- * summed. Not thread-safe. KLU: Davis & Palamadai Natarajan, ACM TOMS 37 (2010) 36. */
+ * summed. A `sparse` must not be used by several threads at once. KLU: Davis & Palamadai Natarajan, ACM TOMS 37 (2010)
+ * 36. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -19,11 +20,12 @@ bool sparse_is_faster(size_t n, size_t count);
 sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t count);
 void sparse_free(sparse *s);
 
-/* Factors the matrix with the given values. The first call chooses the ordering and the pivots. Later calls choose new
- * pivots only if the old pivots have become inaccurate. Returns HAMEL_OK, HAMEL_NOT_FINITE, HAMEL_NO_MEMORY, or
- * HAMEL_SINGULAR if a pivot is not above 64 ε times the largest equilibrated entry of its column. */
+/* Factors the matrix with the given values. The first call chooses the ordering and the pivots. Later calls reuse these
+ * pivots, and choose new ones only if the factorization would be inaccurate. Returns HAMEL_OK, HAMEL_NOT_FINITE,
+ * HAMEL_NO_MEMORY, or HAMEL_SINGULAR if a pivot is not above 64 ε times the largest equilibrated entry of its
+ * column. */
 hamel_status sparse_factor(sparse *s, const double *values) HAMEL_CHECKED;
 
 /* Replaces x by A⁻¹ x, with one step of iterative refinement. Returns HAMEL_SINGULAR if the last factorization failed,
- * or HAMEL_NOT_FINITE if the result is not finite; x is then unchanged. */
+ * or HAMEL_NOT_FINITE if the result is not finite. In both cases, x is unchanged. */
 hamel_status sparse_solve(sparse *s, double *x) HAMEL_CHECKED;

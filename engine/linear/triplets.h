@@ -9,7 +9,7 @@
 
 typedef struct triplets {
     size_t count, capacity;
-    int *row, *column, *from; /* capacity each; from: index in the values, −1 if the caller fills in the entry */
+    int *row, *column, *from; /* capacity each; from: index of the value, or −1 if the caller sets the entry */
     double *factor;
 } triplets;
 
@@ -17,7 +17,8 @@ typedef struct triplets {
 bool triplets_create(triplets *t, arena *memory, size_t capacity);
 void triplets_add(triplets *t, int row, int column, int from, double factor);
 
-/* Returns an upper bound on the number of entries that triplets_add_saddle appends. W may be NULL in both functions. */
+/* Returns an upper bound on the number of entries that triplets_add_saddle appends. Here and in triplets_add_saddle, W
+ * may be NULL. */
 size_t triplets_of_saddle(const sparse_block *M, const sparse_block *A, const sparse_block *W);
 
 /* Appends [M, −(Aᵀ + W); A, 0]. row_of (A->rows; NULL: the identity) maps a row of A to its index among the selected
@@ -25,7 +26,7 @@ size_t triplets_of_saddle(const sparse_block *M, const sparse_block *A, const sp
 void triplets_add_saddle(triplets *t, const sparse_block *M, const sparse_block *A, const sparse_block *W,
                          const int *row_of);
 
-/* Sets out[count] to the values of the entries; entries with from = −1 do not change. */
+/* Sets out[count] to the values of the entries. Elements of `out` for entries with from = −1 do not change. */
 void triplets_fill(const triplets *t, const double *values, double *out);
 
 /* Sets out[n × n], column-major, to the sum of the `entries` at each position. */

@@ -5,11 +5,11 @@
  *     γ^j_rl = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kl Φ_ir
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *
- * ℓ(q, u, t) is L in all n quasi-velocities Ψ q' + ψ_t, including those of the constraints. The quasi-velocities of the
- * constraints are set to zero after differentiation. The sum over j therefore has n terms, the sum over l only p. The
- * derivatives of ℓ and Φ = Ψ⁻¹ are computed numerically, by implicit differentiation (engine/dynamics/null_space.c).
- * This file derives the derivatives of Ψ that null_space.c needs. If row j of Ψ is exact, as for a holonomic
- * constraint, all γ^j vanish. Rows that complete Ψ to a square matrix are constant. */
+ * ℓ(q, u, t) is L as a function of all n quasi-velocities Ψ q' + ψ_t, including the quasi-velocities of the
+ * constraints, which are set to zero after differentiation. The sum over j therefore has n terms, the sum over l only
+ * p. The derivatives of ℓ and Φ = Ψ⁻¹ are computed numerically, by implicit differentiation
+ * (engine/dynamics/null_space.c). This file derives the derivatives of Ψ, which null_space.c needs. If row j of Ψ is
+ * exact, as for a holonomic constraint, all γ^j vanish. Rows that complete Ψ to a square matrix are constant. */
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"
@@ -39,7 +39,7 @@ static bool add_entry(hamel_equations *e, int32_t row, int32_t i, graph_node psi
     return pattern_add(s, &t->time, row, i, graph_partial(g, psi, graph_symbol(g, SYMBOL_TIME, 0)));
 }
 
-/* Adds the other derivatives of a row: ∂u_j/∂q_i at fixed q', and Ψ_jt with its partial derivatives. */
+/* Adds ∂u_j/∂q_i at fixed q' for row j. If the row is not exact, also adds −∂Ψ_jt/∂q_i. */
 static bool add_transitivity_row(hamel_equations *e, int32_t row, graph_node u, bool exact) {
     hamel_system *s = e->system;
     graph *g = s->graph;

@@ -4,10 +4,10 @@
  *   velocity      f(q,q',t) = 0        A = ∂f/∂q',   A q'' = −(df/dt without accelerations)
  *   acceleration  f(q,q',q'',t) = 0    A = ∂f/∂q'',  A q'' = −f(q'' = 0), f linear in q''
  *
- * A is also the direction of the ideal reaction Aᵀλ. For velocity constraints that are not linear, Chetaev's rule gives
- * this direction (Papastavridis A91). For acceleration constraints, Gauss's principle gives the direction: a constraint
- * enters through its highest derivative (A92). The form A q'' = b is that of Udwadia & Kalaba, Proc. R. Soc. A 439
- * (1992) 407, eq. 2.3. */
+ * A is also the direction of the ideal reaction Aᵀλ. For velocity constraints that are not linear, this direction
+ * follows from Chetaev's rule (Papastavridis A91). For acceleration constraints, the direction follows from Gauss's
+ * principle, in which a constraint appears through its derivatives with respect to the accelerations (A92). The form A
+ * q'' = b is that of Udwadia & Kalaba, Proc. R. Soc. A 439 (1992) 407, eq. 2.3. */
 #include "engine/mechanics/equations.h"
 
 #include <assert.h>

@@ -17,7 +17,7 @@ static bool add_condition(cyclic_conditions *c, graph_node node, int32_t coordin
     return true;
 }
 
-/* Adds the condition ∂node/∂q_i = 0 for each coordinate in the node. */
+/* Adds the condition ∂node/∂q_i = 0 for each coordinate q_i that `node` contains. */
 static bool add_contents(cyclic_conditions *c, graph_node node, cyclic_place place, int32_t where) {
     hamel_system *s = c->equations->system;
     int32_t *list;

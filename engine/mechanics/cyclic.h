@@ -9,16 +9,17 @@
 typedef enum cyclic_place {
     CYCLIC_IN_LAGRANGIAN, /* ∂L/∂q_i as a sum over all terms of L, because terms may cancel */
     CYCLIC_IN_ACCELERATION_ENERGY,
-    CYCLIC_IN_FORCE,      /* force on coordinate `where`: impressed, nonideal or friction */
-    CYCLIC_IN_CONSTRAINT, /* constraint `where` */
-    /* The conditions below do not affect whether a coordinate is cyclic, only whether its momentum is conserved. */
-    CYCLIC_FORCED,      /* the force on the coordinate */
-    CYCLIC_CONSTRAINED, /* the direction of the reaction of constraint `where` */
+    CYCLIC_IN_FORCE,      /* the impressed, nonideal or friction force on coordinate `where` */
+    CYCLIC_IN_CONSTRAINT, /* the equation of constraint `where` */
+    /* The conditions below affect only whether the momentum of a coordinate is conserved, not whether the coordinate is
+     * cyclic. */
+    CYCLIC_FORCED,      /* a force on the coordinate */
+    CYCLIC_CONSTRAINED, /* the component A_ci of the reaction of constraint `where` */
     CYCLIC_FIRST_OF_MOMENTUM = CYCLIC_FORCED
 } cyclic_place;
 
 typedef struct cyclic_condition {
-    graph_node node; /* the condition is node = 0 identically; conditions whose node is the constant 0 are omitted */
+    graph_node node; /* the condition is node = 0 at every state; it is omitted if `node` is the constant 0 */
     int32_t coordinate, where;
     cyclic_place place;
 } cyclic_condition;

@@ -39,7 +39,7 @@ uint32_t elimination_add_unknown(elimination *x, elimination_kind kind) {
 
 /* --- entries --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the hash slot of the entry of two different unknowns, or the empty slot for it. */
+/* Returns the hash slot that contains the entry of two different unknowns, or the empty slot in which to store it. */
 static uint32_t *find_slot(const elimination *x, uint32_t one, uint32_t other) {
     uint32_t low = one < other ? one : other, high = one < other ? other : one;
     size_t mask = x->slot_count - 1;
@@ -65,7 +65,8 @@ static bool keep_slots(elimination *x) {
     return true;
 }
 
-/* Returns the entry of two different unknowns; a new entry is the constant node 0. Returns NULL on failure. */
+/* Returns the entry of two different unknowns. If there is no such entry, adds one with the constant node 0. Returns
+ * NULL on failure. */
 static elimination_entry *find_or_add(elimination *x, uint32_t one, uint32_t other) {
     if (!keep_slots(x)) return NULL;
     uint32_t *slot = find_slot(x, one, other);
@@ -144,8 +145,8 @@ static void note_least(graph *g, graph_node *least, graph_node node) {
     *least = *least == GRAPH_NONE ? node : graph_binary(g, GRAPH_MIN, *least, node);
 }
 
-/* Updates the accuracy measures. For coordinates only products are used, because a division takes as long as ten
- * products. */
+/* Updates the accuracy measures for the pivot of an unknown. The measures of coordinates contain products instead of
+ * quotients, because a division takes as long as ten products. */
 static void note_pivot(elimination *x, const elimination_unknown *u) {
     graph *g = x->g;
     bool reduced = u->diagonal != u->before;
@@ -161,7 +162,8 @@ static void note_pivot(elimination *x, const elimination_unknown *u) {
     note_least(g, &x->excess, graph_sub(g, u->diagonal, kept));
 }
 
-/* Subtracts `product`, due to a pivot of an unknown of this kind, from the diagonal of i. */
+/* Subtracts `product` from the diagonal entry of i. `kind` is the kind of the unknown whose pivot causes the
+ * product. */
 static void subtract_from_diagonal(elimination *x, elimination_kind kind, uint32_t i, graph_node product) {
     elimination_unknown *u = &x->unknowns[i];
     if (u->kind == UNKNOWN_CONSTRAINT && kind == UNKNOWN_COORDINATE) u->before = graph_sub(x->g, u->before, product);

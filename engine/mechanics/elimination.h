@@ -6,12 +6,13 @@
  *
  *   pivot        One step of LDLᵀ with a diagonal entry as pivot (Golub & Van Loan, Matrix Computations, 4th ed.,
  *                4.1.2).
- *   substitute   Replaces x_w by Σ α_c x_c: S ← EᵀSE, z_c += α_c z_w. No other definition may contain x_w. If the
- *                definition of x_w and its multiplier are added to the system, this step is a 2 × 2 pivot with
- *                determinant −1. The step needs no division and cannot fail.
+ *   substitute   Replaces x_w by Σ α_c x_c: S ← EᵀSE, z_c += α_c z_w. The definition of any other unknown must not
+ *                contain x_w. In a system extended by the definition of x_w and its multiplier, this step is a 2 × 2
+ *                pivot with determinant −1. The step needs no division and is therefore always possible.
  *
  * The solution is an expression without matrices, loops or multiplications by 0 or 1. Constant parts of the solution
- * are evaluated once. Expressions do not grow: each entry is one node, to which later entries refer. */
+ * are evaluated only once. Expressions do not grow during the elimination, because each entry is one node of the graph,
+ * to which later entries refer. */
 #pragma once
 
 #include "engine/graph/graph.h"
@@ -51,8 +52,10 @@ typedef struct elimination_factor {
 typedef struct elimination {
     graph *g;
     arena memory;
-    bool constrained; /* whether any unknown is a constraint */
-    bool failed; /* out of memory, the graph failed, a pivot is the constant node 0, or there are too many products */
+    bool constrained; /* true if any unknown belongs to a constraint */
+    /* true if an allocation or the construction of a node failed, a pivot is the constant node 0, or there are too many
+     * products */
+    bool failed;
     size_t products, products_most;
     elimination_unknown *unknowns;
     size_t count, capacity;
@@ -68,24 +71,24 @@ typedef struct elimination {
     size_t column_capacity;
     /* Accuracy measures of the solution; GRAPH_NONE if no pivot contributes. */
     graph_node least, most; /* least: smallest pivot of a coordinate; most: largest pivot of a coordinate */
-    graph_node excess;      /* least pivot − MASS_PIVOT_KEPT · (diagonal before pivots), or GRAPH_NONE */
-    graph_node
-        square; /* smallest squared sine of the angle between a constraint and those before it, in the metric of M⁻¹ */
+    graph_node excess;      /* smallest value of: pivot − MASS_PIVOT_KEPT · (its diagonal entry before any pivot) */
+    /* smallest squared sine of the angle between a row of A and the span of the rows before it, in the metric of M⁻¹ */
+    graph_node square;
 } elimination;
 
-/* Begins an empty system with nodes in g (borrowed). After a failure x->failed stays true, so a check at the end is
- * enough. */
+/* Begins an empty system whose nodes are in g (borrowed). After a failure, x->failed remains true, so the caller may
+ * check for failures once, at the end. */
 void elimination_begin(elimination *x, graph *g, size_t products_most);
 void elimination_end(elimination *x);
 
-/* Adds an unknown and returns its number, or ELIMINATION_NONE on failure. */
+/* Adds an unknown. Returns the index of the unknown, or ELIMINATION_NONE on failure. */
 uint32_t elimination_add_unknown(elimination *x, elimination_kind kind);
 
 /* Adds a node to S_ij and S_ji. */
 void elimination_add(elimination *x, uint32_t i, uint32_t j, graph_node node);
 
 /* Eliminates j with its diagonal entry as pivot, which must not be the constant node 0. Returns the number of factors
- * of this step, which are the last in x->factors. */
+ * of this step. These factors are the last ones in x->factors. */
 size_t elimination_pivot(elimination *x, uint32_t j);
 
 /* Eliminates j with x_j = Σ factors[k].node x_(factors[k].with). */

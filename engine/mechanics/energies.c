@@ -3,9 +3,9 @@
  *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
  *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
  *
- * Q are the forces without a potential. a_ct is the part of constraint c at velocity level that is free of velocities.
- * Along the motion A_c·q' = −a_ct, so a catastatic constraint contributes 0. If a constraint is not linear in the
- * velocities, its power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
+ * Q are the forces without a potential. a_ct is the part of constraint c, at velocity level, that does not depend on
+ * velocities. Because A_c·q' = −a_ct along the motion, a catastatic constraint contributes 0. If a constraint is not
+ * linear in the velocities, its power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
 #include "engine/mechanics/equations.h"
 
 #include "engine/system/elements.h"
@@ -88,8 +88,8 @@ graph_node energies_kinetic(const hamel_equations *e) {
     return none ? need_energies(e, "kinetic energy") : sum_nodes(s->graph, s->kinetic, s->kinetic_count);
 }
 
-/* Returns the part of one term of T that has this degree (Papastavridis 3.9): T0 = T(q' = 0), T1 = Σ q'_i
- * ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i q'_j ∂²T/∂q'_i∂q'_j. If the term is not quadratic, adds an error and returns
+/* Returns the part of one term of T that has the given degree in the velocities (Papastavridis 3.9): T0 = T(q' = 0), T1
+ * = Σ q'_i ∂T/∂q'_i(q' = 0), T2 = ½ Σ q'_i q'_j ∂²T/∂q'_i∂q'_j. If the term is not quadratic, adds an error and returns
  * GRAPH_NONE. */
 static graph_node part_of_term(hamel_system *s, graph_node term, int degree, const graph_node *zeros) {
     graph *g = s->graph;
@@ -151,7 +151,8 @@ static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
     return sum;
 }
 
-/* Returns ½ α·Iα + α·(ω × Iω) in body axes: S up to terms without accelerations (Papastavridis A88). */
+/* Returns ½ α·Iα + α·(ω × Iω) in body axes, which is S of the rotor up to terms without accelerations (Papastavridis
+ * A88). */
 graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r) {
     graph *g = s->graph;
     if (!energies_inertia_is_constant(s, r->inertia, 9))
@@ -170,7 +171,7 @@ graph_node energies_acceleration_of_rotor(hamel_system *s, const system_rotor *r
     return sum;
 }
 
-/* Returns ½ m a² for one component (Greenwood 4.272). */
+/* Returns ½ m a² for one component of the acceleration (Greenwood 4.272). */
 static graph_node acceleration_of_particle(hamel_system *s, const system_particle *p, int component) {
     graph *g = s->graph;
     if (!energies_inertia_is_constant(s, &p->mass, 1))
@@ -222,8 +223,9 @@ static graph_node constraint_power(hamel_equations *e, size_t c) {
     return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
 }
 
-/* Returns the power of the reactions other than Aᵀλ: prescribed forces and friction. The prescribed forces C themselves
- * cannot be used, because they contain multipliers of ideal constraints. */
+/* Returns the power of prescribed forces and friction, computed as the power of all reactions minus the power of Aᵀλ.
+ * The expressions of the prescribed forces C cannot be used, because they contain the multipliers of ideal
+ * constraints. */
 static graph_node nonideal_power(const hamel_equations *e) {
     hamel_system *s = e->system;
     graph *g = s->graph;
