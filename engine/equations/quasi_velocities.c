@@ -139,8 +139,8 @@ static void close_velocities(written *w, freedoms *f) {
                 written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, f->velocity, count));
 }
 
-/* Lists the velocities that remain free: first quasi-velocities along the free directions of constraints, then
- * velocities of coordinates. */
+/* Lists the velocities that remain free. Quasi-velocities along the free directions of constraints are listed first,
+ * followed by velocities of coordinates. */
 static void list_free(written *w, freedoms *f) {
     graph *g = w->system->graph;
     for (size_t k = w->n; k < all_velocities(w, f); k++)
@@ -150,8 +150,8 @@ static void list_free(written *w, freedoms *f) {
             add_free(f, w->system->v[i], arena_format(w->memory, "%s'", w->system->coordinates[i].name));
 }
 
-/* Lists the expressions that are 0 by holonomic constraints. The equations contain no reactions, so terms with these
- * expressions may be omitted. */
+/* Lists the functions of the holonomic constraints that act. These functions are 0 along the motion, and the equations
+ * contain no reactions, so terms with such a function as a factor may be omitted. */
 static bool use_positions(written *w) {
     w->zero = arena_alloc(w->memory, w->m, sizeof *w->zero);
     for (size_t c = 0; w->zero && c < w->m; c++)

@@ -28,7 +28,7 @@ enum { WRITTEN_PARTS = 10 };
 typedef struct written_divisor {
     graph_node node;
     double start;   /* initial value */
-    const char *of; /* list of the rates that contain the divisor */
+    const char *of; /* text that lists the rates in which the divisor occurs */
 } written_divisor;
 
 typedef struct written {
@@ -125,7 +125,7 @@ bool written_cannot(written *w, const char *why, const char *hint);
 #define WRITTEN_BY_LAGRANGE "write the equations with multipliers: --formulation lagrange"
 #define WRITTEN_AS_TEXT "use --format text or --format latex"
 
-/* Returns a remark on the whole output, or NULL. */
+/* Returns a remark that applies to the whole output, or NULL if there is none. */
 const char *written_remark(const written *w);
 
 /* Prints the name of a symbol of the description or of an extra symbol: a graph_namer with a `written` as context. */

@@ -36,8 +36,8 @@ struct graph {
     size_t found_capacity;
 };
 
-/* Mixes h so that each bit of the result depends on each bit of h (finalizer of MurmurHash3). Hash tables use the low
- * bits. */
+/* Mixes h so that each bit of the result depends on each bit of h (finalizer of MurmurHash3). The mixing is needed
+ * because hash tables use only the low bits. */
 static inline uint64_t graph_mix(uint64_t h) {
     h ^= h >> 33;
     h *= 0xff51afd7ed558ccdULL;

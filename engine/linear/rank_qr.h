@@ -53,7 +53,7 @@ bool rank_qr_factor(rank_qr *s);
 double rank_qr_margin(const rank_qr *s);
 
 /* Solves R₁₁ᵀ z = (Pᵀρ)₁ with ρ = D r. z[rank] are the coordinates of the least-norm solution in the basis Q₁. Returns
- * the largest residual of the redundant rows, relative to the largest |ρ_i| or to the lower bound of this size. */
+ * the largest residual of the redundant rows, relative to the largest of |ρ_i| and 1. */
 double rank_qr_coordinates(const rank_qr *s, const double *rho, double *z);
 
 /* Computes the least-norm solution x[n] from its coordinates z. */
