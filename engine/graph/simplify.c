@@ -170,8 +170,7 @@ static bool is_power_of_two(double value) {
 
 static graph_node divide(graph *g, graph_node x, graph_node y) {
     double a, b;
-    if (graph_is_zero(g, y))
-        return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* an evaluation then reports a value that is not finite */
+    if (graph_is_zero(g, y)) return keep(g, GRAPH_DIV, x, y, GRAPH_NONE); /* not finite when it is evaluated */
     if (graph_is_zero(g, x)) return x;
     if (graph_is_number(g, y, &b) && is_power_of_two(b)) return scaled(g, 1 / b, x);
     graph_node u = split_factor(g, x, &a);
