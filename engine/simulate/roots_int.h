@@ -24,9 +24,9 @@ static inline bool roots_is_slip(const roots *w, size_t i) {
 /* Computes values[count] at a state. Returns HAMEL_NOT_FINITE, with an error, if a value is not finite. */
 hamel_status roots_evaluate(roots *w, const motion_state *at, double *values, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns the result of `get`, a function of stick_slip.h, for the slip that function i belongs to. If function i
- * belongs to no slip, returns `otherwise`. */
+/* Returns the result of `get`, a function of stick_slip.h, for the friction contact of function i. For the second and
+ * third components of a slip velocity, returns `otherwise`. */
 double roots_of_slip(const roots *w, size_t i, double (*get)(const stick_slip *, size_t), double otherwise);
 
-/* Returns true if leaving the current side triggers an event or a change of branch. */
+/* Returns true if function i triggers an event or a change of branch when it leaves its current side. */
 bool roots_counts(const roots *w, size_t i);

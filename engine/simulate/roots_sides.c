@@ -1,5 +1,5 @@
-/* roots_sides.c — sides of the functions at the start of a search, and events that happen at that time because
- * functions leave their zeros. */
+/* roots_sides.c — determines the side of zero on which each root function is at the start of a search, and the events
+ * that happen at that time because functions leave zero. */
 #include "engine/simulate/roots_int.h"
 
 #include "engine/base/tolerances.h"
@@ -9,11 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Factor on STATE_UNCERTAINTY at the start. Chosen far below 1, because initial values are specified or projected, not
- * integrated. */
+/* At the start of a run, the uncertainties of the root functions and of their rates are multiplied by this factor.
+ * Chosen far below 1, because initial values are specified or projected and contain no integration error. */
 static const double EXACT = 1e-3;
-/* If an event stops the function of its contact, rounding may leave this part of the previous rate. In a contact that
- * slides a million times faster than it closes, the rate loses six of sixteen digits; two more digits are a reserve. */
+/* If an event stops the function of its contact, rounding may leave up to this fraction of the previous rate. In a
+ * contact that slides a million times faster than it closes, the rate loses six of sixteen digits; two more digits are
+ * a reserve. */
 static const double STOPPED = 1e-8;
 static const double VALUE_ROUNDING = 1e-15; /* relative to the terms of a function: a few units in the last place */
 
@@ -30,7 +31,7 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
     double value = w->first[i];
     w->of[i].touching = fabs(value) <= 2 * w->last_noise[i];
     if (!w->of[i].touching) {
-        w->of[i].side = roots_sign(value); /* an event has moved the function away */
+        w->of[i].side = roots_sign(value); /* an event has moved the function away from zero */
         w->noise[i] = 0;
     } else if (changed && fabs(rate) <= w->slack[i]) {
         /* The function is at its zero within the tolerances. A constraint holds the function there, or the function is
@@ -43,7 +44,7 @@ static void place_passed(roots *w, size_t i, double rate, bool changed) {
     }
 }
 
-/* Returns the sign with which the function leaves its zero in the direction of its event. Returns 0 if the event has no
+/* Returns the sign of the function after a crossing in the direction of its event. Returns 0 if the event has no
  * direction and the function has no previous side. */
 static int event_sign(const roots *w, size_t i) {
     hamel_direction direction = w->model->events.list[i].direction;
@@ -51,9 +52,9 @@ static int event_sign(const roots *w, size_t i) {
     return w->of[i].passed ? w->of[i].side : -w->of[i].side;
 }
 
-/* Returns the side of a function at rest at its zero. A contact that no constraint holds is open: if its function
- * leaves later in the direction of the event, the contact closes. Other functions have no side until they have moved
- * away. */
+/* Returns the side of a function at rest at its zero. A contact that no constraint holds counts as open, so it closes
+ * if its function later leaves zero in the direction of the event. All other functions have no side (0) until they
+ * leave zero. */
 static int resting_side(const roots *w, size_t i) {
     return w->model->events.list[i].contact && !w->of[i].held && !w->of[i].released ? -event_sign(w, i) : 0;
 }
@@ -65,8 +66,9 @@ static void place_resting(roots *w, size_t i, double rate, bool changed) {
     w->noise[i] = fmax(w->noise[i], w->last_noise[i]);
 }
 
-/* Sets the side of an operator. Its argument is inside its branch, at an edge that the argument has just passed, or at
- * an edge at which the argument starts. Initially the argument may be slightly before the edge. */
+/* Sets the side of the nonsmooth operator that belongs to function i. The argument of the operator is inside the
+ * current branch, at an edge that it has just passed, or at an edge at which it starts. An argument that starts at an
+ * edge may initially be slightly before the edge. */
 static void place_branch(roots *w, size_t i) {
     bool passed = w->of[i].passed, slip = roots_is_slip(w, i);
     double value = fabs(w->first[i]), slack = passed ? 2 * w->last_noise[i] : fmax(0, -w->first[i]);
@@ -92,8 +94,8 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
     w->noise[i] = w->of[i].touching ? fabs(value) : 0;
 }
 
-/* Returns true if active constraints already hold the function at its zero. Then all constraints that its event
- * activates are active, or all constraints on which the event acts by impulses. */
+/* Returns true if active constraints already hold the function at its zero: all constraints that its event activates
+ * are active, or all constraints to which the event applies impulses are active. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     const bool *active = w->dynamics->discrete_state.active;
@@ -118,9 +120,10 @@ static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
     return value == 0 || (w->of[i].touching && value <= w->last_noise[i]);
 }
 
-/* Returns the sign with which a function leaves its zero: that of the rate or, at rest, of the second rate. Returns 0
- * if both rates are 0 to rounding. The rate is treated as exact at the start. The rate is also treated as exact for a
- * contact with a direction, because an unnecessary event of such a contact does not change the motion. */
+/* Returns the sign with which a function leaves its zero: the sign of its rate or, if the rate is 0, the sign of its
+ * second time derivative. Returns 0 if both are 0 to rounding. The rate is treated as exact at the start. The rate is
+ * also treated as exact for a contact with a direction, because an unnecessary event of such a contact does not change
+ * the motion. */
 static int next_sign(const roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i), exact = EXACT * w->slack[i];
@@ -158,7 +161,7 @@ static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) 
     return start || w->of[i].side != out;
 }
 
-/* Marks the event of function i, which is about to leave its zero, to happen now. */
+/* Marks the event of function i as happening now, because the function is about to leave its zero. */
 static void let_leave(roots *w, size_t i, const motion_state *at, bool start) {
     w->of[i].jumped = w->of[i].from_zero = w->of[i].touching = true;
     w->of[i].by_second_rate = fabs(rate_of(at, i)) <= w->slack[i];

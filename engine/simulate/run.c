@@ -17,12 +17,14 @@
 #include <string.h>
 
 static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
-static const double SAME_TIME = 1e-15; /* difference treated as rounding, relative to the largest time: two roundings */
-/* Two detections closer than this part of the time span are one singular configuration, found in adjacent steps. Chosen
- * far above the rounding error of t. */
+/* Times that differ by at most this fraction of the largest time count as equal. The value is a few rounding units,
+ * because each of the two times is a rounded result. */
+static const double SAME_TIME = 1e-15;
+/* Two detections whose times differ by less than this fraction of the time span are the same singular configuration,
+ * detected in adjacent steps. Chosen far above the rounding error of t. */
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
-enum { CLOCK_ROWS = 16 }; /* number of rows between two readings of the clock; chosen to make the readings cheap */
+enum { CLOCK_ROWS = 16 }; /* rows between two readings of the clock; chosen so that the readings take little time */
 
 /* Times of events that the trajectory `ahead` has passed and the other trajectory has not. */
 typedef struct unmatched {
@@ -55,7 +57,7 @@ typedef struct run {
     bool warned_of_turn;
     bool refused; /* whether the sink has returned false */
     unmatched events;
-    bool no_memory; /* whether a callback could not allocate */
+    bool no_memory; /* whether an allocation in a callback has failed */
 } run;
 
 HAMEL_PRINTF(2, 3)
@@ -77,7 +79,7 @@ static bool record_initial_changes(run *r) {
     size_t n = model->n, *count = &r->summary->initial_change_count;
     hamel_initial_value *list = r->summary->initial_changes = calloc(2 * n + 1, sizeof *list);
     for (size_t i = 0; list && i < 2 * n; i++) {
-        double given = i < n ? model->q0[i] : model->v0[i - n], used = r->main.q[i]; /* q and v are one array */
+        double given = i < n ? model->q0[i] : model->v0[i - n], used = r->main.q[i]; /* main.q is q, then v */
         if (given == used) continue;
         list[(*count)++] = (hamel_initial_value){model->system->coordinates[i % n].name, i >= n, given, used};
     }
@@ -206,7 +208,8 @@ static hamel_status refuse_rows(run *r) {
     return fail_canceled(r);
 }
 
-/* Once a run is canceled or out of time, evaluations fail (dynamics_limit), so later failures are not reported. */
+/* Replaces the status of a run that was canceled or has exceeded its time limit. Evaluations then fail
+ * (dynamics_limit), so the errors of these evaluations are discarded. */
 static hamel_status ended_early(run *r, hamel_status status, bool started) {
     if (status == HAMEL_OK || status == HAMEL_LIMIT || status == HAMEL_NO_MEMORY) return status;
     hamel_status asked = hamel_ask(r->options->poll);
@@ -217,8 +220,8 @@ static hamel_status ended_early(run *r, hamel_status status, bool started) {
     return started || send_header(r) ? HAMEL_LIMIT : refuse_rows(r);
 }
 
-/* The k-th events of both trajectories are the same event. The difference of their times is the error of the event's
- * time, reported with column t. */
+/* Compares the times of events: the k-th event of one trajectory corresponds to the k-th event of the other. The
+ * largest difference of two corresponding times is reported as the error of column t. */
 static bool match_event(run *r, const trajectory *l, double t) {
     unmatched *u = &r->events;
     if (!r->summary->error_estimate) return true;
@@ -250,7 +253,8 @@ static bool match_certifier_event(void *context, const hamel_event_record *recor
     return match_event(r, &r->certifier, record->t);
 }
 
-/* Warns once that an impact at a corner changes the energy, because a rounded corner would conserve it. */
+/* Warns once if an impact at a corner of a constraint has changed the energy, because the motion along a rounded corner
+ * would conserve it. */
 static void warn_of_turn(run *r) {
     const trajectory *l = &r->main;
     if (l->turned < 0 || r->warned_of_turn) return;
@@ -261,8 +265,8 @@ static void warn_of_turn(run *r) {
          l->turned_at, r->model->system->constraints[l->turned].name, l->turned_energy);
 }
 
-/* Applies the pending events. The main trajectory sends them to the sink; the certifying trajectory only compares their
- * times. */
+/* Applies the pending events. Events of the main trajectory are sent to the sink. For the certifying trajectory only
+ * the times of events are compared. */
 static hamel_status apply_events(run *r, trajectory *l, bool *terminated) {
     bool main = l == &r->main;
     hamel_status status =
@@ -358,16 +362,17 @@ static hamel_status output_row(run *r, double t) {
     hamel_status asked = hamel_ask(r->options->poll);
     if (asked != HAMEL_OK) return asked == HAMEL_CANCELED ? fail_canceled(r) : asked;
     if (r->summary->rows % CLOCK_ROWS != 0) return HAMEL_OK;
-    if (r->deadline > 0 && monotonic() > r->deadline) return HAMEL_LIMIT; /* a step may contain many rows */
+    if (r->deadline > 0 && monotonic() > r->deadline)
+        return HAMEL_LIMIT; /* checked here too, because a step may contain many rows */
     return send_progress(r) ? HAMEL_OK : refuse_rows(r);
 }
 
-/* Outputs the last row of a run that is ended by an event. */
+/* Outputs the last row of a run that an event has ended. */
 static hamel_status output_last_row(run *r) {
     monitor_add(&r->monitor, &r->main, true, false);
     hamel_status status = output_row(r, r->main.t);
     if (status != HAMEL_OK || !r->summary->error_estimate) return status;
-    /* The certifying trajectory may reach the event at another time. */
+    /* The certifying trajectory may reach the same event later, so it is integrated further. */
     return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated);
 }
 

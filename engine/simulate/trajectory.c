@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. Chosen: until
- * then, the kinetic part of the tolerance, which is quadratic in the velocities, grows by a factor of at most 1.44. */
+/* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. Chosen so that
+ * the kinetic part of the tolerance, which is quadratic in the velocities, can grow only by a factor of 1.44 before the
+ * next evaluation. */
 static const double GROWN = 1.2;
 /* After ROOTS_MISSED the integration restarts with a first step shortened by this factor. Chosen so that one restart
  * separates the two skipped roots unless they are very close. */
@@ -159,7 +160,7 @@ static hamel_status fail_singular(const trajectory *l, hamel_error *error) {
     return HAMEL_INTEGRATION;
 }
 
-/* Returns true if the projection has changed the velocities by at most ANOTHER_MOTION tolerances. */
+/* Returns true if the projection has changed each velocity by at most ANOTHER_MOTION times its tolerance. */
 static bool keeps_velocities(const trajectory *l) {
     const model_settings *s = &l->model->settings;
     size_t n = l->model->n;
@@ -198,8 +199,9 @@ static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *
     return fmax(residual[0], residual[1]) < ON_CONSTRAINTS ? HAMEL_OK : fail_projection(l, error);
 }
 
-/* Computes accelerations and multipliers of the state in q, v. If rounding close to a singular configuration leaves no
- * accelerations that satisfy all constraints, interpolates the state as well. */
+/* Computes accelerations and multipliers of the state in q, v. Close to a singular configuration rounding may prevent
+ * accelerations that satisfy all constraints, so there the state, its accelerations and its multipliers are
+ * interpolated. */
 static hamel_status solve_motion(trajectory *l, bool projected, bool *between, hamel_error *error) {
     hamel_status solved = dynamics_accelerations(l->dynamics, 0, 0, l->a, l->lambda, NULL), status = HAMEL_OK;
     bool determined = solved != HAMEL_NOT_FINITE && solved != HAMEL_NO_MEMORY && solved != HAMEL_CANCELED;
@@ -333,7 +335,7 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
     return status == HAMEL_OK ? limit_steps(l, error) : status;
 }
 
-/* After a step that skipped two roots of the same function, restarts from the beginning of the step with a shorter
+/* After a step that skipped two roots of the same function, restarts at the beginning of the step with a shorter first
  * step. */
 static hamel_status repeat_shorter(trajectory *l, hamel_error *error) {
     double step = (l->integrator->t - l->start_t) / SHORTENED;
@@ -373,7 +375,8 @@ static hamel_status meet_sensitivities(trajectory *l, size_t i, hamel_error *err
                             : HAMEL_OK;
 }
 
-/* The energy that an event adds or removes is not an integration error, so it is added to W. */
+/* Applies event i. The energy that the event adds or removes is not an integration error, so this energy is added to
+ * W. */
 static hamel_status apply_event(trajectory *l, size_t i, hamel_error *error) {
     double energy = trajectory_jacobi(l);
     motion_state at = present_state(l);
@@ -412,7 +415,8 @@ static bool is_opened(trajectory *l, size_t i) {
     return opened;
 }
 
-/* The work of an impact at which velocities jump is not an integration error, so it is added to W. */
+/* Completes a change of branches at which velocities may jump. The work of such an impact is not an integration error,
+ * so this work is added to W. */
 static hamel_status finish_jump(trajectory *l, hamel_error *error) {
     branch_jump jump;
     hamel_status status = branch_change_end(l->branches, l->v, &jump, error);

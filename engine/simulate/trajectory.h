@@ -18,7 +18,7 @@ struct trajectory {
     dynamics_memory recalled;     /* history of the dynamics after the last step */
 
     /* The state evaluated last, after projection onto the constraints. */
-    double t, *q, *v;           /* one array of 2n numbers: q, then v */
+    double t, *q, *v;           /* q and v are one array of length 2n */
     double *a, *lambda, *free;  /* n, m, n */
     double *observed;           /* values of the observation program */
     double *unprojected;        /* 2n: q and v before the projection */

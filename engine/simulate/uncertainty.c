@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double ENERGY_ROUNDING = 1e-14; /* rounding relative to the energy: some tens of units in the last place */
+/* Bound on the rounding error of the energy, relative to the energy. Chosen: a few tens of rounding units, because the
+ * energy is a sum of rounded terms. */
+static const double ENERGY_ROUNDING = 1e-14;
 
 program_inputs motion_inputs(const dynamics *k, const motion_state *at) {
     program_inputs in = model_inputs(k->model, &at->t, at->q, at->v, at->a, at->lambda, at->free);
@@ -36,7 +38,7 @@ static program_inputs seed_directions(uncertainty *u, size_t first, const double
     for (size_t lane = 0; lane < PROGRAM_LANES && first + lane <= 2 * n; lane++)
         if (first + lane > 0)
             q_seeds[(first + lane - 1) * PROGRAM_LANES + lane] =
-                1; /* axes of velocities come after those of coordinates */
+                1; /* the axes of the coordinates, then those of the velocities */
     if (first == 0) {
         t_seeds[0] = 1;
         for (size_t i = 0; i < n; i++) {
@@ -83,7 +85,7 @@ double energy_tolerance(const hamel_model *model, const double *M, const double 
     for (size_t e = 0; e < model->dynamics.M.count; e++) { /* only one triangle of M is stored; |p_i| ≤ Σ |M_ij q'_j| */
         size_t i = (size_t)model->dynamics.M.row[e], j = (size_t)model->dynamics.M.column[e];
         sum += fabs(M[e] * v[j]) * (rtol * fabs(v[i]) + atol[i]);
-        if (i == j) sum += fabs(M[e]) * atol[i] * atol[i]; /* at rest */
+        if (i == j) sum += fabs(M[e]) * atol[i] * atol[i]; /* keeps the tolerance positive at rest */
         if (i != j) sum += fabs(M[e] * v[i]) * (rtol * fabs(v[j]) + atol[j]);
     }
     sum += ENERGY_ROUNDING * fabs(energy);

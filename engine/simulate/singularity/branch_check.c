@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bound on the relative jump of velocities, chosen between the jumps on different branches and on one branch. On
- * another branch velocities differ by half of their size or more. On the same branch, the trapezoidal rule has an error
- * of 0.1 % over a quarter of a radian. */
+/* Bound on the difference between velocities and their prediction, relative to the velocities. Chosen between two
+ * values: velocities on two different branches differ by half of their size or more, and on one branch the trapezoidal
+ * rule predicts velocities to 0.1 % over a quarter of a radian. */
 static const double VELOCITY_JUMP = 0.2;
 
 void branch_check_note(branch_check *p, double t, const char *names) {
@@ -40,7 +40,7 @@ static hamel_status enter_stretch(branch_check *p, trajectory *l, hamel_error *e
     return status;
 }
 
-/* Returns the difference between the velocities and the velocities that the accelerations predict. The difference is
+/* Returns the difference between the current velocities and those that the accelerations predict. The difference is
  * relative to the velocities, in the metric of M. */
 static double velocity_jump(const branch_check *p, const trajectory *l) {
     const sparse_block *M = &l->model->dynamics.M;
@@ -83,14 +83,15 @@ static hamel_status fail_branch(const branch_check *p, const trajectory *l, doub
     return HAMEL_INTEGRATION;
 }
 
-/* If the energy is conserved, sets *jump to its change. Otherwise sets *jump to 0, because W then contains the power of
- * reactions, and reactions are inaccurate here. */
+/* Returns true if the energy balance has changed by far more than the tolerances allow. Sets *jump to this change. If
+ * dh/dt is not identically 0, sets *jump to 0, because W may then contain the work of reactions, and reactions are
+ * inaccurate near a singular configuration. */
 static bool has_jumped(const branch_check *p, trajectory *l, double *jump) {
     *jump = l->model->dynamics.energy_rate ? 0 : fabs(energy_balance(l) - p->balance);
     return *jump > ANOTHER_MOTION * fmax(p->tolerance, trajectory_energy_tolerance(l));
 }
 
-/* If a motion stays near singular configurations, its energy is also checked there if the state can be evaluated. */
+/* Checks the energy of a motion that stays near singular configurations, if the state can be evaluated there. */
 static hamel_status stay_inside(const branch_check *p, trajectory *l, hamel_error *error) {
     double jump;
     if (!p->rough || l->model->dynamics.energy_rate || branch_check_is_deep(p, l)) return HAMEL_OK;

@@ -5,7 +5,8 @@
 #include <math.h>
 
 enum { MARGIN_PARTS = 4, GOLDEN_STEPS = 70 };
-/* A margin below this part of the margins on both sides counts as zero; chosen above the rounding error √ε = 1e-8. */
+/* A rank margin below this fraction of the rank margins on both sides counts as zero. Chosen far above the rounding
+ * error of a rank margin near zero, √ε = 1e-8. */
 static const double SINGULAR = 1e-4;
 
 typedef struct margin_search {
@@ -31,7 +32,7 @@ static double project_and_measure(margin_search *w, double t) {
     return kkt_rank(k->all) < w->rank ? 0 : kkt_margin(k->all);
 }
 
-/* Returns the time of the smallest margin between a and b. */
+/* Returns the time of the smallest rank margin between a and b. */
 static double least_margin_time(margin_search *w, double a, double b) {
     const double golden = 0.6180339887498949;
     double x = b - golden * (b - a), y = a + golden * (b - a), fx = project_and_measure(w, x),
@@ -50,7 +51,8 @@ static double least_margin_time(margin_search *w, double a, double b) {
     return fx < fy ? x : y;
 }
 
-/* Returns true if the least margin is at an end of the step and its neighbours do not indicate a zero inside. */
+/* Returns true if the least rank margin is at an end of the step and the rank margins next to it do not indicate a zero
+ * within the step. */
 static bool is_monotonic(const double margin[MARGIN_PARTS + 1], int least) {
     if (least > 0 && least < MARGIN_PARTS) return false;
     double neighbour = margin[least ? MARGIN_PARTS - 1 : 1], next = margin[least ? MARGIN_PARTS - 2 : 2];

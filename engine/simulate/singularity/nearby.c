@@ -1,7 +1,7 @@
 /* nearby.c — rates and states near singular configurations.
  *
- * Everything is evaluated at the nearest state on the constraint manifold, and the constraint violation is damped
- * separately. Where rounding is too large, accelerations are interpolated from states before and after
+ * Rates are evaluated at the nearest state on the constraint manifold, and a separate term damps the constraint
+ * violation. Where rounding errors are too large, accelerations are interpolated from earlier and later states
  * (interpolation.c). */
 #include "engine/simulate/integrator.h"
 
@@ -11,11 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank margin below which methods with inaccurate stages are replaced. Chosen far above the margins at which rounding
- * matters, because a long step can pass a singular configuration between two stages. */
+/* Rank margin below which methods with inaccurate stages are replaced. Chosen far above the rank margins at which
+ * rounding matters, because a long step can pass a singular configuration between two stages. */
 static const double ROUGH_LEAST = 0.1;
-static const double INTERPOLATED = 1e-3; /* rank margin of interpolation: rounding is ε/s² = 2e-10 there */
-/* First distance d of the interpolation, relative to a step; chosen: 5d is less than a step */
+/* Rank margin s below which accelerations are interpolated. The rounding error ε/s² is 2e-10 there. */
+static const double INTERPOLATED = 1e-3;
+/* First distance d of the interpolation, relative to a step. Chosen so that the outermost states, at ±5d, are less than
+ * a step away. */
 static const double PART_OF_STEP = 0.15;
 static const double NEXT_STEP = 1.2; /* assumed largest ratio of the next step to the last one */
 
@@ -40,7 +42,8 @@ static hamel_status projected_rates(integrator *w, double t, const double *y, do
     return status;
 }
 
-/* Interpolates over a distance proportional to the last regular step, over which the motion was smooth. */
+/* Computes the rates by interpolation. Its distance is proportional to the last regular step, because the motion was
+ * smooth during that step. */
 static hamel_status interpolated_rates(integrator *w, double t, const double *y, double *out) {
     if (w->regular_step == 0) return projected_rates(w, t, y, out);
     hamel_status status =
@@ -53,8 +56,8 @@ static hamel_status interpolated_rates(integrator *w, double t, const double *y,
 
 /* Inaccurate stages must not be near a singular configuration, because the nearest state could be on another branch. As
  * a long step can pass such a configuration between two stages, stages keep a larger distance if another method is
- * available. At states off the constraint manifold, redundant constraints are slightly inconsistent and seem singular.
- * At the nearest state on the constraint manifold they do not. */
+ * available. The rank margin is computed at the nearest state on the constraint manifold, because off the manifold
+ * redundant constraints are slightly inconsistent, and the configuration seems singular. */
 static hamel_status rough_stage_rates(integrator *w, double t, const double *y, double *out, hamel_status found) {
     bool other = w->may_change || singularity_allows_collocation(w);
     double least = (other ? ROUGH_LEAST : SINGULARITY_NEAR) * w->largest_margin;
@@ -85,8 +88,8 @@ static hamel_status watch_rough_stage(integrator *w, double t, const double *y, 
     return found;
 }
 
-/* Returns true if rates are evaluated at the nearest state on the constraint manifold. The condition is w = q' and a
- * method other than BDF, because BDF projects its states. */
+/* Returns true if rates are evaluated at the nearest state on the constraint manifold. This requires that the
+ * integrated variables are the velocities q', and a method other than BDF, because BDF projects its states. */
 static bool evaluates_nearest(const integrator *w) {
     return !w->kind->implicit && !w->suspended && w->model->formulation->variables == VARIABLES_VELOCITIES &&
            w->model->settings.projection == HAMEL_PROJECTION_ON;

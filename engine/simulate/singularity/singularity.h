@@ -35,8 +35,9 @@ typedef struct singular_state {
 bool singular_state_create(singular_state *x, arena *memory, const hamel_model *model);
 
 /* Interpolates `x` at the state near (q, v) at t from states at multiples of d. (q, v) may be off the constraint
- * manifold. The dynamics have then evaluated one of these states. Returns HAMEL_INCOMPATIBLE if one of these states
- * cannot be projected onto the constraint manifold, and otherwise the status of the solution. */
+ * manifold. After the call, `k` contains the evaluation of one of the states at multiples of d. Returns
+ * HAMEL_INCOMPATIBLE if one of these states cannot be projected onto the constraint manifold, and otherwise the status
+ * of the solution. */
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
@@ -47,15 +48,15 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 
 /* --- near singular configurations --------------------------------------------------------------------------------------- */
 
-/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. Chosen: twice
+/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. Chosen as twice
  * SINGULARITY_REGULAR. */
 #define SINGULARITY_NEAR 0.03
 /* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
 #define SINGULARITY_REGULAR 0.015
 
 /* Replaces the rates `out` at (t, y) of a system with constraints if the state is nearly singular. `status` is the
- * status of the evaluation of the rates. If the stage is too inaccurate for its margin, sets w->too_near, and the stage
- * must not be used. */
+ * status of the evaluation of the rates. If the stage is too inaccurate for its rank margin, sets w->too_near; the
+ * caller must then reject the stage. */
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out,
                                        hamel_status status) HAMEL_CHECKED;
 
@@ -65,9 +66,10 @@ double singularity_relative_margin(void *integrator);
 
 size_t singularity_rank(const integrator *w); /* number of independent constraints at the state evaluated last */
 
-/* The first function returns whether collocation may replace the current method, the second whether collocation must
- * replace it now. */
+/* Returns true if collocation may replace the current method. */
 bool singularity_allows_collocation(const integrator *w);
+
+/* Returns true if collocation must replace the current method now. */
 bool singularity_needs_collocation(integrator *w);
 
 /* Returns true if velocities computed from other variables and the constraints are inaccurate at this rank margin. */
@@ -92,8 +94,8 @@ void singularity_suggest(const integrator *w, hamel_error *error);
  * found on the dense output. */
 
 /* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of
- * the configuration, and the dynamics have evaluated the state at *t. Evaluates nothing if the step was not near a
- * singular configuration. `q` and `v` are scratch, n each. */
+ * the configuration, and the dynamics have evaluated the state at *t. If the step was not near a singular
+ * configuration, sets *found to false without evaluating any state. `q` and `v` are scratch, n each. */
 hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found, double *t,
                                 hamel_error *error) HAMEL_CHECKED;
 
@@ -102,16 +104,17 @@ hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found
  * Compares the states before and after a nearly singular interval. Along one branch:
  *   - The Jacobi integral, if it is conserved, changes by at most a fixed multiple of the step tolerance.
  *   - Velocities change as the accelerations on both sides predict (trapezoidal rule).
- * At a change of branch, velocities jump by their own size. Collocation checks its long steps separately. An interval
- * is checked only if a singular configuration was detected in it, or if the margin fell below √rtol. Below √rtol,
- * errors within the tolerance may exceed the distance between the branches. */
+ * If the motion changes to another branch, velocities jump by an amount comparable to their size. Collocation checks
+ * its long steps separately. An interval is checked only if a singular configuration was detected in it, or if the rank
+ * margin fell below √rtol. Below √rtol, errors within the tolerance may exceed the distance between the branches. */
 typedef struct branch_check {
     double *v, *a; /* velocities v[n] and accelerations a[n] before the interval; borrowed */
     bool inside;   /* whether the last step is in a nearly singular interval */
     bool crossed;  /* whether a singular configuration was detected in the interval */
     bool noted;    /* whether a singular configuration was detected in the last step */
-    bool rough; /* whether a step with a detected singularity or a margin below √rtol was taken without collocation */
-    double t, balance, tolerance; /* before the interval; balance: h − W; tolerance: energy tolerance */
+    /* Whether a step with a detected singularity or a rank margin below √rtol was taken without collocation. */
+    bool rough;
+    double t, balance, tolerance; /* time, h − W and energy tolerance before the interval */
     double least;                 /* smallest rank margin in the interval, relative to the largest of the run */
     double at;                    /* time of the configuration detected last */
     char names[300];              /* names of the constraints that became dependent at that time; may be empty */
