@@ -161,7 +161,7 @@ static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) 
     return start || w->of[i].side != out;
 }
 
-/* Marks the event of function i as happening now, because the function is about to leave its zero. */
+/* Makes the event of function i occur now, because the function is about to leave its zero. */
 static void let_leave(roots *w, size_t i, const motion_state *at, bool start) {
     w->of[i].jumped = w->of[i].from_zero = w->of[i].touching = true;
     w->of[i].by_second_rate = fabs(rate_of(at, i)) <= w->slack[i];

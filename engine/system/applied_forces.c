@@ -10,7 +10,8 @@
 
 #include <assert.h>
 
-/* Provides lambda(c) and reaction(c, x) in forces: the true multipliers, solved for together with accelerations. */
+/* Returns the nodes of lambda(c) and reaction(c, x) in forces. Both contain the true multiplier of c, which is solved
+ * for together with the accelerations. */
 static graph_node force_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     assert(0 <= arguments[0] && (size_t)arguments[0] < s->constraint_count);
@@ -42,7 +43,8 @@ static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const
     return binder_suggest_nearest(s, &s->binder->coordinates, name), -1;
 }
 
-/* Provides ideal(x) in the prescribed reaction C, which is a function of the ideal reaction (Udwadia 2000, eq. 28). */
+/* Returns the node of ideal(x) in the prescribed reaction C, because C may depend on the ideal reaction (Udwadia 2000,
+ * eq. 28). */
 static graph_node ideal_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     return quantity == QUANTITY_IDEAL ? graph_symbol(s->graph, SYMBOL_IDEAL, arguments[0]) : GRAPH_NONE;
@@ -65,7 +67,7 @@ static void bind_nonideal(hamel_system *s, const system_constraint *c) {
     }
 }
 
-/* A force on a quasi-velocity u adds Q_u ∂u/∂q'_i (Papastavridis A70). */
+/* Adds the generalized forces Q_u ∂u/∂q'_i of a force Q_u on the quasi-velocity u (Papastavridis A70). */
 static void add_quasi_force(hamel_system *s, const system_quasi_velocity *u, graph_node Q) {
     binder_note_work(s, Q, u->definition, SYMBOL_VELOCITY);
     for (size_t i = 0; i < s->coordinate_count; i++) {

@@ -1,8 +1,9 @@
 /* bind.c — translates expressions to graph nodes.
  *
- * One loop runs the postfix code on a value stack; sum() jumps back to its body. If a name refers to a definition that is
- * not bound yet, the walk notes the definition and uses 0. The caller then binds the noted definitions and walks the
- * expression again. Chains of definitions need no recursion, and each expression is walked at most twice. */
+ * One loop runs the postfix code on a value stack. At the end of a sum, the loop jumps back to the start of the sum's
+ * body. If a name refers to a definition that is not bound yet, the loop notes the definition and uses 0. The caller
+ * then binds the noted definitions and runs the code again. Chains of definitions therefore need no recursion, and the
+ * code of an expression runs at most twice. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -14,8 +15,8 @@
 #include <string.h>
 
 enum { NAME_BYTES = 256, SUM_MEMORIES = 16 };
-/* Bound on the steps of postfix code for one description. Chosen: far above the examples, and low enough to reject
- * sum(i, 1, 10^12, 0). */
+/* Bound on the number of postfix items that are run for one description. Chosen far above the numbers of all examples
+ * and far below the number for sum(i, 1, 10^12, 0). */
 static const double STEPS_MAX = 50e6;
 
 static const struct {
@@ -34,8 +35,9 @@ typedef struct sum_frame {
     size_t variable;
 } sum_frame;
 
-/* The total of a sum from `first` to `last`. A later sum with the same body, lower end and outer variables continues
- * from this total. sum(i, 1, N, sum(j, 1, i, ...)) therefore takes N steps instead of N²/2. */
+/* The total of a sum from `first` to `last`. A later sum with the same body, the same lower end and the same values of
+ * the outer variables continues from this total. sum(i, 1, N, sum(j, 1, i, ...)) therefore takes N steps instead of
+ * N²/2. */
 typedef struct sum_memory {
     size_t body; /* 0: empty */
     long long first, last;
@@ -83,7 +85,7 @@ static bool fault(machine *m, const syntax_item *item, const char *format, ...) 
 
 static bool push_value(machine *m, graph_node node, const char *name) {
     system_binder *b = m->s->binder;
-    if (node < 0 && !name) /* an error has been reported, or the graph failed */
+    if (node < 0 && !name) /* an error has been reported, or the graph could not add the node */
         return graph_status(m->s->graph) != HAMEL_OK && binder_graph_fault(m->s, m->pointer);
     machine_value *stack = arena_grow(m->s->memory, b->stack, &b->stack_capacity, m->depth + 1, sizeof *stack);
     if (!stack) return binder_graph_fault(m->s, m->pointer);
@@ -122,7 +124,7 @@ static bool integer_value(machine *m, const syntax_item *item, graph_node node, 
     binder_note_structural(m->s, node);
     if (!binder_number(m->s, node, &number)) {
         if (graph_status(m->s->graph) != HAMEL_OK) return binder_graph_fault(m->s, m->pointer);
-        *value = 1; /* any number: if a parameter is not bound yet, the result of this walk is discarded */
+        *value = 1; /* an arbitrary value: if a parameter is not bound yet, the code runs again */
         return m->s->binder->waiting_count > 0 ||
                fault(m, item, "%s may contain only numbers, parameters and loop variables", what);
     }
@@ -163,8 +165,8 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                  places[m->place].meaning);
 }
 
-/* If `text` is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), returns the coordinate x. Otherwise returns
- * NULL. */
+/* If `text` is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), returns the name of the coordinate x. Otherwise
+ * returns NULL. */
 static const char *coordinate_of_velocity(const machine *m, const char *text) {
     static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
     char name[NAME_BYTES];
@@ -223,7 +225,8 @@ static const loop_variable *loop_variable_of(const machine *m, const char *text)
     return NULL;
 }
 
-/* Finds a declared quantity; `text` may end in the index of a component of a vector. */
+/* Sets *node to the quantity with the name `text`, which may end in the index of a vector component. Sets *primable to
+ * true if primes may follow the name. */
 static bool find_quantity(machine *m, const syntax_item *item, char *text, graph_node *node, bool *primable) {
     system_binder *b = m->s->binder;
     graph *g = m->s->graph;
@@ -360,7 +363,7 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
-/* Returns a text with the places, in addition to outputs, in which a quantity may be used. */
+/* Returns the part of a message that lists where a quantity may be used, in addition to outputs. */
 static const char *known_elsewhere(int quantity) {
     if (quantity == QUANTITY_IDEAL) return ", and in `nonideal` of a constraint, but not in definitions used there";
     if (quantity == QUANTITY_REACTION) return ", and in forces, but not in definitions used there";
@@ -431,8 +434,8 @@ static void read_outer(const machine *m, size_t body, long long outer[SCOPE_MAX]
     }
 }
 
-/* Returns the memory of the sum with this body. If the stored sum has another lower end or other outer variables, or
- * extends beyond `last`, clears the memory. */
+/* Returns the memory of the sum with this body. Clears the memory if the stored sum has another lower end or other
+ * values of the outer variables, or extends beyond `last`. */
 static sum_memory *memory_of(machine *m, size_t body, long long first, long long last) {
     sum_memory *memory = &m->memories[body % SUM_MEMORIES], fresh = {body, first, first - 1, 0, {0}};
     read_outer(m, body, fresh.outer);

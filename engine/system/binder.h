@@ -23,7 +23,8 @@ typedef struct bind_slot {
     loop_variable *loops;
 } bind_slot;
 
-/* A table, bound when first needed. Slots [first_slot, end_slot) contain the values that are expressions, in their order. */
+/* A table of the description, bound when an expression first needs it. Slots [first_slot, end_slot) contain its values
+ * that are expressions, in the order of the description. */
 typedef struct system_table {
     const hamel_table *described;
     uint8_t state; /* slot_state; never SLOT_OPEN */
@@ -48,15 +49,15 @@ struct system_binder {
     int32_t *quasi_slots; /* slots that define the quasi-velocities */
     struct system_located *located;
     size_t located_count, located_capacity;
-    size_t walk_count; /* number of searches through the located elements so far */
+    size_t walk_count; /* number of searches through the located elements so far (located.c) */
     machine_value *stack;
     size_t stack_capacity;
-    int32_t *waiting; /* unbound slots found during the walk over an expression */
+    int32_t *waiting; /* unbound slots that the last expression needs */
     size_t waiting_count, waiting_capacity;
     int32_t *noted; /* elements P in position(P, k) and similar calls; collected while `noting` is true */
     size_t noted_count, noted_capacity;
     bool noting;
-    graph_node *parameter_numbers; /* values of the PARAMETER symbols; GRAPH_NONE until computed */
+    graph_node *parameter_numbers; /* nodes with the values of the parameters; GRAPH_NONE until computed */
     struct validity_claim *claims; /* conditions to check at one or more states (validity.c) */
     size_t claim_count, claim_capacity;
     double steps; /* number of steps of the postfix machine and of families so far; at most STEPS_MAX (bind.c) */
@@ -81,7 +82,8 @@ static inline bool binder_is_constant(const hamel_system *s, graph_node node) {
     return !(graph_depends(s->graph, node) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER));
 }
 
-/* Returns true if a node is linear in the velocities: its derivatives with respect to them contain no velocity. */
+/* Returns true if a node is linear in the velocities: its derivatives with respect to the velocities contain no
+ * velocity. */
 bool binder_is_linear(hamel_system *s, graph_node node);
 
 /* Returns zeroed memory in the arena, or NULL after adding an error at `pointer`. */
@@ -108,8 +110,8 @@ bool binder_resolve_slot(hamel_system *s, int32_t slot);
 /* Returns true if the slot is bound or has an error. Otherwise notes that the slot must be bound first. */
 bool binder_need_slot(hamel_system *s, int32_t slot);
 
-/* Computes the value of a bound slot of numbers and parameters. If the value is not finite, adds an error and returns
- * false. */
+/* Computes the value of a bound slot whose expression contains only numbers and parameters. If the value is not finite,
+ * adds an error and returns false. */
 bool binder_slot_number(hamel_system *s, int32_t slot, double *value);
 
 /* Returns an array in the arena with room for one more item, or NULL after adding an error. */
@@ -123,7 +125,8 @@ bool binder_declare_element(hamel_system *s, symbol_table *table, const char *na
  * failure. */
 bool binder_add_constraint(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
-/* Does the same as binder_add_constraint for a name that descriptions cannot refer to. */
+/* Does the same as binder_add_constraint, but does not declare the name, so expressions cannot refer to the
+ * constraint. */
 bool binder_add_row(hamel_system *s, const char *name, const char *pointer, size_t *index);
 
 /* Sets the equation f = 0 of a constraint, and derives its order from the symbols in f. */
@@ -134,11 +137,11 @@ void binder_set_equation(hamel_system *s, size_t index, graph_node f);
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer);
 void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 
-/* Records a force and the quantity along which it does work (system_work). */
+/* Records a force and the quantity along which the force does work (system_work). */
 void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind);
 
-/* Computes the value of a node of numbers and parameters. Returns false if the node contains other symbols, or if its value
- * is not finite. */
+/* Computes the value of a node that contains only numbers and parameters. Returns false if the node contains other
+ * symbols or if its value is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);
 
 /* Binds an expression as far as possible. If the expression needs unbound slots, lists them in `waiting` and sets
@@ -163,7 +166,7 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
 /* Warns if an angle x is probably in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x);
 
-/* Appends an output. Adds an error and returns false if there are too many outputs. */
+/* Appends an output. Adds an error and returns false if the limit on outputs is exceeded or memory runs out. */
 bool binder_add_output(hamel_system *s, system_output output);
 
 /* Copies the variables of a scope into the arena. The scope may be NULL. Adds an error and returns false on failure. */
@@ -174,7 +177,8 @@ void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
  * cancellation. */
 bool binder_step(hamel_system *s, const char *pointer, int column);
 
-/* Adds the error that stopped the graph (memory, node budget or cancellation) and returns false. */
+/* Adds the error because of which the graph cannot add nodes (memory or node budget) and returns false. Adds nothing if
+ * the error has already been reported. */
 bool binder_graph_fault(hamel_system *s, const char *pointer);
 
 /* Adds the error HAMEL_INVALID at `pointer` and returns false. */
@@ -214,7 +218,8 @@ const char *family_name(hamel_system *s, const char *name, const char *pointer, 
 /* Returns true if a text is a name, with or without indices. */
 bool binder_looks_like_name(const char *text);
 
-/* Does the same as family_name for a name that is being declared. Inside a family the name must have an index. */
+/* Does the same as family_name for the name of an element that is being declared. The name of a family must have an
+ * index. */
 const char *family_member(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
 
 /* Computes the integers (indices, bounds of ranges) that `count` items of postfix code leave on the stack (bind.c). */

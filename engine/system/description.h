@@ -1,8 +1,8 @@
-/* description.h — a system as its author wrote it, in plain C structs, before names and values are checked.
+/* description.h — a description as the user wrote it, in plain C structs, before names and values are checked.
  *
- * Every value has a JSON Pointer (or another position that the caller uses), at which later errors are reported. The
- * caller owns all memory, which must outlive the description. All strings are UTF-8 and NUL-terminated. An absent
- * expression has text NULL; an absent list has length 0. */
+ * Every value has a JSON Pointer (or another text by which the caller identifies positions). Later errors are reported
+ * with this pointer. The caller owns all memory, which must outlive the description. All strings are UTF-8 and
+ * NUL-terminated. An absent expression has text NULL; an absent list has length 0. */
 #pragma once
 
 #include <stdbool.h>
@@ -104,7 +104,8 @@ typedef struct hamel_body {
     hamel_family family;
 } hamel_body;
 
-/* A point of a body (position.frame) or of space, or a moving frame. */
+/* A point or a moving frame. A point moves with the frame or body in `position.frame`; without one, the position is
+ * inertial. */
 typedef struct hamel_point {
     const char *pointer, *name;
     hamel_position position;
@@ -241,7 +242,7 @@ typedef struct hamel_simulation {
     hamel_expression start, stop, step, samples;
     hamel_expressions times;
     hamel_expression rtol, atol;
-    hamel_named_list atol_by_name; /* coordinate → value; if given, atol is absent */
+    hamel_named_list atol_by_name; /* coordinate → value; if not empty, `atol` is absent */
     hamel_method method;
     const char *formulation, *formulation_pointer; /* NULL: auto */
     hamel_projection projection;
@@ -310,5 +311,5 @@ typedef struct hamel_description {
     bool has_scene; /* true if the user lists shapes; otherwise elements have default shapes */
     hamel_simulation simulation;
     hamel_expressions
-        alternatives; /* values of inputs in other runs, in terms of parameters; only their names are checked */
+        alternatives; /* expressions of the inputs of other runs; only the names that they contain are checked */
 } hamel_description;

@@ -1,8 +1,8 @@
-/* elements.c — translates elements. Particles and bodies become kinetic energies, gravity a potential or a force,
- * springs potentials, dampers and loads generalized forces.
+/* elements.c — translates elements. Particles and bodies become kinetic energies, and gravity becomes a potential or a
+ * force. Springs become potentials or forces, and dampers and loads become generalized forces.
  *
- *   T            ½ m v·v + ½ ω·Iω, ω and I in body axes                               (Greenwood 3.91; Papastavridis A26)
- *   Q_i          F·∂r/∂q_i + M·∂ω/∂q'_i                                               (Greenwood 4.13; Papastavridis A70) */
+ *   T    ½ m v·v + ½ ω·Iω, ω and I in body axes   (Greenwood 3.91; Papastavridis A26)
+ *   Q_i  F·∂r/∂q_i + M·∂ω/∂q'_i                   (Greenwood 4.13; Papastavridis A70) */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -117,7 +117,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     for (size_t i = 0; i < 3; i++) {
         graph_node diagonal = half_square(g, inertia[4 * i], e->omega_body[i]);
         if (!graph_is_zero(g, diagonal)) binder_add_energy(s, diagonal, true, pointer);
-        for (size_t j = i + 1; j < 3; j++) { /* both entries may be rounded: keep their mean */
+        for (size_t j = i + 1; j < 3; j++) { /* the two entries may differ by rounding, so the mean is used */
             graph_node product =
                 graph_mul(g, graph_number(g, 0.5), graph_add(g, inertia[3 * i + j], inertia[3 * j + i]));
             graph_node mixed = graph_mul(g, product, graph_mul(g, e->omega_body[i], e->omega_body[j]));
@@ -208,7 +208,7 @@ static void warn_of_rest(hamel_system *s, const hamel_link *l, const graph_node 
 }
 
 /* Adds V = k (|A−B| − l)²/2. For l = 0, V is written k |A−B|²/2, which is smooth where the ends meet. If k or l depends
- * on the state, adds no potential, but a force −k (|A−B| − l) along the line through the ends. */
+ * on the state, adds the force −k (|A−B| − l) along the line through the ends instead of a potential. */
 static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
@@ -292,7 +292,7 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
     }
 }
 
-/* Springs and dampers share a name space; names are optional. */
+/* Translates all springs or all dampers. Springs and dampers share a name space, and their names are optional. */
 static void lower_links(hamel_system *s, const hamel_link *links, size_t count, const char *kind,
                         void (*lower)(hamel_system *, const hamel_link *, const loop_scope *)) {
     family_iterator f;

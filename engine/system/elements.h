@@ -33,7 +33,7 @@ void located_declare(hamel_system *s);      /* declares the names and slots of a
 void located_find_parents(hamel_system *s); /* resolves frames; all names must be declared */
 void located_resolve(hamel_system *s);      /* computes positions and axes; all slots must be resolved */
 
-/* Binds the position and axes of an element. If slots must be bound first, notes them (binder_need_slot) and sets
+/* Binds the position and axes of an element. If unbound slots are needed, notes these slots (binder_need_slot) and sets
  * *complete to false. Adds an error and returns false on failure. */
 bool located_need(hamel_system *s, int32_t element, bool *complete);
 
@@ -59,12 +59,15 @@ void node_vector_cross(graph *g, const graph_node a[3], const graph_node b[3], g
 graph_node node_vector_dot(graph *g, const graph_node a[3], const graph_node b[3]);
 bool node_vector_is_zero(const graph *g, const graph_node x[3]);
 
-/* Checks the four components of the quaternion or the nine entries of the matrix of `e`. Constant values with an error
- * up to 1e-6 are replaced by those of the nearest rotation. Adds an error and returns false on failure. */
+/* Checks the four components of the quaternion or the nine entries of the matrix of `e`. If constant values have an
+ * error of at most 1e-6, they are replaced by the values of the nearest rotation. Adds an error and returns false on
+ * failure. */
 bool validity_orientation(hamel_system *s, const system_located *e, graph_node *values);
 
-/* Check the mass and the inertia matrix of a body or particle. */
+/* Checks that the mass of a particle or body is not negative. */
 void validity_mass(hamel_system *s, const hamel_expression *mass, graph_node node, const char *name);
+
+/* Checks that the inertia of a body is symmetric and physically possible. */
 void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const graph_node nodes[9], const char *name);
 
 /* Checks the radius of a wheel. If the radius is negative, adds an error and returns false. */
@@ -90,4 +93,4 @@ void frictions_add_rows(hamel_system *s); /* call after all other constraints ar
 
 void warnings_check(hamel_system *s); /* call after the whole description is bound */
 
-void scene_lower(hamel_system *s); /* checks the scene; if it is requested, its numbers become outputs */
+void scene_lower(hamel_system *s); /* checks the scene; if the scene is requested, adds its outputs */

@@ -8,7 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Returns the target "x" or "x'" of an assignment, or −1 after adding an error. */
+/* Returns the index of the assigned coordinate x, or n + its index for the velocity x'. Returns −1 after adding an
+ * error. */
 static int32_t target_of(hamel_system *s, const hamel_named *item, const loop_scope *scope) {
     size_t length = strlen(item->name);
     bool velocity = length > 0 && item->name[length - 1] == '\'';
@@ -49,7 +50,8 @@ static bool resolve_references(hamel_system *s, const hamel_references *list, co
     *out = binder_alloc(s, list->count, sizeof **out, "/events");
     for (size_t k = 0; *out && k < list->count; k++) {
         const char *name = list->names[k];
-        if (name && binder_looks_like_name(name)) name = family_name(s, name, list->pointers[k], scope); /* not J.1 */
+        if (name && binder_looks_like_name(name))
+            name = family_name(s, name, list->pointers[k], scope); /* J.1 has no index */
         if (!name) continue;
         int32_t index = system_constraint_index(s, name);
         if (index >= 0)
@@ -61,7 +63,7 @@ static bool resolve_references(hamel_system *s, const hamel_references *list, co
 }
 
 /* Checks that the constraint of an impulse is linear in the velocities. The jump of the velocities then depends only on
- * their values before and after the impulse. */
+ * the velocities before and after the impulse. */
 static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c) {
     assert(0 <= c && (size_t)c < s->constraint_count);
     const system_constraint *at = &s->constraints[c];

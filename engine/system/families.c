@@ -10,7 +10,8 @@
 
 enum { NAME_BYTES = 256 };
 
-/* Warns if an index hides another name: inside the family the name refers to the index. */
+/* Warns if an index of a family has the name of another quantity, because inside the family the name then refers to the
+ * index. */
 static void warn_of_hidden(hamel_system *s, const syntax_range *range, const char *pointer) {
     static const char *const kinds[ENTRY_KINDS] = {"parameter", "coordinate", "definition", "quasi-velocity"};
     const symbol_table *names = &s->binder->quantities;

@@ -1,4 +1,4 @@
-/* friction.c — geometry of Coulomb friction: the point that slips, its slip velocity, and the normal force on it.
+/* friction.c — geometry of Coulomb friction: the sliding point, its slip velocity, and the normal force on the point.
  *
  * The reaction of f = 0 on the point P is λ g. If f contains position(P, k), g is the gradient of f with respect to the
  * position of P. If f is written in coordinates, g follows from ∂f/∂q and J = ∂s/∂q', where s is the slip velocity of
@@ -6,8 +6,8 @@
  *
  *     Jᵀ g = ∂f/∂q,     g = (J Jᵀ)⁻¹ J ∂f/∂q                (for P in Cartesian coordinates g = ∇f)
  *
- * Without `against`, the slip velocity is that of P. With `against`, the slip velocity is that of P relative to the
- * material of `against`. The opposite force acts on `against`. f may contain coordinates of other elements (a relaxed
+ * Without `against`, the slip velocity is the velocity of P. With `against`, it is the velocity of P relative to the
+ * material of `against`, on which the opposite force acts. f may contain coordinates of other elements (a relaxed
  * constraint such as θ − φ = 0, Baruh example 4.12). For coordinates that move P, the reaction must be equivalent to a
  * force at P. */
 #include "engine/system/elements.h"
@@ -19,8 +19,8 @@
 #include <string.h>
 
 enum { NAMED = 8 };
-/* Largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i. Chosen: far above rounding, and far below
- * the error of a reaction that is not equivalent to a force at the point. */
+/* Largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i. Chosen far above rounding errors, and far
+ * below the error of a reaction that is not equivalent to a force at the point. */
 static const double NO_FORCE = 1e-6;
 
 /* Elements that coordinate i moves: items[first[i]] to items[first[i+1] − 1]. */
@@ -149,7 +149,7 @@ static bool at_start(friction_work *w, graph_node node, double *value) {
     return node >= 0 && binder_number(s, node, value);
 }
 
-/* Lists the coordinates whose velocities occur in the slip, in the arena. */
+/* Returns the coordinates whose velocities occur in the slip velocity, as a list in the arena. */
 static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *count) {
     const int32_t *support;
     graph_node sum = graph_add(s->graph, slip[0], graph_add(s->graph, slip[1], slip[2]));
@@ -190,7 +190,8 @@ static bool find_normal(friction_work *w, const system_constraint *c, system_fri
 }
 
 /* Computes g for an f that contains the position of the element. Binds f again with symbols in place of the position,
- * and differentiates f with respect to these symbols. SYMBOL_FREE is used, because no constraint contains it. */
+ * and differentiates f with respect to these symbols. The symbols are of the kind SYMBOL_FREE, because no constraint
+ * contains symbols of this kind. */
 static bool find_gradient(friction_work *w, const system_constraint *c, int32_t element, const loop_scope *scope,
                           graph_node normal[3]) {
     hamel_system *s = w->s;
@@ -207,8 +208,8 @@ static bool find_gradient(friction_work *w, const system_constraint *c, int32_t 
     return f >= 0;
 }
 
-/* If Jᵀ g = ∂f/∂q at the initial state, returns true. Otherwise sets *worst to the coordinate with the largest
- * error. */
+/* Returns true if Jᵀ g = ∂f/∂q at the initial state. Otherwise returns false and sets *worst to the coordinate with the
+ * largest error. */
 static bool is_force_at_point(friction_work *w, const system_constraint *c, const system_friction *f, int32_t *worst) {
     graph *g = w->s->graph;
     double most = 0, size = 0;
@@ -290,8 +291,8 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
     return hamel_suggest(s->error, "leave out `regularization`, or `static`"), false;
 }
 
-/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|. The sign of the speed is normalized, so equal speeds share
- * a node. */
+/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|. The sign of the speed is normalized, so that equal or
+ * opposite speeds share a node. */
 static bool find_speed(hamel_system *s, const hamel_friction *in, system_friction *f) {
     graph *g = s->graph;
     graph_node along = graph_sub(g, graph_mul(g, f->slip[1], f->normal[0]), graph_mul(g, f->slip[0], f->normal[1]));
@@ -299,7 +300,7 @@ static bool find_speed(hamel_system *s, const hamel_friction *in, system_frictio
     graph_node direction = graph_unary(g, GRAPH_SIGN, graph_div(g, along, size));
     if (direction < 0) return binder_graph_fault(s, in->pointer);
     if (graph_at(g, direction)->op == GRAPH_NEG) direction = graph_at(g, direction)->as.operand[0];
-    if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* the sign is constant: the point cannot slip */
+    if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* the sign is constant: the point cannot slide */
     f->along[f->along_count++] = graph_at(g, direction)->as.operand[0];
     return true;
 }
@@ -312,7 +313,7 @@ static void turn_to_carrier(hamel_system *s, const hamel_friction *in, const loo
     memcpy(x, turned, sizeof turned);
 }
 
-/* Computes the slip along the surface in space: s − n (n·s), n = g/|g|. */
+/* Computes the part of the slip velocity along the surface in space: s − n (n·s), n = g/|g|. */
 static bool find_slip_along(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *f) {
     graph *g = s->graph;
     graph_node size = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, f->normal, f->normal)), facing[3], along[3];
@@ -335,7 +336,8 @@ static bool find_what_sticks(hamel_system *s, const hamel_friction *in, const lo
     return s->dimension == 3 ? find_slip_along(s, in, scope, f) : find_speed(s, in, f);
 }
 
-/* Finds g. Adds an error and returns false if the reaction is not equivalent to a force at the point. */
+/* Computes the gradient g. Adds an error and returns false if the reaction is not equivalent to a force at the
+ * point. */
 static bool find_force(friction_work *w, const system_constraint *c, const hamel_friction *in, int32_t element,
                        const loop_scope *scope, system_friction *f) {
     hamel_system *s = w->s;
@@ -393,7 +395,7 @@ void frictions_lower(hamel_system *s) {
     }
 }
 
-/* Adds a nonsmooth operator for each component of the held direction. */
+/* Adds a nonsmooth operator for each component of the slip direction, which is held between events. */
 static bool add_held(hamel_system *s, system_friction *f) {
     for (size_t k = 0; k < f->along_count; k++) {
         system_nonsmooth own = {

@@ -1,7 +1,7 @@
 /* joints.c — translates joints to named constraints NAME.1, NAME.2, ..., and adds the norm constraints of quaternions.
  *
- * r is the position of an end. R is its rotation matrix (body axes to inertial) with the columns R1, R2, R3. ω is its angular
- * velocity in inertial axes. A point of a body and a position in a frame rotate with that body or frame.
+ * r is the position of an end. R is its rotation matrix (body axes to inertial) with the columns R1, R2, R3. ω is its
+ * angular velocity in inertial axes. A point of a body and a position in a frame rotate with that body or frame.
  *
  *   coincident  r_A − r_B = 0, in inertial components
  *   distance    |r_A − r_B| − length = 0. The multiplier is the compression force in the rod, negative in tension.
@@ -12,9 +12,9 @@
  *               at p = r_W − radius R_S normal/|normal|. W rolls on the surface of S. `normal` points away from S.
  *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0. Without B, v_B and ω_B are 0.
  *
- * "No relative rotation" is R_A2·R_B1 = 0 in the plane, and R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space. The axes
- * of both ends are then parallel. README.md describes the axes of `axis`, `direction` and `normal`, and which end is
- * W. */
+ * "No relative rotation" is R_A2·R_B1 = 0 in the plane, and R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space. The axes of
+ * both ends are then parallel. README.md describes to which axes `axis`, `direction` and `normal` refer, and which end
+ * is W. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
@@ -28,13 +28,13 @@ typedef struct joint_work {
     const loop_scope *scope;
     const char *name;
     const system_located *a, *b; /* the ends; b is NULL for a knife edge on a surface at rest */
-    int next;                    /* number of the next equation */
+    int next;                    /* the next equation is NAME.next */
     bool lengths;                /* true if the equations compare positions, false if they compare directions */
     const graph_node *direction; /* vector to whose squared length the equations are proportional, or NULL */
 } joint_work;
 
-/* An equation without coordinates holds if its error, relative to its terms, is at most this: about a thousand
- * roundings of double precision. */
+/* An equation without coordinates counts as satisfied if its error is at most this fraction of its terms. Chosen as
+ * about a thousand rounding units, because the terms are results of many rounded operations. */
 static const double HOLDS = 2e-13;
 
 static const char KEEPS_TOGETHER[] = "use a `coincident` joint to keep two positions together";
@@ -170,7 +170,8 @@ static void no_rotation(joint_work *w) {
     }
 }
 
-/* Adds an error if an end is a particle, which has no axes. With inertial axes, the other end could not rotate. */
+/* Adds an error if an end is a particle, which has no axes. If the particle were given inertial axes, the other end
+ * could not rotate. */
 static bool have_axes(const joint_work *w, const char *instead) {
     for (int k = 0; k < 2; k++) {
         const system_located *e = k ? w->b : w->a;
@@ -334,7 +335,8 @@ static bool is_coordinate(hamel_system *s, const hamel_expression *e, const loop
     return false;
 }
 
-/* Declares the norm constraint of a quaternion whose components are coordinates; other quaternions must have norm 1. */
+/* Declares the norm constraint of a quaternion if a component is a coordinate. The norm of any other quaternion must be
+ * 1. */
 static bool declare_norm(hamel_system *s, system_located *e) {
     const hamel_orientation *o = e->orientation;
     loop_scope scope;

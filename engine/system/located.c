@@ -26,7 +26,8 @@ typedef struct located_source {
     const char *in, *in_pointer;
 } located_source;
 
-/* Adds an element; returns its index or −1. located_find_parents sets the parent and the axes. */
+/* Adds an element without parent and axes, which located_find_parents sets. Returns the index of the element, or −1
+ * after adding an error. */
 static int32_t add_located(hamel_system *s, const located_source *from, const char *name, const loop_scope *scope) {
     system_binder *b = s->binder;
     const hamel_position *p = from->position;
@@ -55,7 +56,8 @@ static void declare_family(hamel_system *s, located_source from, const hamel_fam
     }
 }
 
-/* Adds an error: the frame of a position does not determine the axes of an orientation or inertia. */
+/* Adds the error that the axes are unknown, because the frame of a position does not determine the axes of an
+ * orientation or inertia. */
 static bool refuse_axes(hamel_system *s, const char *name, const hamel_position *p) {
     system_fail(s, p->pointer,
                 "the position of `%s` is given in `%s`, but the frame in which its axes are given is missing", name,
@@ -141,7 +143,8 @@ static bool is_parallel(const hamel_system *s, const system_located *e) {
     return true;
 }
 
-/* Records the sine of three variable Euler angles, for a message if they become singular. */
+/* Records the sine of the angle between the first and third Euler axes if it depends on coordinates. A message uses the
+ * sine if the orientation becomes singular. */
 static bool note_sine(hamel_system *s, const system_located *e, const hamel_orientation *o, const graph_node *values) {
     graph_node sine = rotation_sine(s, o, values);
     if (sine < 0 || !(graph_depends(s->graph, sine) & GRAPH_DEPENDS(SYMBOL_COORDINATE))) return true;
@@ -250,7 +253,7 @@ static bool faulty(const system_binder *b, const system_located *e) {
            (e->orientation_slot >= 0 && b->slots[e->orientation_slot].state == SLOT_FAULTY);
 }
 
-/* A search through elements, with a stack of the elements still to visit. */
+/* A depth-first search through elements and their frames, with a stack of the elements to visit. */
 typedef struct located_search {
     hamel_system *s;
     int32_t *stack;

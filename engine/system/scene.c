@@ -1,13 +1,13 @@
 /* scene.c — adds the output columns from which the shapes of the scene are drawn.
  *
- * A shape is drawn from positions, axes and lengths. Each of these numbers becomes an output after those of the
- * description, so that output rows contain it in every format. Shapes that share an element share its columns. */
+ * A shape is drawn from positions, axes and lengths. Each component or length becomes an output that follows the
+ * outputs of the description, so rows of every format contain it. Shapes of the same element share its columns. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Names of columns for each located element; NULL until needed. */
+/* Names of the columns of each located element; NULL if the element has no columns yet. */
 typedef struct column_table {
     const char ***columns;
     size_t capacity;
@@ -30,7 +30,7 @@ static const char *add_number(scene_maker *m, const char *name, graph_node node,
     return binder_add_output(s, (system_output){.name = name, .pointer = pointer, .node = node}) ? name : NULL;
 }
 
-/* Returns the element's name for its columns; unnamed positions are numbered. */
+/* Returns the part of a column name that identifies the element: its name, or a number if it has no name. */
 static const char *label_of(const scene_maker *m, int32_t element) {
     const char *name = m->s->binder->located[element].name;
     return *name ? name : arena_format(m->s->memory, "%d", (int)element + 1);
@@ -186,7 +186,7 @@ void scene_lower(hamel_system *s) {
         make_all_described(&m);
     else
         make_all_declared(&m);
-    if (!shown) s->output_count = outputs; /* not requested: only check for errors */
+    if (!shown) s->output_count = outputs; /* not requested: the shapes are only checked */
     if (shown) s->scene = m.scene;
     s->first_scene_output = outputs;
 }

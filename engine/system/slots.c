@@ -1,8 +1,8 @@
 /* slots.c — binds definitions and parameters before the expressions that refer to them.
  *
- * A walk over an expression notes the unbound slots that it needs. The noted slots are bound first, with an explicit
- * stack, and the expression is walked again. If a slot needs a slot that is still on the stack, the definitions are
- * circular. */
+ * Binding an expression notes the unbound slots that the expression needs (bind.c). The noted slots are bound first,
+ * with an explicit stack, and the expression is bound again. If a slot needs a slot that is still on the stack, the
+ * definitions are circular. */
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
@@ -18,7 +18,7 @@ static bool report_not_finite(hamel_system *s, const hamel_expression *e, const 
     return false;
 }
 
-/* Computes the number of a parameter once the numbers of the parameters in its expression are known. */
+/* Computes the value of a parameter from the values of the parameters in its expression. */
 static bool bind_parameter(hamel_system *s, int32_t index, graph_node node) {
     assert((size_t)index < s->parameter_count);
     double value;
@@ -45,7 +45,7 @@ static bool bind_slot_once(hamel_system *s, int32_t index, bool *complete) {
         if (slot.nodes[k] < 0 && s->error->count + s->error->omitted == faults) binder_graph_fault(s, slot.pointer);
         if (!whole) {
             *complete = false;
-            return good; /* bind the slots that the component needs, then walk the component again */
+            return good; /* the caller binds the slots that the component needs, then calls again */
         }
     }
     if (good && (size_t)index < s->parameter_count) good = bind_parameter(s, index, slot.nodes[0]);

@@ -1,7 +1,8 @@
 /* tables.c — translates tables of the description to tables of the graph.
  *
- * Values may be expressions of parameters, and parameters may use tables. Each value that is an expression therefore
- * has a slot. A table is bound after its slots, when first needed. slots.c detects circular definitions. */
+ * Values may be expressions of parameters, and expressions of parameters may call tables. Each value that is an
+ * expression therefore has a slot. A table is bound when an expression first needs it, after its slots. slots.c detects
+ * circular definitions. */
 #include "engine/system/binder.h"
 
 #include <assert.h>
@@ -51,7 +52,7 @@ void tables_declare(hamel_system *s) {
     }
 }
 
-/* Copies numbers as written, and values of expressions from their slots in the same order. */
+/* Copies the values of x or y: numbers directly, and values of expressions from consecutive slots. */
 static bool take_values(hamel_system *s, const hamel_expressions *from, int32_t *slot, double *to) {
     for (size_t i = 0; i < from->count; i++) {
         const hamel_expression *e = &from->items[i];

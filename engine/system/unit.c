@@ -13,8 +13,9 @@
 #include <string.h>
 #include <udunits2.h>
 
-/* Units that are read without the library's list, base units first. Units with other names are read with that list.
- * With a short list, a name can have another meaning: "ft" would be a femtotonne instead of a foot. */
+/* Units that are read without the library's list, base units first. A text with any other name is read with the
+ * library's list. Without that list, the library could give the name another meaning: "ft" would be a femtotonne
+ * instead of a foot. */
 static const struct {
     const char *symbol, *name, *definition;
 } common[] = {
@@ -27,8 +28,9 @@ static const struct {
     {"Pa", NULL, "N/m2"},     {"Hz", NULL, "1/s"}};
 enum { COMMON_COUNT = sizeof common / sizeof common[0] };
 
-/* Powers or scales are equal if their relative difference is smaller than this. Chosen: far above the rounding of a few
- * sums and products, and far below the difference of similar units (2e-6 between the foot and the US survey foot). */
+/* Powers or scales are equal if their relative difference is smaller than this. Chosen far above the rounding errors of
+ * a few sums and products, and far below the difference of similar units (2e-6 between the foot and the US survey
+ * foot). */
 static const double UNIT_ROUNDING = 1e-9;
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -83,7 +85,7 @@ void unit_print(const unit *u, text_buffer *out) {
     }
 }
 
-enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* TEXT_MAX in bytes; LIST_VALUES: 2 MB for the list */
+enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* TEXT_MAX: bytes; LIST_VALUES: doubles, 2 MB */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ut_system *list, *common_list; /* guarded by the lock; never freed */

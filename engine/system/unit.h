@@ -16,10 +16,10 @@ typedef struct unit {
 
 extern const unit unit_one;
 
-/* Reads a unit in the notation of UDUNITS-2. Returns HAMEL_INVALID if the text is not a unit. Units with an offset
- * (degrees Celsius), an origin or a logarithm have no products and also cause HAMEL_INVALID. Sets *why to the reason, a
- * static text. Returns HAMEL_INTERNAL if the library's list of units cannot be read. Thread-safe: a lock protects the
- * library's global state. */
+/* Reads a unit in the notation of UDUNITS-2. Returns HAMEL_INVALID if the text is not a unit. Also returns
+ * HAMEL_INVALID for units with an offset (degrees Celsius), an origin or a logarithm, because their products are
+ * undefined. On failure, sets *why to a static text with the reason. Returns HAMEL_INTERNAL if the library's list of
+ * units cannot be read. Thread-safe: a lock protects the library's global state. */
 hamel_status unit_parse(const char *text, unit *out, const char **why) HAMEL_CHECKED;
 
 unit unit_times(unit a, unit b, double power); /* a · b^power */

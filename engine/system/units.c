@@ -1,8 +1,8 @@
 /* units.c — finds the units of nodes, and checks that expressions have the required units.
  *
- * A unit is an index into a list of distinct units, so that a node costs four bytes. The unit of a multiplier follows
- * from the units of energy and of its constraint; expressions with multipliers are checked once these units are known.
- * An expression with inconsistent units is reported once, and its unit is then unknown. */
+ * Each node stores its unit as an index into a list of distinct units, which takes four bytes. The unit of a multiplier
+ * follows from the units of energy and of its constraint; expressions with multipliers are checked once these units are
+ * known. Each inconsistency is reported once, and the unit of the inconsistent expression is then unknown. */
 #include "engine/system/units.h"
 
 #include "engine/system/binder.h"
@@ -268,7 +268,8 @@ static int32_t combine_units(hamel_system *s, const char *pointer, graph_node no
     }
 }
 
-/* Returns the unit of λ. The force is λ ∂f/∂q, for velocity constraints λ ∂f/∂q', for acceleration constraints λ ∂f/∂q''. */
+/* Returns the unit of the multiplier λ of a constraint f = 0. The generalized force of a position constraint is λ
+ * ∂f/∂q, of a velocity constraint λ ∂f/∂q', and of an acceleration constraint λ ∂f/∂q''. */
 static int32_t multiplier_unit(hamel_system *s, size_t c) {
     const system_units *u = s->units;
     if (c >= u->constraint_count) return UNKNOWN;
@@ -354,8 +355,8 @@ static bool needs_energy(const hamel_system *s, graph_node node) {
     return (graph_depends(s->graph, node) & bits) != 0;
 }
 
-/* Sets the unit of energy to that of the first energy with a known unit. Energies that the user gives precede the
- * energies of elements. */
+/* Sets the unit of energy to that of the first energy with a known unit. The user's energies precede the energies of
+ * elements. */
 static void find_energy(hamel_system *s) {
     system_units *u = s->units;
     for (size_t i = u->checked; i < u->note_count && u->energy < ONE; i++) {
@@ -438,7 +439,8 @@ static void check_note(hamel_system *s, const unit_note *note) {
 void units_check(hamel_system *s) {
     system_units *u = s->units;
     if (!u) return;
-    /* Check each expression at its own pointer first, then sums of several expressions. */
+    /* Check each expression first, so that an inconsistency is reported at the pointer of the expression and not at a
+     * sum that contains the expression. */
     for (size_t i = u->checked; i < u->note_count; i++)
         if (!needs_energy(s, u->notes[i].node)) (void)unit_of(s, u->notes[i].node, u->notes[i].pointer);
     find_energy(s);

@@ -10,7 +10,7 @@
 
 #include "engine/system/system.h"
 
-/* Required unit of an expression. E is the unit of energy: that of the first energy whose unit is known. */
+/* Required unit of an expression. E is the unit of energy, taken from the first energy whose unit is known. */
 typedef enum unit_rule {
     UNIT_ANY_ONE,     /* any unit, but the expression must be homogeneous */
     UNIT_ENERGY,      /* E */
@@ -32,8 +32,8 @@ typedef enum unit_rule {
  * has no units. This is the first step of system_create. */
 void units_declare(hamel_system *s);
 
-/* Notes an expression and its required unit. Does nothing for GRAPH_NONE or in a description without units. Keeps
- * `pointer`. */
+/* Records an expression and its required unit for units_check. Does nothing for GRAPH_NONE or in a description without
+ * units. `pointer` is not copied. */
 void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule rule, size_t index);
 
 /* Does the same as units_note for an expression of parameters that was bound without error. */

@@ -1,21 +1,23 @@
-/* validity.c — checks for invalid values: orientations that are not rotations, impossible masses and moments of inertia.
+/* validity.c — rejects orientations that are not rotations, and impossible masses and moments of inertia.
  *
- * Expressions of numbers and parameters are checked when they are bound. Expressions that depend on time or coordinates
- * become claims. All claims are checked together, at the initial state and at three random states, so that the cost is
- * linear in the size of the system. Random states are projected onto the constraints between coordinates of orientations:
- * nine direction cosines are a rotation only if their constraints hold. */
+ * Expressions of numbers and parameters are checked when they are bound. For an expression that depends on time or
+ * coordinates, the condition is kept as a claim. All claims are checked together, at the initial state and at three
+ * random states, so that the cost is linear in the size of the system. Random states are projected onto the constraints
+ * between coordinates of orientations: nine direction cosines are a rotation only if their constraints hold. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Largest accepted error of a rotation or of a matrix's symmetry, chosen for decimals rounded to seven digits. */
+/* Largest accepted error of a rotation or of the symmetry of a matrix. Chosen so that values rounded to seven decimals
+ * are accepted. */
 static const double ROUNDED = 1e-6;
 /* Constant rotations with a larger error are replaced by the nearest rotation. The bound, 45 ε, is about ten times the
  * rounding of an entry of R Rᵀ. */
 static const double EXACT = 1e-14;
-/* Accepted violation of the triangle inequalities: larger than the error of a thin rod or disk rounded to three digits. */
+/* Accepted violation of the triangle inequalities, relative to the largest entry. Chosen larger than the violation by a
+ * thin rod or disk whose moments are rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
 
 /* A claim of a kind up to CLAIM_INERTIA must hold in every state. A claim of a later kind must hold in the initial
@@ -57,7 +59,7 @@ typedef struct validity_work {
     uint64_t random;
 } validity_work;
 
-/* The numbers of a claim at one state. */
+/* The values of a claim's nodes at one state. */
 typedef struct claim_state {
     const double *x;
     const validity_work *work; /* NULL: the claim is constant */
@@ -68,7 +70,8 @@ enum { STATES = 4, NEWTON_STEPS = 30, SWEEPS = 40, NAMED_MAX = 3 };
 static const double SMALL_STEP =
     1e-6; /* a Newton step of this size leaves an error of about 1e-12; the next step reduces it to rounding */
 
-/* Returns " at a = 0.53, b = 1.2" for some coordinates that occur in the claim, or "" for a constant claim. */
+/* Returns " at a = 0.53, b = 1.2" for at most NAMED_MAX coordinates that occur in the claim, or "" for a constant
+ * claim. */
 static const char *describe_state(const claim_state *at, const claim *c) {
     const validity_work *w = at->work;
     const int32_t *found;
@@ -183,7 +186,7 @@ static bool has_possible_moments(const hamel_system *s, const double I[9]) {
 static bool is_inertia(hamel_system *s, const claim *c, const claim_state *at) {
     if (!is_symmetric(s, c, at)) return false;
     if (has_possible_moments(s, at->x)) return true;
-    if (!at->initial) /* only a warning: the motion may never reach a random state */
+    if (!at->initial) /* only a warning, because the motion may never reach this random state */
         return system_warn(s, c->pointer, "no body can have the moments of inertia of `%s`%s", c->name,
                            describe_state(at, c)),
                false;
@@ -248,8 +251,8 @@ static bool add_claim(hamel_system *s, const claim *c) {
     return binder_append(s, &b->claims, &b->claim_count, &b->claim_capacity, c, sizeof *c, c->pointer);
 }
 
-/* Checks a constant claim immediately, and keeps other claims for validity_check. Adds an error and returns false on
- * failure. */
+/* Checks a constant claim immediately, and stores any other claim for validity_check. Adds an error and returns false
+ * on failure. */
 static bool check_claim(hamel_system *s, const claim *c, double x[CLAIM_NODES], bool *constant) {
     *constant = constant_numbers(s, c, x);
     return *constant ? holds(s, c, &(claim_state){x, NULL, true}) : add_claim(s, c);
@@ -308,7 +311,7 @@ bool validity_orientation(hamel_system *s, const system_located *e, graph_node *
     return true;
 }
 
-/* Records that a quantity must not become negative for other values of its parameters. */
+/* Records that a quantity must not become negative if its parameters get other values. */
 static void note_sign(hamel_system *s, const char *pointer, graph_node node, const char *what) {
     if (!(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_PARAMETER))) return;
     system_sign own = {node, binder_text(s, pointer, pointer), what};
@@ -435,7 +438,7 @@ static bool project_state(validity_work *w) {
     return false;
 }
 
-/* Returns true if a claim holds at this state, or if its numbers are not finite there. */
+/* Returns true if a claim holds at this state, or if its values are not finite there. */
 static bool holds_here(const validity_work *w, const claim *c, bool initial) {
     double x[CLAIM_NODES];
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)

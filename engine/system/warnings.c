@@ -1,7 +1,6 @@
 /* warnings.c — warnings about descriptions that are valid but probably mistaken.
  *
- * A warning names a probable mistake. It does not stop a run, and summaries list it. Each check is linear in the size of the
- * description. */
+ * A warning does not stop a run. Summaries list all warnings. Each check is linear in the size of the description. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
@@ -12,7 +11,8 @@
 
 enum { WARNINGS_MAX = 20, WARNING_BYTES = 400, NAMED_MAX = 5 };
 
-/* Returns true if the pointer already has a warning: each pointer, and so each family, has at most one. */
+/* Returns true if no further warning may be added for the pointer. Each pointer, and therefore each family, has at most
+ * one warning. */
 static bool is_already_warned(const hamel_system *s, const char *pointer) {
     for (size_t i = 0; i < s->warning_count; i++)
         if (strcmp(s->warned[i], pointer) == 0) return true;
@@ -97,7 +97,8 @@ static void check_twice(hamel_system *s, const graph_node *terms, size_t given, 
         }
 }
 
-/* Warns if elements add a term that the Lagrangian already contains; potential terms have the opposite sign there. */
+/* Warns if elements add a term that the Lagrangian already contains. Potential terms occur in the Lagrangian with the
+ * opposite sign. */
 static void check_lagrangian(hamel_system *s) {
     const char *pointer = s->description->lagrangian.pointer;
     graph_node *terms;
@@ -218,7 +219,8 @@ static void add_texts(texts *t, const hamel_expressions *list) {
     for (size_t i = 0; i < list->count; i++) add_text(t, list->items[i].text);
 }
 
-/* Warns if an unnamed element does not contain its index: the family then only repeats the element. */
+/* Warns if no expression of an element contains an index of its family, because members that differ only in this index
+ * are then the same. */
 static void check_index(hamel_system *s, const hamel_family *family, const texts *t) {
     for (size_t k = 0; k < family->count; k++) {
         const char *name = family->ranges[k] + strspn(family->ranges[k], " ");
