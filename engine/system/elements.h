@@ -8,7 +8,8 @@ typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
     const hamel_position *given;       /* position as written */
     const hamel_orientation *orientation;
-    const char *in, *in_pointer; /* frame or body of the axes, and of the position unless `given` names one; or NULL */
+    const char *in,
+        *in_pointer; /* frame or body of the axes, and of the position unless `given` has a frame; or NULL */
     size_t loop_count;
     loop_variable *loops;               /* scope of the names in `given` and `in` */
     int32_t parent;                     /* frame or body in which the position is given; −1: inertial */

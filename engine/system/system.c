@@ -2,8 +2,8 @@
  *
  * Names (parameters, coordinates, definitions, elements) are declared before expressions are bound, so that expressions
  * may refer to each other in any order. Errors in one section do not prevent the check of the next section, so that all
- * errors are reported together. Elements without a name or expression are skipped, since the reader has reported
- * them. */
+ * errors are reported together. An element that lacks a name or an expression is skipped, since the reader has already
+ * reported the error. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -271,7 +271,8 @@ static void add_action(hamel_system *s, system_action action) {
     binder_append(s, &s->actions, &s->action_count, &s->action_capacity, &action, sizeof action, "");
 }
 
-/* Splits a sum into terms, so that each term is differentiated only with respect to the symbols that it contains. */
+/* Stores the terms of an energy separately, so that each term is differentiated only with respect to the symbols that
+ * it contains. */
 void binder_add_energy(hamel_system *s, graph_node node, bool kinetic, const char *pointer) {
     graph_node *terms, **list = kinetic ? &s->kinetic : &s->potential;
     size_t *count = kinetic ? &s->kinetic_count : &s->potential_count;
@@ -356,7 +357,8 @@ static void declare_those(hamel_system *s, bool inactive) {
     }
 }
 
-/* Declares names before equations are bound, since forces and definitions may contain multipliers. */
+/* Declares the names of active constraints. Names are declared before equations are bound, since forces and definitions
+ * may contain multipliers. */
 static void declare_constraints(hamel_system *s) {
     declare_those(s, false);
 }
@@ -387,7 +389,7 @@ static void bind_constraints(hamel_system *s) {
     for (size_t i = 0; i < s->constraint_count; i++) {
         const system_constraint *c = &s->constraints[i];
         loop_scope scope;
-        if (!c->written) continue; /* added by an element, with its equation */
+        if (!c->written) continue; /* an element has added the constraint with its equation */
         scope_from(&scope, c->loops, c->loop_count);
         binder_set_equation(s, i, system_bind(s, c->written, PLACE_CONSTRAINT, &scope, SYNTAX_EQUATION, NULL));
     }
@@ -405,8 +407,8 @@ void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph
                   "");
 }
 
-/* Binds an expression of parameters if there is one. Sets *value and *node, and notes the required unit of the
- * expression. */
+/* Binds an expression of parameters unless the expression is absent. Sets *value and *node, and records the required
+ * unit of the expression. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index, double *value, graph_node *node) {
     *node = GRAPH_NONE;
@@ -487,8 +489,8 @@ static bool create_binder(hamel_system *s) {
     return true;
 }
 
-/* Checks the values of inputs in other runs. Runs last, so these values do not affect the numbers of the nodes in the
- * equations. */
+/* Checks the expressions of inputs in other runs. This step is the last one, so that the new nodes do not change the
+ * indices of nodes in the equations. */
 static void check_alternatives(hamel_system *s) {
     const hamel_expressions *all = &s->description->alternatives;
     for (size_t i = 0; i < all->count && !system_interrupted(s); i++)
@@ -499,8 +501,8 @@ static void resolve_slots(hamel_system *s) {
     for (size_t i = s->parameter_count; i < s->binder->slot_count; i++) binder_resolve_slot(s, (int32_t)i);
 }
 
-/* The steps of system_create. Names precede expressions, constraints precede forces that contain reactions, and tables
- * precede parameters that use tables. */
+/* The steps of system_create. Names are declared before expressions are bound. Constraints are bound before forces,
+ * which may contain reactions, and tables are declared before parameters, which may call tables. */
 static void (*const steps[])(hamel_system *s) = {
     units_declare,        declare_parameters,  tables_declare,           resolve_parameters,
     tables_resolve,       declare_coordinates, declare_quasi_velocities, declare_definitions,

@@ -1,8 +1,7 @@
 /* system.h — a checked description. Names are bound, families are expanded, and all expressions are nodes of one graph.
  *
  * system_create reports as many errors as it can find. The system refers to strings of the description until the model
- * is created. Names that are needed after that are copied. All memory is allocated in the arena passed to
- * system_create. */
+ * is created. Names that are needed later are copied. All memory is allocated in the arena passed to system_create. */
 #pragma once
 
 #include "engine/base/symbol_table.h"
@@ -71,23 +70,27 @@ typedef struct system_constraint {
     loop_variable *loops;
 } system_constraint;
 
-/* Coulomb friction: a force of magnitude μ |λ| |g| on a point, opposite to its slip. */
+/* Coulomb friction: a force of magnitude μ |λ| |g| on a point, opposite to its slip velocity. */
 typedef struct system_friction {
     int32_t constraint; /* index of the constraint whose reaction is the normal force */
     const char *pointer;
     graph_node coefficient;
     graph_node limit;      /* static μ; not less than the sliding μ */
-    double regularization; /* a speed; if it is 0, points at rest stick */
+    double regularization; /* speed ε; if ε = 0, the point can stick */
     graph_node normal[3];  /* g; λ g is the force of the reaction on the point, in inertial components */
     graph_node slip[3];    /* velocity of the point relative to the surface */
-    /* The part of the slip along the surface, 0 while the point sticks. In the plane this part is one signed speed. In
-     * space it has components in the axes of the surface; components that are always 0 are omitted. */
+    /* The part of the slip velocity along the surface, which is 0 while the point sticks. In the plane, this part is
+     * one signed speed. In space, it has components in the axes of the surface; components that are always 0 are
+     * omitted. */
     graph_node along[3];
     size_t along_count;   /* 0 if the point never sticks */
     graph_node facing[3]; /* components of g/|g| that correspond to `along`; space only */
-    int32_t row; /* first of the constraints `along` = 0, or −1; frictions with the same slip share these constraints */
-    int32_t
-        held; /* first of the nonsmooth operators that hold the direction; −1 for a single speed, whose sign is held */
+    /* Index of the first of the constraints `along` = 0, or −1. Frictions with the same slip velocity share these
+     * constraints. */
+    int32_t row;
+    /* Index of the first nonsmooth operator that holds the slip direction between events. For a single speed the index
+     * is −1, because the branch of its sign holds the direction. */
+    int32_t held;
     int32_t *coordinates; /* coordinates whose velocities occur in `slip` */
     size_t count;
 } system_friction;
@@ -103,14 +106,17 @@ typedef enum nonsmooth_kind {
 typedef struct system_nonsmooth {
     nonsmooth_kind kind;
     const graph_table *table;
-    graph_node written, argument; /* `written` is z as in the description; `argument` has branch symbols in z */
-    bool held;                    /* false if the operator is not replaced, because z contains unknowns */
-    bool jumps;                   /* whether any operator applied to z jumps where the branch changes */
-    int32_t slip, part;           /* kinds SLIP and DIRECTION: `slip` is an index in the model, `part` a component */
-    int32_t next;                 /* next operator with the same `written`, or −1 */
+    /* `written` is the operator's argument z as in the description. In `argument`, branch symbols replace the nonsmooth
+     * operators in z. */
+    graph_node written, argument;
+    bool held;  /* false if no branch symbol replaces the operator, because z contains multipliers or reactions */
+    bool jumps; /* whether any operator applied to z jumps where the branch changes */
+    int32_t slip, part; /* kinds SLIP and DIRECTION: index of the slip velocity in the model, and its component */
+    int32_t next;       /* next operator with the same `written`, or −1 */
 } system_nonsmooth;
 
-/* An event. mechanics/outputs.c binds its expressions with the outputs, since they may contain derived quantities. */
+/* An event. mechanics/outputs.c binds the expressions of the event with the outputs, since these expressions may
+ * contain derived quantities. */
 typedef struct system_event {
     const char *name, *pointer;
     const hamel_event *described;
@@ -127,7 +133,7 @@ typedef struct system_event {
     graph_node when, *restitutions, *assigned; /* set by outputs_bind */
 } system_event;
 
-/* An expression that is differentiated along the motion, and must therefore be continuous. */
+/* An expression that is differentiated with respect to time and must therefore be continuous along the motion. */
 typedef struct system_continuous {
     graph_node node;
     const char *pointer, *what; /* text such as "the position of a mass" */
@@ -135,7 +141,7 @@ typedef struct system_continuous {
 
 /* A force or a term of the potential energy, with its origin. */
 typedef struct system_action {
-    const char *origin;   /* "spring s1", "gravity"; actions of one element share the pointer */
+    const char *origin;   /* "spring s1", "gravity"; actions of one element share this pointer */
     graph_node potential; /* a potential with the forces −∂V/∂q; GRAPH_NONE for a force */
     int32_t coordinate;   /* coordinate on which a force acts */
     graph_node force;
@@ -155,7 +161,8 @@ typedef struct loop_scope {
     loop_variable variables[SCOPE_MAX];
 } loop_scope;
 
-/* An output whose expression is bound later, since it may contain derived quantities, or a number of the scene. */
+/* An output. Its expression is bound after the equations, since it may contain derived quantities. Outputs of the scene
+ * have a node instead of an expression. */
 typedef struct system_output {
     const char *name, *pointer;
     const hamel_expression *expression; /* NULL: the output is `node` */
@@ -179,8 +186,8 @@ typedef struct hamel_system {
     const char **parameter_names, **parameter_units;
     double *parameter_values;
     graph_node *parameter_nodes; /* expressions of the parameters: numbers and other parameters */
-    bool *parameter_structural;  /* true if the equations contain the number itself: a range, an index, a table */
-    bool *parameter_judged;      /* true if a check used the number; another number requires a new model */
+    bool *parameter_structural;  /* true if the equations contain the value instead of the symbol */
+    bool *parameter_judged;      /* true if a check used the value; another value requires a new model */
     system_sign *signs;          /* values that must not become negative */
     size_t sign_count, sign_capacity;
 
@@ -240,9 +247,9 @@ typedef struct hamel_system {
     system_binder *binder;
 } hamel_system;
 
-/* Checks a description, except the expressions of outputs, invariants and checks, and adds errors to `error`. If memory
- * has not run out, sets *out even after errors. Later passes can then report further errors. Returns HAMEL_OK if there
- * is no error. */
+/* Checks a description, except the expressions of outputs, invariants and checks, and adds errors to `error`. Sets *out
+ * even after errors, unless memory has run out, so that later passes can report further errors. Returns HAMEL_OK if
+ * there is no error. */
 hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, const hamel_description *d,
                            const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
@@ -288,8 +295,8 @@ bool system_node_number(hamel_system *s, const hamel_expression *expression, gra
 /* Polls for cancellation; call it at short intervals. If canceled, adds an error once and returns true. */
 bool system_interrupted(hamel_system *s);
 
-/* Returns d/dt of a node along the motion. Records that the node must be continuous, unless it is only observed. `what`
- * names the node in messages and must be a static string. */
+/* Returns d/dt of a node along the motion. Records that the node must be continuous, unless the equations are already
+ * complete. `what` names the node in messages and must be a static string. */
 graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what);
 /* Records that a node must be continuous, without differentiating it. */
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what);

@@ -124,7 +124,8 @@ static ut_status refuse_unit(reading *r, const char *why) {
 
 static const ut_visitor visitor;
 
-/* Visits scale · underlying + offset. In the library, a unit with a factor is a scale applied to a product of units. */
+/* Visits scale · underlying + offset. The library represents a unit with a factor as a scale applied to a product of
+ * units. */
 static ut_status visit_galilean(const ut_unit *galilean, double scale, const ut_unit *underlying, double offset,
                                 void *context) {
     reading *r = context;
@@ -156,7 +157,7 @@ static bool has_broken_power(const char *text) {
     return false;
 }
 
-/* Reads the library's list of units, and adds "deg", which is not in it. */
+/* Reads the library's list of units, and adds "deg", which this list lacks. */
 static ut_system *read_list(void) {
     ut_system *all = ut_read_xml(NULL);
     ut_unit *degree = all ? ut_get_unit_by_name(all, "degree") : NULL;

@@ -11,7 +11,7 @@ enum { UNIT_BASES = 7 };
 
 typedef struct unit {
     double scale;             /* size in base units: 0.01 for cm */
-    double power[UNIT_BASES]; /* exponents of kg, m, s, A, K, mol, cd; roots cause fractions */
+    double power[UNIT_BASES]; /* exponents of kg, m, s, A, K, mol, cd; fractions after roots */
 } unit;
 
 extern const unit unit_one;
@@ -26,7 +26,7 @@ unit unit_times(unit a, unit b, double power); /* a · b^power */
 bool unit_same_dimension(const unit *a, const unit *b);
 bool unit_same(const unit *a, const unit *b); /* the same powers and scale, up to rounding */
 
-bool unit_is_degree(const unit *u); /* true if the scale is that of a degree, with any powers */
+bool unit_is_degree(const unit *u); /* true if the scale is that of a degree, for any powers of base units */
 
 /* Prints a unit in the notation of UDUNITS: "kg m^2/s^2", "0.01 m", "1" for a number. */
 void unit_print(const unit *u, text_buffer *out);

@@ -64,8 +64,8 @@ static bool grow_slots(hamel_system *s) {
     return true;
 }
 
-/* Returns the index of a unit in the list, to which a new unit is added. Returns UNKNOWN if the value is out of range or
- * memory runs out. */
+/* Returns the index of a unit in the list. Adds the unit to the list if it is new. Returns UNKNOWN if the value is out
+ * of range or memory runs out. */
 static int32_t intern(hamel_system *s, unit value) {
     system_units *u = s->units;
     if (!isnormal(value.scale)) return UNKNOWN;

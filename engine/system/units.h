@@ -1,7 +1,7 @@
 /* units.h — check that the equations of a description are dimensionally homogeneous.
  *
  * The check runs only if a parameter or coordinate has a unit. A quantity without a unit agrees with any unit. Bare
- * numbers have the unit 1, except 0, which agrees with any unit. t is in seconds, and angles are numbers (radians).
+ * numbers have the unit 1, except that 0 agrees with any unit. t is in seconds, and angles are numbers (radians).
  * Values are not converted, so meters and centimeters do not agree.
  *
  * When an expression is bound, its required unit is noted. units_check then visits once each node of the expressions
@@ -28,15 +28,16 @@ typedef enum unit_rule {
     UNIT_LIKE         /* the unit of node `index`, or a bare number */
 } unit_rule;
 
-/* Reads the units of parameters and coordinates, and adds errors for invalid ones. s->units stays NULL if the description
- * has no units. This is the first step of system_create. */
+/* Reads the units of parameters and coordinates, and adds an error for each invalid unit. s->units stays NULL if the
+ * description has no units. This is the first step of system_create. */
 void units_declare(hamel_system *s);
 
 /* Records an expression and its required unit for units_check. Does nothing for GRAPH_NONE or in a description without
  * units. `pointer` is not copied. */
 void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule rule, size_t index);
 
-/* Does the same as units_note for an expression of parameters that was bound without error. */
+/* Does the same as units_note for an expression of parameters that has been bound without error. A plain number is not
+ * recorded, because it agrees with any unit. */
 void units_note_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index);
 

@@ -20,8 +20,8 @@ static const double EXACT = 1e-14;
  * thin rod or disk whose moments are rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
 
-/* A claim of a kind up to CLAIM_INERTIA must hold in every state. A claim of a later kind must hold in the initial
- * state only. */
+/* Claims of the kinds up to CLAIM_INERTIA must hold in every state. Claims of the later kinds must hold only in the
+ * initial state. */
 typedef enum claim_kind {
     CLAIM_MATRIX,
     CLAIM_QUATERNION,
@@ -51,7 +51,7 @@ typedef struct claim_constraint {
 typedef struct validity_work {
     hamel_system *s;
     graph_node last;
-    double *q, *step, t;   /* state, and Newton step of q */
+    double *q, *step, t;   /* state (q, t), and Newton step of q */
     double *value, *error; /* value of each node and its error */
     bool *held;            /* for each coordinate: true if an orientation contains the coordinate */
     claim_constraint *constraints;
@@ -397,8 +397,8 @@ static bool add_constraint(validity_work *w, const system_constraint *c) {
     return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
 }
 
-/* Solves A step = −f by Kaczmarz sweeps over the rows of A. The sweeps converge fast, since A has few rows and is well
- * conditioned. Adds the step to q and returns its size. */
+/* Solves A step = −f by Kaczmarz sweeps over the rows of A, the Jacobian of the constraints f = 0. The sweeps converge
+ * fast, since A has few rows and is well conditioned. Adds the step to q and returns the size of the step. */
 static double take_step(validity_work *w) {
     assert(w->value && w->error);
     double most = 0;

@@ -41,7 +41,8 @@ void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node
         system_warn(s, e->pointer, "%s is %.9g: %s", what, value, effect);
 }
 
-/* Returns the coordinate whose velocity is the only symbol of a term apart from parameters, or −1 for other terms. */
+/* Returns the index of a coordinate if its velocity is the only symbol of a term, apart from parameters. Otherwise
+ * returns −1. */
 static int32_t only_velocity(hamel_system *s, graph_node term) {
     const int32_t *found;
     if (graph_depends(s->graph, term) & ~(GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_VELOCITY))) return -1;
@@ -81,7 +82,7 @@ static void check_dissipation(hamel_system *s) {
     }
 }
 
-/* Warns if elements add a term that a given expression already contains. */
+/* Warns if elements add a term that the user's expression already contains. */
 static void check_twice(hamel_system *s, const graph_node *terms, size_t given, size_t count, const char *pointer,
                         const char *what) {
     assert(given <= count);
@@ -151,8 +152,8 @@ static void check_activation(hamel_system *s) {
     }
 }
 
-/* Warns about a multiple of 1/2 between two turns in radians (12.6) and two turns in degrees (720), which is probably
- * meant in degrees. */
+/* Warns about an angle that is a multiple of 1/2 between two turns in radians (12.6) and two turns in degrees (720),
+ * because such an angle is probably in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x) {
     if (fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x)
         system_warn(s, pointer, "%s is %.9g radians (%.3g turns); if degrees are meant, write %.9g*pi/180", what, x,

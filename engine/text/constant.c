@@ -1,4 +1,4 @@
-/* constant.c — evaluates expressions of numbers. */
+/* constant.c — evaluates expressions that contain only numbers, such as "pi/6". */
 #include "engine/text/constant.h"
 
 #include "engine/text/parser_int.h"

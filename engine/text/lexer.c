@@ -1,11 +1,11 @@
 /* lexer.c — splits expression text into tokens, in one pass.
  *
- * `at` is always the first byte of a code point, and `column` its column. A TOKEN_ERROR consumes the invalid byte, so a
- * caller that continues reaches the end of the text.
+ * `at` is always the first byte of a code point, and `column` its column. Each TOKEN_ERROR skips the invalid byte, so a
+ * caller that continues after errors reaches the end of the text.
  *
  * Every code point outside ASCII is a letter, except invisible characters and characters that look like a space or an
- * operator. If such characters were letters, they would become parts of names, and unknown names would be reported
- * instead. */
+ * operator. If these characters were letters, they would become parts of names, and the error would report an unknown
+ * name instead of the character. */
 #include "engine/text/lexer.h"
 
 #include <assert.h>
@@ -53,7 +53,7 @@ static const struct {
 };
 
 void lexer_init(lexer *l, const char *text, size_t length) {
-    if (length == 0) text = ""; /* NULL is an empty text */
+    if (length == 0) text = ""; /* `text` may then be NULL */
     *l = (lexer){.text = text, .at = text, .end = text + length, .column = 1};
 }
 
@@ -70,7 +70,7 @@ static int peek(const lexer *l, size_t offset) {
     return (size_t)(l->end - l->at) > offset ? (unsigned char)l->at[offset] : -1;
 }
 
-static void skip(lexer *l, size_t bytes) { /* the bytes must be ASCII, so each byte is a column */
+static void skip(lexer *l, size_t bytes) { /* the bytes must be ASCII, because each byte counts as one column */
     assert((size_t)(l->end - l->at) >= bytes);
     l->at += bytes;
     l->column += (int32_t)bytes;
@@ -124,7 +124,7 @@ static void skip_digits(lexer *l) {
     while (is_digit(peek(l, 0))) skip(l, 1);
 }
 
-/* Skips a number. A point begins a fraction, unless it begins "..", as in 1..N. */
+/* Skips a number. A point is a decimal point unless a second point follows, as in 1..N. */
 static void skip_number(lexer *l) {
     skip_digits(l);
     if (peek(l, 0) == '.' && peek(l, 1) != '.') {
@@ -149,7 +149,7 @@ static token read_number(lexer *l) {
     if (t.length > NUMBER_LENGTH_MAX) {
         t.message = "the number has more than 300 characters";
     } else {
-        char digits[NUMBER_LENGTH_MAX + 1]; /* the source has no NUL after the number */
+        char digits[NUMBER_LENGTH_MAX + 1]; /* copied, because strtod needs a NUL after the number */
         memcpy(digits, t.text, t.length);
         digits[t.length] = '\0';
         t.number = strtod(digits, NULL);
@@ -160,7 +160,7 @@ static token read_number(lexer *l) {
 }
 
 /* Returns the length in bytes of the name character at the current byte, or 0 if it is not a name character. An invalid
- * sequence ends the name, and the next token reports it. */
+ * sequence ends the name, and the next token reports the sequence. */
 static size_t name_character(const lexer *l) {
     int c = peek(l, 0);
     if (is_ascii_letter(c) || is_digit(c)) return 1;
@@ -168,7 +168,8 @@ static size_t name_character(const lexer *l) {
     return c >= 0x80 ? letter_length(l, &message) : 0;
 }
 
-/* Skips a point of a dotted name. Returns false if the current byte is not a point before a name character. */
+/* Skips a point in a dotted name. Returns false without skipping if the current byte is not a point that a name
+ * character follows. */
 static bool skip_point(lexer *l) {
     if (peek(l, 0) != '.') return false;
     lexer after = *l;

@@ -3,7 +3,7 @@
  * A name consists of letters, digits and '_', and does not start with a digit. Letters are ASCII letters and all
  * non-ASCII code points except spaces, invisible characters and typographic operators. In arguments such as
  * lambda(B.norm), names may contain dots after the first letter; lexer_next_dotted reads such names. Columns count code
- * points from 1. Invalid UTF-8 and control characters are errors with their column. */
+ * points from 1. Invalid UTF-8 and control characters are returned as TOKEN_ERROR with their column. */
 #pragma once
 
 #include "engine/base/error.h"
@@ -30,7 +30,7 @@ typedef struct token {
     uint32_t length;     /* bytes */
     int32_t column;      /* column of the first character */
     double number;       /* value of a TOKEN_NUMBER */
-    const char *message; /* static text of a TOKEN_ERROR; otherwise NULL */
+    const char *message; /* static error message of a TOKEN_ERROR; otherwise NULL */
 } token;
 
 typedef struct lexer {
@@ -42,6 +42,6 @@ void lexer_init(lexer *l, const char *text, size_t length);
 token lexer_next(lexer *l);        /* returns TOKEN_END again at the end */
 token lexer_next_dotted(lexer *l); /* like lexer_next, but names may contain dots */
 
-/* Reads the rest of a dotted name whose index has just been read: "1" of J[2].1. If there is no rest, returns a name of
- * length 0. */
+/* Reads the rest of a dotted name whose index has just been read: "1" of J[2].1. If nothing follows the index, returns
+ * a name of length 0. */
 token lexer_next_suffix(lexer *l);

@@ -1,7 +1,7 @@
 /* names.c — reserved words and names of functions.
  *
- * The list of function names is expanded from the tables that define the functions. The position of a name in the list
- * determines its meaning. The list has about fifty names, so a linear search is fast enough. */
+ * The list of function names is expanded from the tables that define the functions. The meaning of a name follows from
+ * its position in the list. The list has about fifty names, so a linear search is fast enough. */
 #include "engine/base/symbol_table.h"
 #include "engine/text/parser_int.h"
 

@@ -2,12 +2,13 @@
  *
  * The parser alternates between two states: expecting a value, or expecting an operator or an end. Open constructs
  * (operators without their right operand, parentheses, calls, indices) are frames on a stack. The value stack contains
- * the type of each finished value, number or condition, and its column for messages. An operator is written to the
- * postfix code when its frame is popped, so that the items are in the order of evaluation.
+ * the type (number or condition) of each finished value, and the value's column for messages. An operator is written to
+ * the postfix code when its frame is popped, so that the items are in the order of evaluation.
  *
- * Each item of the code corresponds to a different token, so the number of tokens bounds the size of the code. The two
- * items of a sum correspond to its name and its parenthesis. The code is built in a scratch arena and copied to the
- * caller's arena. Functions that fail add an error, store its status in p->status, and return false. */
+ * Each item of the code corresponds to a different token, so the code has at most as many items as there are tokens.
+ * The two items of a sum correspond to the token `sum` and to a parenthesis. The code is built in a scratch arena and
+ * copied to the caller's arena. A function that fails adds an error, stores the status of the error in p->status, and
+ * returns false. */
 #include "engine/text/parser_int.h"
 
 #include <assert.h>
@@ -86,7 +87,8 @@ static bool parse_prefix(parser *p, uint16_t operation, uint8_t level) {
     return parser_push(p, f);
 }
 
-/* Parses the '=' of an equation. The expression after '=' is subtracted at the end. */
+/* Parses the '=' of an equation. At the end of the text, the expression after '=' is subtracted from the expression
+ * before '='. */
 static bool parse_equal_sign(parser *p) {
     int32_t column = p->token.column;
     if (!finish_operators(p, OR_LEVEL)) return false;
@@ -125,7 +127,7 @@ static bool emit_name(parser *p, const frame *f, token suffix) {
     return parser_emit(p, item, (size_t)f->count, false);
 }
 
-/* Parses the index of a name, if any. The current token is the one after the name. */
+/* Parses the indices of a name, if there are any. The current token is the token after the name. */
 static bool parse_indexed(parser *p, const token *name, bool is_name) {
     frame f = {.kind = FRAME_INDEX, .is_name = is_name, .column = name->column, .open = p->token.column};
     f.length = name->length;
@@ -202,7 +204,8 @@ static bool finish_call(parser *p) {
     return parser_emit(p, item, (size_t)f.count, false);
 }
 
-/* Starts an argument of the quantity on top of the stack. The current token is the '(' or ',' before the argument. */
+/* Starts an argument of the quantity whose frame is on top of the stack. The current token is the '(' or ',' before the
+ * argument. */
 static bool begin_quantity_argument(parser *p) {
     const frame *f = parser_top(p);
     bool is_name = quantity_signature((syntax_quantity)f->operation)[f->count] == 'n';
@@ -278,7 +281,8 @@ static bool emit_sum(parser *p, frame *f) {
     return parser_emit(p, item, 2, false);
 }
 
-/* Allows more than two arguments of min, max and hypot: f(a, b, c) = f(f(a, b), c). */
+/* Combines the first two arguments of min, max or hypot, which may have more than two: f(a, b, c) = f(f(a, b), c). For
+ * other functions, adds an error. */
 static bool fold_arguments(parser *p, frame *f, int32_t column) {
     bool takes_more = f->operation == GRAPH_MIN || f->operation == GRAPH_MAX || f->operation == GRAPH_HYPOT;
     if (f->kind != FRAME_CALL || !takes_more) return fail_arity(p, f, column, -1);
@@ -370,7 +374,7 @@ static bool parse_value(parser *p) {
     }
 }
 
-/* Ends the current expression; reports a parenthesis, bracket or call that is not closed. */
+/* Ends the current expression. If a parenthesis, bracket or call is not closed, adds an error. */
 static bool parse_end(parser *p) {
     if (!finish_operators(p, OR_LEVEL)) return false;
     if (p->frame_count > 0) return fail_open(p, parser_top(p));
@@ -384,7 +388,7 @@ static bool parse_end(parser *p) {
     return true;
 }
 
-/* Adds an error for an unexpected token after a value; most often a multiplication sign is missing. */
+/* Adds an error for an unexpected token after a value. The most frequent mistake is a missing multiplication sign. */
 static bool fail_no_operator(parser *p) {
     const token *t = &p->token;
     if (t->kind == TOKEN_PRIME) {
@@ -400,7 +404,7 @@ static bool fail_no_operator(parser *p) {
     return false;
 }
 
-/* Returns true if an operator follows an argument that must be a bare name. */
+/* Returns true if an invalid token follows an argument that must be a bare name. */
 static bool after_bare_name(parser *p) {
     const frame *f = parser_top(p);
     if (!f || f->kind != FRAME_QUANTITY || quantity_signature((syntax_quantity)f->operation)[f->count] != 'n')

@@ -1,14 +1,14 @@
 /* parser.h — translates expression text to postfix code (the syntax tree in the order of evaluation).
  *
- * The parser climbs precedences with explicit stacks in the arena instead of recursion, so nested parentheses need no
- * deep C stack. Later passes run postfix code in one loop over an array with a value stack. Operators bind in this
- * order, the weakest first:
+ * The parser uses precedence climbing with explicit stacks in an arena instead of recursion, so deeply nested
+ * parentheses do not overflow the C stack. Later passes run postfix code in one loop over an array with a value stack.
+ * Operators bind in this order, the weakest first:
  *
  *   or < and < not < comparisons < + - < * / < unary - < ^ (right-associative; its right operand may have a sign)
  *
  * The parser distinguishes conditions (comparisons, and, or, not) from numbers and allows conditions only as the first
- * argument of if(). The parser also checks the names of functions and the number of arguments. The binder checks other
- * names. */
+ * argument of if(). The parser also checks the names of functions and the number of arguments. The binder
+ * (engine/system) checks all other names. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -19,15 +19,16 @@
 typedef enum syntax_kind {
     SYNTAX_NUMBER,   /* push `number` */
     SYNTAX_NAME,     /* pop `count` indices; push the quantity `name` (with indices), `primes` times differentiated */
-    SYNTAX_ARGUMENT, /* pop `count` indices; push the bare name (lambda(rod[i]): a constraint, not a quantity) */
+    SYNTAX_ARGUMENT, /* pop `count` indices; push the bare name, such as the constraint rod[i] in lambda(rod[i]) */
     SYNTAX_OPERATOR, /* pop the operands of `op`, an operator or a function of numbers; push the result */
     SYNTAX_QUANTITY, /* pop `count` arguments; push `quantity` (der, energy(), lambda(c), table(), ...) */
     SYNTAX_SUM,      /* pop upper and lower bound of `name`; body: the next `count` items, before SYNTAX_SUM_END */
     SYNTAX_SUM_END   /* the matching SYNTAX_SUM is `count` items before this item; `count` is the body's length + 1 */
 } syntax_kind;
 
-/* Functions that do not map numbers to numbers. Signature: n is a name, e an expression, k an expression that must be
- * an integer, o an optional integer at the end. The parser handles sum separately. */
+/* Functions whose arguments are names, or whose results do not depend on the values of the arguments alone. In a
+ * signature, n stands for a name, e for an expression, k for an expression that must be an integer, and o for an
+ * optional integer at the end. The parser handles sum separately. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
@@ -84,9 +85,9 @@ typedef struct syntax {
 } syntax;
 
 enum {
-    SYNTAX_TEXT_MAX = 1 << 20,  /* bytes of one text, else HAMEL_LIMIT; chosen: far above a formula written by hand */
-    SYNTAX_LEVELS_MAX = 100000, /* open parentheses, brackets and calls; chosen: their frames take about 4 MB */
-    SYNTAX_SUMS_MAX = 16,       /* nested sums, whose costs multiply; chosen: far above a formula written by hand */
+    SYNTAX_TEXT_MAX = 1 << 20,  /* largest length of a text in bytes; chosen far above formulas written by hand */
+    SYNTAX_LEVELS_MAX = 100000, /* most open parentheses, brackets and calls; chosen: their frames take about 4 MB */
+    SYNTAX_SUMS_MAX = 16,       /* most nested sums, whose costs multiply; chosen far above formulas written by hand */
     SYNTAX_INDICES_MAX = 4
 };
 
@@ -109,14 +110,14 @@ typedef struct syntax_range {
     syntax first, last;
 } syntax_range;
 
-/* Parses a range; the errors are those of syntax_parse. */
+/* Parses a range. Reports errors in the same way as syntax_parse. */
 hamel_status syntax_parse_range(syntax_range *out, arena *memory, const char *text, size_t length, const char *pointer,
                                 hamel_error *error) HAMEL_CHECKED;
 
 /* Returns true if a text is a valid name without index or prime, such as the name of a coordinate. */
 bool syntax_is_name(const char *text, size_t length);
 
-/* Returns true for reserved names: all functions, t, pi, and, or, not, if, sum. */
+/* Returns true if the text is a reserved name: the name of a function (including if and sum), t, pi, and, or, not. */
 bool syntax_is_reserved(const char *text, size_t length);
 
 /* Returns the name of a quantity: "der", "energy", ... */

@@ -29,13 +29,17 @@ void quantity_arguments(syntax_quantity quantity, char *text, size_t size);
 
 /* --- hints.c: suggestions for expressions in the notation of other languages ------------------------------------- */
 
-/* Return a suggestion for a condition where a number is expected, and for an "=" that is not allowed. */
+/* Returns a suggestion for a condition where a number is expected. */
 const char *hint_for_condition(syntax_goal goal);
+
+/* Returns a suggestion for an "=" that is not allowed. */
 const char *hint_for_equal_sign(syntax_goal goal);
 
-/* Add a suggestion to the last error: hint_for_function for an unknown function, hint_before for a missing operator
- * between `last` and `next`. Set `range` if the text is the range of a family, such as i = 1..N. */
+/* Adds a suggestion for an unknown function to the last error. */
 void hint_for_function(hamel_error *error, const char *text, size_t length);
+
+/* Adds a suggestion for a missing operator between `last` and `next` to the last error. `range` is true if the text is
+ * the range of a family, such as i = 1..N. */
 void hint_before(hamel_error *error, const syntax_item *last, const token *next, bool range);
 
 /* --- parser.c, parser_state.c ------------------------------------------------------------------------------------ */
@@ -97,8 +101,8 @@ typedef struct parser {
 /* Functions that add an error and return false. parser_suggest only adds a suggestion to the last error. */
 bool parser_fail(parser *p, int32_t column, const char *format, ...) HAMEL_PRINTF(3, 4);
 bool parser_fail_memory(parser *p);
-bool parser_fail_arena(parser *p, const arena *memory);     /* the arena of the caller is full */
-bool parser_fail_expected(parser *p, const char *expected); /* the current token is not `expected` */
+bool parser_fail_arena(parser *p, const arena *memory);     /* adds the error that the caller's arena is full */
+bool parser_fail_expected(parser *p, const char *expected); /* adds the error that `expected` is missing */
 bool parser_fail_expected_try(parser *p, const char *expected, const char *hint);
 bool parser_suggest(parser *p, const char *hint);
 
