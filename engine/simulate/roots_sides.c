@@ -59,7 +59,7 @@ static int resting_side(const roots *w, size_t i) {
     return w->model->events.list[i].contact && !w->of[i].held && !w->of[i].released ? -event_sign(w, i) : 0;
 }
 
-/* Sets the side of a function that is still at its zero after another event. The function may leave 0 in either
+/* Sets the side of a function that is still at its zero after another event. Such a function may leave zero in either
  * direction. */
 static void place_resting(roots *w, size_t i, double rate, bool changed) {
     if (changed) w->of[i].side = fabs(rate) <= w->slack[i] ? resting_side(w, i) : roots_sign(rate);
@@ -78,8 +78,8 @@ static void place_branch(roots *w, size_t i) {
     w->noise[i] = !w->of[i].touching ? 0 : slip ? slack : fmax(value, passed ? w->last_noise[i] : 0);
 }
 
-/* Sets the side of an event function that place_passed and place_resting do not handle. A function that an event has
- * moved across its zero counts as passed. */
+/* Sets the side of an event function in all cases that place_passed and place_resting do not handle. A function that an
+ * event has moved across its zero counts as passed. */
 static void place_other(roots *w, size_t i, double rate, bool start, bool changed) {
     double value = w->first[i];
     if (start && fabs(value) <= EXACT * w->noise[i] && fabs(rate) <= w->slack[i]) {
@@ -139,9 +139,9 @@ static bool is_beyond(const roots *w, size_t i) {
     return e->contact && e->impulse_count > 0 && !w->of[i].held && roots_sign(w->first[i]) == event_sign(w, i);
 }
 
-/* Returns true if a function is about to leave its zero in the direction of its event. The event then happens now.
- * Functions leave their zeros in this way at the start, after another event has reversed the rate, and after forces
- * have changed. An event that does not change the motion happens at crossings only. */
+/* Returns true if a function is about to leave its zero in the direction of its event. The event then happens now. This
+ * happens at the start, after another event has reversed the rate, and after a change of the forces. An event that does
+ * not change the motion happens at crossings only. */
 static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i);
@@ -201,7 +201,8 @@ static hamel_status fail_undecided(const roots *w, size_t i, double t, bool star
     return status;
 }
 
-/* Records the sign of each event function. Marks the events that occur now because their function moves away from 0. */
+/* Sets the side of each event function, and marks the events that occur now because their functions leave zero. Adds an
+ * error if an event is undecided or if infinitely many impacts would follow. */
 static hamel_status place_events(roots *w, const motion_state *at, bool start, bool changed, hamel_error *error) {
     bool any = false;
     for (size_t i = 0; i < w->model->events.count; i++) {

@@ -20,8 +20,8 @@ static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
 /* Times that differ by at most this fraction of the largest time count as equal. The value is a few rounding units,
  * because each of the two times is a rounded result. */
 static const double SAME_TIME = 1e-15;
-/* Two detections whose times differ by less than this fraction of the time span are the same singular configuration,
- * detected in adjacent steps. Chosen far above the rounding error of t. */
+/* Two detections whose times differ by less than this fraction of the time span belong to the same singular
+ * configuration, which two adjacent steps may both detect. Chosen far above the rounding error of t. */
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
 enum { CLOCK_ROWS = 16 }; /* rows between two readings of the clock; chosen so that the readings take little time */
@@ -168,11 +168,10 @@ static hamel_status start_run(run *r) {
     status = monitor_redundancy(&r->monitor, &r->main, r->error);
     if (status != HAMEL_OK) return status;
     if (s->redundant_count)
-        warn(
-            s,
-            "%zu constraint%s redundant: %zu of the multipliers are not unique, and those of least norm are given; all "
-            "other multipliers, and the total reactions, are unique",
-            s->redundant_count, s->redundant_count == 1 ? " is" : "s are", s->redundancy->not_unique.count);
+        warn(s,
+             "%zu constraint%s redundant: %zu of the multipliers are not unique, and the solution of least norm is "
+             "reported; all other multipliers and the total reactions are unique",
+             s->redundant_count, s->redundant_count == 1 ? " is" : "s are", s->redundancy->not_unique.count);
     if (model->settings.certify) status = start_certifier(r);
     if (status == HAMEL_OK) status = start_trajectory(r, &r->main, 1);
     if (status == HAMEL_OK) warn_of_unnoticed(r);
@@ -265,8 +264,8 @@ static void warn_of_turn(run *r) {
          l->turned_at, r->model->system->constraints[l->turned].name, l->turned_energy);
 }
 
-/* Applies the pending events. Events of the main trajectory are sent to the sink. For the certifying trajectory only
- * the times of events are compared. */
+/* Applies the pending events. Events of the main trajectory are sent to the sink. Events of the certifying trajectory
+ * are used only to compare event times. */
 static hamel_status apply_events(run *r, trajectory *l, bool *terminated) {
     bool main = l == &r->main;
     hamel_status status =
@@ -382,7 +381,8 @@ static hamel_status check_here(run *r, size_t check) {
     return status;
 }
 
-/* Integrates to a time and evaluates the state, for a row, for checks, or for both. */
+/* Integrates to t and evaluates the state there. Outputs a row if `row` is true, and evaluates the checks at this
+ * time. */
 static hamel_status visit_time(run *r, double t, bool row) {
     double before = r->main.t;
     assert(t >= before);
@@ -420,14 +420,16 @@ static hamel_status integrate(run *r) {
     return status;
 }
 
-/* After a consistent start, a failure is reported as HAMEL_INTEGRATION; the message contains the cause. */
+/* Reports failures of the description as HAMEL_INTEGRATION, because the start was consistent. The message keeps the
+ * cause. */
 static hamel_status restate_failure(run *r, hamel_status status) {
     bool of_description = status == HAMEL_INVALID || status == HAMEL_INCONSISTENT || status == HAMEL_INCOMPATIBLE ||
                           status == HAMEL_SINGULAR || status == HAMEL_UNSUPPORTED;
     return of_description ? hamel_restate(r->error, HAMEL_INTEGRATION) : status;
 }
 
-/* Returns the time reached: the integrator may have passed the last output time, or stopped before the next one. */
+/* Returns the time that the run has reached. The integrator may have passed the last output time, or stopped before the
+ * next output time. */
 static double time_reached(const run *r) {
     if (!r->main.integrator) return r->model->settings.start;
     double t = trajectory_reach(&r->main);

@@ -1,5 +1,5 @@
-/* trajectory.h — integration of one set of initial values: projected states with accelerations, multipliers and outputs, and
- * the events between them. */
+/* trajectory.h — integration of one set of initial values. Evaluates projected states with accelerations, multipliers
+ * and outputs, and applies the events between steps. */
 #pragma once
 
 #include "engine/dynamics/branch_change.h"
@@ -12,14 +12,14 @@ struct trajectory {
     integrator *integrator;
     roots *roots;            /* NULL if there are no events or branches */
     stick_slip *stick_slip;  /* NULL if no contact can stick */
-    branch_change *branches; /* NULL if branches occur in forces only */
+    branch_change *branches; /* NULL if no change of branch can make velocities jump */
     events events;
     sensitivities *sensitivities; /* NULL if not requested */
     dynamics_memory recalled;     /* history of the dynamics after the last step */
 
     /* The state evaluated last, after projection onto the constraints. */
     double t, *q, *v;           /* q and v are one array of length 2n */
-    double *a, *lambda, *free;  /* n, m, n */
+    double *a, *lambda, *free;  /* a[n], lambda[m], free[n] */
     double *observed;           /* values of the observation program */
     double *unprojected;        /* 2n: q and v before the projection */
     equation_residual residual; /* residual of the equations of motion */
@@ -39,7 +39,7 @@ struct trajectory {
     long branch_changes;
     bool *closing;                          /* per event: whether its contact closes at the current time */
     int32_t turned;                         /* the first constraint whose gradient has jumped, or −1 */
-    double turned_at, turned_energy;        /* when the gradient of `turned` jumped, and the change of energy */
+    double turned_at, turned_energy;        /* time at which that gradient jumped, and the change of energy */
     long unordered;                         /* number of times at which the order of impacts matters */
     double unordered_first, unordered_last; /* first and last time at which the order matters */
     size_t unordered_events[2];             /* two events whose order matters at unordered_first */
@@ -47,7 +47,7 @@ struct trajectory {
 typedef struct trajectory trajectory;
 
 /* Allocates workspaces and copies the specified initial state, which need not be consistent. Returns HAMEL_NO_MEMORY,
- * with an error, if out of memory. Call trajectory_free in every case. */
+ * with an error, if out of memory. Call trajectory_free even after a failure. */
 hamel_status trajectory_create(trajectory *l, const hamel_model *model, hamel_error *error) HAMEL_CHECKED;
 void trajectory_free(trajectory *l);
 
@@ -78,7 +78,7 @@ hamel_status trajectory_apply_events(trajectory *l, trajectory_report *report, v
                                      hamel_error *error) HAMEL_CHECKED;
 
 /* Returns HAMEL_NOT_FINITE, with an error, if a check is not finite at the state evaluated last. trajectory_evaluate
- * only tests the checks that must hold at all times. */
+ * itself tests only the checks that must hold at all times. */
 hamel_status trajectory_require_check(const trajectory *l, size_t check, hamel_error *error) HAMEL_CHECKED;
 
 /* Sets row[column_count] to the recorded columns at the state evaluated last. */
@@ -88,8 +88,8 @@ void trajectory_row(const trajectory *l, double *row);
 double trajectory_energy_tolerance(const trajectory *l);
 
 /* Returns the energy tolerance at the end of the last step. The caller computes the maximum over all states, so the
- * function returns 0 if no velocity exceeds its previous maximum by a fifth: the tolerance then cannot be much
- * larger. */
+ * function returns 0 if no velocity exceeds its previous maximum by a fifth, because the tolerance cannot be much
+ * larger in this case. */
 double trajectory_energy_tolerance_of_step(trajectory *l);
 
 static inline const double *trajectory_invariants(const trajectory *l) {

@@ -5,8 +5,8 @@
 #include "engine/dynamics/dynamics.h"
 
 /* A state with its accelerations, multipliers and free accelerations, and the rates of the root functions (0 if
- * unknown). `bends` are the second time derivatives of these functions; `bend_slack` is the part that the tolerances
- * alone may cause. */
+ * unknown). `bends` are the second time derivatives of the root functions. `bend_slack` are bounds on the errors of
+ * `bends` that integration errors within the tolerances cause. */
 typedef struct motion_state {
     double t;
     const double *q, *v, *a, *lambda, *free, *rates, *bends, *bend_slack;
@@ -34,7 +34,7 @@ bool uncertainty_create(uncertainty *u, arena *memory, const dynamics *k, const 
  * Partial derivatives that are not finite are treated as 0. */
 void uncertainty_find(uncertainty *u, const motion_state *at, double *value, double *rate, double *motion);
 
-/* Returns the energy tolerance: a first-order bound plus the rounding of the energy,
+/* Returns the energy tolerance: a first-order bound on the error of the energy, plus its rounding error,
  *     Σ |∂T/∂q'_i| (rtol |q'_i| + atol_i) + |Q_i| (rtol |q_i| + atol_i) + rounding.
  * M and Q are outputs of the dynamics program at the state q[n], v[n]. */
 double energy_tolerance(const hamel_model *model, const double *M, const double *Q, const double *q, const double *v,

@@ -405,7 +405,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     }
     bool in_force = m->place == PLACE_FORCE && item->op == QUANTITY_REACTION,
          in_nonideal = m->place == PLACE_NONIDEAL && item->op == QUANTITY_IDEAL;
-    bool served = m->quantities || m->s->error->count > 0; /* after an error, check only syntax and names */
+    bool served = m->quantities || m->s->error->count > 0; /* after an error, only syntax and names are checked */
     if ((m->place != PLACE_OUTPUT && !in_force && !in_nonideal) || !served) {
         (void)fault(m, item, "%s() may not be used here", quantity_text(item->op));
         return hamel_suggest(m->s->error, "use it only in outputs, invariants and checks%s", known_elsewhere(item->op)),

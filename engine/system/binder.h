@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* Kinds of entries in the name space of quantities. */
+/* Kinds of names in the name space of quantities. */
 typedef enum entry_kind { ENTRY_PARAMETER, ENTRY_COORDINATE, ENTRY_SLOT, ENTRY_QUASI, ENTRY_KINDS } entry_kind;
 
-/* A slot is a definition, position or orientation. Slots may refer to each other in any order, so each is bound when an
- * expression first needs it. */
+/* A slot holds a parameter, definition, position or orientation. Slots may refer to each other in any order, so each
+ * slot is bound when an expression first needs it. */
 enum { SLOT_NODES = 9 };
 typedef enum slot_state { SLOT_WAITING, SLOT_OPEN, SLOT_BOUND, SLOT_FAULTY } slot_state;
 typedef struct bind_slot {
@@ -60,7 +60,7 @@ struct system_binder {
     graph_node *parameter_numbers; /* nodes with the values of the parameters; GRAPH_NONE until computed */
     struct validity_claim *claims; /* conditions to check at one or more states (validity.c) */
     size_t claim_count, claim_capacity;
-    double steps; /* number of steps of the postfix machine and of families so far; at most STEPS_MAX (bind.c) */
+    double steps; /* postfix items and family members expanded so far; at most STEPS_MAX (bind.c) */
     bool canceled;
 };
 
@@ -68,7 +68,7 @@ static inline int32_t entry_make(entry_kind kind, size_t index) {
     return (int32_t)(index * ENTRY_KINDS + (size_t)kind);
 }
 
-/* Returns the value of a name in a table, or −1 if the table does not contain the name. */
+/* Returns the entry or index that a symbol table stores for a name, or −1 if the table does not contain the name. */
 static inline int32_t binder_find(const symbol_table *names, const char *name) {
     int32_t found = symbol_find(names, name, strlen(name));
     return found < 0 ? -1 : names->symbols[found].value;

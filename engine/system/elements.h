@@ -6,7 +6,7 @@
 
 typedef struct system_located {
     const char *name, *pointer, *kind; /* "particle", ... */
-    const hamel_position *given;       /* position as written */
+    const hamel_position *given;       /* position as in the description */
     const hamel_orientation *orientation;
     const char *in,
         *in_pointer; /* frame or body of the axes, and of the position unless `given` has a frame; or NULL */
@@ -18,7 +18,7 @@ typedef struct system_located {
     int32_t orientation_slot;           /* slot of the orientation; −1: parallel to `axes` */
     int32_t norm;                       /* index of the constraint NAME.norm of a quaternion, or −1 */
     bool turns;                         /* true for bodies and frames, which have axes */
-    size_t walk;                        /* number of the last search (located.c) that visited the element */
+    size_t walk;                        /* walk_count of the last search (located.c) that visited the element */
     bool open;                          /* true while a search is visiting the frames of the element */
     bool failed;                        /* true if an error in the orientation has been reported */
     bool ready;                         /* true once the fields below are set */
@@ -31,8 +31,8 @@ typedef struct system_located {
 } system_located;
 
 void located_declare(hamel_system *s);      /* declares the names and slots of all elements */
-void located_find_parents(hamel_system *s); /* resolves frames; all names must be declared */
-void located_resolve(hamel_system *s);      /* computes positions and axes; all slots must be resolved */
+void located_find_parents(hamel_system *s); /* finds the frame of each element; call after all names are declared */
+void located_resolve(hamel_system *s);      /* computes positions and axes; call after all slots are resolved */
 
 /* Binds the position and axes of an element. If unbound slots are needed, notes these slots (binder_need_slot) and sets
  * *complete to false. Adds an error and returns false on failure. */
@@ -85,8 +85,8 @@ void validity_check(hamel_system *s);
 /* --- elements.c, joints.c --------------------------------------------------------------------------------------------- */
 
 void elements_lower(hamel_system *s); /* translates particles, bodies, gravity, springs, dampers and loads */
-void joints_declare(hamel_system *s); /* declares constraints of joints and norms of quaternions */
-void joints_lower(hamel_system *s);   /* binds the equations of joints and norms */
+void joints_declare(hamel_system *s); /* declares the constraints of joints and quaternion norms */
+void joints_lower(hamel_system *s);   /* binds the equations of joints and of quaternion norms */
 void events_declare(hamel_system *s); /* call after all constraints are declared (events.c) */
 
 void frictions_lower(hamel_system *s);    /* call after constraints are bound */

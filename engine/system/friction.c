@@ -77,7 +77,8 @@ static bool find_moved(friction_work *w) {
     return true;
 }
 
-/* Adds a new element to a list. *count is the number of all elements; the list contains the first NAMED elements. */
+/* Adds an element unless it has been added before. *count counts all elements, of which the list contains the first
+ * NAMED. */
 static void add_candidate(friction_work *w, int32_t element, int32_t list[NAMED], size_t *count) {
     if (w->seen[element]) return;
     w->seen[element] = true;
@@ -238,7 +239,8 @@ static bool check_point(friction_work *w, const system_constraint *c, const hame
     return hamel_suggest(s->error, "use `on` to name the point that the constraint keeps in place"), false;
 }
 
-/* Computes the slip velocity of the element: absolute, or relative to the material of `against`. */
+/* Computes the slip velocity of the element: its inertial velocity or, with `against`, its velocity relative to the
+ * material of `against`. */
 static bool find_slip(friction_work *w, const hamel_friction *in, const system_located *e, const loop_scope *scope,
                       graph_node slip[3]) {
     hamel_system *s = w->s;

@@ -30,7 +30,7 @@ typedef struct joint_work {
     const system_located *a, *b; /* the ends; b is NULL for a knife edge on a surface at rest */
     int next;                    /* the next equation is NAME.next */
     bool lengths;                /* true if the equations compare positions, false if they compare directions */
-    const graph_node *direction; /* vector to whose squared length the equations are proportional, or NULL */
+    const graph_node *direction; /* vector whose squared length is a factor of the equations, or NULL */
 } joint_work;
 
 /* An equation without coordinates counts as satisfied if its error is at most this fraction of its terms. Chosen as
@@ -49,8 +49,8 @@ static double length_scale(hamel_system *s, const graph_node x[3], const graph_n
     return sum;
 }
 
-/* Estimates the size of an equation's terms from its positions and directions. The value of the equation itself is no
- * measure of rounding errors, because the terms may cancel. */
+/* Estimates the size of an equation's terms from the positions and directions in the equation. The value of the
+ * equation does not measure rounding errors, because its terms may cancel. */
 static double size_of_terms(const joint_work *w) {
     hamel_system *s = w->s;
     graph_node *zeros = arena_alloc(s->memory, s->coordinate_count, sizeof *zeros);

@@ -42,7 +42,8 @@ struct system_units {
     const char *reported; /* pointer of the last error */
 };
 
-/* Units that differ by rounding may have different hashes and be listed twice; unit_same still finds them equal. */
+/* Units that differ only by rounding may have different hashes and be listed twice. unit_same treats such units as
+ * equal. */
 static uint64_t unit_hash(const unit *u) {
     uint64_t h = (uint64_t)llround(log(u->scale) * 1e6);
     for (int k = 0; k < UNIT_BASES; k++) h = (h ^ (uint64_t)llround(u->power[k] * 1e6)) * 0x9E3779B97F4A7C15u;
@@ -176,8 +177,8 @@ static const char *unit_phrase(hamel_system *s, int32_t u) {
     return text ? text : "";
 }
 
-/* Reports at most one error for each pointer; members of a family share a pointer. `message` is NULL if out of
- * memory. */
+/* Reports at most one error for each pointer, because all members of a family share a pointer. `message` is NULL if out
+ * of memory. */
 static void report_units(hamel_system *s, const char *pointer, const char *message, const char *suggestion) {
     system_units *u = s->units;
     if (!message || (u->reported && strcmp(u->reported, pointer) == 0)) return;
@@ -401,7 +402,7 @@ static int32_t required_unit(hamel_system *s, const unit_note *note) {
     return UNKNOWN;
 }
 
-/* Reports that the unit `own` of a note is not the required unit. */
+/* Reports that an expression has the unit `own` instead of the required unit. */
 static void report_note(hamel_system *s, const unit_note *note, int32_t own, int32_t required) {
     static const struct {
         const char *what, *expected;
@@ -428,7 +429,7 @@ static void report_note(hamel_system *s, const unit_note *note, int32_t own, int
     report_units(s, note->pointer, message, angle || degrees ? angle_advice(found) : scale ? SCALE : NULL);
 }
 
-/* Compares the unit of a note with its required unit. A bare number has the unit of the quantity that the number
+/* Compares the unit of an expression with its required unit. A bare number has the unit of the quantity that the number
  * sets. */
 static void check_note(hamel_system *s, const unit_note *note) {
     int32_t own = unit_of(s, note->node, note->pointer), required = required_unit(s, note);

@@ -1,9 +1,9 @@
-/* singularity.h — singular configurations: instants at which constraints become linearly dependent.
+/* singularity.h — singular configurations, at which constraints that are otherwise independent become redundant.
  *
  * At a singular configuration, such as a stretched linkage, branches of the motion meet. A mechanism follows the branch
  * to which its velocity is tangent. At the distance s from the configuration (the rank margin, kkt_margin) an error δ
- * of the positions changes velocities by δ/s and their rates by δ/s². The motion can thus change to another branch,
- * undetected by error control. The files are:
+ * of the positions changes velocities by δ/s and accelerations by δ/s². The computed motion can thus change to another
+ * branch, and error control does not detect this change. The files are:
  *
  *     nearby.c         rates near a singular configuration, and errors if a method cannot pass the configuration
  *     interpolation.c  interpolation of a state close to a singular configuration from states on both sides
@@ -21,10 +21,10 @@ typedef struct trajectory trajectory;
 /* --- interpolation ------------------------------------------------------------------------------------------------------
  *
  * Near a singular configuration rounding alone changes velocities by ε/s² of their size, and accelerations and
- * multipliers by more. At the configuration these quantities are not determined, but along one branch of the motion
- * they are smooth. Velocities, accelerations and multipliers are therefore interpolated from ten states of that branch,
- * ±d to ±5d along the velocity. Each state is projected onto the constraint manifold. The error is d¹⁰/252 times the
- * tenth derivative. */
+ * multipliers by more. At the configuration, the equations do not determine velocities, accelerations and multipliers,
+ * but along one branch of the motion these quantities are smooth. Velocities, accelerations and multipliers are
+ * therefore interpolated from ten states of that branch, ±d to ±5d along the velocity. Each state is projected onto the
+ * constraint manifold. The error is d¹⁰/252 times the tenth derivative. */
 typedef struct singular_state {
     double *q, *v, *a, *lambda; /* the interpolated state: q[n], v[n], a[n], lambda[m] */
     double *ideal, *nonideal;   /* n each: reactions, as in dynamics */
@@ -41,8 +41,8 @@ bool singular_state_create(singular_state *x, arena *memory, const hamel_model *
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
-/* Searches for a distance, starting from d. At this distance the rank margins on both sides are between `least` and
- * 2 · `least`, and at least `rank` constraints are independent. Returns 0 if no distance is found. */
+/* Searches, starting from d, for a distance at which the rank margins on both sides are between `least` and 2 · `least`
+ * and at least `rank` constraints are independent. Returns 0 if no distance is found. */
 double singular_state_distance(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
                                double least, size_t rank);
 
@@ -60,8 +60,8 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out,
                                        hamel_status status) HAMEL_CHECKED;
 
-/* Returns the rank margin of the state evaluated last, relative to the largest rank margin, or 0 if the rank has
- * fallen. Collocation calls this function. */
+/* Returns the rank margin of the state evaluated last, relative to the largest rank margin of the run. Returns 0 if the
+ * rank has fallen. Collocation calls this function. */
 double singularity_relative_margin(void *integrator);
 
 size_t singularity_rank(const integrator *w); /* number of independent constraints at the state evaluated last */
@@ -81,17 +81,18 @@ bool singularity_loses_velocities(const integrator *w, double margin);
 hamel_status singularity_replace_state(integrator *w, double t, const double *q, const double *v, bool *near,
                                        const singular_state **found, hamel_error *error) HAMEL_CHECKED;
 
-/* Both functions add an error and return HAMEL_INTEGRATION. singularity_explain reports that the current method cannot
- * pass the configuration at t. singularity_explain_ambiguity reports that rounding decides the branch. */
+/* Adds the error that the current method cannot pass the configuration at t, and returns HAMEL_INTEGRATION. */
 hamel_status singularity_explain(integrator *w, double t, double margin, hamel_error *error);
+
+/* Adds the error that rounding decides which branch the motion follows, and returns HAMEL_INTEGRATION. */
 hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error);
-/* Adds a hint to an error that suggests a change of settings. */
+/* Adds a hint to the last error: a change of settings that may avoid the error. */
 void singularity_suggest(const integrator *w, hamel_error *error);
 
 /* --- detection ----------------------------------------------------------------------------------------------------------
  *
- * Steps do not normally end at a singular configuration. The rank margin falls to zero and rises again; the minimum is
- * found on the dense output. */
+ * Steps do not normally end at a singular configuration. Within a step, the rank margin then falls to zero and rises
+ * again. Its minimum is searched for on the dense output. */
 
 /* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of
  * the configuration, and the dynamics have evaluated the state at *t. If the step was not near a singular
@@ -117,7 +118,7 @@ typedef struct branch_check {
     double t, balance, tolerance; /* time, h − W and energy tolerance before the interval */
     double least;                 /* smallest rank margin in the interval, relative to the largest of the run */
     double at;                    /* time of the configuration detected last */
-    char names[300];              /* names of the constraints that became dependent at that time; may be empty */
+    char names[300];              /* names of the constraints that became redundant at that time; may be empty */
 } branch_check;
 
 /* Records a singular configuration at t in the last step. `names` (may be NULL) are the names of the constraints. */
