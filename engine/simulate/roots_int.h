@@ -8,7 +8,8 @@ static inline int roots_sign(double x) {
     return (x > 0) - (x < 0);
 }
 
-/* Functions from events.count on belong to nonsmooth operators. */
+/* Returns true if root function i belongs to a nonsmooth operator. These functions follow the functions of all
+ * events. */
 static inline bool roots_is_branch(const roots *w, size_t i) {
     return i >= w->model->events.count;
 }

@@ -16,8 +16,8 @@
  * the kinetic part of the tolerance, which is quadratic in the velocities, can grow only by a factor of 1.44 before the
  * next evaluation. */
 static const double GROWN = 1.2;
-/* After ROOTS_MISSED the integration restarts with a first step shortened by this factor. Chosen so that one restart
- * separates the two skipped roots unless they are very close. */
+/* After ROOTS_MISSED (a step has skipped two roots of one function), the integration restarts with a first step that is
+ * shorter by this factor. Chosen so that one restart separates the two skipped roots unless they are very close. */
 static const double SHORTENED = 64;
 
 static bool create_sensitivities(trajectory *l) {
@@ -171,7 +171,8 @@ static bool keeps_velocities(const trajectory *l) {
     return true;
 }
 
-/* Close to a singular configuration, interpolates the state from states on both sides. */
+/* Close to a singular configuration, replaces the state by an interpolation of states on both sides of the
+ * configuration. */
 static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *error) {
     dynamics *k = l->dynamics;
     size_t n = l->model->n, bytes = n * sizeof *l->q;

@@ -190,8 +190,8 @@ static bool find_normal(friction_work *w, const system_constraint *c, system_fri
     return at_start(w, determinant, &value) && value > 1e-12 * size;
 }
 
-/* Computes g for an f that contains the position of the element. Binds f again with symbols in place of the position,
- * and differentiates f with respect to these symbols. The symbols are of the kind SYMBOL_FREE, because no constraint
+/* Computes g if f contains the position of the element. Binds f again with symbols in place of the position, and
+ * differentiates f with respect to these symbols. The symbols are of the kind SYMBOL_FREE, because no constraint
  * contains symbols of this kind. */
 static bool find_gradient(friction_work *w, const system_constraint *c, int32_t element, const loop_scope *scope,
                           graph_node normal[3]) {
@@ -265,7 +265,8 @@ static graph_node coefficient(hamel_system *s, const hamel_expression *e, const 
     return GRAPH_NONE;
 }
 
-/* Binds the static coefficient. If it is less than the sliding coefficient, adds an error. */
+/* Binds the static coefficient. Adds an error and returns false if the static coefficient is less than the sliding
+ * one. */
 static bool bind_limit(hamel_system *s, const hamel_friction *in, const loop_scope *scope, system_friction *out) {
     double sliding, sticking;
     out->limit = out->coefficient;

@@ -18,7 +18,7 @@ static bool check_dimension(hamel_system *s, const hamel_position *p) {
                        dimension, s->dimension);
 }
 
-/* Parts of the description that define a located element. */
+/* The parts of a description that define one located element. */
 typedef struct located_source {
     const char *name, *pointer, *kind;
     const hamel_position *position;

@@ -222,7 +222,7 @@ typedef struct hamel_system {
     size_t rotor_count, rotor_capacity;
     system_rotor *rotors;
     size_t angles_count, angles_capacity;
-    system_angles *angles; /* orientations by three angles that are not constant */
+    system_angles *angles; /* Euler orientations whose angles depend on coordinates */
     size_t constraint_count, constraint_capacity;
     system_constraint *constraints;
     size_t friction_count, friction_capacity;

@@ -1,8 +1,8 @@
 /* units.c — finds the units of nodes, and checks that expressions have the required units.
  *
  * Each node stores its unit as an index into a list of distinct units, which takes four bytes. The unit of a multiplier
- * follows from the units of energy and of its constraint; expressions with multipliers are checked once these units are
- * known. Each inconsistency is reported once, and the unit of the inconsistent expression is then unknown. */
+ * follows from the units of energy and of its constraint; expressions with multipliers are checked after both units
+ * have been found. Each inconsistency is reported once, and the unit of the inconsistent expression is then unknown. */
 #include "engine/system/units.h"
 
 #include "engine/system/binder.h"
@@ -39,7 +39,7 @@ struct system_units {
     size_t note_count, note_capacity, checked; /* notes [0, checked) have been checked */
     int32_t energy;                            /* unit of energy, from the expression at energy_pointer */
     const char *energy_pointer;
-    const char *reported; /* pointer of the last error */
+    const char *reported; /* pointer at which the last error was reported */
 };
 
 /* Units that differ only by rounding may have different hashes and be listed twice. unit_same treats such units as

@@ -41,7 +41,7 @@ static hamel_status enter_stretch(branch_check *p, trajectory *l, hamel_error *e
 }
 
 /* Returns the difference between the current velocities and those that the accelerations predict. The difference is
- * relative to the velocities, in the metric of M. */
+ * relative to the size of the velocities and is measured in the metric of the mass matrix M. */
 static double velocity_jump(const branch_check *p, const trajectory *l) {
     const sparse_block *M = &l->model->dynamics.M;
     const double *values = l->dynamics->values + l->model->dynamics.M.at;
