@@ -20,7 +20,9 @@ static const double SAFETY_NEAR_SINGULARITY = 0.1;
  * multistep method. Chosen: ten Gauss points resolve a longer step, and the error test shortens a step that is too
  * long. */
 static const double LONGER = 2, MUCH_LONGER = 20;
-static const double LEFT = 0.15; /* part of the largest margin above which the suspended method resumes */
+/* Part of the largest rank margin above which the suspended method resumes. Chosen above 0.1, at which collocation
+ * starts, so that the methods do not alternate. */
+static const double LEFT = 0.15;
 /* Number of steps until a method reaches its order and step size. */
 enum { SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step

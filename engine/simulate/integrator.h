@@ -46,12 +46,15 @@ struct integrator {
     stepper_counts before; /* counts of the previous methods */
     unsigned used;         /* USED_ bits of the methods used so far */
     bool may_change;
-    double safety;                              /* factor on tolerances */
-    double rtol, atol_factor;                   /* tolerances with that factor */
-    double alpha, beta;                         /* current stabilization constants */
-    double forward_rate;                        /* separate stabilization rate of the sensitivities, or 0 */
-    long since_start, tiny_steps, shrunk_steps; /* steps since the method started; consecutive tiny and shrunk steps */
-    double longest;                             /* longest step, decaying by DECAY each step */
+    double safety;       /* factor on tolerances */
+    double rtol;         /* relative tolerance with the factor atol_factor, at least RTOL_LEAST */
+    double atol_factor;  /* factor of relative and absolute tolerances: `safety` and the factor of the options */
+    double alpha, beta;  /* current stabilization constants */
+    double forward_rate; /* separate stabilization rate of the sensitivities, or 0 */
+    long since_start;    /* number of steps since the method started */
+    long tiny_steps;     /* number of consecutive steps shorter than INSTANT */
+    long shrunk_steps;   /* number of consecutive steps shorter than a fixed part of `longest` */
+    double longest;      /* length of the longest step, reduced by the fraction DECAY at each step */
     stiffness_window window;
     long failed_evaluations; /* number of evaluations that were not finite and therefore do not indicate stiffness */
 

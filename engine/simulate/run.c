@@ -1,8 +1,8 @@
 /* run.c — execution of one run, from initial values to the summary.
  *
- * The integrator chooses its own steps; rows and checks between them are evaluated on its dense output, so output times do
- * not influence the steps. For an estimate of the global error, a second trajectory with a tenth of the tolerances runs in
- * parallel, so that no rows are stored. */
+ * The integrator chooses its own steps. Rows and checks between steps are evaluated on the dense output, so output
+ * times do not influence the steps. For an estimate of the global error, a second trajectory with a tenth of the
+ * tolerances runs in parallel. Rows can thus be compared without storing them. */
 #include "engine/simulate/run.h"
 
 #include "engine/base/monotonic.h"

@@ -1,7 +1,8 @@
 /* system.h — a checked description. Names are bound, families are expanded, and all expressions are nodes of one graph.
  *
  * system_create reports as many errors as it can find. The system refers to strings of the description until the model
- * is created. Names that are needed later are copied. All memory is allocated in the arena passed to system_create. */
+ * is created. Names that are needed after that are copied. All memory is allocated in the arena passed to
+ * system_create. */
 #pragma once
 
 #include "engine/base/symbol_table.h"

@@ -231,8 +231,9 @@ typedef struct store_kind {
      * *count to their number. Members that a previous attempt has begun are not included: a suspect runs alone. */
     store_status (*claim_members)(store *s, int64_t number, size_t most, job *out, size_t *count);
 
-    /* Begins the run. If an earlier attempt stored the same header, its rows and events are kept and counted in *rows
-     * and *events. If the header differs (after an upgrade), they are deleted. */
+    /* Stores the header of a run before its first row. If an earlier attempt stored the same header, its rows and
+     * events are kept and counted in *rows and *events. If the header differs (after an upgrade), these rows and events
+     * are deleted. */
     store_status (*begin)(store *s, int64_t number, int64_t attempt, const char *header, int64_t *rows,
                           int64_t *events);
     store_status (*append)(store *s, int64_t number, int64_t attempt, const job_output *output, double progress);

@@ -138,7 +138,7 @@ typedef struct run_change {
     const job_end *end;
 } run_change;
 
-/* Returns STORE_FULL if the job's quota does not allow this many more bytes. */
+/* Returns STORE_FULL if the job's quota does not allow `bytes` more. */
 store_status sql_check_room(sql_connection *c, int64_t number, size_t bytes) {
     if (bytes == 0) return STORE_OK;
     sql_step step = SQL_FIRST(c, SQL_ROOM, sql_int(number));
@@ -232,7 +232,8 @@ size_t sql_output_bytes(const job_output *output) {
     return bytes;
 }
 
-/* Returns the status after a statement for the current attempt; STORE_ABSENT if the statement changed no row. */
+/* Returns the status after a statement for the current attempt. If the statement changed no row, the status is
+ * STORE_ABSENT. */
 store_status sql_of_current(sql_connection *c, bool ran) {
     if (!ran) return STORE_FAILED;
     return c->driver->changed(c) == 0 ? STORE_ABSENT : STORE_OK;

@@ -2,10 +2,10 @@
  *
  * A one-step method needs no history: it restarts after an event without a loss of order, and a projection takes effect
  * at once. A step costs twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner)
- * takes forty times the evaluations on a double pendulum at an error of 1e-8. With the coefficients of DOP853, whose
- * second error estimate it does not support, it takes 1.8 times as many evaluations and five times the time. Adams
- * takes nine times the time. The dense output of ERKStep has order 5 at most. The one here has order 7 and costs three
- * evaluations, only in steps that need it. */
+ * takes forty times the evaluations on a double pendulum at an error of 1e-8. ERKStep does not support the second error
+ * estimate of DOP853. With the coefficients of DOP853 it takes 1.8 times as many evaluations and five times the time.
+ * Adams takes nine times the time. The dense output of ERKStep has order 5 at most. The dense output here has order 7.
+ * It costs three evaluations, and only in steps that need it. */
 #include "engine/simulate/methods/dop853_control.h"
 #include "engine/simulate/methods/stepper.h"
 
