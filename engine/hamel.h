@@ -228,7 +228,7 @@ typedef struct hamel_variation hamel_variation;
 /* Prepares a sweep over `targets`. On success the caller owns *out, which borrows the model, and frees it with
  * hamel_variation_free. If the equations or settings (times, tolerances, friction) contain the value of a target
  * instead of its symbol, each member needs its own model; the function then returns HAMEL_UNSUPPORTED, with the reason.
- * If a name is not a target, returns HAMEL_INVALID. */
+ * If an entry of `targets` names nothing that a sweep can vary, returns HAMEL_INVALID. */
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
 void hamel_variation_free(hamel_variation *v);

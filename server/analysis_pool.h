@@ -2,7 +2,7 @@
  *
  * A fixed number of processes wait for requests. A process may crash, or be killed because of its memory, its time or a
  * disconnected client. In each case only its current analysis ends, and a new process replaces it. An analysis holds a
- * CPU slot while its process computes; the process is stopped while another thread has the slot. Therefore `--workers`
+ * CPU slot while its process computes; the process is suspended (SIGSTOP) while another thread has the slot. Therefore `--workers`
  * bounds the number of computing threads and processes, and token owners get equal shares for analyses and runs.
  *
  * An owner gets a process only if more processes are free than this owner holds. So at least one process stays free for

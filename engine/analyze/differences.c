@@ -29,8 +29,8 @@
  * Steps are not relative to the value of a coordinate, because the coordinate may be a large angle. */
 enum { LEVELS = 11 };
 static const double FIRST_STEP = 0.2, RATIO = 2;
-/* Error estimates are multiplied by the safety factor TRUST. The factor is chosen as one decimal digit. If the product
- * exceeds OPEN times the size of the terms, the comparison is undecided. */
+/* Error estimates are multiplied by the safety factor TRUST. It is chosen, not measured, and allows errors ten times as
+ * large as their estimates. If the product exceeds OPEN times the size of the terms, the comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
 /* Largest difference that counts as agreement, relative to the size of the terms. For smooth functions, first
  * derivatives have ten correct digits and second derivatives eight (test_differences.c). An error in the equations

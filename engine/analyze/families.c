@@ -24,8 +24,8 @@ static const double FREELY = 1e3;
 /* The accuracy of a solution is measured by Newton iterations that start at this distance from the solution. Chosen:
  * the distance is far above the error of a solution. */
 static const double BESIDE = 5e-2;
-/* Bound on the growth of the largest multiplier along a family. Chosen: multipliers that grow by more show that
- * constraints become singular. */
+/* Largest growth of the largest multiplier along a family. If the multipliers grow by more, the family approaches a
+ * singular configuration. The value is chosen: multipliers of regular families change by about their own size. */
 static const double BEARABLE = 10;
 /* Cosine of the largest angle, 11 degrees, between a direction and the equilibrium that is found along this direction.
  * Chosen: a curved family deviates less from its tangent at the distance of the search. */

@@ -47,5 +47,6 @@ typedef struct group_flags {
  * g->at. */
 hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) HAMEL_CHECKED;
 
-/* Reports the sums of the groups' dimensions. If the dimensions of a group are unknown, reports neither sequence. */
+/* Reports the dimensions of the derived flag and the growth vector. Each entry is the sum of the entries of all groups.
+ * If an entry of a group is unknown, reports neither the flag nor the vector. */
 hamel_status flags_report(analysis *a, const group_flags *parts, size_t count) HAMEL_CHECKED;

@@ -172,7 +172,7 @@ hamel_status program_select(program_operation *operations, const program_reachab
 
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
-/* Orders the operations. Fills order[*order_count] with the values of the operations, prepared values first. `order`
- * has space for `count` entries. */
+/* Orders the operations. Fills `order` with the indices of the values that the operations define, prepared values first,
+ * and sets *order_count to their number. `order` has space for `count` entries. */
 hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count);

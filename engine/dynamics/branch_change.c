@@ -93,7 +93,8 @@ static bool is_position(const branch_change *c, size_t i) {
     return of < 0 || c->k->discrete_state.active[of];
 }
 
-/* Returns the index of the first function that jumps although it must be continuous, or c->model->continuity.count. */
+/* Returns the index of the first function that jumps although it must be continuous. If no function jumps, returns
+ * c->model->continuity.count. */
 static size_t first_jump(const branch_change *c) {
     size_t i = 0, count = c->model->continuity.count;
     while (i < count && !(is_position(c, i) && jumps(c, c->model->n + 1 + i, 0))) i++;

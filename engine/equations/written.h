@@ -135,8 +135,8 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
 double written_length(written *w, graph_node node);
 
 /* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. If `read` is true, the text is
- * meant to be read, and only long or frequent subexpressions are named. Sets *definitions to the *found named
- * subexpressions; each contains only the names of earlier ones. The name of subexpression k is the parameter symbol
+ * meant to be read, and only long or frequent subexpressions are named. Sets *definitions to the
+ * named subexpressions and *found to their number. A subexpression contains no names of later subexpressions. The name of subexpression k is the parameter symbol
  * with index parameter_count + k. Returns false if out of memory. */
 bool written_share(written *w, graph_node **nodes, size_t count, bool read, graph_node **definitions, size_t *found);
 

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/* These macros define the builder names of operators.h as node constructors. */
+/* The expressions of operators.h are written with these macros. Here each macro creates a node of the graph. */
 #define N_(c) graph_number(g, c)
 #define ADD_(a, b) graph_add(g, a, b)
 #define SUB_(a, b) graph_sub(g, a, b)

@@ -171,8 +171,8 @@ static inline bool graph_set_contains(const graph_set *set, size_t bit) {
     return set->words[bit / 64] >> bit % 64 & 1;
 }
 
-/* Lists the nodes of the reachable subgraph of the roots, increasing, so operands come before results. *nodes is a new
- * array in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
+/* Lists the nodes of the subgraph reachable from the roots in increasing order, so operands come before results. *nodes
+ * is a new array in `memory`. Returns the number of nodes, or 0 if a root is GRAPH_NONE or if out of memory. */
 size_t graph_below(graph *g, const graph_node *roots, size_t count, arena *memory, graph_node **nodes);
 
 /* Returns the position of `node` in an increasing list, or the position at which to insert it. */

@@ -1,6 +1,5 @@
-/* operators.h — the list of operators. Every part of the engine that handles operators expands this list: the parser
- * (names, arities), the graph (constant folding, derivatives), the printers, and the tape (numerical evaluation,
- * tangents).
+/* operators.h — the list of operators. These parts of the engine expand the list: the parser (names, arities), the
+ * graph (constant folding, derivatives), the printers, and the programs (numerical evaluation, tangents).
  *
  * The operators are in three lists: arithmetic symbols, named functions, and conditions together with IF. The parser
  * reads the names of functions from the second list.

@@ -17,7 +17,7 @@ typedef struct kkt_ldl kkt_ldl;
 typedef struct kkt_ldl_form {
     size_t n, k;             /* n: number of coordinates; k: number of rows of A */
     const triplets *entries; /* entries of triplets_add_saddle without W */
-    const int *taken;        /* k: constraint of each row */
+    const int *taken;        /* k entries: index of the constraint of each row of A */
     bool diagonal, sparse;   /* diagonal: M is diagonal; sparse: the elimination order is chosen for sparsity */
 } kkt_ldl_form;
 

@@ -61,9 +61,9 @@ static size_t columns_apart(const hamel_model *model) {
     return most;
 }
 
-/* The time that translated tangents save exceeds their translation time after about REPAYING calls. Runs of the shipped
- * examples with BDF evaluate MATRICES Newton matrices in the median, and 90 at the ninth decile. `auto` rarely chooses
- * BDF. */
+/* The time that translated tangents save exceeds their translation time after about REPAYING calls. In runs of
+ * the shipped examples with BDF, the median number of Newton matrices is MATRICES, and the ninth decile is 90. `auto`
+ * rarely chooses BDF. */
 static bool tangents_repay(const hamel_model *model) {
     enum { MATRICES = 16, REPAYING = 100 };
     if (model->settings.method != HAMEL_METHOD_BDF) return false;

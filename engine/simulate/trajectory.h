@@ -15,7 +15,7 @@ struct trajectory {
     branch_change *branches; /* NULL if no change of branch can make velocities jump */
     events events;
     sensitivities *sensitivities; /* NULL if not requested */
-    dynamics_memory recalled;     /* history of the dynamics after the last step */
+    dynamics_memory recalled;     /* what the dynamics remember (dynamics_remember) after the last step */
 
     /* The state evaluated last, after projection onto the constraints. */
     double t, *q, *v;           /* q and v are one array of length 2n */

@@ -246,7 +246,7 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
     switch (entry % ENTRY_KINDS) {
     case ENTRY_PARAMETER: /* parameter i is slot i */
         if (b->slots[index].state != SLOT_BOUND)
-            *node = slot_node(m, index, 1); /* notes that the slot must be bound first */
+            *node = slot_node(m, index, 1); /* only records that the slot must be bound first */
         *node = b->slots[index].state == SLOT_FAULTY ? graph_number(g, 1) : graph_symbol(g, SYMBOL_PARAMETER, index);
         return true;
     case ENTRY_COORDINATE:

@@ -89,8 +89,8 @@ typedef struct system_friction {
     /* Index of the first of the constraints `along` = 0, or −1. Frictions with the same slip velocity share these
      * constraints. */
     int32_t row;
-    /* Index of the first nonsmooth operator that holds the slip direction between events. For a single speed the index
-     * is −1, because the branch of its sign holds the direction. */
+    /* Index of the first nonsmooth operator that holds the slip direction between events. If `slip` has
+     * only one component, the index is −1: the branch of the operator sign() of that component gives the direction. */
     int32_t held;
     int32_t *coordinates; /* coordinates whose velocities occur in `slip` */
     size_t count;

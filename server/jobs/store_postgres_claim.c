@@ -61,8 +61,8 @@ static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
     return true;
 }
 
-/* Reserves more jobs. If the jobs reserved last were used up in less than LOT_SECONDS, reserves twice as many. If they
- * lasted more than twice LOT_SECONDS, reserves half as many. */
+/* Reserves more jobs. If the jobs reserved last were used up in less than LOT_SECONDS, reserves twice as many. If this
+ * took more than twice LOT_SECONDS, reserves half as many. */
 static bool refill(postgres_store *s, sql_connection *c) {
     pg_reserve *r = &s->reserve;
     double now = clock_seconds(), took = now - r->taken_at;

@@ -107,8 +107,10 @@ static void look_at_mine(postgres_store *s) {
 }
 
 static bool sweep_all(pg_connection *connection, int64_t *nodes, int64_t *poison) {
-    static const char problem[] = PROBLEM_JSON("crashed", "The run crashed the server", "500",
-                                               "each of the servers that last tried to run this job vanished");
+    static const char problem[] =
+        PROBLEM_JSON("crashed", "The run crashed the server", "500",
+                     "the last attempts to run this job failed, because the server stopped unexpectedly; the log of "
+                     "the servers may show the cause");
     sql_connection *c = &connection->base;
     int64_t locked = 0;
     if (sql_one_int(c, SQL_FIRST(c, PG_SWEEP_TRY_LOCK, sql_int(SWEEP_LOCK)), &locked) != STORE_OK) return false;

@@ -47,7 +47,7 @@ typedef struct sql_value {
     sql_type type;
     int64_t integer;
     double real;
-    const void *bytes; /* NULL means SQL NULL; must stay valid until the statement has ended */
+    const void *bytes; /* NULL for SQL NULL; the caller keeps the bytes valid until the statement has ended */
     size_t length;
 } sql_value;
 sql_value sql_int(int64_t value);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a coverage-guided fuzz target as a test: tests/tools/fuzz_guided.sh PROGRAM CORPUS... The program starts with the
-# files of the corpora. It stores inputs that reach new code in a temporary directory, and failing inputs in build/fuzz.
+# files of the corpora. Inputs that reach new code are stored in a temporary directory, failing inputs in build/fuzz.
 set -uo pipefail
 program=$1
 shift
