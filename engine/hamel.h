@@ -219,7 +219,7 @@ typedef struct hamel_run_options {
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) HAMEL_CHECKED;
 
-/* --- sweeps: one model with different values ---------------------------------------------------------------------------
+/* --- sweeps: one model with different values -------------------------------------------------------------------------
  *
  * The targets, whose values vary, are parameters ("m") and specified initial values ("x.initial", "x.velocity").
  * Parameters and initial values that depend on targets are recomputed for each member. */

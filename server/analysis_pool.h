@@ -1,12 +1,13 @@
 /* analysis_pool.h — runs analyses in separate processes (analysis_process.h).
  *
- * A fixed number of processes wait for requests. A process may crash, or be killed because of its memory, its time or a
- * disconnected client. In each case only its current analysis ends, and a new process replaces it. An analysis holds a
- * CPU slot while its process computes; the process is suspended (SIGSTOP) while another thread has the slot. Therefore `--workers`
- * bounds the number of computing threads and processes, and token owners get equal shares for analyses and runs.
+ * A fixed number of processes wait for requests. A process may crash, or be killed because of its memory, its time
+ * or a disconnected client. In each case only its current analysis ends, and a new process replaces it. An analysis
+ * holds a CPU slot while its process computes; the process is suspended (SIGSTOP) while another thread has the slot.
+ * Therefore `--workers` bounds the number of computing threads and processes, and token owners get equal shares for
+ * analyses and runs.
  *
- * An owner gets a process only if more processes are free than this owner holds. So at least one process stays free for
- * other owners. */
+ * An owner gets a process only if more processes are free than this owner holds. So at least one process stays free
+ * for other owners. */
 #pragma once
 
 #include "server/budget.h"

@@ -233,8 +233,9 @@ static void refuse_for_memory(model_cache *c, api_failure *failure) {
     failure->problem = api_problem_plain(503, "busy", "Busy", detail, NULL);
 }
 
-/* Derives a model, subject to the bounds on the size of all models together. On failure returns NULL and fills *failure. The size of a
- * model is not known before it is derived, so the bound is checked after the wait for other derivations. */
+/* Derives a model, subject to the bounds on the size of all models together. On failure returns NULL and fills
+ * *failure. The size of a model is not known before it is derived, so the bound is checked after the wait for other
+ * derivations. */
 static hamel_model *derive_within_bounds(model_cache *c, const char *body, size_t length, budget *b, const char *file,
                                          api_failure *failure) {
     hamel_model *model = NULL;

@@ -340,8 +340,8 @@ static void refine_in_plane(decision *j, extremes *e, const double *base, const 
     }
 }
 
-/* Sets u to the unit vector along ray k; there are `rays` rays. In one dimension the rays are ±1. In two dimensions the angles between
- * neighbouring rays are equal. In more dimensions the rays are the ± axes, then random vectors. */
+/* Sets u to the unit vector along ray k; there are `rays` rays. In one dimension the rays are ±1. In two dimensions
+ * the angles between neighbouring rays are equal. In more dimensions the rays are the ± axes, then random vectors. */
 static void choose_ray(const decision *j, size_t k, size_t rays, uint64_t *seed, double *u) {
     size_t count = j->count;
     double length = 0, turn = 2 * M_PI * (double)k / (double)rays;

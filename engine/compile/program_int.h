@@ -130,7 +130,7 @@ static inline double program_look_up(const graph_table *const *tables, program_i
 /* interpreter.c: returns how many of the slots a, b, c an operation reads as values. */
 int program_operands(uint32_t op);
 
-/* interpreter.c: copies the inputs of the kinds `from` to `to` − 1 to their slots. */
+/* interpreter.c: copies each input whose kind is in [`from`, `to`) to its slot. */
 void program_load(const program *p, const program_inputs *inputs, int from, int to, double *workspace);
 
 /* --- reachable.c ------------------------------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ hamel_status program_select(program_operation *operations, const program_reachab
 
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
-/* Orders the operations. Fills `order` with the indices of the values that the operations define, prepared values first,
- * and sets *order_count to their number. `order` has space for `count` entries. */
+/* Orders the operations. Fills `order` with the indices of the values that the operations define, prepared values
+ * first, and sets *order_count to their number. `order` has space for `count` entries. */
 hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count);

@@ -134,10 +134,10 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
 /* shared.c: returns the number of symbols and operations in the text of a node, at most 1e15. */
 double written_length(written *w, graph_node node);
 
-/* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. If `read` is true, the text is
- * meant to be read, and only long or frequent subexpressions are named. Sets *definitions to the
- * named subexpressions and *found to their number. A subexpression contains no names of later subexpressions. The name of subexpression k is the parameter symbol
- * with index parameter_count + k. Returns false if out of memory. */
+/* shared.c: gives names to common subexpressions of nodes[count] and rewrites the nodes. If `read` is true, the text
+ * is meant to be read, and only long or frequent subexpressions are named. Sets *definitions to the named
+ * subexpressions and *found to their number. A subexpression contains no names of later subexpressions. The name of
+ * subexpression k is the parameter symbol with index parameter_count + k. Returns false if out of memory. */
 bool written_share(written *w, graph_node **nodes, size_t count, bool read, graph_node **definitions, size_t *found);
 
 /* A quasi-velocity of the description, or one along the free direction of a constraint. */
@@ -163,13 +163,13 @@ bool written_find_directions(written *w, written_directions *d);
  * false. */
 bool written_find_divisors(written *w, const graph_node *given, size_t given_count, const char *const *solved_from);
 
-/* --- writers of families of formulations --------------------------------------------------------------------------- */
+/* --- writers of families of formulations -------------------------------------------------------------------------- */
 
 bool write_multipliers(written *w, const char *as);      /* multipliers.c: lagrange, udwadia-kalaba, gauss */
 bool write_quasi_velocities(written *w, const char *as); /* quasi_velocities.c: maggi, kane, ... */
 bool write_canonical(written *w, const char *as);        /* canonical.c: hamilton, routh */
 
-/* --- printers ------------------------------------------------------------------------------------------------------ */
+/* --- printers ----------------------------------------------------------------------------------------------------- */
 
 void print_text(const written *w, text_buffer *out);
 void print_latex(const written *w, text_buffer *out);

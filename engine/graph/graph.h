@@ -145,8 +145,8 @@ bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const 
  * status. The cost is linear in the size of the reachable subgraph. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
-/* support_sets.c: the symbols of many nodes that share most of their subgraphs. graph_support would visit these once for
- * each node. A pass over all nodes finds the symbols with GRAPH_SET_BITS consecutive indices. */
+/* support_sets.c: the symbols of many nodes that share most of their subgraphs. graph_support would visit these once
+ * for each node. A pass over all nodes finds the symbols with GRAPH_SET_BITS consecutive indices. */
 enum { GRAPH_SET_WORDS = 8, GRAPH_SET_BITS = 64 * GRAPH_SET_WORDS };
 typedef struct graph_set {
     uint64_t words[GRAPH_SET_WORDS];
@@ -195,10 +195,10 @@ static inline size_t graph_position(const graph_node *nodes, size_t count, graph
 graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, const graph_node *replacement,
                             size_t count);
 
-/* The sums that several calls of graph_terms have split. After GRAPH_TERMS_FREE terms in all calls, a sum that was split
- * before is kept as one term. If N sums contain the previous sum and one more term, as the heights of the links of a
- * chain do, all calls then give about 2N terms instead of N²/2. Below the bound, which is chosen, all terms are
- * separate, and chains of up to 22 links are differentiated term by term. */
+/* The sums that several calls of graph_terms have split. After GRAPH_TERMS_FREE terms in all calls, a sum that was
+ * split before is kept as one term. If N sums contain the previous sum and one more term, as the heights of the
+ * links of a chain do, all calls then give about 2N terms instead of N²/2. Below the bound, which is chosen, all
+ * terms are separate, and chains of up to 22 links are differentiated term by term. */
 enum { GRAPH_TERMS_FREE = 256 };
 typedef struct graph_sums {
     size_t terms, capacity;

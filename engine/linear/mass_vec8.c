@@ -52,7 +52,7 @@ void mass_vec8_free(mass_vec8 *s) {
     free(s);
 }
 
-/* Lanes of x that are not finite become false. */
+/* Clears the lanes of *good in which an entry of x[n] is not finite. */
 VEC8_INLINE void require_finite(const vec8 *x, size_t n, vec8_bits *good) {
     vec8 sum = {0};
     for (size_t i = 0; i < n; i++) sum += 0 * x[i];

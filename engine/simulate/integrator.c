@@ -38,7 +38,7 @@ enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 /* Bound on consecutive collocation steps: a sharp turn near a singular configuration takes a hundred. */
 enum { COLLOCATION_STEPS = 300 };
 
-/* --- creation ------------------------------------------------------------------------------------------------------- */
+/* --- creation ----------------------------------------------------------------------------------------------------- */
 
 bool integrator_limit_step(integrator *w, double most) {
     double given = w->model->settings.max_step;
@@ -225,7 +225,7 @@ void integrator_free(integrator *w) {
     variables_free(w->variables);
 }
 
-/* --- stepping ------------------------------------------------------------------------------------------------------- */
+/* --- stepping ----------------------------------------------------------------------------------------------------- */
 
 stepper_counts integrator_count(const integrator *w) {
     return w->stepper ? stepper_add_counts(w->before, stepper_count(w->stepper)) : w->before;

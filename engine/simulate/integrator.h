@@ -113,7 +113,7 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
                                 const double *const *sensitive, double work, double step,
                                 hamel_error *error) HAMEL_CHECKED;
 
-/* Sets an upper bound on all further steps, in addition to max_step. Returns false if the method rejects it. */
+/* Sets an upper bound on the size of all further steps, in addition to max_step. Returns false if the method rejects it. */
 bool integrator_limit_step(integrator *w, double most) HAMEL_CHECKED;
 
 /* Returns the smallest rtol that the current method uses. With a smaller rtol, rounding would outweigh shorter

@@ -141,7 +141,7 @@ static bool is_beyond(const roots *w, size_t i) {
 
 /* Returns true if a function is about to leave its zero in the direction of its event. The event then happens now. This
  * happens at the start, after another event has reversed the rate, and after a change of the forces. An event that does
- * not change the motion happens at crossings only. */
+ * not change the motion occurs only at zero crossings. */
 static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i);

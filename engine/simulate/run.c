@@ -72,7 +72,7 @@ static void warn(hamel_summary *s, const char *format, ...) {
     if (warnings[s->warning_count]) s->warning_count++;
 }
 
-/* --- start ---------------------------------------------------------------------------------------------------------- */
+/* --- start -------------------------------------------------------------------------------------------------------- */
 
 static bool record_initial_changes(run *r) {
     const hamel_model *model = r->model;
@@ -178,7 +178,7 @@ static hamel_status start_run(run *r) {
     return status;
 }
 
-/* --- the run ---------------------------------------------------------------------------------------------------------- */
+/* --- the run ------------------------------------------------------------------------------------------------------ */
 
 static bool send_header(run *r) {
     hamel_header header = r->model->header;

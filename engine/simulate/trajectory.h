@@ -15,7 +15,7 @@ struct trajectory {
     branch_change *branches; /* NULL if no change of branch can make velocities jump */
     events events;
     sensitivities *sensitivities; /* NULL if not requested */
-    dynamics_memory recalled;     /* what the dynamics remember (dynamics_remember) after the last step */
+    dynamics_memory recalled;     /* history of evaluations (dynamics_remember) after the last step */
 
     /* The state evaluated last, after projection onto the constraints. */
     double t, *q, *v;           /* q and v are one array of length 2n */
@@ -51,7 +51,8 @@ typedef struct trajectory trajectory;
 hamel_status trajectory_create(trajectory *l, const hamel_model *model, hamel_error *error) HAMEL_CHECKED;
 void trajectory_free(trajectory *l);
 
-/* Computes the sensitivities of the consistent initial state in q, v. Does nothing if sensitivities are not requested. */
+/* Computes the sensitivities of the consistent initial state in q, v. Does nothing if sensitivities are not
+ * requested. */
 hamel_status trajectory_start_sensitivities(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Starts the integration from the consistent state in q, v. Call trajectory_evaluate first. */

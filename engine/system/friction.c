@@ -160,7 +160,8 @@ static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *coun
     return list;
 }
 
-/* Computes g = (J Jᵀ)⁻¹ J ∂f/∂q without the components in which the point cannot move. Returns false if J Jᵀ is singular. */
+/* Computes g = (J Jᵀ)⁻¹ J ∂f/∂q without the components in which the point cannot move. Returns false if J Jᵀ is
+ * singular. */
 static bool find_normal(friction_work *w, const system_constraint *c, system_friction *f) {
     graph *g = w->s->graph;
     graph_node G[3][3], h[3], cross[3][3], zero = graph_number(g, 0);

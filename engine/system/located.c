@@ -110,8 +110,8 @@ static int32_t find_parent(hamel_system *s, const char *name, const char *pointe
     return binder_suggest_nearest(s, &s->binder->elements, expanded), -2;
 }
 
-/* Resolves the frame or body in which an element is given. A position that names a frame is given in that frame and moves
- * with it. */
+/* Resolves the frame or body in which an element is given. A position that names a frame is given in that frame and
+ * moves with it. */
 static bool find_parents(hamel_system *s, system_located *e) {
     loop_scope scope;
     scope_from(&scope, e->loops, e->loop_count);
@@ -153,20 +153,20 @@ static bool note_sine(hamel_system *s, const system_located *e, const hamel_orie
            binder_append(s, &s->angles, &s->angles_count, &s->angles_capacity, &own, sizeof own, own.pointer);
 }
 
-/* Number of frames and bodies around an element from which its velocity is computed from that of its parent. Rates of
- * positions in frames of frames contain nine rates of a rotation matrix for each frame. Measured with chains of 3 to 200
- * bodies, each in a frame of the previous body (engine/mechanics/README.md): from depth 0, 2 or 4 on, the derivation and
- * the right-hand side take the same time. With 4, the terms of a double pendulum do not change. */
+/* Number of frames and bodies around an element from which its velocity is computed from that of its parent. Rates
+ * of positions in frames of frames contain nine rates of a rotation matrix for each frame. Measured with chains of 3
+ * to 200 bodies, each in a frame of the previous body (engine/mechanics/README.md): from depth 0, 2 or 4 on, the
+ * derivation and the right-hand side take the same time. With 4, the terms of a double pendulum do not change. */
 enum { VELOCITY_DEPTH = 4 };
 
-/* Computes the velocity of an element from that of its parent p. `at` and `rotation` are its position and rotation in
- * the axes of p.
+/* Computes the velocity of an element from that of its parent p. `at` and `rotation` are its position and rotation
+ * in the axes of p.
  *
  *   in the plane  v = v_p + ω_p × R_p at + R_p at'       inertial axes
  *   in space      u = Sᵀ (u_p + ω_p × at + at')          axes of the element; S = `rotation`
  *
- * Source: r = r_p + R_p at, differentiated; u = Rᵀ v with R = R_p S (Featherstone, Rigid Body Dynamics Algorithms, 2008,
- * 2.8, gives the same for spatial velocities). */
+ * Source: r = r_p + R_p at, differentiated; u = Rᵀ v with R = R_p S (Featherstone, Rigid Body Dynamics Algorithms,
+ * 2008, 2.8, gives the same for spatial velocities). */
 static void carry_velocity(hamel_system *s, system_located *e, const graph_node at[3], const graph_node rotation[9]) {
     graph *g = s->graph;
     const system_located *p = &s->binder->located[e->parent];
@@ -204,7 +204,8 @@ static void find_velocity(hamel_system *s, system_located *e, const graph_node a
     if (s->dimension == 3) node_matrix_apply_transposed(g, e->rotation, rate, e->velocity);
 }
 
-/* Computes position and axes in the frame where they are given, then in inertial components. All slots must be bound. */
+/* Computes position and axes in the frame where they are given, then in inertial components. All slots must be
+ * bound. */
 static bool compute(hamel_system *s, system_located *e) {
     graph *g = s->graph;
     const system_binder *b = s->binder;
@@ -272,7 +273,8 @@ static bool push_element(located_search *w, int32_t element) {
     return binder_append(w->s, &w->stack, &w->depth, &w->capacity, &element, sizeof element, e->pointer);
 }
 
-/* Visits the frame of an element first; computes the element at its second visit. Returns false after adding an error. */
+/* Visits the frame of an element first; computes the element at its second visit. Returns false after adding an
+ * error. */
 static bool visit_element(located_search *w, int32_t element) {
     hamel_system *s = w->s;
     system_located *e = &s->binder->located[element];

@@ -254,7 +254,7 @@ typedef struct hamel_system {
 hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, const hamel_description *d,
                            const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
-/* --- bind.c: expressions to nodes ---------------------------------------------------------------------------------- */
+/* --- bind.c: expressions to nodes --------------------------------------------------------------------------------- */
 
 /* The place of an expression in the description determines which symbols it may contain. */
 #define SYSTEM_PLACE_LIST(X)                                                                        \
@@ -281,8 +281,8 @@ typedef struct system_quantities {
     graph_node (*get)(void *context, syntax_quantity quantity, const int32_t *arguments);
 } system_quantities;
 
-/* Binds an expression and returns its node. Returns GRAPH_NONE after adding an error. Returns GRAPH_NONE without an error if
- * the expression is absent. `scope` may be NULL. */
+/* Binds an expression and returns its node. Returns GRAPH_NONE after adding an error. Returns GRAPH_NONE without an
+ * error if the expression is absent. `scope` may be NULL. */
 graph_node system_bind(hamel_system *s, const hamel_expression *expression, system_place place, const loop_scope *scope,
                        syntax_goal goal, const system_quantities *quantities);
 

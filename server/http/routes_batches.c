@@ -1,9 +1,9 @@
 /* routes_batches.c — batches: many jobs submitted together, from a description with a sweep or from a list.
  *
- * All errors are reported before anything is stored. Each description in a list is derived. Members of a sweep differ
- * in numbers only. Therefore only the description without overrides is derived, and the names in all members are
- * checked. The columns of this description define the columns of the table. The table of results is in
- * routes_batch_results.c. */
+ * All errors are reported before anything is stored. The daemon derives a model of each description in a list.
+ * Members of a sweep differ in numbers only. Therefore the daemon derives only the model of the description without
+ * overrides, and checks the names in all members. The columns of this description define the columns of the table.
+ * The table of results is in routes_batch_results.c. */
 #include "api/json/text.h"
 #include "api/sweep/sweep_member.h"
 #include "server/http/job_json.h"

@@ -1,8 +1,8 @@
 /* stream.c — ring buffer between a producer and a client; see stream.h.
  *
- * Resuming a connection wakes the HTTP thread. If the last resume was at least PAUSE_SECONDS ago, a write resumes the connection
- * immediately. After a more recent resume, bytes are held back until there are ENOUGH_BYTES, or until the next
- * stream_nudge (every tenth of a second). A blocked producer continues when half the ring is free.
+ * Resuming a connection wakes the HTTP thread. If the last resume was at least PAUSE_SECONDS ago, a write resumes
+ * the connection immediately. After a more recent resume, bytes are held back until there are ENOUGH_BYTES, or until
+ * the next stream_nudge (every tenth of a second). A blocked producer continues when half the ring is free.
  *
  * Lock order: a stream's lock first, then the locks inside libmicrohttpd (resume and suspend only). */
 #include "server/http/stream.h"

@@ -61,7 +61,7 @@ void stream_finish_first(stream *s); /* marks a response that cannot be repeated
 bool stream_finishes_first(const stream *s);
 void stream_stop(stream *s); /* at shutdown: cancels the producer, which may still write a final problem */
 bool stream_stopped(const stream *s);
-void stream_abandon(stream *s); /* after a disconnect: resumes the connection, so that it is closed */
+void stream_abandon(stream *s); /* after a disconnect: resumes the suspended connection, so that it can be closed */
 void stream_nudge(stream *s);   /* sends bytes that were held back for larger packets */
 double
 stream_stalled_seconds(stream *s); /* returns the time for which bytes have waited for the reader; 0 if no bytes wait */

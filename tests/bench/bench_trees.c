@@ -6,7 +6,7 @@
  *
  * "derive" is the time from the text to a model with machine code, "evaluate" the time of one right-hand side, "run" the
  * time of an integration over 2 s with 101 rows at the default tolerances. Times are minima of rounds. Exponents are
- * slopes of log(cost) over log(N). Simbody integrates the same chain of pendulums at accuracy 1e-6. "off" is the distance
+ * slopes of log(cost) over log(N). Simbody integrates the same chain of pendulums at accuracy 1e-6. "error" is the distance
  * of the tip at the end from the tip of a run of hamel at rtol 1e-10.
  *
  * bench_trees [rounds] */
@@ -113,8 +113,8 @@ static void print_simbody(size_t links, int rounds, const double tip[2]) {
 static void chain_of_pendulums(const char *const chain[2], int rounds) {
     double x[SIZES_MAX], y[3][SIZES_MAX];
     printf("\nchain of pendulums in angles, %s%s\n\n%5s |%10s %10s %10s %6s %8s %8s%s\n", chain[0],
-           simbody_chain ? "" : "; Simbody: not installed", "N", "derive ms", "eval us", "run ms", "steps", "off", "kB",
-           simbody_chain ? " |Simbody ms  steps      off" : "");
+           simbody_chain ? "" : "; Simbody: not installed", "N", "derive ms", "eval us", "run ms", "steps", "error",
+           "kB", simbody_chain ? " |Simbody ms  steps    error" : "");
     for (size_t i = 0; i < LENGTHS; i++) {
         char assignment[40];
         baseline b = {

@@ -105,9 +105,9 @@ static void later(const program_of_c *p, const motion_state *s, size_t n, double
     p->velocities(s->t + h, q, v, w);
 }
 
-/* Compares the rates of w with central differences of w along the trajectory. A central difference over 2h has the truncation
- * error h²/6 times the third derivative, and a rounding error of order ε/h. For h = 1e-4 both errors are below 1e-6 if
- * the rates of the variables are between 1 and 100 per second. */
+/* Compares the rates of w with central differences of w along the trajectory. A central difference over 2h has the
+ * truncation error h²/6 times the third derivative, and a rounding error of order ε/h. For h = 1e-4 both errors are
+ * below 1e-6 if the rates of the variables are between 1 and 100 per second. */
 static void the_rates_agree_with_differences(const char *name, const char *as, double arranging) {
     written_example e;
     motion_state s;

@@ -74,7 +74,8 @@ static stepper *runge_kutta_open(const stepper_kind *kind, const stepper_problem
     return &w->base;
 }
 
-/* Finds the first step from the change of the rates over a short step of Euler's method (Hairer, Nørsett & Wanner, II.4). */
+/* Finds the first step from the change of the rates over a short step of Euler's method (Hairer, Nørsett & Wanner,
+ * II.4). */
 static int find_first_step(runge_kutta *w) {
     dop853_scalar *d = &w->steps;
     size_t length = d->length;
@@ -112,8 +113,8 @@ static bool shows_stiffness(const double *slopes, const double *states, double h
     return dop853_shows_stiffness(rate, state, product, h);
 }
 
-/* Projects the new state and evaluates the rates with which the next step begins. `stage` is the state of the last stage, at
- * the same time. */
+/* Projects the new state and evaluates the rates with which the next step begins. `stage` is the state of the last
+ * stage, at the same time. */
 static int complete_step(runge_kutta *w) {
     const stepper_problem *p = w->base.problem;
     dop853_scalar *d = &w->steps;

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank margin below which methods with inaccurate stages are replaced. The value is chosen far
- * above the rank margins at which rounding matters (INTERPOLATED), because a long step can pass a singular configuration
- * between two stages. */
+/* Rank margin below which methods with inaccurate stages are replaced. The value is chosen far above the rank
+ * margins at which rounding matters (INTERPOLATED), because a long step can pass a singular configuration between
+ * two stages. */
 static const double ROUGH_LEAST = 0.1;
 /* Rank margin s below which accelerations are interpolated. The rounding error ε/s² is 2e-10 there. */
 static const double INTERPOLATED = 1e-3;
