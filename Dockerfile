@@ -3,8 +3,8 @@
 #   docker build -t hamel .
 #   docker run --rm --network host -v hamel-data:/var/lib/hamel hamel
 #
-# Without a file of tokens hameld listens on loopback only, so the container uses the network of the host. With a file
-# of tokens, set HAMELD_TOKENS and HAMELD_LISTEN=0.0.0.0:8080, and publish the port instead.
+# Without a token file hameld listens on loopback only, so the container uses the network of the host. If you have a
+# token file, set HAMELD_TOKENS and HAMELD_LISTEN=0.0.0.0:8080, and publish the port instead of using the host network.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends make
 WORKDIR /src

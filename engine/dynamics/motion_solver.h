@@ -2,8 +2,8 @@
  *
  *     M x − (Aᵀ + W) λ = g,     A x = r
  *
- * The solver works with multipliers (kkt.h) or without (null_space.h). Each function calls the corresponding function
- * of kkt.h or null_space.h. */
+ * The solver computes the multipliers together with the accelerations (kkt.h) or eliminates them first
+ * (null_space.h). Each function calls the corresponding function of kkt.h or null_space.h. */
 #pragma once
 
 #include "engine/dynamics/null_space.h"

@@ -10,7 +10,7 @@ typedef enum cyclic_place {
     CYCLIC_IN_LAGRANGIAN, /* ∂L/∂q_i as a sum over all terms of L, because terms may cancel */
     CYCLIC_IN_ACCELERATION_ENERGY,
     CYCLIC_IN_FORCE,      /* the impressed, nonideal or friction force on coordinate `where` */
-    CYCLIC_IN_CONSTRAINT, /* the equation of constraint `where` */
+    CYCLIC_IN_CONSTRAINT, /* the coordinate occurs in the equation of constraint `where` */
     /* The conditions below affect only whether the momentum of a coordinate is conserved, not whether the coordinate is
      * cyclic. */
     CYCLIC_FORCED,      /* a force on the coordinate */

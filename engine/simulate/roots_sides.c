@@ -53,8 +53,8 @@ static int event_sign(const roots *w, size_t i) {
 }
 
 /* Returns the side of a function at rest at its zero. A contact that no constraint holds counts as open, so it closes
- * if its function later leaves zero in the direction of the event. All other functions have no side (0) until they
- * leave zero. */
+ * if its function later leaves zero in the direction of the event. The side of any other function is 0
+ * until the function is no longer zero. */
 static int resting_side(const roots *w, size_t i) {
     return w->model->events.list[i].contact && !w->of[i].held && !w->of[i].released ? -event_sign(w, i) : 0;
 }

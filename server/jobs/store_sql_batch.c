@@ -1,5 +1,5 @@
-/* store_sql_batch.c — changes of many jobs: batches, and deletion of old jobs. Large deletions are split into slices,
- * so that other changes need not wait for the whole deletion. */
+/* store_sql_batch.c — operations that change many jobs: batches, and the deletion of old jobs. Large deletions are
+ * split into slices, so that other changes need not wait for the whole deletion. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"

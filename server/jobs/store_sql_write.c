@@ -1,6 +1,7 @@
-/* store_sql_write.c — changes of one job. A change is a struct whose first member is an operation. The caller fills the
- * struct, and the writer's thread runs the operation. An operation returns STORE_FAILED only if the database fails; it
- * is then rolled back completely. An operation may run more than once, so each run initializes the results. */
+/* store_sql_write.c — operations that change one job. A change is a struct whose first member is an operation. The
+ * caller fills the struct, and the writer's thread runs the operation. An operation returns STORE_FAILED only if the
+ * database fails; it is then rolled back completely. An operation may run more than once, so each run initializes
+ * the results. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"

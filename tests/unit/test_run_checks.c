@@ -35,10 +35,10 @@ static void a_tolerance_beyond_double_precision_is_reported(void **state) {
     }
 }
 
-/* The velocity of a particle is constrained to a cone. If it is thrown upward, it comes to rest at the apex of the
- * cone, where the gradient vanishes. If it falls from the start, it does not reach the apex. If the speed is constant
- * and the particle moves in a circle, the gradient also reverses, but over many steps. If the gradient of a redundant
- * position constraint vanishes, the motion is still determined. */
+/* The velocity of a particle is constrained to a cone. If the particle is thrown upward, it comes to rest, and its
+ * velocity is then at the apex of the cone, where the gradient vanishes. If the particle falls from the start, its
+ * velocity never reaches the apex. If the particle moves in a circle at constant speed, the gradient also reverses, but
+ * over many steps. If the gradient of a redundant position constraint vanishes, the motion is still determined. */
 static void a_vanishing_constraint_gradient_is_reported(void **state) {
     (void)state;
     static const struct {
