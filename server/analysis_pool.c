@@ -16,8 +16,8 @@
 
 /* Interval between polls of the budget while a process computes: half a time slice of cpu_slots.c. */
 enum { ROUND_MS = 2 };
-/* Interval between polls of the budget while a request waits for a process. Chosen: ten polls a second cost little, and
- * a canceled request ends without a noticeable delay. */
+/* Interval between polls of the budget while a request waits for a process. The value is chosen: ten polls a second
+ * cost little, and a canceled request ends without a noticeable delay. */
 #define WAIT_SECONDS 0.1
 
 typedef struct process {

@@ -20,7 +20,7 @@ typedef struct option {
     const char *value;
     option_kind kind;
     size_t offset;
-    double least, most; /* bounds of a number */
+    double least, most; /* bounds on a number */
     const char *standard;
     const char *help;
 } option;

@@ -22,9 +22,9 @@
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
-/* Fractions of --grace. Streamed runs may complete within SHARE_TO_FINISH. Then the daemon waits for final problems and
- * slow clients until SHARE_TO_END. In the rest of the time, the daemon ends its threads. Chosen: runs and their clients
- * share the time, and ending threads takes a few milliseconds. */
+/* Fractions of --grace. Streamed runs may complete within SHARE_TO_FINISH. Then the daemon waits for final problems
+ * and slow clients until SHARE_TO_END. In the rest of the time, the daemon ends its threads. The value is chosen:
+ * runs and their clients share the time, and ending threads takes a few milliseconds. */
 #define SHARE_TO_FINISH 0.5
 #define SHARE_TO_END 0.95
 
@@ -152,7 +152,8 @@ static api_limits limits_of(const server_config *config) {
     api_limits limits = api_limits_default();
     limits.json.bytes = (size_t)config->max_body;
     limits.jit = config->jit;
-    /* Chosen so that one description cannot exhaust the memory; SECURITY.md gives the total for all descriptions. */
+    /* The value is chosen so that one description cannot exhaust the memory; SECURITY.md gives the total for all
+     * descriptions. */
     limits.engine.memory = (size_t)1 << 30;
     limits.engine.nodes = 5000000;
     limits.engine.max_steps = config->max_steps;

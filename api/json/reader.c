@@ -334,7 +334,7 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
     return -1;
 }
 
-/* Returns one bound of a range as a string: "1" or "N" for [1, "N"]. */
+/* Returns one bound on a range as a string: "1" or "N" for [1, "N"]. */
 static const char *family_bound(json_reader *r, const cJSON *value, const char *pointer) {
     if (cJSON_IsString(value)) return json_copy(r, value->valuestring);
     if (cJSON_IsNumber(value)) return json_number_text(r, value->valuedouble);

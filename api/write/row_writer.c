@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* bytes of a line: the header, or a row. Chosen: a row of 10 million numbers, of at most 25 bytes each with the comma.
- * */
+/* bytes of a line: the header, or a row. The value is chosen: a row of 10 million numbers, of at most 25 bytes each
+ * with the comma. */
 enum { LINE_MAX_BYTES = 256 * 1024 * 1024 };
 
 /* If a client accepts several formats with equal quality, the server uses the first of them in this list. */

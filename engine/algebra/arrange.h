@@ -6,7 +6,7 @@
 
 /* Returns an equal expression, collected by accelerations, multipliers and velocities: (m1 + m2)*l^2*x'' +
  * m2*g*l*sin(x). The coefficients are reduced by the relations of sines and cosines, and factored. Returns the number 0
- * if these relations reduce the expression to 0. If the expression exceeds the bounds of a ring (ring.h), returns the
+ * if these relations reduce the expression to 0. If the expression exceeds the bounds on a ring (ring.h), returns the
  * expression unchanged. Returns GRAPH_NONE only if a node cannot be created (graph_status). Allocates scratch in
  * `memory`. */
 graph_node arrange(graph *g, graph_node expression, arena *memory);

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/* Upper bound of the terms of a polynomial that is factored only to compare lengths. Longer polynomials remain sums.
+/* Upper bound on the terms of a polynomial that is factored only to compare lengths. Longer polynomials remain sums.
  * The bound is chosen below that of arrange.c, because most of these factorizations are not used in the result. */
 enum { FACTOR_TERMS = 60 };
 

@@ -1,12 +1,13 @@
 /* ring.h — expressions of a graph as quotients of polynomials with rational coefficients.
  *
- * The variables of the ring are atoms: symbols, sines and cosines of angles, and all nodes that are not a sum, product,
- * quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the exact values of the
- * decimals in the description, so 0.1 is one tenth. A ring contains only the expressions passed to ring_open.
+ * The variables of the ring are atoms: symbols, sines and cosines of angles, and all nodes that are not a sum,
+ * product, quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the exact
+ * values of the decimals in the description, so 0.1 is one tenth. A ring contains only the expressions passed to
+ * ring_open.
  *
- * Sizes are bounded. Chosen: an expression that exceeds the bounds is too long for a reader. If a polynomial exceeds
- * RING_TERMS terms, RING_ATOMS atoms or the exponent RING_POWER, the ring sets `failed`, which is never cleared. The
- * caller then keeps the expression unchanged. */
+ * Sizes are bounded. The value is chosen: an expression that exceeds the bounds is too long for a reader. If a
+ * polynomial exceeds RING_TERMS terms, RING_ATOMS atoms or the exponent RING_POWER, the ring sets `failed`, which is
+ * never cleared. The caller then keeps the expression unchanged. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
@@ -61,7 +62,7 @@ static inline slong ring_length(const ring *r, const fmpq_mpoly_t p) { /* number
     return fmpq_mpoly_length(p, r->context);
 }
 
-/* Opens the ring of `count` expressions. Returns false if out of memory or if the expressions exceed the bounds of a
+/* Opens the ring of `count` expressions. Returns false if out of memory or if the expressions exceed the bounds on a
  * ring. Call ring_close in either case. */
 bool ring_open(ring *r, graph *g, const graph_node *expressions, size_t count, work_budget *e, arena *memory);
 void ring_close(ring *r);
@@ -86,7 +87,7 @@ bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);
 /* If polynomials with x and y terms are too long to be multiplied, sets `failed` and returns true. */
 bool ring_too_long(ring *r, slong x, slong y);
 
-/* --- angles.c ------------------------------------------------------------------------------------------------------ */
+/* --- angles.c ----------------------------------------------------------------------------------------------------- */
 
 /* Finds or adds the angle for an argument of sine or cosine. Returns the index of the angle, or −1 if the angle cannot
  * be added. *sign is −1 if the argument is the negative of the angle. */
@@ -98,7 +99,7 @@ void ring_angles_finish(ring *r);
 
 graph_node ring_angle_node(ring *r, const ring_angle *angle); /* the node Σ factor·term */
 
-/* --- relations.c --------------------------------------------------------------------------------------------------- */
+/* --- relations.c -------------------------------------------------------------------------------------------------- */
 
 /* Rewrites `p` with sin² + cos² = 1 and angle sums (Abramowitz & Stegun 4.3.10, 4.3.16, 4.3.17). Of the equal forms
  * that are tried, `p` becomes the form with the fewest terms. If these relations reduce `p` to 0, the result is 0. */
@@ -110,7 +111,7 @@ void ring_square_roots(ring *r, fmpq_mpoly_t p);
 /* Replaces from² by 1 − to², where `from` and `to` are the sine and cosine of an angle, or vice versa. */
 void ring_replace_square(ring *r, fmpq_mpoly_t p, slong from, slong to);
 
-/* --- conditions.c -------------------------------------------------------------------------------------------------- */
+/* --- conditions.c ------------------------------------------------------------------------------------------------- */
 
 /* Declares that expressions of the ring are 0. Reduced forms then equal the original only where these expressions are
  * 0. */
@@ -119,7 +120,7 @@ void ring_conditions(ring *r, const graph_node *zero, size_t count);
 /* Replaces p by its remainder modulo the conditions. Returns false if there are no conditions or p is too long. */
 bool ring_remainder(ring *r, fmpq_mpoly_t p);
 
-/* --- squares.c ----------------------------------------------------------------------------------------------------- */
+/* --- squares.c ---------------------------------------------------------------------------------------------------- */
 
 /* Returns true if p has fewer terms than q, or as many terms and fewer factors. */
 bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q);
@@ -127,7 +128,7 @@ bool ring_is_shorter(const ring *r, const fmpq_mpoly_t p, const fmpq_mpoly_t q);
 /* Writes even powers of the sine and cosine of one angle in their shortest form. Returns true if p became shorter. */
 bool ring_collect_squares(ring *r, fmpq_mpoly_t p, slong sine, slong cosine);
 
-/* --- quotients.c --------------------------------------------------------------------------------------------------- */
+/* --- quotients.c -------------------------------------------------------------------------------------------------- */
 
 /* Cancels common factors of numerator and denominator modulo sin² + cos² = 1, and shortens numerator and denominator. A
  * numerator that is 0 by these relations becomes 0. */

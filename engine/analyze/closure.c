@@ -20,13 +20,13 @@
 
 enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
 /* WAY_STEPS steps lead away from a singular initial state. WAY: length of a step divided by the estimated radius of
- * convergence of its series. WAY_NOISE is an upper bound of the truncation error of a step, about WAY^(WAY_ORDER + 1) =
+ * convergence of its series. WAY_NOISE is an upper bound on the truncation error of a step, about WAY^(WAY_ORDER + 1) =
  * 1e-22. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-/* Upper bound of the 256-bit multiplications for series of one order. Chosen: these multiplications take a few
- * seconds. */
+/* Upper bound on the 256-bit multiplications for series of one order. The value is chosen: these multiplications
+ * take a few seconds. */
 static const double WORK_MOST = 3e7;
-/* Upper bound of the 256-bit numbers for one copy of the system. Chosen: these numbers take 80 MB. */
+/* Upper bound on the 256-bit numbers for one copy of the system. The value is chosen: these numbers take 80 MB. */
 static const size_t NUMBERS_MOST = 1000000;
 
 /* --- one system --------------------------------------------------------------------------------------------------- */

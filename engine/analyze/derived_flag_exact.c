@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* Upper bounds. COLUMNS_MOST: rows, and columns, of a group. FORM_NODES: nodes of the forms of a group. BRACKET_NODES:
- * nodes of a bracket. BRACKETS_MOST: number of brackets. Chosen: the algebra of larger groups would take longer than
- * the rest of an analysis. */
+/* Upper bounds. COLUMNS_MOST: rows, and columns, of a group. FORM_NODES: nodes of the forms of a group.
+ * BRACKET_NODES: nodes of a bracket. BRACKETS_MOST: number of brackets. The value is chosen: the algebra of larger
+ * groups would take longer than the rest of an analysis. */
 enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST = 48 };
 
 /* The forms are solved for as many differentials p as there are independent forms. Each other column j gives a field

@@ -36,7 +36,7 @@ static const double TRUST = 10, OPEN = 1e-3;
  * derivatives have ten correct digits and second derivatives eight (test_differences.c). An error in the equations
  * usually changes a term by a large fraction. */
 static const double TOLERANCE = 1e-6;
-/* Upper bound of the program instructions executed per state, which take about a third of a second. In large systems
+/* Upper bound on the program instructions executed per state, which take about a third of a second. In large systems
  * some coordinates are skipped to stay below this bound. */
 static const double STATE_WORK = 3e8;
 
@@ -65,7 +65,7 @@ typedef struct comparison {
     const sample *state;
 } comparison;
 
-/* A line through the state, defined by the derivatives of t, q, q' and q'' with respect to the parameter h of the
+/* A curve through the state, defined by the derivatives of t, q, q' and q'' with respect to the parameter h of the
  * stencil. NULL means zeros. */
 typedef struct line {
     double t;
@@ -103,7 +103,7 @@ static void sample_line(comparison *w, const line *l) {
     }
 }
 
-/* Returns a central difference of an output, with a bound of its rounding error. */
+/* Returns a central difference of an output, with a bound on its rounding error. */
 static estimate difference(const comparison *w, size_t output, size_t level, double h, int order) {
     double above = w->sides[0][level * w->at.count + output], below = w->sides[1][level * w->at.count + output];
     double here = w->here[output], size = fmax(fabs(above), fmax(fabs(below), fabs(here)));

@@ -18,15 +18,15 @@
  * error of Newton's method at simple roots. */
 static const double SAME_SOLUTION = 1e-6;
 /* Step lengths of the relaxation, relative to max(1, |value|). FIRST_MOVE: first step. LARGEST_MOVE: largest step.
- * SETTLED: a shorter step ends the relaxation. Chosen: the relaxation need only reach a neighbourhood from which
- * Newton's method converges. */
+ * SETTLED: a shorter step ends the relaxation. The value is chosen: the relaxation need only reach a neighbourhood
+ * from which Newton's method converges. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
-/* Upper bound of the multiplications of a search, which take about a second. Work is counted rather than timed, so that
+/* Upper bound on the multiplications of a search, which take about a second. Work is counted rather than timed, so that
  * results are reproducible. */
 static const double MOST_WORK = 1e9;
-/* Upper bounds of the number of relaxation steps, of listed equilibria and of listed families. Chosen to bound the time
- * and the length of the report. If a bound prevents that a solution is listed, the search reports that more equilibria
- * were found. */
+/* Upper bounds on the number of relaxation steps, of listed equilibria and of listed families. The value is chosen
+ * to bound the time and the length of the report. If a bound prevents that a solution is listed, the search reports
+ * that more equilibria were found. */
 enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
 typedef struct found {

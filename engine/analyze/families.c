@@ -9,26 +9,27 @@
 #include <string.h>
 
 /* FARTHEST: first and largest distance from z at which equilibria are searched for, relative to max(1, |value|).
- * Chosen: all distances are far above rounding errors and far below the size of a coordinate. */
+ * The value is chosen: all distances are far above rounding errors and far below the size of a coordinate. */
 static const double FARTHEST = 0.05;
 static const double SHRINK = 5; /* ratio of successive distances */
 /* Unit vectors count as independent if the smallest singular value of the matrix with these rows exceeds this bound.
- * Chosen: two unit vectors at an angle of four degrees reach the bound. */
+ * The value is chosen: two unit vectors at an angle of four degrees reach the bound. */
 static const double APART = 0.05;
-/* STRIDE: largest step along a family. ARRIVED: a shorter step ends the movement along the family. Both are relative to
- * max(1, |value|). Chosen: STRIDE is below the size of a coordinate, and ARRIVED is far above rounding errors. */
+/* STRIDE: largest step along a family. ARRIVED: a shorter step ends the movement along the family. Both are relative
+ * to max(1, |value|). The value is chosen: STRIDE is below the size of a coordinate, and ARRIVED is far above
+ * rounding errors. */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
 /* The norm that is minimized when a direction is projected onto the null space of J weights changes of multipliers by
- * 1/FREELY. Chosen: multipliers follow the coordinates, so the projection should hardly restrict them. */
+ * 1/FREELY. The value is chosen: multipliers follow the coordinates, so the projection should hardly restrict them. */
 static const double FREELY = 1e3;
-/* The accuracy of a solution is measured by Newton iterations that start at this distance from the solution. Chosen:
- * the distance is far above the error of a solution. */
+/* The accuracy of a solution is measured by Newton iterations that start at this distance from the solution. The
+ * value is chosen: the distance is far above the error of a solution. */
 static const double BESIDE = 5e-2;
 /* Largest growth of the largest multiplier along a family. If the multipliers grow by more, the family approaches a
  * singular configuration. The value is chosen: multipliers of regular families change by about their own size. */
 static const double BEARABLE = 10;
 /* Cosine of the largest angle, 11 degrees, between a direction and the equilibrium that is found along this direction.
- * Chosen: a curved family deviates less from its tangent at the distance of the search. */
+ * The value is chosen: a curved family deviates less from its tangent at the distance of the search. */
 static const double ALIGNED = 0.98;
 /* COMBINATIONS: number of random combinations of directions that are tried. DISTANCES: number of distances at which
  * equilibria are searched for. STRIDES: largest number of steps along a family. */
@@ -94,7 +95,7 @@ static bool explore(exploration *e, const double *z) {
     return true;
 }
 
-/* Finds the independent directions in e->moves. The dimension of the smallest null space found is an upper bound of the
+/* Finds the independent directions in e->moves. The dimension of the smallest null space found is an upper bound on the
  * dimension of the family. If there are more independent directions, families meet at z. */
 static void take_directions(exploration *e, family *f) {
     size_t count = 0;
@@ -224,7 +225,7 @@ void family_approach(statics *s, double *z, const double *target) {
 
 /* --- accuracy ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the distance along ±direction at which F exceeds s->weight, the bound of the rounding error of F at z. */
+/* Returns the distance along ±direction at which F exceeds s->weight, the bound on the rounding error of F at z. */
 static double edge(statics *s, const double *z, const double *direction, double sign, double *moved) {
     double distance = 1e-14;
     for (; distance < 1e-2; distance *= 2) {

@@ -37,7 +37,7 @@ typedef struct long_forms {
     size_t slope_count;
     double *control;       /* width × (order + 1): series of u */
     double *matrix;        /* rank × width: scratch for the choice of pivots */
-    double noise;          /* bound of the rounding error of a bracket, relative to its terms */
+    double noise;          /* bound on the rounding error of a bracket, relative to its terms */
     mpfr_t *start[COPIES]; /* `width` entries: first point of each copy's curve */
 } long_forms;
 
@@ -58,7 +58,7 @@ typedef struct copy {
 /* The independent rows found so far, for all copies. Each row is reduced by the previous rows. */
 typedef struct directions {
     size_t rank, count;
-    double noise;         /* bound of the rounding error of a bracket, relative to its terms */
+    double noise;         /* bound on the rounding error of a bracket, relative to its terms */
     size_t *pivot;        /* pivot[k]: component of row k that is 1 */
     mpfr_t *rows[COPIES]; /* rank × rank: the independent rows found so far */
     mpfr_t *next[COPIES]; /* `rank` entries: row to be tested; set by the caller */

@@ -27,17 +27,17 @@
  * may be large, because terms of higher order decide along directions with smaller second derivatives. */
 static const double FLAT = 1e-6;
 /* Largest radius, and largest distance from the equilibrium at which second derivatives are compared. Both are relative
- * to max(1, |value|). Chosen: if terms of higher order dominate at this radius, smaller radii follow. */
+ * to max(1, |value|). The value is chosen: if terms of higher order dominate at this radius, smaller radii follow. */
 static const double LARGEST_RADIUS = 0.1;
 static const double SHRINK = 3; /* ratio of successive radii; chosen: RADII radii then span eight decades */
 /* Derivatives along a ray below this bound, relative to the largest derivative along any ray, are treated as zero.
  * Rounding errors can reach this bound. */
 static const double VANISHES = 1e-9;
 /* Safety factor on the force that remains at the computed equilibrium. This force is an error of the forces along rays.
- * Chosen to cover the change of the error along a ray. */
+ * The value is chosen to cover the change of the error along a ray. */
 static const double UNSOLVED = 4;
-/* Largest difference between the orders estimated at successive radii. Chosen: orders are integers, so a difference of
- * 0.1 is small. */
+/* Largest difference between the orders estimated at successive radii. The value is chosen: orders are integers, so
+ * a difference of 0.1 is small. */
 static const double STEADY = 0.1;
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 

@@ -17,8 +17,8 @@ static const double ROUNDED = 1e-15;
 /* Smallest pivot accepted near multiple roots, relative to the largest pivot: a few hundred ε, because smaller pivots
  * may be rounding errors. */
 static const double FINEST = 1e-13;
-/* If the iteration has failed, refine_root continues it only if the residual is below this bound. Chosen: residuals far
- * from a root usually exceed it. */
+/* If the iteration has failed, refine_root continues it only if the residual is below this bound. The value is
+ * chosen: residuals far from a root usually exceed it. */
 static const double NEAR_ROOT = 1e-4;
 /* Largest Newton step without line search, relative to max(1, |value|); chosen so that a step changes an unknown at
  * most by its own size. */
@@ -38,8 +38,8 @@ static const double SAME_SUM = 1e-12;
 /* Numbers of random points or displacements at which equations are compared. */
 enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
 /* MOST_ITERATIONS bounds the iterations, and HALVINGS bounds the halvings of a step. A descent ends if PATIENCE
- * iterations have not reduced the residual by 10 %. Chosen to bound the time: near a simple root, Newton's method needs
- * fewer than ten iterations. */
+ * iterations have not reduced the residual by 10 %. The value is chosen to bound the time: near a simple root,
+ * Newton's method needs fewer than ten iterations. */
 enum { MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12 };
 
 size_t statics_most(const statics *s) {

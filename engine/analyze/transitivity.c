@@ -17,9 +17,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* Upper bounds on the number of coordinates and on the number of graph nodes of all velocities. Chosen so that people
- * can read the report: 12 velocities have up to 792 coefficients. For larger systems, the report omits the
- * coefficients. */
+/* Upper bounds on the number of coordinates and on the number of graph nodes of all velocities. The value is chosen
+ * so that people can read the report: 12 velocities have up to 792 coefficients. For larger systems, the report
+ * omits the coefficients. */
 enum { VELOCITIES_MOST = 12, FRAME_NODES = 300 };
 
 typedef struct coefficient {

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest relative difference that counts as agreement. Chosen far above the rounding errors and far below the effect
- * of a wrong term in an equation. */
+/* Largest relative difference that counts as agreement. The value is chosen far above the rounding errors and far
+ * below the effect of a wrong term in an equation. */
 static const double TOLERANCE = 1e-9;
 /* Lower bound on the force scale of a coordinate, relative to the largest force. Canceling terms of other coordinates
  * leave rounding errors on a coordinate without forces. These errors reach 1e-13 of the largest force if products of
@@ -21,7 +21,7 @@ static const double TOLERANCE = 1e-9;
 static const double SCALE_LEAST = 1e-4;
 enum { STATES_LEAST = 4 };
 /* Upper bound on states · (coordinates + constraints)³. It allows 100 states for up to 158 coordinates and constraints.
- * Chosen to bound the time. */
+ * The value is chosen to bound the time. */
 static const double VERIFY_WORK = 4e8;
 
 typedef struct compared_state {

@@ -21,8 +21,8 @@ enum { FORCE_ITERATIONS = 60 };
  * about a hundred evaluations to pass a singular state. */
 enum { REST = 100 };
 enum { MASS_STATES = 3 }; /* number of states tested; M counts as always singular if it is singular at each */
-/* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. Chosen large
- * enough to leave special initial values, such as angles of 0. */
+/* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. The value is
+ * chosen large enough to leave special initial values, such as angles of 0. */
 static const double BESIDE = 0.5;
 
 kkt *dynamics_create_system(const hamel_model *model, int highest) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Lower bound on the tolerance of a momentum, relative to the largest tolerance, because coefficients of M that are
- * small initially may grow. Chosen so that a coefficient may grow by a factor of 1e3. */
+ * small initially may grow. The value is chosen so that a coefficient may grow by a factor of 1e3. */
 static const double TOLERANCE_FLOOR = 1e-3;
 
 enum { ITERATIONS = 40, HALVINGS = 60, TRIALS = 12 };

@@ -21,9 +21,9 @@
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES, START_ITERATIONS = 60 };
-/* If the relative change in the last iteration exceeds this bound, the derivatives are reported as undefined.
- * Chosen far below the six digits of a derivative that users read, because convergence is only linear and the error may
- * exceed the last change. */
+/* If the relative change in the last iteration exceeds this bound, the derivatives are reported as undefined. The
+ * value is chosen far below the six digits of a derivative that users read, because convergence is only linear and
+ * the error may exceed the last change. */
 static const double UNSETTLED = 1e-9;
 
 /* Sets w->g and w->r from one lane of the dynamics tangents. `given` and `now` are derivatives of the original and the

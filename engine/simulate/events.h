@@ -12,13 +12,13 @@ typedef struct roots roots;
 typedef struct events {
     const hamel_model *model;
     dynamics *dynamics;
-    uncertainty jumps; /* error bounds of the program `jumps`; its first outputs are the rates of the root functions */
+    uncertainty jumps; /* error bounds on the program `jumps`; its first outputs are the rates of the root functions */
     double *values;    /* jump_count: outputs of the program `jumps` */
     double *bends, *bend_slack; /* jump_count each: `bends` and `bend_slack` of a motion_state (uncertainty.h) */
     double *before;             /* per event: rate of its root function when that function last crossed zero */
     double *impulses;           /* m: multipliers of the impulses of the event applied last */
     double *scratch;            /* n + 2m for impulses, then 3n + count for impact_order.c */
-    bool *flags;                /* m flags for impulses, then m + count for impact_order.c */
+    bool *flags;                /* 2m + event count: m for impulses; the others are for impact_order.c */
     double recent[EVENTS_RECENT];
     size_t count;             /* number of times at which events happened */
     double last;              /* time of the last event */

@@ -17,11 +17,11 @@ static const double STABILIZATION = 0.02;
  * errors of the accelerations grow there. With tolerances below the rounding errors, steps would shrink without end. */
 static const double SAFETY_NEAR_SINGULARITY = 0.1;
 /* First step of collocation, relative to the last step: LONGER after a Runge–Kutta method, MUCH_LONGER after a
- * multistep method. Chosen: ten Gauss points resolve a longer step, and the error test shortens a step that is too
- * long. */
+ * multistep method. The value is chosen: ten Gauss points resolve a longer step, and the error test shortens a step
+ * that is too long. */
 static const double LONGER = 2, MUCH_LONGER = 20;
-/* Part of the largest rank margin above which the suspended method resumes. Chosen above 0.1, at which collocation
- * starts, so that the methods do not alternate. */
+/* Part of the largest rank margin above which the suspended method resumes. The value is chosen above 0.1, at which
+ * collocation starts, so that the methods do not alternate. */
 static const double LEFT = 0.15;
 /* Number of steps until a method reaches its order and step size. */
 enum { SETTLED = 20 };

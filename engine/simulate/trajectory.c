@@ -12,12 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. Chosen so that
- * the kinetic part of the tolerance, which is quadratic in the velocities, can grow only by a factor of 1.44 before the
- * next evaluation. */
+/* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. The value is
+ * chosen so that the kinetic part of the tolerance, which is quadratic in the velocities, can grow only by a factor
+ * of 1.44 before the next evaluation. */
 static const double GROWN = 1.2;
-/* After ROOTS_MISSED (a step has skipped two roots of one function), the integration restarts with a first step that is
- * shorter by this factor. Chosen so that one restart separates the two skipped roots unless they are very close. */
+/* After ROOTS_MISSED (a step has skipped two roots of one function), the integration restarts with a first step that
+ * is shorter by this factor. The value is chosen so that one restart separates the two skipped roots unless they are
+ * very close. */
 static const double SHORTENED = 64;
 
 static bool create_sensitivities(trajectory *l) {

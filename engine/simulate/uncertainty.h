@@ -1,4 +1,4 @@
-/* uncertainty.h — first-order error bounds of the outputs of a program and of the energy, at a state that is accurate
+/* uncertainty.h — first-order error bounds on the outputs of a program and of the energy, at a state that is accurate
  * to the tolerances. */
 #pragma once
 

@@ -33,8 +33,8 @@ typedef struct joint_work {
     const graph_node *direction; /* vector whose squared length is a factor of the equations, or NULL */
 } joint_work;
 
-/* An equation without coordinates counts as satisfied if its error is at most this fraction of its terms. Chosen as
- * about a thousand rounding units, because the terms are results of many rounded operations. */
+/* An equation without coordinates counts as satisfied if its error is at most this fraction of its terms. The value
+ * is chosen as about a thousand rounding units, because the terms are results of many rounded operations. */
 static const double HOLDS = 2e-13;
 
 static const char KEEPS_TOGETHER[] = "use a `coincident` joint to keep two positions together";

@@ -407,7 +407,7 @@ void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph
                   "");
 }
 
-/* Binds an expression of parameters unless the expression is absent. Sets *value and *node, and records the required
+/* Binds an expression in parameters unless the expression is absent. Sets *value and *node, and records the required
  * unit of the expression. */
 static bool bind_value(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index, double *value, graph_node *node) {

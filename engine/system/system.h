@@ -286,7 +286,7 @@ typedef struct system_quantities {
 graph_node system_bind(hamel_system *s, const hamel_expression *expression, system_place place, const loop_scope *scope,
                        syntax_goal goal, const system_quantities *quantities);
 
-/* Computes the value of an expression of parameters. If the value cannot be computed or is not finite, adds an error
+/* Computes the value of an expression in parameters. If the value cannot be computed or is not finite, adds an error
  * and returns false. */
 bool system_number(hamel_system *s, const hamel_expression *expression, const loop_scope *scope, double *value);
 

@@ -28,9 +28,9 @@ static const struct {
     {"Pa", NULL, "N/m2"},     {"Hz", NULL, "1/s"}};
 enum { COMMON_COUNT = sizeof common / sizeof common[0] };
 
-/* Powers or scales are equal if their relative difference is smaller than this. Chosen far above the rounding errors of
- * a few sums and products, and far below the difference of similar units (2e-6 between the foot and the US survey
- * foot). */
+/* Powers or scales are equal if their relative difference is smaller than this. The value is chosen far above the
+ * rounding errors of a few sums and products, and far below the difference of similar units (2e-6 between the foot
+ * and the US survey foot). */
 static const double UNIT_ROUNDING = 1e-9;
 static const double DEGREE = 3.14159265358979323846 / 180;
 

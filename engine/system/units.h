@@ -36,7 +36,7 @@ void units_declare(hamel_system *s);
  * units. `pointer` is not copied. */
 void units_note(hamel_system *s, graph_node node, const char *pointer, unit_rule rule, size_t index);
 
-/* Does the same as units_note for an expression of parameters that has been bound without error. A plain number is not
+/* Does the same as units_note for an expression in parameters that has been bound without error. A plain number is not
  * recorded, because it agrees with any unit. */
 void units_note_number(hamel_system *s, const hamel_expression *e, const loop_scope *scope, unit_rule rule,
                        size_t index);

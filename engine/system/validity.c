@@ -10,14 +10,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest accepted error of a rotation or of the symmetry of a matrix. Chosen so that values rounded to seven decimals
- * are accepted. */
+/* Largest accepted error of a rotation or of the symmetry of a matrix. The value is chosen so that values rounded to
+ * seven decimals are accepted. */
 static const double ROUNDED = 1e-6;
 /* Constant rotations with a larger error are replaced by the nearest rotation. The bound, 45 ε, is about ten times the
  * rounding of an entry of R Rᵀ. */
 static const double EXACT = 1e-14;
-/* Accepted violation of the triangle inequalities, relative to the largest entry. Chosen larger than the violation by a
- * thin rod or disk whose moments are rounded to three digits. */
+/* Accepted violation of the triangle inequalities, relative to the largest entry. The value is chosen larger than
+ * the violation by a thin rod or disk whose moments are rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
 
 /* Claims of the kinds up to CLAIM_INERTIA must hold in every state. Claims of the later kinds must hold only in the
@@ -234,8 +234,8 @@ static bool holds(hamel_system *s, const claim *c, const claim_state *at) {
     return checks[c->kind](s, c, at);
 }
 
-/* Computes the values of a claim that contains only numbers and parameters. Returns false for other claims, or if a value is
- * not finite. */
+/* Computes the values of a claim that contains only numbers and parameters. Returns false for other claims, or if a
+ * value is not finite. */
 static bool constant_numbers(hamel_system *s, const claim *c, double x[CLAIM_NODES]) {
     for (size_t k = 0; k < claim_sizes[c->kind]; k++)
         if (!binder_is_constant(s, c->nodes[k])) return false;
@@ -356,7 +356,8 @@ void validity_side(hamel_system *s, const char *pointer, const char *name, const
     (void)add_claim(s, &c);
 }
 
-/* Returns a number in (−1, 1) from a linear congruential generator (Knuth's MMIX constants): the same sequence in each run. */
+/* Returns a number in (−1, 1) from a linear congruential generator (Knuth's MMIX constants): the same sequence in
+ * each run. */
 static double next_random(validity_work *w) {
     w->random = w->random * 6364136223846793005u + 1442695040888963407u;
     return (double)(int64_t)(w->random >> 11) / (double)((int64_t)1 << 52) - 1;

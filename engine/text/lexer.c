@@ -92,7 +92,7 @@ static size_t decode(const lexer *l, uint32_t *code) {
     return *code < LEAST[length] || *code > 0x10FFFF ? 0 : length;
 }
 
-/* Returns the length of the non-ASCII letter at the current byte. Otherwise returns 0 and sets *message. */
+/* If a non-ASCII letter starts at the current byte, returns its length. Otherwise returns 0 and sets *message. */
 static size_t letter_length(const lexer *l, const char **message) {
     uint32_t code = 0;
     size_t length = decode(l, &code);

@@ -31,8 +31,8 @@ address_limits *address_limits_open(double connections, double handshakes_per_se
         return NULL;
     }
     a->connections = connections;
-    /* Twenty wrong tokens at once, then one in five seconds. Chosen to bound the load by clients with wrong tokens;
-     * guessing 256 bits is infeasible at any rate. */
+    /* Twenty wrong tokens at once, then one in five seconds. The value is chosen to bound the load by clients with
+     * wrong tokens; guessing 256 bits is infeasible at any rate. */
     a->rates[ADDRESS_WRONG_TOKEN] = 0.2;
     a->most[ADDRESS_WRONG_TOKEN] = 20;
     /* A client may open as many connections at once as the rate allows in two seconds. The minimum of ten is chosen for

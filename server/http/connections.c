@@ -15,7 +15,7 @@
 
 /* A client that has only closed its sending half may still read. Such a client cannot be distinguished from a vanished
  * client until something is sent. So after an end of file the stream is canceled if nothing has been written for
- * DOUBT_SECONDS. Chosen so that a run does not compute for long after its client has vanished. */
+ * DOUBT_SECONDS. The value is chosen so that a run does not compute for long after its client has vanished. */
 #define DOUBT_SECONDS 2.0
 
 struct connection_entry {

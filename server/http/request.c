@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Minimum rate of a body, after an allowance of HEADERS_SECONDS. Chosen: about 0.5 Mbit/s, less than usual connections
- * have; a body of 1 MiB may take 26 s. */
+/* Minimum rate of a body, after an allowance of HEADERS_SECONDS. The value is chosen: about 0.5 Mbit/s, less than
+ * usual connections have; a body of 1 MiB may take 26 s. */
 enum { BODY_BYTES_PER_SECOND = 64 * 1024 };
 #define HEADERS_SECONDS 10.0
 

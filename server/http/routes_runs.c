@@ -19,8 +19,8 @@
 #include <flint/flint.h>
 #include <stdlib.h>
 
-/* Longest interval without data on a stream whose format has heartbeats. Chosen: far below the idle timeouts of
- * proxies, which are usually a minute. */
+/* Longest interval without data on a stream whose format has heartbeats. The value is chosen: far below the idle
+ * timeouts of proxies, which are usually a minute. */
 #define HEARTBEAT_SECONDS 5.0
 
 /* ---- simulations ------------------------------------------------------------------------------------------------- */

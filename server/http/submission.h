@@ -18,7 +18,7 @@ bool submission_read(request *r, job_submission *out);
 
 /* Replies to a submission for which the store has returned `status`. If the client prefers to wait, replies when the
  * work has ended or the requested time (at most two minutes) is over. The request holds no run slot while it waits.
- * Replies immediately if the daemon is shutting down or there are too many followers. If the reply is delayed, moves
+ * Replies immediately if the daemon is shutting down or too many requests already wait. If the reply is delayed, moves
  * the contents of *made and clears *made. */
 handled reply_submission(request *r, store_status status, submission *made);
 

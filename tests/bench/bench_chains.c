@@ -114,8 +114,9 @@ int main(int count, char **arguments) {
     long asked = count > 1 ? strtol(arguments[1], NULL, 10) : ROUNDS;
     int rounds = asked < 1 || asked > ROUNDS_MAX ? ROUNDS : (int)asked;
     printf("medians of %d rounds, rtol 1e-6\n", rounds);
-    bool good = grow("chain in x and y; by hand O(N)", coordinates, 5, chain_in_coordinates, 2, rounds);
-    good = grow("chain in angles; by hand with dense M", angles, 4, chain_in_angles, 2, rounds) && good;
+    bool good =
+        grow("chain in x and y; the program by hand takes O(N)", coordinates, 5, chain_in_coordinates, 2, rounds);
+    good = grow("chain in angles; the program by hand has a dense M", angles, 4, chain_in_angles, 2, rounds) && good;
     stiffen();
     return good ? 0 : 1;
 }

@@ -135,7 +135,7 @@ static void a_job_does_not_wait_for_many_jobs_of_another_owner(void **state) {
     cJSON *batch = submit_batch(long_tests() ? 100000 : 10000);
     for (int k = 0; k < 5; k++) {
         cJSON *job = run_a_job();
-        /* a claim starts its first member, then the others (members_run.c); each worker may be in the middle of one */
+        /* a worker starts the first member of a claim, then the others (members_run.c), so a claim has two times */
         assert_true(claims_before(batch, job) <= 2 * WORKERS);
         cJSON_Delete(job);
     }

@@ -1,4 +1,4 @@
-/* test_evaluate.c — engine/graph/evaluate.c: values at a point and strict bounds of their errors. */
+/* test_evaluate.c — engine/graph/evaluate.c: values at a point and strict bounds on their errors. */
 #include "tests/unit/fixture.h"
 
 #include <math.h>

@@ -33,7 +33,7 @@ typedef struct chain {
     body bodies[BODIES];
 } chain;
 
-/* --- vectors and quaternions ------------------------------------------------------------------------------------------- */
+/* --- vectors and quaternions -------------------------------------------------------------------------------------- */
 
 static void cross(const double *a, const double *b, double *out) {
     out[0] = a[1] * b[2] - a[2] * b[1];
@@ -163,7 +163,7 @@ static void newton_euler(const chain *c, const double *q, const double *v, doubl
     }
 }
 
-/* --- states -------------------------------------------------------------------------------------------------------------- */
+/* --- states ------------------------------------------------------------------------------------------------------- */
 
 /* Generates a random unit quaternion. The components are zero or of any size down to 1e-9, with random signs. */
 static void random_quaternion(uint64_t *seed, double *e) {
@@ -247,12 +247,12 @@ static double largest(const double *x, size_t count) {
     return most;
 }
 
-/* Bounds of the error in accelerations, relative to the largest acceleration. Each bound is derived from ε times the
+/* Bounds on the error in accelerations, relative to the largest acceleration. Each bound is derived from ε times the
  * ratio of the largest to the smallest mass or moment of inertia in a system. This product is 2e-13 for the ratio 1e3,
  * and 2e-7 for 1e9. AGREE is 50 times the first product, because quaternion components may be small; AGREE_UNEQUAL is
  * half of the second product. */
 static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
-/* Bound of the residual of each equation, relative to the terms of the equation. The solver is backward stable, so the
+/* Bound on the residual of each equation, relative to the terms of the equation. The solver is backward stable, so the
  * residual is of order ε. The bound is chosen: far above ε, far below the effect of a wrong term. */
 static const double RESIDUAL = 1e-10;
 

@@ -20,7 +20,7 @@
 
 static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
 enum { METHODS = 4 };
-/* RTOL is the tolerance, and OFF is the bound of the position error. Errors grow about a hundredfold in four seconds of
+/* RTOL is the tolerance, and OFF is the bound on the position error. Errors grow about a hundredfold in four seconds of
  * rotation, and OFF includes a margin of ten. */
 static const double RTOL = 1e-8, OFF = 1e-5;
 

@@ -21,7 +21,7 @@ const cli_command cli_run = {
     .synopsis = "FILE [OPTIONS]",
     .summary = "simulate a system and write its rows to standard output",
     .lists_formulations = true,
-    .about = "FILE may be - for standard input. VALUE is a number or an expression of parameters.\n\n"
+    .about = "FILE may be - for standard input. VALUE is a number or an expression in parameters.\n\n"
              "Examples:\n"
              "  hamel run pendulum.json > rows.csv\n"
              "  hamel run pendulum.json --set l=2 --set theta.initial=pi/3 --stop 20 --samples 1001\n"

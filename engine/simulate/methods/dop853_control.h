@@ -14,7 +14,7 @@
 /* Factor on tolerances, because the errors of steps accumulate. The errors with this factor are listed in
  * engine/simulate/README.md, "Sweeps". */
 static const double DOP853_SAFETY = 0.03;
-/* Bounds of the ratio of successive steps (loc. cit., II.4). The estimated first step may be far too short for a system
+/* Bounds on the ratio of successive steps (loc. cit., II.4). The estimated first step may be far too short for a system
  * at rest, so it may grow by DOP853_GROW_FIRST; chosen. */
 static const double DOP853_SHRINK = 1.0 / 3, DOP853_GROW = 6, DOP853_GROW_FIRST = 1e4;
 /* Ratio of the next step to the estimated step that just meets the tolerance. DOP853 uses 0.9; 0.8 saves a third of the

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bound on the difference between velocities and their prediction, relative to the velocities. Chosen between two
- * values: velocities on two different branches differ by half of their size or more, and on one branch the trapezoidal
- * rule predicts velocities to 0.1 % over a quarter of a radian. */
+/* Bound on the difference between velocities and their prediction, relative to the velocities. The value is chosen
+ * between two values: velocities on two different branches differ by half of their size or more, and on one branch
+ * the trapezoidal rule predicts velocities to 0.1 % over a quarter of a radian. */
 static const double VELOCITY_JUMP = 0.2;
 
 void branch_check_note(branch_check *p, double t, const char *names) {

@@ -17,8 +17,8 @@
 static const double ROUGH_LEAST = 0.1;
 /* Rank margin s below which accelerations are interpolated. The rounding error ε/s² is 2e-10 there. */
 static const double INTERPOLATED = 1e-3;
-/* First distance d of the interpolation, relative to a step. Chosen so that the outermost states, at ±5d, are less than
- * a step away. */
+/* First distance d of the interpolation, relative to a step. The value is chosen so that the outermost states, at
+ * ±5d, are less than a step away. */
 static const double PART_OF_STEP = 0.15;
 static const double NEXT_STEP = 1.2; /* assumed largest ratio of the next step to the last one */
 

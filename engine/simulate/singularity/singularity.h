@@ -18,13 +18,13 @@
 typedef struct integrator integrator;
 typedef struct trajectory trajectory;
 
-/* --- interpolation ------------------------------------------------------------------------------------------------------
+/* --- interpolation ---------------------------------------------------------------------------------------------------
  *
  * Near a singular configuration rounding alone changes velocities by ε/s² of their size, and accelerations and
- * multipliers by more. At the configuration, the equations do not determine velocities, accelerations and multipliers,
- * but along one branch of the motion these quantities are smooth. Velocities, accelerations and multipliers are
- * therefore interpolated from ten states of that branch, ±d to ±5d along the velocity. Each state is projected onto the
- * constraint manifold. The error is d¹⁰/252 times the tenth derivative. */
+ * multipliers by more. At the configuration, the equations do not determine velocities, accelerations and
+ * multipliers, but along one branch of the motion these quantities are smooth. Velocities, accelerations and
+ * multipliers are therefore interpolated from ten states of that branch, ±d to ±5d along the velocity. Each state is
+ * projected onto the constraint manifold. The error is d¹⁰/252 times the tenth derivative. */
 typedef struct singular_state {
     double *q, *v, *a, *lambda; /* the interpolated state: q[n], v[n], a[n], lambda[m] */
     double *ideal, *nonideal;   /* n each: reactions, as in dynamics */
@@ -46,10 +46,10 @@ hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t
 double singular_state_distance(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
                                double least, size_t rank);
 
-/* --- near singular configurations --------------------------------------------------------------------------------------- */
+/* --- near singular configurations --------------------------------------------------------------------------------- */
 
-/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. Chosen as twice
- * SINGULARITY_REGULAR. */
+/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. The value is chosen
+ * as twice SINGULARITY_REGULAR. */
 #define SINGULARITY_NEAR 0.03
 /* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
 #define SINGULARITY_REGULAR 0.015
@@ -89,7 +89,7 @@ hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error);
 /* Adds a hint to the last error: a change of settings that may avoid the error. */
 void singularity_suggest(const integrator *w, hamel_error *error);
 
-/* --- detection ----------------------------------------------------------------------------------------------------------
+/* --- detection -------------------------------------------------------------------------------------------------------
  *
  * Steps do not normally end at a singular configuration. Within a step, the rank margin then falls to zero and rises
  * again. Its minimum is searched for on the dense output. */
@@ -100,14 +100,15 @@ void singularity_suggest(const integrator *w, hamel_error *error);
 hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found, double *t,
                                 hamel_error *error) HAMEL_CHECKED;
 
-/* --- branch check -------------------------------------------------------------------------------------------------------
+/* --- branch check ----------------------------------------------------------------------------------------------------
  *
  * Compares the states before and after a nearly singular interval. Along one branch:
  *   - The Jacobi integral, if it is conserved, changes by at most a fixed multiple of the step tolerance.
  *   - Velocities change as the accelerations on both sides predict (trapezoidal rule).
  * If the motion changes to another branch, velocities jump by an amount comparable to their size. Collocation checks
- * its long steps separately. An interval is checked only if a singular configuration was detected in it, or if the rank
- * margin fell below √rtol. Below √rtol, errors within the tolerance may exceed the distance between the branches. */
+ * its long steps separately. An interval is checked only if a singular configuration was detected in it, or if the
+ * rank margin fell below √rtol. Below √rtol, errors within the tolerance may exceed the distance between the
+ * branches. */
 typedef struct branch_check {
     double *v, *a; /* velocities v[n] and accelerations a[n] before the interval; borrowed */
     bool inside;   /* whether the last step is in a nearly singular interval */
