@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/camd.h>
@@ -22,6 +23,7 @@ enum { UPDATES_MOST = 64 };
  * cost, so up to ALWAYS products the list is always used. Measured: for a full matrix, lists and dense code take the
  * same time at 12 rows. For a tridiagonal matrix of 48 rows, lists take a tenth of the time of dense code. */
 enum { LISTED = 2, ALWAYS = 300 };
+
 /* Work arrays of the construction. */
 typedef struct builder {
     const kkt_ldl_form *form;
@@ -193,7 +195,9 @@ static bool build(builder *b, bool *good) {
     if (!take_order(b) || !find_columns(b)) return false;
     if (!is_faster(s, b->form)) return true;
     s->target = arena_ints(&s->memory, s->updates);
-    if (!ARENA_DOUBLES(&s->memory, {&s->value, s->all + s->below}, {&s->z, s->all}, {&s->before, s->all})) return false;
+    if (!ARENA_DOUBLES(&s->memory, {&s->value, s->all + s->below}, {&s->given, s->entries}, {&s->z, s->all},
+                       {&s->before, s->all}))
+        return false;
     list_updates(b);
     find_places(b);
     for (size_t i = s->n; i < s->all; i++) s->constraint[i] = b->form->taken[(size_t)s->order[i] - s->n];
@@ -240,12 +244,30 @@ static bool factor_mass(kkt_ldl *s, const int **target) {
     return s->n == 0 || least > s->least * most;
 }
 
+/* Copies the entries of the matrix. Returns true if they have the bits of the last factorization's entries; zeros of
+ * different sign count as different, so results do not depend on what was factored before. A projection changes
+ * velocities last, and the matrix rarely depends on velocities, so accelerations at the projected state often need no
+ * new factorization. */
+static bool is_same_matrix(kkt_ldl *s, const double *values) {
+    uint64_t changed = 0;
+    for (size_t e = 0; e < s->entries; e++) {
+        uint64_t before, now;
+        memcpy(&before, &s->given[e], sizeof before);
+        memcpy(&now, &values[s->from[e]], sizeof now);
+        changed |= before ^ now;
+        s->given[e] = values[s->from[e]];
+    }
+    return s->factored && changed == 0;
+}
+
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
     double *value = s->value, sine = 1;
     const int *target = s->target;
+    if (is_same_matrix(s, values)) return true;
     s->margin = 1;
+    s->factored = false;
     memset(value, 0, (s->all + s->below) * sizeof *value);
-    for (size_t e = 0; e < s->entries; e++) value[s->place[e]] = values[s->from[e]];
+    for (size_t e = 0; e < s->entries; e++) value[s->place[e]] = s->given[e];
     if (!factor_mass(s, &target)) return false;
     memcpy(s->before + s->n, value + s->n, (s->all - s->n) * sizeof *value);
     for (size_t j = s->n; j < s->all; j++) { /* squared sine of the angle between the row and the rows before it */
@@ -256,6 +278,7 @@ bool kkt_ldl_factor(kkt_ldl *s, const double *values) {
         target = eliminate(s, j, value, target);
     }
     s->margin = sqrt(sine);
+    s->factored = true;
     return true;
 }
 

@@ -15,6 +15,8 @@ struct kkt_ldl {
     int *start, *row;      /* all + 1 and `below` entries: columns of L with increasing rows */
     int *target;           /* `updates` entries: index in `value` from which a product is subtracted */
     double *value;         /* all + below: 1/D and L after factorization */
+    double *given;         /* entries: the matrix that was factored last */
     double *z, *before;    /* all each: a solution; diagonals of M and of A M⁻¹Aᵀ */
+    bool factored;         /* whether `value` is the factor of `given` */
     double margin, least;  /* rank margin; lower bound on the pivots of M, relative to the largest */
 };

@@ -4,6 +4,7 @@
 
 #include "engine/dynamics/dynamics.h"
 #include "engine/linear/kkt_int.h"
+#include "engine/linear/kkt_ldl.h"
 #include "tests/unit/random.h"
 
 #include <setjmp.h>
@@ -192,6 +193,39 @@ static void a_chain_costs_the_same_for_each_rod(void **state) {
     (void)state;
     assert_int_equal(operations_of_a_chain(CHAIN("60") "]"), 60 * 15 - 8);
     assert_int_equal(operations_of_a_chain(CHAIN("1000") "]"), 1000 * 15 - 8);
+}
+
+/* A matrix that has not changed since its factorization is not factored again. A matrix that has changed must be
+ * factored, and a singular matrix must be reported each time. */
+static void a_changed_matrix_is_factored_again(void **state) {
+    (void)state;
+    hamel_model *model = fixture_model(FULL(), "`stop`: 1");
+    dynamics *w = dynamics_create(model);
+    assert_non_null(w);
+    kkt_ldl *ldl = w->all->ldl;
+    double *values = w->values, x[3][6], lambda[3][3];
+    uint64_t seed = 5;
+    assert_non_null(ldl);
+    for (int round = 0; round < 3; round++) {
+        if (round != 1) fill(model, values, &seed); /* the same matrix in rounds 0 and 1 */
+        random_fill(&seed, values + model->dynamics.at_Q, 6, -1, 1);
+        assert_true(kkt_ldl_factor(ldl, values));
+        kkt_ldl_solve(ldl, values + model->dynamics.at_Q, values + model->dynamics.at_b, x[round], lambda[round]);
+        assert_true(residual(model, values, values + model->dynamics.at_Q, values + model->dynamics.at_b, x[round],
+                             lambda[round]) < 1e-10);
+    }
+    double *A = values + model->dynamics.A.at, kept = A[0];
+    A[0] += 0.5; /* one entry only */
+    assert_true(kkt_ldl_factor(ldl, values));
+    kkt_ldl_solve(ldl, values + model->dynamics.at_Q, values + model->dynamics.at_b, x[0], lambda[0]);
+    assert_true(residual(model, values, values + model->dynamics.at_Q, values + model->dynamics.at_b, x[0], lambda[0]) <
+                1e-10);
+    A[0] = kept;
+    for (size_t e = 0; e < 6; e++) A[6 + e] = A[e]; /* two equal rows */
+    assert_false(kkt_ldl_factor(ldl, values));
+    assert_false(kkt_ldl_factor(ldl, values));
+    dynamics_free(w);
+    hamel_model_free(model);
 }
 
 static void rows_left_out_have_no_multipliers(void **state) {
@@ -398,6 +432,7 @@ int main(void) {
         cmocka_unit_test(all_methods_agree_for_a_net_of_particles),
         cmocka_unit_test(the_margin_is_an_angle),
         cmocka_unit_test(a_chain_costs_the_same_for_each_rod),
+        cmocka_unit_test(a_changed_matrix_is_factored_again),
         cmocka_unit_test(rows_left_out_have_no_multipliers),
         cmocka_unit_test(a_large_system_with_a_repeated_constraint_falls_back_to_dense),
         cmocka_unit_test(redundant_rows_share_the_reaction_by_least_norm),
