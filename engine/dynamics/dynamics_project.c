@@ -1,5 +1,7 @@
 /* dynamics_project.c — constraint residuals, and projections onto the constraints in the metric of M. */
 #include "engine/dynamics/dynamics.h"
+
+#include "engine/base/larger.h"
 #include "engine/linear/newton_progress.h"
 
 #include <assert.h>
@@ -21,7 +23,7 @@ static void find_scales(dynamics *k, bool position) {
             double size = fabs(x[A->column[e]]);
             sum += fabs(values[e]) * (size > 1 ? size : 1);
         }
-        scale[c] = fmax(sum, k->survey.usual[c]);
+        scale[c] = larger(sum, k->survey.usual[c]);
     }
 }
 
@@ -35,10 +37,12 @@ double dynamics_scaled(const dynamics *k, size_t c, bool position) {
 }
 
 static double largest_residual(dynamics *k, bool position) {
+    const double *residual = dynamics_level(k, position), *scale = position ? k->position_scale : k->velocity_scale;
     double largest = 0;
     find_scales(k, position);
     for (size_t c = 0; c < k->model->m; c++) {
-        double here = dynamics_scaled(k, c, position);
+        if (!(fabs(residual[c]) > largest * scale[c])) continue; /* saves most divisions */
+        double here = ratio(residual[c], scale[c]);
         if (here > largest) largest = here;
     }
     return largest;

@@ -1,6 +1,8 @@
 /* dynamics_residual.c — see the header. */
 #include "engine/dynamics/dynamics_residual.h"
 
+#include "engine/base/larger.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@ struct dynamics_residual {
     double *force, *size; /* n entries each; force: residual of each equation of motion; size: sum of its |terms| */
     double *root;         /* n: square root of the diagonal entry of M, with a lower bound */
     double *most;         /* n, at representatives: heaviest mass of the set, then its largest scaled size */
+    double *scale;        /* n: scaled size of each coordinate, then that of its set over `root` */
 };
 
 /* Finds the sets of coordinates coupled by M or by a row of A. Entries of a row are consecutive in the pattern. */
@@ -40,7 +43,8 @@ dynamics_residual *dynamics_residual_create(const hamel_model *model, arena *mem
     dynamics_residual *r = arena_alloc(memory, 1, sizeof *r);
     if (!r) return NULL;
     *r = (dynamics_residual){.model = model, .part = arena_alloc(memory, n, sizeof *r->part)};
-    if (!ARENA_DOUBLES(memory, {&r->force, n}, {&r->size, n}, {&r->root, n}, {&r->most, n})) return NULL;
+    if (!ARENA_DOUBLES(memory, {&r->force, n}, {&r->size, n}, {&r->root, n}, {&r->most, n}, {&r->scale, n}))
+        return NULL;
     join_parts(r);
     return r;
 }
@@ -78,26 +82,42 @@ static void add_motion(dynamics_residual *r, const double *values, const double 
     }
 }
 
+/* Sets most[part] to the maximum of `values` over the coordinates of each part. Neighbors usually belong to the same
+ * part, so the running maximum stays in a register. */
+static void find_most(dynamics_residual *r, const double *values) {
+    size_t n = r->model->n, at = 0;
+    double most = 0;
+    memset(r->most, 0, n * sizeof *r->most);
+    for (size_t i = 0; i < n; i++) {
+        if (r->part[i] != at) {
+            r->most[at] = larger(r->most[at], most);
+            at = r->part[i];
+            most = 0;
+        }
+        most = larger(most, values[i]);
+    }
+    if (n > 0) r->most[at] = larger(r->most[at], most);
+}
+
 /* Replaces r->root by the square roots of the mass diagonal. Sets r->most to the largest scaled size of each coupled
- * set. */
+ * set, and r->scale to this size over the root of each coordinate. */
 static void find_sizes(dynamics_residual *r, const double *v) {
     const model_settings *settings = &r->model->settings;
     size_t n = r->model->n;
     double span = settings->stop - settings->start; /* INFINITY if there is no simulation */
-    memset(r->most, 0, n * sizeof *r->most);
-    for (size_t i = 0; i < n; i++) r->most[r->part[i]] = fmax(r->most[r->part[i]], r->root[i]);
+    find_most(r, r->root);
     for (size_t i = 0; i < n; i++) {
         double heaviest = r->most[r->part[i]];
-        r->root[i] = heaviest > 0 ? sqrt(fmax(r->root[i], LIGHTEST * heaviest)) : 1;
+        r->root[i] = heaviest > 0 ? sqrt(larger(r->root[i], LIGHTEST * heaviest)) : 1;
     }
-    memset(r->most, 0, n * sizeof *r->most);
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
-        double size = fmax(r->size[i] / r->root[i], r->root[i] * fabs(v[i]) / span);
-        r->most[r->part[i]] = fmax(r->most[r->part[i]], size);
-        largest = fmax(largest, size);
+        r->scale[i] = larger(r->size[i] / r->root[i], r->root[i] * fabs(v[i]) / span);
+        largest = larger(largest, r->scale[i]);
     }
-    for (size_t i = 0; i < n; i++) r->most[i] = fmax(r->most[i], PASSED_ON * largest);
+    find_most(r, r->scale);
+    for (size_t i = 0; i < n; i++) r->most[i] = larger(r->most[i], PASSED_ON * largest);
+    for (size_t i = 0; i < n; i++) r->scale[i] = r->most[r->part[i]] / r->root[i];
 }
 
 static double relative(double left, double size) {
@@ -117,11 +137,11 @@ static double of_constraints(const dynamics_residual *r, const double *values, c
             size_t i = (size_t)A->column[e];
             double entry = values[model->dynamics.A.at + e];
             left += entry * a[i];
-            size += fabs(entry * a[i]) + fabs(entry) * r->most[r->part[i]] / r->root[i];
-            most = fmax(most, r->most[r->part[i]] / r->root[i]);
+            size += fabs(entry * a[i]) + fabs(entry) * r->scale[i];
+            most = larger(most, r->scale[i]);
         }
-        size = fmax(size, usual[c] * most);
-        worst = fmax(worst, relative(left, size));
+        size = larger(size, usual[c] * most);
+        worst = larger(worst, relative(left, size));
     }
     return worst;
 }
@@ -132,7 +152,7 @@ equation_residual dynamics_residual_of(dynamics_residual *r, const double *value
     add_motion(r, values, Q, R, a, lambda);
     find_sizes(r, v);
     for (size_t i = 0; i < r->model->n; i++)
-        missed.motion = fmax(missed.motion, relative(r->force[i], r->most[r->part[i]] * r->root[i]));
+        missed.motion = larger(missed.motion, relative(r->force[i], r->most[r->part[i]] * r->root[i]));
     missed.constraints = of_constraints(r, values, usual, a);
     return missed;
 }
