@@ -8,8 +8,9 @@
  *     DOP853_BLOCK               components summed together, which compilers then vectorize
  *
  * After the inclusion the including file defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or more
- * register widths. The order of operations does not depend on the number type or DOP853_BLOCK, so results are
- * bit-identical on every machine, and for one or eight states. */
+ * register widths, and DOP853_STATE_dense. The order of operations does not depend on the number type, on DOP853_BLOCK
+ * or on how many sums are computed in one pass, so results are bit-identical on every machine, and for one or eight
+ * states. */
 #include "engine/simulate/methods/dop853.h"
 
 #include <stdbool.h>
@@ -73,6 +74,40 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
 static inline void DOP853_NAME(_sum)(const DOP853_STATE *d, const DOP853_REAL *h, const double *c, size_t count,
                                      const DOP853_REAL *from, DOP853_REAL *out);
 
+/* Sets the arrays out[r], r < rows, to h Σ c[r][j] k_j, j < count, each with the bits of DOP853_STATE_sum. The rows
+ * have zeros at the same places. Each slope is read once, because long systems are bound by memory. `rows` is at most
+ * DOP853_ROWS and a constant for the compiler. */
+static inline __attribute__((always_inline)) void DOP853_NAME(_sums_body)(const DOP853_STATE *d, const DOP853_REAL *h,
+                                                                          const double *const *c, size_t rows,
+                                                                          size_t count, DOP853_REAL *const *out) {
+    size_t at[DOP853_ALL], used = 0, i = 0;
+    DOP853_REAL factor[DOP853_ALL][DOP853_ROWS];
+    for (size_t j = 0; j < count; j++) {
+        if (c[0][j] == 0) continue;
+        for (size_t r = 0; r < rows; r++) factor[used][r] = *h * c[r][j];
+        at[used++] = j * d->length;
+    }
+    for (; i + DOP853_BLOCK <= d->length; i += DOP853_BLOCK) {
+        DOP853_REAL sum[DOP853_ROWS][DOP853_BLOCK];
+        for (size_t r = 0; r < rows; r++)
+            for (size_t e = 0; e < DOP853_BLOCK; e++) sum[r][e] = (DOP853_REAL){0};
+        for (size_t j = 0; j < used; j++)
+            for (size_t r = 0; r < rows; r++)
+                for (size_t e = 0; e < DOP853_BLOCK; e++) sum[r][e] += factor[j][r] * d->slopes[at[j] + i + e];
+        for (size_t r = 0; r < rows; r++)
+            for (size_t e = 0; e < DOP853_BLOCK; e++) out[r][i + e] = sum[r][e];
+    }
+    for (; i < d->length; i++)
+        for (size_t r = 0; r < rows; r++) {
+            DOP853_REAL sum = {0};
+            for (size_t j = 0; j < used; j++) sum += factor[j][r] * d->slopes[at[j] + i];
+            out[r][i] = sum;
+        }
+}
+
+/* Computes the last terms of the continuous extension, one array of d->length numbers after the other. */
+static inline void DOP853_NAME(_dense)(const DOP853_STATE *d, DOP853_REAL *out);
+
 /* Computes the stages of a step from y and the new state in `next`. Slope 0 must be set. Returns the result of
  * `rates`. */
 static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
@@ -102,8 +137,7 @@ static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start
         d->dense[length + i] = d->h * first[i] - d->dense[i];
         d->dense[2 * length + i] = 2 * d->dense[i] - d->h * (first[i] + last[i]);
     }
-    for (size_t f = 3; f < DOP853_TERMS; f++)
-        DOP853_NAME(_sum)(d, &d->h, dop853_dense[f - 3], DOP853_ALL, NULL, d->dense + f * length);
+    DOP853_NAME(_dense)(d, d->dense + 3 * length);
     return 0;
 }
 

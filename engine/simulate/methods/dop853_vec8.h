@@ -16,6 +16,11 @@ VEC8_FUNCTION(inline void, dop853_vec8_sum,
               (const dop853_vec8 *d, const vec8 *h, const double *c, size_t count, const vec8 *from, vec8 *out),
               (d, h, c, count, from, out))
 
+static inline void dop853_vec8_dense(const dop853_vec8 *d, vec8 *out) {
+    for (size_t f = 0; f < DOP853_ROWS; f++)
+        dop853_vec8_sum(d, &d->h, dop853_dense[f], DOP853_ALL, NULL, out + f * d->length);
+}
+
 /* Sets *fifth and *third to the sums of the squares of both error estimates per step size, with weights[length]. */
 VEC8_INLINE void dop853_vec8_errors_body(const dop853_vec8 *d, const vec8 *weights, vec8 *fifth, vec8 *third) {
     vec8 fifth_sum = {0}, third_sum = {0};

@@ -23,6 +23,13 @@ static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, co
     dop853_scalar_sum_body(d, h, c, count, from, out);
 }
 
+static inline void dop853_scalar_dense(const dop853_scalar *d, double *out) {
+    const size_t length = d->length;
+    const double *const rows[] = {dop853_dense[0], dop853_dense[1], dop853_dense[2], dop853_dense[3]};
+    double *const outs[] = {out, out + length, out + 2 * length, out + 3 * length};
+    dop853_scalar_sums_body(d, &d->h, rows, DOP853_ROWS, DOP853_ALL, outs);
+}
+
 /* If the rates cannot be evaluated, the step shrinks by this factor; chosen. */
 static const double REFUSED = 0.25;
 
@@ -94,11 +101,11 @@ static int find_first_step(runge_kutta *w) {
 
 static double estimate_error(runge_kutta *w) {
     static const double one = 1;
-    double *x = slope(w, DOP853_STAGES);
-    dop853_scalar_sum(&w->steps, &one, dop853_error_5, DOP853_STAGES, NULL, x);
-    double fifth = stepper_norm(x, w->weights, w->steps.length);
-    dop853_scalar_sum(&w->steps, &one, dop853_error_3, DOP853_STAGES, NULL, x);
-    return dop853_error(w->steps.h, fifth, stepper_norm(x, w->weights, w->steps.length));
+    static const double *const rows[] = {dop853_error_5, dop853_error_3};
+    double *const errors[] = {slope(w, DOP853_STAGES), slope(w, DOP853_STAGES + 1)}; /* scratch until the step ends */
+    dop853_scalar_sums_body(&w->steps, &one, rows, 2, DOP853_STAGES, errors);
+    double fifth = stepper_norm(errors[0], w->weights, w->steps.length);
+    return dop853_error(w->steps.h, fifth, stepper_norm(errors[1], w->weights, w->steps.length));
 }
 
 /* Returns true if the system seems stiff. `slopes` is the difference of the rates at two states at the same time, and
