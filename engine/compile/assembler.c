@@ -38,16 +38,18 @@ static void put_32(assembler *a, uint32_t value) {
  * instruction-relative address, so a displacement is always written. */
 static void put_operand(assembler *a, int reg, asm_operand o) {
     assert(!o.memory || (o.reg & 7) != 4);
-    unsigned bits = (unsigned)(reg & 7) << 3 | (o.reg & 7u);
+    unsigned bits = (unsigned)(reg & 7) << 3 | (o.indexed ? 4u : o.reg & 7u);
+    bool is_short = o.displacement >= INT8_MIN && o.displacement <= INT8_MAX;
     if (!o.memory) {
         put(a, 0xC0 | bits);
-    } else if (o.displacement >= INT8_MIN && o.displacement <= INT8_MAX) {
-        put(a, 0x40 | bits);
-        put(a, (uint8_t)o.displacement);
-    } else {
-        put(a, 0x80 | bits);
-        put_32(a, (uint32_t)o.displacement);
+        return;
     }
+    put(a, (is_short ? 0x40 : 0x80) | bits);
+    if (o.indexed) put(a, 1u << 3 | (o.reg & 7u)); /* SIB byte: RCX, unscaled, and the base */
+    if (is_short)
+        put(a, (uint8_t)o.displacement);
+    else
+        put_32(a, (uint32_t)o.displacement);
 }
 
 typedef struct encoding {
@@ -112,4 +114,36 @@ void asm_narrow(assembler *a) {
     put(a, 0xC5);
     put(a, 0xF8);
     put(a, 0x77);
+}
+
+static void put_bytes(assembler *a, const uint8_t *bytes, size_t count) {
+    for (size_t k = 0; k < count; k++) put(a, bytes[k]);
+}
+
+size_t asm_loop_begin(assembler *a) {
+    static const uint8_t zero[] = {0x31, 0xC9}; /* xor ecx, ecx */
+    if (reserve(a)) put_bytes(a, zero, sizeof zero);
+    return a->count;
+}
+
+/* Writes a near jump back to `to`; `code` is the opcode. */
+static void jump_back(assembler *a, const uint8_t *code, size_t count, size_t to) {
+    if (!reserve(a)) return;
+    put_bytes(a, code, count);
+    put_32(a, (uint32_t)(to - (a->count + 4)));
+}
+
+/*     add rcx, pass; cmp rcx, last; jbe begin; cmp rcx, last + pass; je end; mov ecx, last; jmp begin; end: */
+void asm_loop_end(assembler *a, size_t begin, size_t count, size_t members) {
+    static const uint8_t add[] = {0x48, 0x83, 0xC1}, compare[] = {0x48, 0x81, 0xF9}, leave[] = {0x74, 5 + 5};
+    static const uint8_t repeat[] = {0x0F, 0x86}, again[] = {0xE9};
+    uint32_t last = (uint32_t)((count - members) * sizeof(double)), pass = (uint32_t)(members * sizeof(double));
+    assert(count >= members && pass <= INT8_MAX);
+    if (reserve(a)) put_bytes(a, add, sizeof add), put(a, pass);
+    if (reserve(a)) put_bytes(a, compare, sizeof compare), put_32(a, last);
+    jump_back(a, repeat, sizeof repeat, begin);
+    if (reserve(a)) put_bytes(a, compare, sizeof compare), put_32(a, last + pass), put_bytes(a, leave, sizeof leave);
+    if (reserve(a)) put(a, 0xB9), put_32(a, last);
+    jump_back(a, again, sizeof again, begin);
+    asm_narrow(a);
 }

@@ -25,15 +25,16 @@ enum { RAX = 0, RDX = 2, RBX = 3, RBP = 5, RSI = 6, RDI = 7, R14 = 14 };
 /* An operand: a register, or memory at base + displacement. */
 typedef struct asm_operand {
     bool memory;
-    uint8_t reg; /* the register, or the base register, whose low bits must not be 100 (those of RSP) */
+    bool indexed; /* memory at base + RCX + displacement */
+    uint8_t reg;  /* the register, or the base register, whose low bits must not be 100 (those of RSP) */
     int32_t displacement;
 } asm_operand;
 
 static inline asm_operand asm_register(int reg) {
-    return (asm_operand){false, (uint8_t)reg, 0};
+    return (asm_operand){false, false, (uint8_t)reg, 0};
 }
 static inline asm_operand asm_memory(int base, int32_t displacement) {
-    return (asm_operand){true, (uint8_t)base, displacement};
+    return (asm_operand){true, false, (uint8_t)base, displacement};
 }
 
 /* Columns: enum, opcode map, prefix (0: none, 1: 66, 2: F3, 3: F2), opcode, vector length (0: 128 bits or scalar,
@@ -60,6 +61,8 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     OP(WIDE_ADD,   1, 1, 0x58, 1, 0)                                                                                   \
     OP(WIDE_MUL,   1, 1, 0x59, 1, 0)                                                                                   \
     OP(WIDE_SUB,   1, 1, 0x5C, 1, 0)                                                                                   \
+    OP(WIDE_DIV,   1, 1, 0x5E, 1, 0)                                                                                   \
+    OP(WIDE_SQRT,  1, 1, 0x51, 1, 0)                                                                                   \
     OP(BROADCAST,  2, 1, 0x19, 1, 0)  /* copies one number to all four elements */                                     \
     OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* immediate: 9 down, 10 up */                                                   \
     OP(BLEND,      3, 1, 0x4B, 0, 1)  /* second source if the mask is negative; immediate: mask register · 16 */
@@ -72,8 +75,8 @@ typedef enum asm_vector {
 #undef OP
 } asm_vector;
 
-/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE and BROADCAST ignore `first` (0). STORE_SD and WIDE_STORE
- * store register `to` in `second`. `byte` is the immediate byte, if any. */
+/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE, WIDE_SQRT and BROADCAST ignore `first` (0). STORE_SD and
+ * WIDE_STORE store register `to` in `second`. `byte` is the immediate byte, if any. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte);
 
 /* Opcodes of 64-bit operations on general registers. */
@@ -88,3 +91,11 @@ void asm_constant(assembler *a, int to, uint64_t value);
 void asm_enter(assembler *a);  /* saves RBX, RBP and R14; the stack is then aligned for calls */
 void asm_leave(assembler *a);  /* restores RBX, RBP and R14, and returns */
 void asm_narrow(assembler *a); /* clears the upper halves of vector registers; later SSE code would otherwise be slow */
+
+/* Begins a loop: RCX is 0 in the first pass. Returns the start of its body. */
+size_t asm_loop_begin(assembler *a);
+
+/* Ends a loop over `count` >= `members` doubles, `members` of which are processed in each pass. RCX is the offset of
+ * the first of them. The last pass ends at the last double, so it may overlap the pass before it. Clears the upper
+ * halves of vector registers. */
+void asm_loop_end(assembler *a, size_t begin, size_t count, size_t members);

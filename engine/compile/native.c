@@ -36,9 +36,9 @@ static void call_sincos(double x, double *sine, double *cosine) {
 }
 
 static const native_environment surroundings = {
-    .one = {1, 1},
+    .one = {1, 1, 1, 1},
     .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63},
-    .magnitude = {INT64_MAX, INT64_MAX},
+    .magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
 #define OP(name, ...) .value[PROGRAM_##name] = call_##name,
     PROGRAM_OPERATION_LIST
 #undef OP
@@ -79,6 +79,7 @@ static bool is_valid(native_translation *t) {
             if (r->slot[k] >= p->slot_count || !t->stored[r->slot[k]]) return false;
         for (int k = 0; k < r->writes; k++) {
             if (r->result[k] < given || r->result[k] >= p->slot_count) return false;
+            t->again[r->result[k]] = t->again[r->result[k]] || t->stored[r->result[k]];
             t->stored[r->result[k]] = true;
         }
     }
@@ -87,15 +88,18 @@ static bool is_valid(native_translation *t) {
     return true;
 }
 
-/* Finds the next reader of each value in a backward pass. */
+/* Finds the next reader of each value, and the last reader of each slot, in a backward pass. */
 static void find_next_reads(native_translation *t) {
     uint32_t *seen = t->first;
-    for (size_t i = 0; i < t->p->slot_count; i++) seen[i] = NONE;
+    for (size_t i = 0; i < t->p->slot_count; i++) seen[i] = t->last[i] = NONE;
     for (native_reading *r = t->end; r-- > t->begin;) {
         for (int k = 0; k < r->writes; k++) r->result_next[k] = seen[r->result[k]];
         for (int k = 0; k < r->writes; k++) seen[r->result[k]] = NONE;
         for (int k = 0; k < r->reads; k++) r->next[k] = seen[r->slot[k]];
-        for (int k = 0; k < r->reads; k++) seen[r->slot[k]] = (uint32_t)(r - t->all);
+        for (int k = 0; k < r->reads; k++) {
+            seen[r->slot[k]] = (uint32_t)(r - t->all);
+            if (t->last[r->slot[k]] == NONE) t->last[r->slot[k]] = (uint32_t)(r - t->all);
+        }
     }
 }
 
@@ -185,11 +189,10 @@ static void keep_result(native_translation *t, const native_reading *r, int reg)
 }
 
 static bool has_first(uint8_t op) {
-    return op != ASM_LOAD_SD && op != ASM_BROADCAST;
+    return op != ASM_LOAD_SD && op != ASM_WIDE_LOAD && op != ASM_WIDE_SQRT && op != ASM_BROADCAST;
 }
 
-/* Counts how often a recipe reads an operand; a read that needs a register counts twice. */
-static int readings(const native_recipe *recipe, int place) {
+int native_readings(const native_recipe *recipe, int place) {
     int count = 0;
     for (const native_step *s = recipe->steps; s < recipe->steps + NATIVE_STEPS && s->op != ASM_NONE; s++) {
         if (has_first(s->op) && s->first == place) count += 2;
@@ -201,7 +204,7 @@ static int readings(const native_recipe *recipe, int place) {
 void native_fetch(native_translation *t, const native_reading *r, const native_recipe *recipe, const uint32_t *next,
                   asm_operand *place, unsigned *kept) {
     for (int k = 0; k < r->reads; k++) {
-        int count = readings(recipe, k);
+        int count = native_readings(recipe, k);
         if (count) place[k] = fetch(t, r->slot[k], next[k], count > 1, kept);
     }
 }
@@ -249,6 +252,14 @@ static void write_power(native_translation *t, const native_reading *r) {
     keep_result(t, r, result);
 }
 
+void native_store_all(native_translation *t) {
+    for (int i = 0; i < t->registers; i++) {
+        uint32_t slot = t->held[i].slot;
+        if (slot != NONE && !t->stored[slot]) store(t, i, slot);
+        let_go(t, i);
+    }
+}
+
 void native_leave(native_translation *t, const native_reading *r, bool last) {
     static const int waiting[] = {SCRATCH_S, SCRATCH_T};
     assert(r->reads <= 2);
@@ -258,11 +269,7 @@ void native_leave(native_translation *t, const native_reading *r, bool last) {
         asm_vector_op(t->out, x.memory ? ASM_LOAD_SD : ASM_MOVE, waiting[k], 0, x, 0);
     }
     if (last) pass(t, r);
-    for (int i = 0; i < t->registers; i++) {
-        uint32_t slot = t->held[i].slot;
-        if (slot != NONE && !t->stored[slot]) store(t, i, slot);
-        let_go(t, i);
-    }
+    native_store_all(t);
     for (int k = 0; k < r->reads; k++) asm_vector_op(t->out, ASM_MOVE, k, 0, asm_register(waiting[k]), 0);
 }
 
@@ -306,14 +313,30 @@ static void write_operation(native_translation *t, const native_reading *r) {
         write_call(t, r);
 }
 
+/* If inputs with consecutive indices begin at i, copies them in a loop. Returns their number, or 0. */
+static size_t copied_inputs(native_translation *t, size_t i, size_t end) {
+    const program *p = t->p;
+    const uint32_t slot = (uint32_t)(p->constant_count + i);
+    size_t count = 1;
+    while (i + count < end && p->input_index[i + count] == p->input_index[i] + count) count++;
+    asm_operand from = asm_memory(RAX, bytes_to(p->input_index[i]));
+    if (t->kind != NATIVE_VALUES || !native_write_copy_loop(t, from, false, asm_memory(RBX, bytes_to(slot)), count))
+        return 0;
+    for (size_t k = 0; k < count; k++) t->stored[slot + k] = true;
+    return count;
+}
+
 /* Copies inputs to their slots, and to registers while registers are free. */
 static void write_inputs(native_translation *t) {
     const program *p = t->p;
     for (int kind = SYMBOL_PARAMETER + 1, reg = 0; kind < SYMBOL_KIND_COUNT; kind++) {
         if (p->input_start[kind] == p->input_start[kind + 1]) continue;
         asm_general_op(t->out, ASM_COPY, RAX, asm_memory(RSI, bytes_to((size_t)kind)));
-        for (size_t i = p->input_start[kind]; i < p->input_start[kind + 1]; i++) {
+        for (size_t i = p->input_start[kind], end = p->input_start[kind + 1]; i < end; i++) {
             uint32_t slot = (uint32_t)(p->constant_count + i);
+            size_t count = copied_inputs(t, i, end);
+            i += count ? count - 1 : 0;
+            if (count) continue;
             int to = reg < t->registers && t->first[slot] != NONE ? reg++ : SCRATCH_S;
             asm_vector_op(t->out, ASM_LOAD_SD, to, 0, asm_memory(RAX, bytes_to(p->input_index[i])), 0);
             store(t, to, slot);
@@ -322,13 +345,33 @@ static void write_inputs(native_translation *t) {
     }
 }
 
+/* Returns how many outputs from i on are to be copied from the same slot (*shared) or from consecutive slots. */
+static size_t copied_together(const native_translation *t, size_t i, bool *shared) {
+    const program *p = t->p;
+    size_t count = 1;
+    asm_operand from = native_home(t, p->output_slots[i]);
+    for (; i + count < p->output_count && t->output[p->output_slots[i + count]] != i + count; count++) {
+        asm_operand next = native_home(t, p->output_slots[i + count]);
+        int32_t bytes = next.displacement - from.displacement;
+        if (count == 1) *shared = bytes == 0;
+        if (next.reg != from.reg || bytes != (*shared ? 0 : bytes_to(count))) break;
+    }
+    return count;
+}
+
 /* Copies the outputs that are not computed by this code or that are requested more than once. */
 static void write_copies(native_translation *t) {
-    for (size_t i = 0; i < t->p->output_count; i++) {
-        uint32_t slot = t->p->output_slots[i];
-        if (t->output[slot] == i) continue;
-        asm_vector_op(t->out, ASM_LOAD_SD, SCRATCH_S, 0, native_home(t, slot), 0);
-        asm_vector_op(t->out, ASM_STORE_SD, SCRATCH_S, 0, asm_memory(RBP, bytes_to(i)), 0);
+    const program *p = t->p;
+    for (size_t i = 0, count; i < p->output_count; i += count) {
+        bool shared = false;
+        asm_operand from = native_home(t, p->output_slots[i]), to = asm_memory(RBP, bytes_to(i));
+        count = 1;
+        if (t->output[p->output_slots[i]] == i) continue;
+        count = copied_together(t, i, &shared);
+        if (native_write_copy_loop(t, from, shared, to, count)) continue;
+        count = 1;
+        asm_vector_op(t->out, ASM_LOAD_SD, SCRATCH_S, 0, from, 0);
+        asm_vector_op(t->out, ASM_STORE_SD, SCRATCH_S, 0, to, 0);
     }
 }
 
@@ -354,7 +397,11 @@ static void write_function(native_translation *t) {
     memset(t->reg, NOWHERE, t->p->slot_count);
     write_inputs(t);
     if (t->kind == NATIVE_VALUES) {
-        for (const native_reading *r = t->begin; r < t->end; r++) write_operation(t, r);
+        for (const native_reading *r = t->begin; r < t->end;) {
+            size_t count = native_write_loop(t, r);
+            if (count == 0) write_operation(t, r);
+            r += count ? count : 1;
+        }
         write_copies(t);
     } else {
         write_with_tangents(t);
@@ -372,6 +419,8 @@ static bool translate(assembler *out, const program *p, int kind) {
                             .all = arena_alloc(&scratch, p->instruction_count, sizeof *t.all),
                             .output = arena_alloc(&scratch, slots, sizeof *t.output),
                             .first = arena_alloc(&scratch, slots, sizeof *t.first),
+                            .last = arena_alloc(&scratch, slots, sizeof *t.last),
+                            .again = arena_alloc(&scratch, slots, sizeof *t.again),
                             .reg = arena_alloc(&scratch, slots, sizeof *t.reg),
                             .stored = arena_alloc(&scratch, slots, sizeof *t.stored),
                             .moves = arena_alloc(&scratch, slots, sizeof *t.moves)};

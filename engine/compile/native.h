@@ -3,8 +3,8 @@
  * Machine code executes the same operations and gives the same bits as the interpreter; only the payload of a NaN may
  * differ. Only valid programs are translated: each operand must be a slot of the workspace that has been written
  * before. The code contains no constants of the program; these stay in the workspace, which is not executable. A
- * description determines only three kinds of numbers in the code: distances between slots, exponents up to 17 (as
- * products), and numbers and orders of table lookups. */
+ * description determines only four kinds of numbers in the code: distances between slots, lengths of loops, exponents
+ * up to 17 (as products), and numbers and orders of table lookups. */
 #pragma once
 
 #include "engine/compile/program.h"

@@ -18,8 +18,8 @@ enum {
 
 /* The constants and functions that R14 points to. */
 typedef struct native_environment {
-    double one[2];
-    uint64_t sign[4], magnitude[2]; /* masks; a vector load reads the whole array */
+    double one[4];
+    uint64_t sign[4], magnitude[4]; /* masks; a vector load reads the whole array */
     double (*value[PROGRAM_OP_COUNT])(double x, double y, double z);
     void (*sincos)(double x, double *sine, double *cosine);
     double (*table)(const graph_table *table, double x, int order);
@@ -41,6 +41,8 @@ typedef struct native_translation {
     native_reading *all, *begin, *end; /* the decoded tape; `begin` to `end` is the part to translate */
     uint32_t *output;                  /* output[slot]: first output computed in the slot, or NONE */
     uint32_t *first;                   /* first[slot]: first instruction that reads the initial value of the slot */
+    uint32_t *last;                    /* last[slot]: last instruction that reads the slot, or NONE */
+    bool *again;                       /* again[slot]: more than one instruction writes the slot */
     uint8_t *reg;                      /* reg[slot]: register that holds the value, or NOWHERE */
     bool *stored;                      /* stored[slot]: the value is in memory */
     bool *moves;                       /* moves[slot]: the tangent may be nonzero */
@@ -62,6 +64,12 @@ void native_fetch(native_translation *t, const native_reading *r, const native_r
 /* Writes the steps of a recipe. place[] contains the operands and the result; the other places are fixed. */
 void native_steps(native_translation *t, const native_recipe *recipe, asm_operand *place);
 
+/* Counts how often a recipe reads an operand; a read that needs a register counts twice. */
+int native_readings(const native_recipe *recipe, int place);
+
+/* Stores the values that are only in registers, and releases all registers. */
+void native_store_all(native_translation *t);
+
 /* Prepares a function call. Moves at most two operands to the argument registers. Stores the values that are needed
  * later, because a function may change every vector register. `last`: the instruction does not read its operands after
  * the call. */
@@ -77,3 +85,12 @@ void native_lanes_after(native_translation *t, const native_reading *r);
 
 /* Writes zeros to the lanes of outputs whose tangents vanish. */
 void native_lanes_end(native_translation *t);
+
+/* --- native_loops.c ---------------------------------------------------------------------------------------------- */
+
+/* Writes a loop for the instructions from r on. Returns how many instructions the loop executes, or 0 if they do not
+ * form a loop. */
+size_t native_write_loop(native_translation *t, const native_reading *r);
+
+/* Copies `count` numbers in a loop if they are enough. `shared`: copies one number to `count` places. */
+bool native_write_copy_loop(native_translation *t, asm_operand from, bool shared, asm_operand to, size_t count);

@@ -21,6 +21,8 @@ typedef struct builder {
     uint32_t *last_use;            /* last_use[value]: position in `order`; KEPT: the slot is not reused */
     uint32_t *free_slots;
     size_t order_count, free_count;
+    size_t places;        /* number of values in families */
+    uint32_t first_place; /* slot of their first place */
 } builder;
 
 enum { KEPT = UINT32_MAX, MOST_VALUES = INT32_MAX / 4 };
@@ -99,7 +101,10 @@ static void find_last_uses(builder *b) {
 }
 
 static uint32_t take_slot(builder *b, uint32_t value) {
-    b->slot[value] = b->free_count ? b->free_slots[--b->free_count] : (uint32_t)b->p->slot_count++;
+    uint32_t place = b->operations[value].place;
+    b->slot[value] = place != PROGRAM_NO_VALUE ? b->first_place + place
+                     : b->free_count           ? b->free_slots[--b->free_count]
+                                               : (uint32_t)b->p->slot_count++;
     return b->slot[value];
 }
 
@@ -111,7 +116,7 @@ static program_instruction place_operation(builder *b, size_t position) {
         operand[k] = b->slot[value];
         if (b->last_use[value] != position) continue;
         b->last_use[value] = KEPT; /* prevents a second release if the operation reads the operand twice */
-        b->free_slots[b->free_count++] = b->slot[value];
+        if (b->operations[value].place == PROGRAM_NO_VALUE) b->free_slots[b->free_count++] = b->slot[value];
     }
     uint32_t dst = take_slot(b, b->order[position]);
     if (o->op == PROGRAM_SINCOS) operand[2] = take_slot(b, o->second);
@@ -181,10 +186,13 @@ static hamel_status build(builder *b, const graph_node *nodes, uint32_t *values,
     status = program_select(b->operations, &b->reachable, b->g, values, count);
     if (status) return status;
     if (graph_refused(b->g)) return HAMEL_CANCELED;
-    status = program_schedule(b->operations, b->reachable.count, b->order, &b->order_count, &b->p->prepared_count);
+    status = program_schedule(b->operations, b->reachable.count, b->order, &b->order_count, &b->p->prepared_count,
+                              &b->places);
     if (status) return status;
     if (graph_refused(b->g)) return HAMEL_CANCELED;
     if (!place_constants(b) || !place_inputs(b)) return HAMEL_NO_MEMORY;
+    b->first_place = (uint32_t)b->p->slot_count;
+    b->p->slot_count += b->places;
     find_last_uses(b);
     if (!place_instructions(b) || !place_runs(b) || !place_outputs(b, values, count)) return HAMEL_NO_MEMORY;
     return HAMEL_OK;

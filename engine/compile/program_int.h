@@ -163,6 +163,7 @@ typedef struct program_operation {
     uint32_t uses;    /* number of operations in the subgraph that read the value */
     uint32_t arg[3];  /* the operands */
     uint32_t second;  /* SINCOS: the value that is the cosine */
+    uint32_t place;   /* place of the value among those of families, which keep their slots, or PROGRAM_NO_VALUE */
     uint32_t definer; /* index of the operation that computes this value: this operation or a SINCOS */
 } program_operation;
 
@@ -173,6 +174,14 @@ hamel_status program_select(program_operation *operations, const program_reachab
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
 /* Orders the operations. Fills `order` with the indices of the values that the operations define, prepared values
- * first, and sets *order_count to their number. `order` has space for `count` entries. */
-hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
-                              size_t *prepared_count);
+ * first, and sets *order_count to their number. `order` has space for `count` entries. Sets the places of values in
+ * families and their number *places. */
+hamel_status program_schedule(program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
+                              size_t *prepared_count, size_t *places);
+
+/* --- families.c -------------------------------------------------------------------------------------------------- */
+
+/* Orders the operations outside the prepared part by families. Appends to `order` and increases *ordered. Sets
+ * the places of values in families and their number *places. */
+hamel_status program_order_families(program_operation *operations, size_t count, uint32_t *order, size_t *ordered,
+                                    size_t *places);

@@ -7,6 +7,7 @@
 #include "engine/compile/program_int.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 enum { TABLE_FIRST = 64 };
 
@@ -97,9 +98,39 @@ static bool walk(program_reachable *r, const graph *g, const graph_node *nodes, 
     return true;
 }
 
+/* Long programs have loops over neighboring inputs (families.c). */
+enum { LONG_LIST = 2048 };
+
+static int by_index(const void *one, const void *other) {
+    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* Moves the symbols to the front, in the order of their kinds and indices. */
+static bool sort_symbols(program_reachable *r, const graph *g) {
+    uint64_t *keys = arena_alloc(&r->memory, r->count, sizeof *keys);
+    graph_node *nodes = arena_alloc(&r->memory, r->count, sizeof *nodes);
+    size_t symbols = 0, rest = 0;
+    if (!keys || !nodes) return false;
+    for (size_t i = 0; i < r->count; i++) {
+        const graph_cell *cell = graph_at(g, r->nodes[i]);
+        if (cell->op == GRAPH_IS_SYMBOL)
+            keys[symbols++] = (uint64_t)cell->kind << 60 | (uint64_t)cell->as.index << 32 | i;
+    }
+    qsort(keys, symbols, sizeof *keys, by_index);
+    for (size_t i = 0; i < symbols; i++) nodes[i] = r->nodes[(uint32_t)keys[i]];
+    for (size_t i = 0; i < r->count; i++)
+        if (graph_at(g, r->nodes[i])->op != GRAPH_IS_SYMBOL) nodes[symbols + rest++] = r->nodes[i];
+    for (size_t i = 0; i < r->count; i++) r->values[key_slot(r, nodes[i])] = (uint32_t)i;
+    r->nodes = nodes;
+    return true;
+}
+
 hamel_status program_reachable_collect(program_reachable *r, const graph *g, const graph_node *nodes, size_t count) {
     *r = (program_reachable){0};
-    return grow_table(r, TABLE_FIRST) && walk(r, g, nodes, count) ? HAMEL_OK : HAMEL_NO_MEMORY;
+    bool good = grow_table(r, TABLE_FIRST) && walk(r, g, nodes, count);
+    if (good && r->count >= LONG_LIST) good = sort_symbols(r, g);
+    return good ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 
 uint32_t program_reachable_find(const program_reachable *r, graph_node node) {

@@ -115,8 +115,20 @@ static void schedule_part(scheduler *s, size_t count, bool prepared, uint32_t *w
     schedule_window(s, window, filled);
 }
 
-hamel_status program_schedule(const program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
-                              size_t *prepared_count) {
+/* Counts the operations outside the prepared part. */
+static size_t count_rest(const program_operation *operations, size_t count) {
+    size_t rest = 0;
+    for (uint32_t i = 0; i < count; i++)
+        rest += operations[i].definer == i && operations[i].op != PROGRAM_NO_OP && !operations[i].prepared;
+    return rest;
+}
+
+/* Programs with at least this many operations are ordered by families (families.c). A shorter program fits into the
+ * instruction cache, and its loops would be short; chosen, see README.md. */
+enum { LONG_PROGRAM = 2048 };
+
+hamel_status program_schedule(program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
+                              size_t *prepared_count, size_t *places) {
     scheduler s = {.operations = operations, .order = order};
     uint32_t *memory = malloc((6 * count + WINDOW) * sizeof *memory);
     if (!memory) return HAMEL_NO_MEMORY;
@@ -126,8 +138,13 @@ hamel_status program_schedule(const program_operation *operations, size_t count,
     s.edge = memory + 3 * count;
     schedule_part(&s, count, true, memory + 6 * count);
     *prepared_count = s.count;
-    schedule_part(&s, count, false, memory + 6 * count);
+    *places = 0;
+    hamel_status status = HAMEL_OK;
+    size_t prepared = s.count;
+    if (count_rest(operations, count) >= LONG_PROGRAM)
+        status = program_order_families(operations, count, order, &s.count, places);
+    if (s.count == prepared) schedule_part(&s, count, false, memory + 6 * count);
     *order_count = s.count;
     free(memory);
-    return HAMEL_OK;
+    return status;
 }

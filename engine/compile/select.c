@@ -127,7 +127,8 @@ hamel_status program_select(program_operation *operations, const program_reachab
     uint32_t *partner = malloc((reachable->count + 1) * sizeof *partner);
     if (!partner) return HAMEL_NO_MEMORY;
     for (uint32_t i = 0; i < reachable->count; i++) {
-        operations[i] = (program_operation){.op = PROGRAM_NO_OP, .second = PROGRAM_NO_VALUE, .definer = i};
+        operations[i] = (program_operation){
+            .op = PROGRAM_NO_OP, .second = PROGRAM_NO_VALUE, .place = PROGRAM_NO_VALUE, .definer = i};
         partner[i] = PROGRAM_NO_VALUE;
     }
     for (size_t i = 0; i < count; i++) operations[values[i]].output = true;
