@@ -73,7 +73,8 @@ static int connect_to(unsigned port) {
     setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     if (connect(peer, (const struct sockaddr *)&address, sizeof address) != 0) {
         struct pollfd writable = {.fd = peer, .events = POLLOUT};
-        require(errno == EINPROGRESS && poll(&writable, 1, PATIENCE_MS) == 1, "the daemon accepted no connection in time");
+        require(errno == EINPROGRESS && poll(&writable, 1, PATIENCE_MS) == 1,
+                "the daemon accepted no connection in time");
     }
     return peer;
 }
