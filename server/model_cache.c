@@ -192,7 +192,7 @@ static bool fail_with(api_failure *failure, hamel_status status) {
     return false;
 }
 
-/* Waits until another derivation may begin; returns false if the budget has ended. The CPU slots do not bound the
+/* Waits until another derivation may begin; returns false if the budget is used up. The CPU slots do not bound the
  * number of derivations: a derivation that yields its slot keeps its memory. */
 static bool take_place(model_cache *c, budget *b) {
     bool computes = b->slot.held, wanted = true;

@@ -17,8 +17,8 @@
  * for usable tolerances. */
 static const double CONTRADICTION = 1e-3;
 enum { FORCE_ITERATIONS = 60 };
-/* After a singular evaluation, the next REST right-hand sides skip the program `accelerations`. An integration takes
- * about a hundred evaluations to pass a singular state. */
+/* After a singular evaluation, the program `accelerations` is skipped in the next REST evaluations of the dynamics.
+ * An integration takes about a hundred evaluations to pass a singular state. */
 enum { REST = 100 };
 enum { MASS_STATES = 3 }; /* number of states tested; M counts as always singular if it is singular at each */
 /* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. The value is

@@ -381,7 +381,7 @@ static hamel_status fail_to_decide(const stick_slip *w, double t, hamel_error *e
                      "at t = %.9g no consistent stick or slip state was found for the friction on `%s`", t, c->name);
     hamel_suggest(
         error,
-        "if `static` is less than `coefficient`, raise it; otherwise lower both coefficients (Painlevé's paradox)");
+        "raise `static` if it is less than `coefficient`; otherwise lower both coefficients (Painlevé's paradox)");
     return HAMEL_SINGULAR;
 }
 

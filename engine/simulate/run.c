@@ -436,7 +436,8 @@ static double time_reached(const run *r) {
     return t < r->target ? t : r->main.t;
 }
 
-/* Adds errors if the work balance or the residuals of a run that reached its end are far above the tolerances. */
+/* For a run that reached its end, adds an error if the error of the work balance or a residual is far above its
+ * tolerance. */
 static hamel_status check_errors(run *r) {
     const hamel_summary *s = r->summary;
     if (monitor_is_unbalanced(&r->monitor)) {

@@ -264,7 +264,8 @@ static const char column_text[] =
 
 /* --- hamel's coordinates, with multipliers ------------------------------------------------------------------------
  *
- * The following systems show the cost of constraints without a reduction to fewer variables. They use explicit M, A, Q
+ * The following systems show the cost of keeping the constraints instead of reducing
+ * the system to fewer variables. They use explicit M, A, Q
  * and b, elimination without pivoting, and Baumgarte stabilization at the rate 20/s (chosen, not measured). */
 
 static const double damping = 20;

@@ -19,7 +19,7 @@ plot_axis plot_axis_over(double least, double most, bool room, size_t marks);
 
 double plot_axis_mark(const plot_axis *a, size_t k);
 void plot_axis_label(const plot_axis *a, size_t k, char label[PLOT_LABEL_BYTES]);
-size_t plot_axis_label_length(const plot_axis *a); /* returns the length of the longest label in bytes */
+size_t plot_axis_label_length(const plot_axis *a); /* returns the length in bytes of the longest label */
 
 /* Returns the relative position of a value on the axis: 0 at the low end, 1 at the high end. */
 double plot_axis_part(const plot_axis *a, double value);
