@@ -14,7 +14,7 @@
 enum {
     EXIT_INVALID = 3,
     EXIT_RUN = 4,
-    /* columns of a long expression to quote; chosen: with indentation, one line of a terminal with 120 columns */
+    /* Largest number of columns quoted from a long expression. With indentation, they fit a terminal of 120 columns. */
     SHOWN_COLUMNS = 100,
     TEXT_MAX = 4 * 1024 * 1024
 };

@@ -16,7 +16,7 @@
 static const char *const spent_names[] = {
     [BUDGET_WALL] = "wall time",
     [BUDGET_DERIVATIONS] = "processor time of derivations",
-    [BUDGET_QUOTA] = "processor time of its token for today",
+    [BUDGET_QUOTA] = "the processor time that the token may use today",
 };
 
 static hamel_status answer_of(budget *b) {

@@ -242,7 +242,7 @@ static bool kinematics(written *w, const freedoms *f) {
 
 static bool motion(written *w, const freedoms *f, bool eliminated) {
     written_begin(w, eliminated ? "motion: one equation for each free velocity"
-                                : "motion: Lagrange's equations, projected on the free velocities");
+                                : "motion: Lagrange's equations, projected onto the free velocities");
     for (size_t r = 0; r < f->count; r++) {
         graph_node left = project_equation(w, f, r, written_inertia), right = project_equation(w, f, r, written_force);
         if (eliminated) left = in_free(w, f, left);

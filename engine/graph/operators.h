@@ -4,8 +4,8 @@
  * The operators are in three lists: arithmetic symbols, named functions, and conditions together with IF. The parser
  * reads the names of functions from the second list.
  *
- * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y. The kind of a result is NUM, a number, or COND, a
- * condition (0 or 1). The operands of AND, OR and NOT and the first operand of IF are conditions. value is a C
+ * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y. The kind of a result is NUM (a number) or COND (a
+ * condition, 0 or 1). The operands of AND, OR and NOT and the first operand of IF are conditions. value is a C
  * expression in doubles x, y, z. The partial derivatives are expressions in X, Y, Z and the result F, written with
  * builder names (ADD_, MUL_, SIN_, ...). The graph defines these names as node constructors, and the tape defines them
  * as arithmetic, so each rule is written once. The derivative of IF is that of the branch taken. MOD, MIN, MAX and ABS

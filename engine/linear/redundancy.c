@@ -121,7 +121,7 @@ static double reduce(elimination *e, size_t c) {
     return size;
 }
 
-/* Appends row c, reduced in x, to the pivot rows. Returns false if out of memory. */
+/* Appends row c to the pivot rows. e->x holds the row after elimination. Returns false if out of memory. */
 static bool keep_row(elimination *e, size_t c, int column, double size) {
     pivot *p = &e->pivots[e->rank];
     size_t needed = e->term_count + e->column_count + e->part_count;
@@ -144,8 +144,8 @@ static bool keep_row(elimination *e, size_t c, int column, double size) {
 
 /* --- redundant rows ----------------------------------------------------------------------------------------------- */
 
-/* Sets y to the coefficients that express a redundant row as a sum of the rows of A of the pivots. Returns the size of
- * the largest term of this sum. */
+/* Sets y to the coefficients of a redundant row as a linear combination of the pivot rows of A. Returns the size of the
+ * largest term of this combination. */
 static double combine(elimination *e, double size) {
     double most = size;
     memset(e->y, 0, e->rank * sizeof *e->y);

@@ -23,7 +23,8 @@ static const double LONGER = 2, MUCH_LONGER = 20;
 /* Part of the largest rank margin above which the suspended method resumes. The value is chosen above 0.1, at which
  * collocation starts, so that the methods do not alternate. */
 static const double LEFT = 0.15;
-/* Number of steps until a method reaches its order and step size. */
+/* Number of steps after which the order and the step size of a restarted method count as settled. The value is chosen:
+ * a multistep method of order 12 needs at least twelve steps to reach its order. */
 enum { SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
  * indicate a singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is
@@ -282,9 +283,9 @@ static bool looks_stiff(integrator *w) {
                                   w->kind->stiff_of_many);
 }
 
-/* Near a singular configuration, reactions grow without bound at states that violate the constraints. The fixed-point
- * iteration of Adams then converges in ever shorter steps only. BDF uses Newton's method and projects each state, so
- * BDF can pass the configuration. */
+/* Near a singular configuration, reactions grow without bound at states that violate the constraints. The
+ * fixed-point iteration of Adams then converges only if the steps become ever shorter. BDF uses Newton's method and
+ * projects each state, so BDF can pass the configuration. */
 static bool approaches_singularity(integrator *w) {
     if (!w->may_change || w->model->m == 0 || w->suspended) return false;
     double h = w->stepper->last;

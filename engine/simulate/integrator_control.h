@@ -12,9 +12,10 @@
 /* Number of steps between two checks for stiffness. The integration fails after more than CREEP_STEPS consecutive steps
  * that are all shorter than INSTANT. */
 enum { STIFF_WINDOW = 50, CREEP_STEPS = 1000 };
-/* Tolerance of W, in energy tolerances: over all examples W then adds less than 0.1 % to the steps (README.md). */
+/* Tolerance of W, as a multiple of the energy tolerance. With this value, W increases the number of steps over all
+ * examples by less than 0.1 % (README.md). */
 static const double WORK_TOLERANCE = 30;
-/* An error of W below its rounding error, some hundred units in the last place, does not limit the step size. */
+/* An error of W below its rounding error, a few hundred units in the last place, does not limit the step size. */
 static const double WORK_ROUNDING = 1e-13;
 
 /* Returns the weight of an error in a number y of the state. `atol` includes the method's factor on tolerances. */

@@ -24,7 +24,8 @@ typedef struct root {
     /* touching: whether f has been at its zero since the search began; start_touching: `touching` when the search
      * began */
     bool touching, start_touching;
-    bool passed; /* whether f left its side at roots.t with an event or change of branch, or two roots were skipped */
+    bool passed; /* whether f changed sign at roots.t, where an event or a change of branch happens, or two roots were
+                    skipped */
     bool jumped; /* whether an event moved f across or away from its zero when the search began */
     bool from_zero; /* whether f jumped by leaving its zero when the search began */
     /* The following fields are used for events only. */

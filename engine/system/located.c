@@ -156,7 +156,8 @@ static bool note_sine(hamel_system *s, const system_located *e, const hamel_orie
 /* Number of frames and bodies around an element from which its velocity is computed from that of its parent. Rates
  * of positions in frames of frames contain nine rates of a rotation matrix for each frame. Measured with chains of 3
  * to 200 bodies, each in a frame of the previous body (engine/mechanics/README.md): from depth 0, 2 or 4 on, the
- * derivation and the right-hand side take the same time. With 4, the terms of a double pendulum do not change. */
+ * derivation and the right-hand side take the same time. With depth 4, the equations derived for a double pendulum
+ * are the same as without this method. */
 enum { VELOCITY_DEPTH = 4 };
 
 /* Computes the velocity of an element from that of its parent p. `at` and `rotation` are its position and rotation

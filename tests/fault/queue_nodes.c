@@ -59,7 +59,7 @@ int end_nodes(void **state) {
     return 0;
 }
 
-/* Returns the kind of job i. Kind 0 has 11 rows and kind 1 some thousand rows. One job in twenty is of kind 2, which
+/* Returns the kind of job i. Kind 0 has 11 rows and kind 1 several thousand rows. One job in twenty is of kind 2, which
  * takes about a second. */
 static size_t kind_of(size_t i) {
     return i % 20 == 7 ? 2 : i % 2;

@@ -230,7 +230,7 @@ static void check_stopped_run(const test_daemon *d, int k) {
     if (!strstr(a.body, "\"incomplete\"") || !strstr(a.body, "processor time of its token"))
         print_error("%s\n", a.body);
     assert_non_null(strstr(a.body, "\"incomplete\""));
-    assert_non_null(strstr(a.body, "at its limit of processor time of its token for today"));
+    assert_non_null(strstr(a.body, "at its limit of the processor time that the token may use today"));
     answer_clear(&a);
 }
 

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 static const double ALPHA = 3, BETA = 2;
-/* Bound for the rounding error of a sum of some hundred terms of size 1: 1e-12 is 4500 ε. */
+/* Bound for the rounding error of a sum of a few hundred terms of size 1: 1e-12 is 4500 ε. */
 static const double ROUNDING = 1e-12;
 
 typedef struct sums {
@@ -76,7 +76,7 @@ static double rest_of(const dynamics *k, const double *a, const double *lambda) 
     return worst;
 }
 
-/* --- every example --------------------------------------------------------------------------------------------------- */
+/* --- every example ------------------------------------------------------------------------------------------------ */
 
 /* Computes the rates at a random state near the initial state. If dynamics_rates accepts the program's solution, checks
  * the solution and returns true. */
@@ -121,7 +121,7 @@ static void programs_of_the_examples_solve_the_equations_of_motion(void **state)
     assert_true(trusted > 9 * programs);
 }
 
-/* --- acceptance of the program's result --------------------------------------------------------------------------------- */
+/* --- acceptance of the program's result --------------------------------------------------------------------------- */
 
 /* Computes the rates at the initial state. Sets *at_once to whether the accelerations program computed the rates. */
 static void rates_at_start(const char *members, double *a, double *lambda, double *margin, bool *at_once) {
@@ -184,7 +184,7 @@ static void a_value_that_is_not_finite_is_reported(void **state) {
     hamel_model_free(model);
 }
 
-/* --- the generated program ------------------------------------------------------------------------------------------------ */
+/* --- the generated program ---------------------------------------------------------------------------------------- */
 
 static size_t instructions_of(const char *members, const char *simulation) {
     hamel_model *model = fixture_model(members, simulation);
@@ -233,7 +233,7 @@ static void unsupported_models_have_no_program(void **state) {
         assert_int_equal(instructions_of(systems[i][0], systems[i][1]), 0);
 }
 
-/* --- the extended system ------------------------------------------------------------------------------------------------ */
+/* --- the extended system ------------------------------------------------------------------------------------------ */
 
 /* Chains of N links. a[i] is the absolute angle of link i. In the second chain, a[i] is relative to link i - 1. */
 #define ANGLES "`coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`, `initial`: `0.3 + 0.1*sin(i)`}],"
@@ -304,7 +304,7 @@ static double entry_of(const dynamics *k, int row, int column) {
     return 0;
 }
 
-/* For analyses, each entry of M is derived as an expression, which is a sum of some hundred terms. */
+/* For analyses, each entry of M is derived as an expression, which is a sum of a few hundred terms. */
 static void the_mass_matrix_of_shared_sums_is_that_of_the_expressions(void **state) {
     (void)state;
     enum { LINKS = 40, LEAST = 3 };
@@ -336,8 +336,8 @@ static void the_mass_matrix_of_shared_sums_is_that_of_the_expressions(void **sta
     assert_true(factored >= LEAST);
 }
 
-/* Twelve separate chains of 50 links: no entry of M and no residual couples two chains. The passes for M find 64 columns
- * each, those for the residuals 512. */
+/* Twelve separate chains of 50 links: no entry of M and no residual couples two chains. The passes for M find 64
+ * columns each, those for the residuals 512. */
 static void patterns_of_chains_have_no_entry_between_separate_chains(void **state) {
     (void)state;
     enum { CHAINS = 12, LINKS = 50, ALL = CHAINS * LINKS };

@@ -45,7 +45,7 @@ static const char *const moving[] = {
 };
 
 /* The bound 1e-12 allows only for rounding errors: it is 45 ε times 100. The energies are below 100 and are computed by
- * some hundred operations. */
+ * a few hundred operations. */
 static void the_parts_of_the_kinetic_energy_add_up(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {

@@ -1,4 +1,5 @@
-/* test_initial_values.c — engine/dynamics/initial_values.c: the nearest consistent state, and the messages of strict mode. */
+/* test_initial_values.c — engine/dynamics/initial_values.c: the nearest consistent state, and the messages of strict
+ * mode. */
 #include "tests/unit/fixture.h"
 
 #include "engine/dynamics/initial_values.h"
@@ -199,7 +200,7 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
 
 /* Computes consistent initial values of a body that slides by s on another body A, in millimetres. All axes are
  * parallel to those of A. P and Q are points of the slider, and O is a point of A. Then (Q − P)·(P − O) = 0 depends on
- * s alone. But its terms contain differences of positions of some hundred mm, and velocities of some thousand mm/s.
+ * s alone. But its terms contain differences of positions of a few hundred mm, and velocities of several thousand mm/s.
  * `more` is a further constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];

@@ -67,7 +67,7 @@ static void check_all(const mechanism *m) {
 static void a_pendulum_pinned_twice_rotates(void **state) {
     (void)state;
     /* Initial values of a, B and a'. In the last three lines, a + B is a multiple of π/2 at t = 0, so one constraint
-     * row vanishes. In the last two lines, this row vanishes up to rounding only. */
+     * row vanishes. In the last two lines, this row vanishes only up to rounding. */
     static const double starts[][3] = {{0, 0.8, 1},
                                        {-0.8, 0.8, 0},
                                        {0.4, 2.3, 7},
