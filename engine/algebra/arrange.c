@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* FACTOR_TERMS: polynomials with more terms are not factored. SMALL_DENOMINATOR: coefficients with larger denominators
- * are written as decimals. Both limits are chosen for readers: longer sums seldom have factors, and 1/12, as in the
- * inertia of a rod, is easier to read than a decimal. */
+ * are written as decimals. Both limits keep equations readable. Longer sums seldom have factors. A fraction such as
+ * 1/12, in the inertia of a rod, is easier to read than a decimal. */
 enum { FACTOR_TERMS = 200, SMALL_DENOMINATOR = 12 };
 
 /* A sum or a product under construction. */

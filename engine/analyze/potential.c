@@ -26,8 +26,9 @@
 /* Second derivatives below this bound, relative to the largest second derivative nearby, are treated as zero. The bound
  * may be large, because terms of higher order decide along directions with smaller second derivatives. */
 static const double FLAT = 1e-6;
-/* Largest radius, and largest distance from the equilibrium at which second derivatives are compared. Both are relative
- * to max(1, |value|). The value is chosen: if terms of higher order dominate at this radius, smaller radii follow. */
+/* Largest radius, and largest distance from the equilibrium at which second derivatives are compared. Both are
+ * relative to max(1, |value|). The exact value is not critical: if terms of higher order dominate at this radius,
+ * the search continues with smaller radii. */
 static const double LARGEST_RADIUS = 0.1;
 static const double SHRINK = 3; /* ratio of successive radii; chosen: RADII radii then span eight decades */
 /* Derivatives along a ray below this bound, relative to the largest derivative along any ray, are treated as zero.

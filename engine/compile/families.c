@@ -26,7 +26,7 @@ typedef struct member {
 } member;
 
 typedef struct family {
-    uint32_t first, size, ready; /* members, and the number of members whose operands are computed */
+    uint32_t first, size, ready; /* first member; number of members; number of members whose operands are computed */
     bool placed;                 /* whether the members have places */
 } family;
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds on the results that a worker holds in memory, bytes; chosen. */
+/* Limits on the results that a worker holds in memory, in bytes: the rows of one member, the results of one block,
+ * and one text. The values are chosen: the largest block of a worker takes less memory than the models in the cache. */
 enum { MEMBER_BYTES_MAX = 1024 * 1024, BLOCK_BYTES_MAX = 32 * 1024 * 1024, TEXT_BYTES_MAX = 16 * 1024 * 1024 };
 
 double job_progress(const hamel_summary *summary) {
@@ -44,7 +45,7 @@ static bool count_bytes(member_block *b, size_t bytes) {
     return !b->too_large;
 }
 
-/* Writes the header of the members; members may differ in their degrees of freedom. */
+/* Stores the header of the next members, unless the stored header has the same number of degrees of freedom. */
 static bool write_header(member_block *b, const hamel_header *header) {
     if (b->header && b->degrees_of_freedom == header->degrees_of_freedom) return true;
     cJSON *tree = api_header_json(header);

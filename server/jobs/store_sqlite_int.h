@@ -33,12 +33,13 @@ typedef struct sqlite_store {
     sql_store base;
     bool in_memory;               /* `memory:` */
     char path[SQLITE_PATH_BYTES]; /* path of the database */
-    int lock_file, data_file;     /* locked while the store is open; -1 if there is no file */
-    int crash_file;               /* crash marks; -1 if there is no file */
-    file_identity data, log;      /* identities of the database and its write-ahead log when they were opened */
-    int reserve_file;             /* -1 if there is no file */
-    double min_free;              /* see store_options */
-    atomic_bool full;             /* a write failed for lack of space, and the reserve has not been filled since then */
+    int lock_file,
+        data_file;  /* descriptors of the files that are locked while the store is open; -1 if there is no file */
+    int crash_file; /* crash marks; -1 if there is no file */
+    file_identity data, log; /* identities of the database and its write-ahead log when they were opened */
+    int reserve_file;        /* -1 if there is no file */
+    double min_free;         /* see store_options */
+    atomic_bool full;        /* a write failed for lack of space, and the reserve has not been filled since then */
     bool wants_room; /* a change was rolled back for lack of space; this and the next two lines: writer thread only */
     bool gave_back;  /* a vacuum moved free pages to the end of the file, and the file is not truncated yet */
     bool misplaced, low; /* already logged */

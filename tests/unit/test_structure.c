@@ -160,8 +160,8 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
     }
 }
 
-/* Properties of constraints must be checked on all branches. Only on branches that do not contain the initial state,
- * the constraint c depends on t and the constraint d does work. */
+/* Properties of constraints must be checked on all branches. The constraint c depends on t, and the constraint d
+ * does work, only on branches without the initial state. */
 static void kinds_of_constraints_are_those_of_all_branches(void **state) {
     (void)state;
     hamel_report *r = fixture_report(

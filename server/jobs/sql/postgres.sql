@@ -1,7 +1,8 @@
 -- postgres.sql: the statements that only PostgreSQL executes. hamel_node() returns the number of the node that the
 -- session belongs to.
 
--- Selects jobs that are assigned to a node without a lease: a sweep has removed it, or it has never registered.
+-- Selects jobs that are assigned to a node without a lease. The node was removed after its lease had ended, or the node
+-- has never registered.
 -- fragment gone
 node<>0 AND status<2 AND node NOT IN (SELECT number FROM nodes)
 
