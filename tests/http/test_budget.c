@@ -227,7 +227,7 @@ static void check_stopped_run(const test_daemon *d, int k) {
     oscillator(system, sizeof system, "endless", 1e9 + k, 2);
     answer a = ask_with(d, &tokens[HOSTILE], "POST", "/v1/simulations", system);
     assert_int_equal(a.status, 200);
-    if (!strstr(a.body, "\"incomplete\"") || !strstr(a.body, "processor time of its token"))
+    if (!strstr(a.body, "\"incomplete\"") || !strstr(a.body, "processor time that the token"))
         print_error("%s\n", a.body);
     assert_non_null(strstr(a.body, "\"incomplete\""));
     assert_non_null(strstr(a.body, "at its limit of the processor time that the token may use today"));
