@@ -21,8 +21,7 @@
 enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
 /* WAY_STEPS steps lead away from a singular initial state. WAY: length of a step divided by the estimated radius of
  * convergence of its series. The truncation error of a step is about
- * WAY^(WAY_ORDER + 1) = 1e-22. WAY_NOISE is an upper bound on this error. The value is chosen, with a margin of 1e4 for
- * the coefficients of the series. */
+ * WAY^(WAY_ORDER + 1) = 1e-22. WAY_NOISE is an upper bound on this error. The value is chosen, with a margin of 1e4. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
 /* Upper bound on the 256-bit multiplications for series of one order. The value is chosen: these multiplications
  * take a few seconds. */

@@ -26,7 +26,7 @@ static const double FREELY = 1e3;
  * value is chosen: the distance is far above the error of a solution. */
 static const double BESIDE = 5e-2;
 /* Largest growth of the largest multiplier along a family. If the multipliers grow by more, the family approaches a
- * singular configuration. The value is chosen: multipliers of regular families change by about their own size. */
+ * singular configuration. The value is chosen, not measured. */
 static const double BEARABLE = 10;
 /* Cosine of the largest angle, 11 degrees, between a direction and the equilibrium that is found along this direction.
  * The value is chosen: a curved family deviates less from its tangent at the distance of the search. */

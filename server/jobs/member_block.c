@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Limits on the results that a worker holds in memory, in bytes: the rows of one member, the results of one block,
- * and one text. The values are chosen: the largest block of a worker takes less memory than the models in the cache. */
+ * and one text. The values are chosen, not measured. */
 enum { MEMBER_BYTES_MAX = 1024 * 1024, BLOCK_BYTES_MAX = 32 * 1024 * 1024, TEXT_BYTES_MAX = 16 * 1024 * 1024 };
 
 double job_progress(const hamel_summary *summary) {
