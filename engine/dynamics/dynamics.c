@@ -97,6 +97,11 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory) {
     kkt_recall(k->velocities, memory->velocities);
 }
 
+bool dynamics_is_regular(const dynamics *k) {
+    return !k->singular_mass && k->rest == 0 && kkt_is_regular(k->all) && kkt_is_regular(k->positions) &&
+           kkt_is_regular(k->velocities);
+}
+
 /* Evaluates the program `accelerations`. Returns false if a pivot is too small to trust the result. */
 static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, double *lambda) {
     const hamel_model *model = k->model;

@@ -89,6 +89,10 @@ hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const dou
 hamel_status dynamics_evaluate_without_mass(dynamics *k, double t, const double *q, const double *v,
                                             hamel_error *error) HAMEL_CHECKED;
 
+/* Returns true if no evaluation since dynamics_create has indicated a singular M or redundant constraints, so that the
+ * next evaluation uses the solvers of dynamics_vec8.h. */
+bool dynamics_is_regular(const dynamics *k);
+
 /* Computes the entries of M from B and D. */
 void dynamics_expand_mass(dynamics *k);
 
@@ -148,6 +152,8 @@ hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double
 
 /* Returns true if the accelerations depend on the multipliers. */
 bool dynamics_needs_multipliers(const dynamics *k);
+
+enum { PROJECT_ITERATIONS = 12 }; /* bound on the Newton steps of a level in a projection */
 
 /* Moves q onto the holonomic constraints and v onto all velocity-level constraints. The changes of q and v are the
  * smallest ones in the metric of M. Evaluates the result and sets *worst to its largest scaled residual. Returns a

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { PROJECT_ITERATIONS = 12 };
-
 /* Computes the scales Σ |A_ci| max(1, |x_i|) of a level; the rounding error of a residual is about ε times the
  * scale. */
 static void find_scales(dynamics *k, bool position) {

@@ -1,9 +1,9 @@
-/* dynamics_vec8.c — see the header. */
+/* dynamics_vec8.c — see the header. The functions have the operations of dynamics.c and dynamics_project.c. */
 #include "engine/dynamics/dynamics_vec8.h"
 
-#include "engine/base/tolerances.h"
 #include "engine/dynamics/dynamics.h"
 #include "engine/linear/mass_rank.h"
+#include "engine/linear/newton_progress.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,18 +13,46 @@
  * rows no longer fit the second-level cache. */
 enum { COORDINATES_MOST = 64 };
 
+/* --- creation ----------------------------------------------------------------------------------------------------- */
+
 static bool has_simple_forces(const hamel_model *model) {
-    return model->m == 0 && !model->dynamics.mass && model->n > 0 && model->n <= COORDINATES_MOST &&
-           model->dynamics.W.count == 0 && model->friction.count == 0 && !model->dynamics.nonideal &&
-           !model->observation.needs_free && !model->momenta.program && !model->dynamics.reaction_shift &&
+    return !model->dynamics.mass && model->n > 0 && model->n <= COORDINATES_MOST && model->dynamics.W.count == 0 &&
+           model->friction.count == 0 && !model->dynamics.nonideal && !model->observation.needs_free &&
+           !model->momenta.program && !model->dynamics.reaction_shift &&
            model->formulation->variables == VARIABLES_VELOCITIES && model->formulation->solver == SOLVER_MULTIPLIERS;
 }
 
+/* Velocity constraints whose gradients depend on velocities are monitored in each step (monitor.c). */
+static bool has_simple_constraints(const hamel_model *model) {
+    return model->m == 0 ||
+           (model->settings.projection == HAMEL_PROJECTION_ON && model->dynamics.linear_velocities);
+}
+
+/* Creates the system of the rows up to the order `highest` that act at the start. Returns false if the system cannot be
+ * created or is not supported. */
+static bool create_system(dynamics_vec8_system *s, const hamel_model *model, constraint_order highest, bool required) {
+    bool any = required;
+    for (size_t c = 0; c < model->m; c++) any = any || (model->active[c] && model->order[c] <= highest);
+    *s = (dynamics_vec8_system){NULL, NULL};
+    if (!any) return true;
+    s->kkt = dynamics_create_system(model, (int)highest);
+    if (!s->kkt || kkt_select(s->kkt, model->active) != HAMEL_OK || !kkt_vec8_serves(s->kkt)) return false;
+    return (s->vec8 = kkt_vec8_create(s->kkt)) != NULL;
+}
+
+static void free_system(dynamics_vec8_system *s) {
+    kkt_vec8_free(s->vec8);
+    kkt_free(s->kkt);
+}
+
 bool dynamics_vec8_serves(const hamel_model *model) {
-    if (!has_simple_forces(model)) return false;
-    kkt *system = dynamics_create_system(model, CONSTRAINT_ACCELERATION);
-    bool serves = system && mass_vec8_serves(system);
-    kkt_free(system);
+    static const constraint_order orders[] = {CONSTRAINT_ACCELERATION, CONSTRAINT_VELOCITY, CONSTRAINT_HOLONOMIC};
+    bool serves = has_simple_forces(model) && has_simple_constraints(model);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders && serves; i++) {
+        dynamics_vec8_system s;
+        serves = create_system(&s, model, orders[i], i == 0);
+        free_system(&s);
+    }
     return serves;
 }
 
@@ -33,18 +61,47 @@ static bool create_vectors(dynamics_vec8 *k) {
     const program *programs[] = {model->dynamics.program, model->dynamics.accelerations, model->observation.program,
                                  model->dynamics.energy_rate};
     vec8 **const works[] = {&k->dynamics_work, &k->accelerations_work, &k->observed_work, &k->rate_work};
-    size_t parameters = model->system->parameter_count, solved = model->n + ACCELERATIONS_BESIDE, work = 0;
-    for (size_t i = 0; i < 4; i++) work += programs[i] ? program_workspace_doubles(programs[i]) : 0;
-    vec8 *at = k->parameters =
-        vec8_alloc(parameters + model->dynamics.count + solved + model->observation.count + work);
+    size_t n = model->n, m = model->m, count = model->system->parameter_count;
+    const struct {
+        vec8 **array;
+        size_t length;
+    } vectors[] = {{&k->parameters, count},
+                   {&k->values, model->dynamics.count},
+                   {&k->solved, n + m + ACCELERATIONS_BESIDE},
+                   {&k->observed, model->observation.count},
+                   {&k->lambda, m},
+                   {&k->b, m},
+                   {&k->step, n},
+                   {&k->stabilization, 2}};
+    size_t all = 0;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) all += vectors[i].length;
+    for (size_t i = 0; i < 4; i++) all += programs[i] ? program_workspace_doubles(programs[i]) : 0;
+    vec8 *at = vec8_alloc(all);
     if (!at) return false;
-    at += parameters;
-    k->values = at, at += model->dynamics.count;
-    k->solved = at, at += solved;
-    k->observed = at, at += model->observation.count;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i].array = at;
+        at += vectors[i].length;
+    }
     for (size_t i = 0; i < 4; i++) {
         *works[i] = at;
         at += programs[i] ? program_workspace_doubles(programs[i]) : 0;
+    }
+    return true;
+}
+
+/* Lists the outputs of the dynamics program that belong to inactive constraints (dynamics_select). */
+static bool mask_inactive(dynamics_vec8 *k) {
+    const hamel_model *model = k->model;
+    const sparse_block *A = &model->dynamics.A;
+    k->masked = arena_alloc(&k->memory, A->count + 3 * model->m, sizeof *k->masked);
+    if (!k->masked) return false;
+    for (size_t e = 0; e < A->count; e++)
+        if (!model->active[A->row[e]]) k->masked[k->masked_count++] = A->at + e;
+    for (size_t c = 0; c < model->m; c++) {
+        if (model->active[c]) continue;
+        k->masked[k->masked_count++] = model->dynamics.at_b + c;
+        k->masked[k->masked_count++] = model->dynamics.at_velocity + c;
+        k->masked[k->masked_count++] = model->dynamics.at_position + c;
     }
     return true;
 }
@@ -54,11 +111,14 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     dynamics_vec8 *k = aligned_alloc(sizeof(vec8), (sizeof *k + sizeof(vec8) - 1) / sizeof(vec8) * sizeof(vec8));
     if (!k) return NULL;
     *k = (dynamics_vec8){.model = model};
-    k->lane_values = arena_doubles(&k->memory, model->dynamics.count);
     k->residual = dynamics_residual_create(model, &k->memory);
-    k->kkt = dynamics_create_system(model, CONSTRAINT_ACCELERATION);
-    k->mass = k->kkt ? mass_vec8_create(k->kkt) : NULL;
-    if (create_vectors(k) && k->mass && k->residual && !k->memory.failed) return k;
+    if (ARENA_DOUBLES(&k->memory, {&k->lane_values, model->dynamics.count}, {&k->lane_lambda, model->m},
+                      {&k->usual, model->m}) &&
+        k->residual && mask_inactive(k) && create_vectors(k) &&
+        create_system(&k->all, model, CONSTRAINT_ACCELERATION, true) &&
+        create_system(&k->velocities, model, CONSTRAINT_VELOCITY, false) &&
+        create_system(&k->positions, model, CONSTRAINT_HOLONOMIC, false))
+        return k;
     dynamics_vec8_free(k);
     return NULL;
 }
@@ -66,11 +126,14 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
 void dynamics_vec8_free(dynamics_vec8 *k) {
     if (!k) return;
     free(k->parameters); /* one block holds all vectors */
-    mass_vec8_free(k->mass);
-    kkt_free(k->kkt);
+    free_system(&k->all);
+    free_system(&k->velocities);
+    free_system(&k->positions);
     arena_free(&k->memory);
     free(k);
 }
+
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
 
 static program_inputs vec8_inputs(const dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, const vec8 *a) {
     program_inputs in = {{0}};
@@ -79,6 +142,8 @@ static program_inputs vec8_inputs(const dynamics_vec8 *k, const vec8 *t, const v
     in.values[SYMBOL_COORDINATE] = (const double *)q;
     in.values[SYMBOL_VELOCITY] = (const double *)v;
     in.values[SYMBOL_ACCELERATION] = (const double *)a;
+    in.values[SYMBOL_MULTIPLIER] = (const double *)k->lambda;
+    in.values[SYMBOL_STABILIZATION] = (const double *)k->stabilization;
     return in;
 }
 
@@ -98,26 +163,41 @@ static void require_finite(const vec8 *x, size_t count, vec8_bits *good) {
     *good &= (vec8_bits)(sum == 0);
 }
 
-/* Evaluates the dynamics program and solves for a. */
-static void solve(dynamics_vec8 *k, const program_inputs *in, vec8 *a) {
+static void evaluate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v) {
     const model_dynamics *d = &k->model->dynamics;
-    program_evaluate_vec8(d->program, in, k->dynamics_work, k->values);
+    program_inputs in = vec8_inputs(k, t, q, v, NULL);
+    program_evaluate_vec8(d->program, &in, k->dynamics_work, k->values);
+    for (size_t i = 0; i < k->masked_count; i++) k->values[k->masked[i]] = (vec8){0};
     require_finite(k->values, d->count, &k->good);
-    mass_vec8_solve(k->mass, k->values, k->values + d->at_Q, a, &k->good);
+}
+
+/* Solves for a and k->lambda at the states evaluated last, without stabilization. Its products with 0 decide the sign
+ * of zeros. */
+static void solve(dynamics_vec8 *k, vec8 *a) {
+    const model_dynamics *d = &k->model->dynamics;
+    const vec8 *b = k->values + d->at_b, *velocity = k->values + d->at_velocity, *position = k->values + d->at_position,
+               zero = k->stabilization[0];
+    for (size_t c = 0; c < k->model->m; c++) k->b[c] = b[c] - zero * velocity[c] - zero * position[c];
+    kkt_vec8_factor(k->all.vec8, k->values, &k->good);
+    kkt_vec8_solve(k->all.vec8, k->values + d->at_Q, k->b, a, k->lambda, &k->good);
 }
 
 void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
-    const model_dynamics *d = &k->model->dynamics;
-    const vec8 *solved = k->solved, *pivots = solved + k->model->n;
-    program_inputs in = vec8_inputs(k, t, q, v, NULL);
-    if (!d->accelerations) {
-        solve(k, &in, a);
+    size_t n = k->model->n, m = k->model->m;
+    const vec8 *solved = k->solved, *pivots = solved + n + m;
+    if (!k->model->dynamics.accelerations) {
+        evaluate(k, t, q, v);
+        solve(k, a);
+        kkt_vec8_margin(k->all.vec8, &k->margin);
         return;
     }
-    program_evaluate_vec8(d->accelerations, &in, k->accelerations_work, k->solved);
+    program_inputs in = vec8_inputs(k, t, q, v, NULL);
+    program_evaluate_vec8(k->model->dynamics.accelerations, &in, k->accelerations_work, k->solved);
     k->good &= (vec8_bits)(pivots[0] > 0) & (vec8_bits)(pivots[1] > CHOLESKY_RANK_TOLERANCE);
-    require_finite(solved, k->model->n, &k->good);
-    for (size_t i = 0; i < k->model->n; i++) a[i] = solved[i];
+    require_finite(solved, n + m, &k->good);
+    for (size_t i = 0; i < n; i++) a[i] = solved[i];
+    for (size_t c = 0; c < m; c++) k->lambda[c] = solved[n + c];
+    for (int lane = 0; m > 0 && lane < VEC8_SIZE; lane++) k->margin[lane] = sqrt(pivots[1][lane]);
 }
 
 void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *rate) {
@@ -128,22 +208,98 @@ void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, c
 
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
     program_inputs in = vec8_inputs(k, t, q, v, a);
-    solve(k, &in, a);
+    solve(k, a);
     program_evaluate_vec8(k->model->observation.program, &in, k->observed_work, k->observed);
     require_finite(k->observed, k->model->observation.count, &k->good);
 }
 
 void dynamics_vec8_select(dynamics_vec8 *k, int lane) {
     for (size_t i = 0; i < k->model->dynamics.count; i++) k->lane_values[i] = k->values[i][lane];
+    for (size_t c = 0; c < k->model->m; c++) k->lane_lambda[c] = k->lambda[c][lane];
 }
 
 bool dynamics_vec8_is_verified(dynamics_vec8 *k, const double *v, const double *a) {
     const double *Q = k->lane_values + k->model->dynamics.at_Q;
-    equation_residual missed = dynamics_residual_of(k->residual, k->lane_values, v, Q, NULL, NULL, a, NULL);
-    return missed.motion <= RESIDUAL_MOST;
+    equation_residual missed =
+        dynamics_residual_of(k->residual, k->lane_values, v, Q, NULL, k->usual, a, k->lane_lambda);
+    return fmax(missed.motion, missed.constraints) <= RESIDUAL_MOST;
 }
 
 bool dynamics_vec8_mass_is_regular(const dynamics_vec8 *k) {
     bool singular;
     return mass_is_singular(&k->model->dynamics.M, k->lane_values, &singular) == HAMEL_OK && !singular;
+}
+
+/* --- projection --------------------------------------------------------------------------------------------------- */
+
+/* Sets *worst to the largest scaled residuals of a level (largest_residual in dynamics_project.c). */
+VEC8_INLINE void largest_residual_body(const dynamics_vec8 *k, bool position, const vec8 *x, vec8 *worst) {
+    const model_dynamics *d = &k->model->dynamics;
+    const vec8 *residual = k->values + (position ? d->at_position : d->at_velocity), *A = k->values + d->A.at;
+    vec8 largest = {0};
+    size_t e = 0;
+    for (size_t c = 0; c < k->model->m; c++) {
+        vec8 scale = {0};
+        for (; e < d->A.count && (size_t)d->A.row[e] == c; e++)
+            for (int i = 0; i < VEC8_SIZE; i++) {
+                double size = fabs(x[d->A.column[e]][i]);
+                scale[i] += fabs(A[e][i]) * (size > 1 ? size : 1);
+            }
+        for (int i = 0; i < VEC8_SIZE; i++) {
+            double left = fabs(residual[c][i]), here = left / (scale[i] > 0 ? scale[i] : 1);
+            if (left > largest[i] * scale[i] && here > largest[i]) largest[i] = here;
+        }
+    }
+    *worst = largest;
+}
+VEC8_FUNCTION(void, largest_residual, (const dynamics_vec8 *k, bool position, const vec8 *x, vec8 *worst),
+              (k, position, x, worst))
+
+/* Takes one Newton step of a level in the lanes `open`. */
+static void correct_level(dynamics_vec8 *k, bool position, const vec8_bits *open, vec8 *x) {
+    const model_dynamics *d = &k->model->dynamics;
+    const vec8 *residual = k->values + (position ? d->at_position : d->at_velocity);
+    kkt_vec8 *system = position ? k->positions.vec8 : k->velocities.vec8;
+    vec8_bits solved = ~(vec8_bits){0};
+    for (size_t c = 0; c < k->model->m; c++) k->b[c] = -residual[c];
+    kkt_vec8_factor(system, k->values, &solved);
+    kkt_vec8_solve(system, NULL, k->b, k->step, NULL, &solved);
+    k->good &= solved | ~*open;
+    for (size_t j = 0; j < k->model->n; j++)
+        for (int i = 0; i < VEC8_SIZE; i++)
+            if ((*open)[i]) x[j][i] += k->step[j][i];
+}
+
+/* Closes the lanes of *open in which Newton's method has ended or an evaluation has failed. Returns true if all lanes
+ * are closed. */
+static bool close_lanes(const dynamics_vec8 *k, double *before, const vec8 *worst, vec8_bits *open) {
+    bool any = false;
+    *open &= k->good;
+    for (int i = 0; i < VEC8_SIZE; i++) {
+        if ((*open)[i] && newton_has_ended(&before[i], (*worst)[i], NEWTON_RESIDUAL)) (*open)[i] = 0;
+        any = any || (*open)[i];
+    }
+    return !any;
+}
+
+static void project_level(dynamics_vec8 *k, const vec8_bits *which, const vec8 *t, vec8 *q, vec8 *v, bool position) {
+    double before[VEC8_SIZE];
+    vec8_bits open = *which;
+    vec8 worst, *x = position ? q : v;
+    if (!(position ? k->positions.vec8 : k->velocities.vec8)) return;
+    for (int i = 0; i < VEC8_SIZE; i++) before[i] = INFINITY;
+    for (int i = 0; i < PROJECT_ITERATIONS; i++) {
+        largest_residual(k, position, x, &worst);
+        if (close_lanes(k, before, &worst, &open)) break;
+        correct_level(k, position, &open, x);
+        evaluate(k, t, q, v);
+    }
+    largest_residual(k, position, x, &worst);
+    k->good &= (vec8_bits)(worst < ON_CONSTRAINTS);
+}
+
+void dynamics_vec8_project(dynamics_vec8 *k, const vec8_bits *which, const vec8 *t, vec8 *q, vec8 *v) {
+    evaluate(k, t, q, v);
+    project_level(k, which, t, q, v, true);
+    project_level(k, which, t, q, v, false);
 }

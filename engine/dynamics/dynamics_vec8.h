@@ -1,34 +1,45 @@
-/* dynamics_vec8.h — accelerations of eight unconstrained sweep members in SIMD lanes.
+/* dynamics_vec8.h — accelerations, multipliers and projections of eight sweep members in SIMD lanes.
  *
  * Each lane has the bits that dynamics.h computes for its member alone. The functions use the program `accelerations`
  * and the first solver of kkt.h only. If one of these fails in a lane, dynamics.h would use another method, so the bits
- * of the lane in k->good are cleared.
+ * of the lane in k->good are cleared. The constraints are those that act at the start of a run, and they must be
+ * independent (rank_survey.h).
  *
  * Owns the workspaces of the model's programs. Not thread-safe. Allocates nothing after dynamics_vec8_create, except in
  * dynamics_vec8_mass_is_regular. */
 #pragma once
 
 #include "engine/dynamics/dynamics_residual.h"
-#include "engine/linear/mass_vec8.h"
+#include "engine/linear/kkt_vec8.h"
 #include "engine/model/model.h"
+
+/* The saddle-point system of all rows, or of the rows of a level. `vec8` is NULL if the system has no rows. */
+typedef struct dynamics_vec8_system {
+    struct kkt *kkt;
+    kkt_vec8 *vec8;
+} dynamics_vec8_system;
 
 typedef struct dynamics_vec8 {
     const hamel_model *model;
     arena memory;
-    vec8 *parameters; /* one lane per member; call dynamics_vec8_prepare after a change */
-    vec8 *values;     /* outputs of the dynamics program at the states evaluated last */
-    vec8 *solved;     /* outputs of the program `accelerations` */
-    vec8 *observed;   /* outputs of the observation program */
+    vec8 *parameters;     /* one lane per member; call dynamics_vec8_prepare after a change */
+    vec8 *values;         /* outputs of the dynamics program at the states evaluated last */
+    vec8 *solved;         /* outputs of the program `accelerations` */
+    vec8 *observed;       /* outputs of the observation program */
+    vec8 *lambda;         /* m: multipliers at the states evaluated last */
+    vec8 *b, *step;       /* m and n: scratch of solutions and projections */
+    vec8 *stabilization;  /* 2: zeros, because lanes do not stabilize constraints */
     vec8 *dynamics_work, *accelerations_work, *observed_work, *rate_work; /* workspaces of the programs */
-    double *lane_values;                                                  /* `values` of one lane */
-    struct kkt *kkt;
-    mass_vec8 *mass;
+    double *lane_values, *lane_lambda, *usual; /* `values` and `lambda` of one lane; usual: m zeros (rank_survey.h) */
+    dynamics_vec8_system all, positions, velocities;
     dynamics_residual *residual;
-    vec8_bits good; /* a lane is 0 if an evaluation has failed since dynamics_vec8_reset */
+    size_t *masked, masked_count; /* indices in `values` of the entries of inactive constraints */
+    vec8_bits good;               /* a lane is 0 if an evaluation has failed since dynamics_vec8_reset */
+    vec8 margin;                  /* rank margins at the last dynamics_vec8_rates */
 } dynamics_vec8;
 
-/* Returns true if these functions support the model: it must have a small mass matrix, no constraints, and Lagrange's
- * equations with forces that do not depend on multipliers. */
+/* Returns true if these functions support the model: it must have a small mass matrix and Lagrange's equations with
+ * forces that do not depend on multipliers. With constraints, the states of the run must be projected. */
 bool dynamics_vec8_serves(const hamel_model *model);
 
 /* Returns NULL if out of memory. */
@@ -42,17 +53,22 @@ static inline void dynamics_vec8_reset(dynamics_vec8 *k) {
     k->good = ~(vec8_bits){0};
 }
 
-/* Computes a[n] at (*t, q[n], v[n]) for integration, as dynamics_rates does. */
+/* Computes a[n] at (*t, q[n], v[n]) for integration, as dynamics_rates does, with multipliers and rank margins. */
 void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
 
-/* Computes dh/dt, as dynamics_energy_rate does. The model must have an energy rate. */
+/* Computes dh/dt, as dynamics_energy_rate does, with the multipliers of the last dynamics_vec8_rates. The model must
+ * have an energy rate. */
 void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *rate);
 
-/* Evaluates states for output, as dynamics_evaluate and dynamics_accelerations do. Sets k->values, a[n], and
- * k->observed: outputs, invariants, checks and energy. */
+/* Evaluates the states (*t, q, v) and moves those of the lanes in `which` onto the constraints, as dynamics_project
+ * does. Clears the bits of k->good in the lanes in which no state on the constraints is found. */
+void dynamics_vec8_project(dynamics_vec8 *k, const vec8_bits *which, const vec8 *t, vec8 *q, vec8 *v);
+
+/* Computes a[n] and multipliers at the states that dynamics_vec8_project has evaluated last, as dynamics_accelerations
+ * does. Sets k->observed: outputs, invariants, checks and energy. */
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
 
-/* Copies the values of one lane at the states observed last to k->lane_values. */
+/* Copies the values and multipliers of one lane at the states observed last to k->lane_values and k->lane_lambda. */
 void dynamics_vec8_select(dynamics_vec8 *k, int lane);
 
 /* Returns true if the accelerations a[n] of the lane selected last satisfy the equations of motion at velocities v[n]

@@ -111,6 +111,11 @@ bool kkt_prefers_sparse(const kkt *k) {
     return k->preferred == &kkt_by_klu && k->n + k->k > REDUNDANT_DENSE_MAX;
 }
 
+bool kkt_is_regular(const kkt *k) {
+    return !k->singular && !(k->dense && k->dense->augment) && !kkt_expects_redundancy(k) &&
+           k->fallback == k->preferred;
+}
+
 static hamel_status factor_by_any(kkt *k, const double *values) {
     bool singular = k->singular || (k->dense && k->dense->augment); /* M is singular now, or was at an earlier state */
     if (k->singular && k->k == 0) return HAMEL_SINGULAR;

@@ -76,6 +76,10 @@ size_t kkt_rank(const kkt *k); /* rank of the selected rows at the last kkt_fact
 double kkt_margin(const kkt *k);
 bool kkt_finds_margin(const kkt *k); /* true if the solver computes the rank margin */
 
+/* Returns true if no factorization and no expectation has indicated a singular M or redundant rows, so that kkt_factor
+ * tries its first solver. */
+bool kkt_is_regular(const kkt *k);
+
 /* Declares M singular at every state (mass_rank.h). Later factorizations use only solvers that require full rank of [M;
  * A] and not of M. */
 void kkt_expect_singular(kkt *k);

@@ -1,4 +1,4 @@
-/* kkt_ldl_int.h — the lists of an LDLᵀ factorization, for kkt_ldl.c and mass_vec8.c. */
+/* kkt_ldl_int.h — the lists of an LDLᵀ factorization, for kkt_ldl.c and kkt_vec8.c. */
 #pragma once
 
 #include "engine/base/arena.h"

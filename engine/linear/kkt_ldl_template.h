@@ -1,6 +1,6 @@
 /* kkt_ldl_template.h — elimination and substitution by the lists of a kkt_ldl, for one number type.
  *
- * kkt_ldl.c includes the template for one system, mass_vec8.c for eight systems in SIMD lanes. The order of operations
+ * kkt_ldl.c includes the template for one system, kkt_vec8.c for eight systems in SIMD lanes. The order of operations
  * is the same, so both give the same bits. The including file defines these macros, and the template undefines them:
  *
  *     LDL_REAL          number type

@@ -23,15 +23,6 @@ static const double LONGER = 2, MUCH_LONGER = 20;
 /* Part of the largest rank margin above which the suspended method resumes. The value is chosen above 0.1, at which
  * collocation starts, so that the methods do not alternate. */
 static const double LEFT = 0.15;
-/* Number of steps after which the order and the step size of a restarted method count as settled. The value is chosen:
- * a multistep method of order 12 needs at least twelve steps to reach its order. */
-enum { SETTLED = 20 };
-/* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
- * indicate a singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is
- * chosen above a few steps. Near a singular configuration more short steps are normal, so SHRUNK_STEPS_NEAR is chosen
- * larger. */
-static const double SHRUNK = 0.05, DECAY = 0.02;
-enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
 
 /* Bits of the methods used so far: `auto` uses each method at most once, in this order. */
 enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
@@ -288,10 +279,7 @@ static bool looks_stiff(integrator *w) {
  * projects each state, so BDF can pass the configuration. */
 static bool approaches_singularity(integrator *w) {
     if (!w->may_change || w->model->m == 0 || w->suspended) return false;
-    double h = w->stepper->last;
-    w->longest = w->since_start < SETTLED ? 0 : fmax(h, (1 - DECAY) * w->longest);
-    w->shrunk_steps = h < SHRUNK * w->longest ? w->shrunk_steps + 1 : 0;
-    return w->shrunk_steps >= (w->near_singularity ? SHRUNK_STEPS_NEAR : SHRUNK_STEPS);
+    return shrinking_steps_show(&w->shrinking, w->stepper->last, w->since_start, w->near_singularity);
 }
 
 /* The rate of stabilization decreases with growing step size but never increases. If the rate could also increase, a
@@ -383,8 +371,6 @@ static bool is_at_end(integrator *w) {
     return true;
 }
 
-/* If the rank margin could have reached zero within the step at twice its slope in the previous step, this step also
- * counts as nearly singular. */
 static void follow_margin(integrator *w) {
     double step = w->t - w->previous;
     if (w->dynamics->motion.basis)
@@ -394,7 +380,7 @@ static void follow_margin(integrator *w) {
     size_t rank = singularity_rank(w);
     if (rank > w->rank) w->rank = rank;
     w->near_singularity =
-        w->suspended || w->least_margin < SINGULARITY_NEAR || w->start_margin < 2 * w->margin_slope * step;
+        w->suspended || singularity_may_be_within(w->least_margin, w->start_margin, w->margin_slope, step);
     w->margin_drop = w->start_margin - w->margin;
     w->margin_slope = step > 0 ? fabs(w->margin - w->start_margin) / step : 0;
     w->start_margin = w->margin;

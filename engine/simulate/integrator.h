@@ -53,8 +53,7 @@ struct integrator {
     double forward_rate; /* separate stabilization rate of the sensitivities, or 0 */
     long since_start;    /* number of steps since the method started */
     long tiny_steps;     /* number of consecutive steps shorter than INSTANT */
-    long shrunk_steps;   /* number of consecutive steps shorter than a fixed part of `longest` */
-    double longest;      /* length of the longest step, reduced by the fraction DECAY at each step */
+    shrinking_steps shrinking;
     stiffness_window window;
     long failed_evaluations; /* number of evaluations that were not finite and therefore do not indicate stiffness */
 

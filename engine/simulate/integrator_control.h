@@ -45,6 +45,30 @@ static inline bool stiffness_window_shows(stiffness_window *window, stiffness_wi
     return signs >= many;
 }
 
+/* Number of steps after which the order and the step size of a restarted method count as settled. The value is chosen:
+ * a multistep method of order 12 needs at least twelve steps to reach its order. */
+enum { SETTLED = 20 };
+/* SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step indicate a
+ * singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is chosen above a
+ * few steps. Near a singular configuration more short steps are normal, so SHRUNK_STEPS_NEAR is chosen larger. */
+static const double SHRUNK = 0.05, DECAY = 0.02;
+enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
+
+/* longest: length of the longest step, reduced by the fraction DECAY at each step; count: number of consecutive steps
+ * shorter than SHRUNK times `longest`. */
+typedef struct shrinking_steps {
+    double longest;
+    long count;
+} shrinking_steps;
+
+/* Adds the last step, of length h, `since_start` steps after the method started. Returns true if steps keep shrinking.
+ * near: whether the last step may contain a singular configuration. */
+static inline bool shrinking_steps_show(shrinking_steps *s, double h, long since_start, bool near) {
+    s->longest = since_start < SETTLED ? 0 : fmax(h, (1 - DECAY) * s->longest);
+    s->count = h < SHRUNK * s->longest ? s->count + 1 : 0;
+    return s->count >= (near ? SHRUNK_STEPS_NEAR : SHRUNK_STEPS);
+}
+
 /* Returns true if the rest of the span is too short for a step. */
 static inline bool control_is_at_stop(double t, double stop) {
     return !(stop - t > 8 * DBL_EPSILON * fmax(fabs(t), fabs(stop)));

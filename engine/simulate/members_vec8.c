@@ -1,15 +1,12 @@
 /* members_vec8.c — integration of members in SIMD lanes. When a member ends, the next one is started in its lane.
  *
- * Each lane repeats the run of its member alone: the steps of runge_kutta.c under integrator.c, the states that run.c
- * evaluates, and the checks of monitor.c. Decisions are made by the functions of dop853_control.h and
- * integrator_control.h, one lane after the other. A lane in which a run would do anything else is given up. */
-#include "engine/simulate/members_vec8.h"
+ * Each lane repeats the run of its member alone: its start (members_vec8_start.c), its steps (members_vec8_steps.c) and
+ * the states that are output or checked (members_vec8_visit.c). A lane in which a run would do anything else is given
+ * up. */
+#include "engine/simulate/members_vec8_int.h"
 
 #include "engine/base/monotonic.h"
-#include "engine/dynamics/dynamics_vec8.h"
-#include "engine/simulate/integrator_control.h"
 #include "engine/simulate/methods/dop853_control.h"
-#include "engine/simulate/methods/dop853_vec8.h"
 #include "engine/simulate/methods/stepper.h"
 #include "engine/simulate/monitor.h"
 #include "engine/simulate/run.h"
@@ -19,51 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of one SIMD lane. */
-typedef struct lane {
-    bool taken;
-    size_t member, next_row, next_check;
-    double began;                   /* time of the clock at the start */
-    double visited;                 /* time of the state evaluated last */
-    long rhs, tiny_steps;           /* evaluations of the rates; consecutive tiny steps */
-    stiffness_window counts;        /* steps so far, and how many of them indicate stiffness */
-    stiffness_window window;        /* counts at the start of a stiffness window */
-    double last, next_h;            /* length of the last step, 0 initially; length to try next */
-    bool rejected;                  /* whether the last try was rejected */
-    double start_energy, most_work; /* energy tolerance at the start; largest |W| so far */
-    double energy;                  /* energy at the start; NAN before the first state */
-    double imbalance, tolerance;    /* largest error of the work balance; largest energy tolerance */
-} lane;
-
-typedef struct vec8_run {
-    const hamel_model *model;
-    const hamel_variation *variation;
-    const model_settings *settings;
-    const hamel_members_options *options;
-    const hamel_members_sink *sink;
-    const double *values;
-    size_t count, next; /* number of members; the next member to start */
-    bool *left;
-    hamel_header header;
-    hamel_summary summary; /* of a completed member */
-    variation_member member;
-    dynamics_vec8 *dynamics;
-    dop853_vec8 steps; /* of (q, q', W); W only if the model has an energy rate */
-    lane lanes[VEC8_SIZE];
-    arena memory;        /* memory of the next five arrays */
-    double rtol, *atol;  /* 2n: tolerances with the method's factor */
-    double *check_times; /* times of checks, sorted */
-    double *row;         /* a row */
-    double *q, *v, *a;   /* n each: a state of one lane */
-    size_t check_count;  /* number of check_times */
-    double longest;      /* upper bound on steps; INFINITY: no bound */
-    bool watched;        /* whether states at the ends of steps are evaluated */
-    vec8 *vectors;       /* memory of the arrays in `steps` and of the next three arrays */
-    vec8 *state;         /* length: state that is evaluated */
-    vec8 *acceleration;  /* n: accelerations of that state */
-    vec8 *weights;       /* length: error weights at the start of the step */
-} vec8_run;
-
 bool members_vec8_serves(const hamel_model *model) {
     hamel_method method = model->settings.method;
     return dynamics_vec8_serves(model) && (method == HAMEL_METHOD_AUTO || method == HAMEL_METHOD_ERK) &&
@@ -71,298 +23,28 @@ bool members_vec8_serves(const hamel_model *model) {
            model->settings.time_limit <= 0 && isfinite(model->settings.stop);
 }
 
-static int lane_rates(void *context, const vec8 *t, const vec8 *y, vec8 *dy) {
-    const vec8_run *a = context;
-    size_t n = a->model->n;
-    memcpy(dy, y + n, n * sizeof *dy);
-    dynamics_vec8_rates(a->dynamics, t, y, y + n, dy + n);
-    if (a->model->dynamics.energy_rate) dynamics_vec8_energy_rate(a->dynamics, t, y, y + n, dy + 2 * n);
-    return 0;
+/* Lists the initial values that the start has changed in a->changes. Returns their number. */
+static size_t list_initial_changes(vec8_run *a, const lane *p) {
+    size_t n = a->model->n, count = 0;
+    for (size_t i = 0; i < 2 * n; i++)
+        if (p->given[i] != p->used[i])
+            a->changes[count++] =
+                (hamel_initial_value){a->model->system->coordinates[i % n].name, i >= n, p->given[i], p->used[i]};
+    return count;
 }
 
-static bool is_good(const vec8_run *a, int k) {
-    return a->dynamics->good[k] != 0;
-}
-
-/* Ends a member in its lane. hamel_members reruns the member alone. */
-static void give_up(vec8_run *a, int k) {
-    a->left[a->lanes[k].member] = true;
-    a->lanes[k].taken = false;
-    a->steps.h[k] = 0;
-}
-
-/* --- states of rows and checks ----------------------------------------------------------------------------------- */
-
-/* Returns the time of the next row or check, or the stop after all of them; INFINITY after the stop. */
-static double next_visit(const vec8_run *a, const lane *p) {
-    const model_settings *s = a->settings;
-    double row = p->next_row < s->row_count ? settings_time(s, p->next_row) : INFINITY;
-    double check = p->next_check < a->check_count ? a->check_times[p->next_check] : INFINITY;
-    double next = fmin(row, check);
-    return next == INFINITY && p->visited < s->stop ? s->stop : next;
-}
-
-/* Evaluates the states in a->state at *t, and their outputs. */
-static void evaluate_lanes(vec8_run *a, const vec8 *t) {
-    dynamics_vec8_reset(a->dynamics);
-    dynamics_vec8_observe(a->dynamics, t, a->state, a->state + a->model->n, a->acceleration);
-}
-
-/* Copies the state of a lane evaluated last to a->q, a->v, a->a, and the values of its dynamics program to
- * a->dynamics->lane_values. */
-static void select_lane(vec8_run *a, int k) {
-    size_t n = a->model->n;
-    for (size_t i = 0; i < n; i++) {
-        a->q[i] = a->state[i][k];
-        a->v[i] = a->state[n + i][k];
-        a->a[i] = a->acceleration[i][k];
-    }
-    dynamics_vec8_select(a->dynamics, k);
-}
-
-static double tolerance_of_energy(const vec8_run *a, double energy) {
-    const model_dynamics *d = &a->model->dynamics;
-    const double *values = a->dynamics->lane_values;
-    return energy_tolerance(a->model, values + d->M.at, values + d->at_Q, a->q, a->v, energy);
-}
-
-/* Checks the state of a lane evaluated last, and follows its energy (monitor_add). Returns false if a run would
- * fail, or solve in another way. */
-static bool admit_state(vec8_run *a, int k) {
-    lane *p = &a->lanes[k];
-    if (!is_good(a, k)) return false;
-    select_lane(a, k);
-    if (!dynamics_vec8_is_verified(a->dynamics, a->v, a->a)) return false;
-    double energy = a->dynamics->observed[a->model->observation.count - 1][k];
-    double work = a->model->dynamics.energy_rate ? a->state[2 * a->model->n][k] : 0;
-    if (isnan(p->energy)) p->energy = energy;
-    p->imbalance = fmax(p->imbalance, fabs(energy - p->energy - work));
-    p->tolerance = fmax(p->tolerance, tolerance_of_energy(a, energy));
-    return true;
-}
-
-static bool send_row(vec8_run *a, int k, double t) {
-    const hamel_model *model = a->model;
-    const vec8 *q = a->state, *observed = a->dynamics->observed;
-    size_t n = model->n, columns = model->header.column_count;
-    for (size_t c = 0; c < columns; c++) {
-        size_t i = model->columns.recorded[c];
-        a->row[c] = i == 0 ? t : i <= 2 * n ? q[i - 1][k] : observed[i - 1 - 2 * n][k];
-    }
-    return !a->sink->row || a->sink->row(a->sink->context, a->lanes[k].member, a->row, columns);
-}
-
-/* Handles the state of lane k evaluated last, with the rows and checks at its time. Returns false if the sink does. */
-static bool visit_state(vec8_run *a, int k, double t) {
-    lane *p = &a->lanes[k];
-    if (!admit_state(a, k)) {
-        give_up(a, k);
-        return true;
-    }
-    p->visited = t;
-    while (p->next_check < a->check_count && a->check_times[p->next_check] == t) p->next_check++;
-    for (; p->next_row < a->settings->row_count && settings_time(a->settings, p->next_row) == t; p->next_row++)
-        if (!send_row(a, k, t)) return false;
-    return true;
-}
-
-/* Sets a->state to the states at the times t within the steps tried, which end at `until`. */
-static void interpolate_lanes(vec8_run *a, const vec8 *t, const vec8 *until, bool extended) {
-    const dop853_vec8 *d = &a->steps;
-    vec8 start = *until - d->h, part = {0};
-    for (int k = 0; k < VEC8_SIZE; k++) part[k] = d->h[k] > 0 ? ((*t)[k] - start[k]) / d->h[k] : 0;
-    if (extended) dop853_vec8_interpolate(d, &part, a->state);
-    for (int k = 0; k < VEC8_SIZE; k++)
-        for (size_t i = 0; (!extended || (*t)[k] >= (*until)[k]) && i < d->length; i++)
-            a->state[i][k] = d->h[k] > 0 ? d->next[i][k] : d->y[i][k];
-}
-
-/* Computes the continuous extension of the steps that end at `until`. Sets *good to the
- * lanes in which this succeeds. */
-static void extend_steps(vec8_run *a, const vec8 *until, vec8_bits *good) {
-    vec8 start = *until - a->steps.h; /* this may differ from the time at which the step began, as in runge_kutta.c */
-    dynamics_vec8_reset(a->dynamics);
-    (void)dop853_vec8_extend(&a->steps, &start); /* rates of lanes do not return failures */
-    *good = a->dynamics->good;
-}
-
-/* Evaluates the states of the lanes in `which` at their rows and checks in the steps tried, which end at `until`. If
- * `always`, a lane without rows or checks in its step is evaluated at the end. Returns false if the sink does. */
-static bool visit_states(vec8_run *a, const bool *which, const vec8 *until, bool always) {
-    vec8_bits extended_lanes;
-    bool extended = false;
-    for (bool first = true;; first = false) {
-        vec8 t = *until;
-        bool any = false, inner = false, due[VEC8_SIZE];
-        for (int k = 0; k < VEC8_SIZE; k++) {
-            bool open = which[k] && a->lanes[k].taken;
-            double next = open ? next_visit(a, &a->lanes[k]) : INFINITY;
-            due[k] = next <= (*until)[k] || (open && first && always);
-            if (next <= (*until)[k]) t[k] = next;
-            any = any || due[k];
-            inner = inner || t[k] < (*until)[k];
-        }
-        if (!any) return true;
-        if (inner && !extended) extend_steps(a, until, &extended_lanes);
-        extended = extended || inner;
-        interpolate_lanes(a, &t, until, extended);
-        evaluate_lanes(a, &t);
-        for (int k = 0; k < VEC8_SIZE; k++) {
-            if (!due[k]) continue;
-            if (t[k] < (*until)[k] && !extended_lanes[k])
-                give_up(a, k);
-            else if (!visit_state(a, k, t[k]))
-                return false;
-        }
-    }
-}
-
-/* --- beginning ---------------------------------------------------------------------------------------------------- */
-
-/* Starts a member with valid numbers in lane k. Returns false if no member is left. */
-static bool take_member(vec8_run *a, int k) {
-    size_t n = a->model->n, targets = variation_target_count(a->variation);
-    lane *p = &a->lanes[k];
-    while (!p->taken && a->next < a->count) {
-        size_t member = a->next++;
-        a->left[member] = variation_set(a->variation, a->values + member * targets, &a->member, NULL) != HAMEL_OK;
-        if (!a->left[member])
-            *p = (lane){.taken = true,
-                        .member = member,
-                        .began = monotonic(),
-                        .visited = a->settings->start,
-                        .energy = (double)NAN};
-    }
-    if (!p->taken) return false;
-    for (size_t i = 0; i < a->model->system->parameter_count; i++)
-        a->dynamics->parameters[i][k] = a->member.parameters[i];
-    for (size_t i = 0; i < a->steps.length; i++)
-        a->steps.y[i][k] = i < n ? a->member.q0[i] : i < 2 * n ? a->member.v0[i - n] : 0;
-    a->steps.t[k] = a->settings->start;
-    a->steps.h[k] = 0;
-    return true;
-}
-
-/* Starts members in free lanes. Sets started[k] to true if lane k has a new member. Returns false if there is none. */
-static bool take_members(vec8_run *a, bool *started) {
-    bool any = false;
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        started[k] = !a->lanes[k].taken && take_member(a, k);
-        any = any || started[k];
-    }
-    if (any) dynamics_vec8_prepare(a->dynamics);
-    return any;
-}
-
-/* Sets the weights of lane k at the state y (integrator_weights). Returns false if they are not finite. */
-static bool set_weights(vec8_run *a, int k) {
-    lane *p = &a->lanes[k];
-    size_t states = 2 * a->model->n;
-    double finite = 0;
-    for (size_t i = 0; i < states; i++) {
-        a->weights[i][k] = control_weight(a->rtol, a->atol[i], a->steps.y[i][k]);
-        finite += 0 * a->weights[i][k];
-    }
-    if (a->model->dynamics.energy_rate)
-        a->weights[states][k] =
-            control_work_weight(a->steps.y[states][k], &p->most_work, p->start_energy, a->settings->rtol, a->rtol);
-    return finite == 0;
-}
-
-/* Decides whether lane k begins another step (integrate_to, integrator_step), and sets its weights. */
-static void begin_step(vec8_run *a, int k) {
-    lane *p = &a->lanes[k];
-    bool stiff = a->settings->method == HAMEL_METHOD_AUTO &&
-                 stiffness_window_shows(&p->window, p->counts, stepper_erk.stiff_of_many);
-    if ((double)p->counts.steps >= a->settings->max_steps || stiff ||
-        control_is_at_stop(a->steps.t[k], a->settings->stop) || !set_weights(a, k))
-        give_up(a, k);
-}
-
-/* Returns the weighted root mean square of one lane of x (stepper_norm). */
-static double lane_norm(const vec8_run *a, const vec8 *x, int k) {
-    double sum = 0;
-    for (size_t i = 0; i < a->steps.length; i++) {
-        double e = x[i][k] * a->weights[i][k];
-        sum += e * e;
-    }
-    return sqrt(sum / (double)a->steps.length);
-}
-
-static void give_up_failed(vec8_run *a, const bool *which) {
-    for (int k = 0; k < VEC8_SIZE; k++)
-        if (which[k] && a->lanes[k].taken && !is_good(a, k)) give_up(a, k);
-}
-
-/* Computes the first slopes and steps of the lanes that have started (find_first_step in runge_kutta.c). The slopes of
- * later stages are scratch between two steps. */
-static void find_first_steps(vec8_run *a, const bool *started) {
-    dop853_vec8 *d = &a->steps;
-    vec8 *slope = dop853_vec8_slope(d, 1), *change = dop853_vec8_slope(d, 2), probe = {0}, t;
-    double rate[VEC8_SIZE] = {0};
-    dynamics_vec8_reset(a->dynamics);
-    (void)lane_rates(a, &d->t, d->y, slope);
-    give_up_failed(a, started);
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        if (started[k] && a->lanes[k].taken) begin_step(a, k);
-        if (!started[k] || !a->lanes[k].taken) continue;
-        for (size_t i = 0; i < d->length; i++) dop853_vec8_slope(d, 0)[i][k] = slope[i][k];
-        rate[k] = lane_norm(a, slope, k);
-        probe[k] = dop853_probe(lane_norm(a, d->y, k), rate[k], fmin(a->longest, a->settings->stop - d->t[k]));
-    }
-    for (size_t i = 0; i < d->length; i++) d->stage[i] = d->y[i] + probe * slope[i];
-    t = d->t + probe;
-    dynamics_vec8_reset(a->dynamics);
-    (void)lane_rates(a, &t, d->stage, change);
-    give_up_failed(a, started);
-    for (size_t i = 0; i < d->length; i++) change[i] -= slope[i];
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        lane *p = &a->lanes[k];
-        if (!started[k] || !p->taken) continue;
-        p->next_h = dop853_first_step(probe[k], rate[k], lane_norm(a, change, k));
-        p->rhs = 2;
-    }
-}
-
-/* Checks the initial state of a lane, which has been evaluated, and finds the energy tolerance there (note_energy in
- * integrator.c). Returns false if the lane must be given up. */
-static bool admit_start(vec8_run *a, int k) {
-    if (!is_good(a, k)) return false;
-    select_lane(a, k);
-    if (!dynamics_vec8_mass_is_regular(a->dynamics)) return false;
-    if (a->model->dynamics.energy_rate)
-        a->lanes[k].start_energy =
-            fmax(0, tolerance_of_energy(a, 0) +
-                        energy_at_rest(a->model, a->dynamics->lane_values + a->model->dynamics.M.at));
-    return true;
-}
-
-/* Starts members in free lanes, with their first rows. */
-static bool start_members(vec8_run *a) {
-    dop853_vec8 *d = &a->steps;
-    bool started[VEC8_SIZE];
-    if (!take_members(a, started)) return true;
-    for (int k = 0; k < VEC8_SIZE; k++)
-        if (started[k] && a->sink->begin && !a->sink->begin(a->sink->context, a->lanes[k].member, &a->header))
-            return false;
-    memcpy(a->state, d->y, d->length * sizeof *a->state);
-    evaluate_lanes(a, &d->t);
-    for (int k = 0; k < VEC8_SIZE; k++)
-        if (started[k] && !admit_start(a, k)) give_up(a, k);
-    if (!visit_states(a, started, &d->t, true)) return false;
-    find_first_steps(a, started);
-    return true;
-}
-
-/* --- steps ------------------------------------------------------------------------------------------------------- */
-
-static bool end_member(vec8_run *a, int k) {
+bool lane_end(vec8_run *a, int k) {
     lane *p = &a->lanes[k];
     if (energy_is_unbalanced(p->imbalance, p->tolerance)) {
-        give_up(a, k);
+        lane_give_up(a, k);
         return true;
     }
     hamel_summary summary = a->summary;
+    summary.initial_changes = a->changes;
+    summary.initial_change_count = list_initial_changes(a, p);
+    summary.initial_residual = p->initial_residual;
+    summary.residuals = p->residuals;
+    summary.projections = p->projections;
     summary.rows = p->next_row;
     summary.steps = p->counts.steps;
     summary.rhs_evaluations = p->rhs;
@@ -373,91 +55,6 @@ static bool end_member(vec8_run *a, int k) {
     p->taken = false;
     a->steps.h[k] = 0;
     return !a->sink->end || a->sink->end(a->sink->context, p->member, &end);
-}
-
-/* Sets the steps to try. */
-static void choose_steps(vec8_run *a) {
-    dop853_vec8 *d = &a->steps;
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        if (!a->lanes[k].taken) continue;
-        d->h[k] = dop853_bounded_step(a->lanes[k].next_h, a->longest, a->settings->stop - d->t[k]);
-        if (!dop853_is_long_enough(d->h[k], d->t[k])) give_up(a, k);
-    }
-}
-
-/* Tries a step in each lane. Sets accepted[k] to true if its error is small enough, and ratio[k] to the ratio of the
- * next step to it. */
-static void try_steps(vec8_run *a, bool *accepted, double *ratio) {
-    dop853_vec8 *d = &a->steps;
-    vec8 fifth, third;
-    dynamics_vec8_reset(a->dynamics);
-    (void)dop853_vec8_try(d); /* rates of lanes do not return failures */
-    dop853_vec8_errors(d, a->weights, &fifth, &third);
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        lane *p = &a->lanes[k];
-        double length = (double)d->length;
-        accepted[k] = false;
-        if (p->taken && !is_good(a, k)) give_up(a, k);
-        if (!p->taken) continue;
-        double error = dop853_error(d->h[k], sqrt(fifth[k] / length), sqrt(third[k] / length));
-        ratio[k] = dop853_ratio(error, !(p->last > 0));
-        accepted[k] = error <= 1;
-        p->rhs += DOP853_STAGES - 1;
-        if (accepted[k]) continue;
-        p->next_h = d->h[k] * ratio[k];
-        p->rejected = true;
-    }
-}
-
-/* Completes the steps accepted (complete_step, accept_step in runge_kutta.c). Sets *until to their ends. */
-static void complete_steps(vec8_run *a, const bool *accepted, const double *ratio, vec8 *until) {
-    dop853_vec8 *d = &a->steps;
-    const model_settings *s = a->settings;
-    dop853_vec8_changes changes;
-    vec8 end = d->t + d->h;
-    dynamics_vec8_reset(a->dynamics);
-    (void)lane_rates(a, &end, d->next, dop853_vec8_slope(d, DOP853_STAGES));
-    dop853_vec8_compare(d, &changes);
-    give_up_failed(a, accepted);
-    *until = end;
-    for (int k = 0; k < VEC8_SIZE; k++) {
-        lane *p = &a->lanes[k];
-        if (!accepted[k] || !p->taken) continue;
-        (*until)[k] = dop853_end(d->t[k], d->h[k], s->stop);
-        p->rhs++;
-        p->counts.steps++;
-        p->counts.stiff += dop853_shows_stiffness(changes.rates[k], changes.states[k], changes.product[k], d->h[k]);
-        p->next_h = dop853_next_step(d->h[k], ratio[k], p->rejected);
-        p->last = d->h[k];
-        p->rejected = false;
-        if (control_creeps((*until)[k] - d->t[k], s->stop - s->start, &p->tiny_steps)) give_up(a, k);
-    }
-}
-
-/* Moves lane k to the end of its step. Returns false if the sink does. */
-static bool advance(vec8_run *a, int k, double until) {
-    dop853_vec8 *d = &a->steps;
-    d->t[k] = until;
-    for (size_t i = 0; i < d->length; i++) {
-        d->y[i][k] = d->next[i][k];
-        dop853_vec8_slope(d, 0)[i][k] = dop853_vec8_slope(d, DOP853_STAGES)[i][k];
-    }
-    if (next_visit(a, &a->lanes[k]) == INFINITY) return end_member(a, k);
-    begin_step(a, k);
-    return true;
-}
-
-static bool step_lanes(vec8_run *a) {
-    bool accepted[VEC8_SIZE];
-    double ratio[VEC8_SIZE];
-    vec8 until;
-    choose_steps(a);
-    try_steps(a, accepted, ratio);
-    complete_steps(a, accepted, ratio, &until);
-    if (!visit_states(a, accepted, &until, a->watched)) return false;
-    for (int k = 0; k < VEC8_SIZE; k++)
-        if (accepted[k] && a->lanes[k].taken && !advance(a, k, until[k])) return false;
-    return true;
 }
 
 /* --- the run ------------------------------------------------------------------------------------------------------ */
@@ -487,6 +84,7 @@ static void collect_checks(vec8_run *a) {
 /* Sets the header and the summary that all completed members have in common. */
 static void init_results(vec8_run *a) {
     int freedoms = (int)a->model->n;
+    for (size_t c = 0; c < a->model->m; c++) freedoms -= a->model->active[c]; /* active rows are independent */
     a->header = a->model->header;
     a->header.degrees_of_freedom = freedoms;
     run_summary_init(&a->summary, a->model);
@@ -495,7 +93,24 @@ static void init_results(vec8_run *a) {
     a->summary.degrees_of_freedom = freedoms;
     a->summary.method = "erk";
     a->summary.max_dynamics_residual = (double)NAN;
+    a->summary.residual_count = a->model->named_count;
     a->summary.passed = true;
+}
+
+static bool create_lanes(vec8_run *a) {
+    const hamel_model *model = a->model;
+    size_t states = 2 * model->n;
+    a->changes = arena_alloc(&a->memory, states, sizeof *a->changes);
+    for (int k = 0; k < VEC8_SIZE; k++) {
+        lane *p = &a->lanes[k];
+        p->given = arena_doubles(&a->memory, states);
+        p->used = arena_doubles(&a->memory, states);
+        p->residuals = arena_alloc(&a->memory, model->named_count, sizeof *p->residuals);
+        for (size_t c = 0; p->residuals && c < model->named_count; c++)
+            p->residuals[c] = (hamel_residual){.name = model->system->constraints[c].name,
+                                               .holonomic = model->order[c] == CONSTRAINT_HOLONOMIC};
+    }
+    return !a->memory.failed;
 }
 
 static bool create_vec8_run(vec8_run *a) {
@@ -511,9 +126,9 @@ static bool create_vec8_run(vec8_run *a) {
     a->dynamics = dynamics_vec8_create(model);
     if (!ARENA_DOUBLES(&a->memory, {&a->atol, 2 * n}, {&a->check_times, model->observation.check_count},
                        {&a->row, model->header.column_count}, {&a->q, n}, {&a->v, n}, {&a->a, n}) ||
-        !variation_member_create(&a->member, a->variation) || !a->vectors || !a->dynamics)
+        !create_lanes(a) || !variation_member_create(&a->member, a->variation) || !a->vectors || !a->dynamics)
         return false;
-    a->steps.rates = lane_rates;
+    a->steps.rates = lanes_rates;
     a->steps.context = a;
     dop853_vec8_init(&a->steps, length, a->vectors);
     a->state = a->vectors + (size_t)DOP853_VECTORS * length;
@@ -537,9 +152,9 @@ hamel_status members_vec8_run(const hamel_variation *v, const model_settings *se
                   .left = left};
     bool created = create_vec8_run(&a), good = created;
     while (good && !is_canceled(&a)) {
-        good = start_members(&a);
+        good = lanes_start(&a);
         if (!good || (a.next >= a.count && !any_taken(&a))) break;
-        if (any_taken(&a)) good = step_lanes(&a);
+        if (any_taken(&a)) good = lanes_step(&a);
     }
     variation_member_free(&a.member);
     dynamics_vec8_free(a.dynamics);

@@ -42,16 +42,25 @@ VEC8_INLINE void dop853_vec8_errors_body(const dop853_vec8 *d, const vec8 *weigh
 VEC8_FUNCTION(inline void, dop853_vec8_errors, (const dop853_vec8 *d, const vec8 *weights, vec8 *fifth, vec8 *third),
               (d, weights, fifth, third))
 
-/* The numbers for dop853_shows_stiffness, from the last two slopes and their states. */
+/* Keeps the difference between the new state and the last stage, before the new state is projected. The continuous
+ * extension overwrites the difference. */
+static inline void dop853_vec8_keep_change(const dop853_vec8 *d) {
+    vec8 *change = dop853_vec8_slope(d, DOP853_STAGES + 1);
+    for (size_t i = 0; i < d->length; i++) change[i] = d->next[i] - d->stage[i];
+}
+
+/* The numbers for dop853_shows_stiffness, from the last two slopes and the difference that dop853_vec8_keep_change has
+ * kept. */
 typedef struct dop853_vec8_changes {
     vec8 rates, states, product;
 } dop853_vec8_changes;
 
 VEC8_INLINE void dop853_vec8_compare_body(const dop853_vec8 *d, dop853_vec8_changes *out) {
     dop853_vec8_changes sum = {{0}, {0}, {0}};
-    const vec8 *last = dop853_vec8_slope(d, DOP853_STAGES - 1), *end = dop853_vec8_slope(d, DOP853_STAGES);
+    const vec8 *last = dop853_vec8_slope(d, DOP853_STAGES - 1), *end = dop853_vec8_slope(d, DOP853_STAGES),
+               *change = dop853_vec8_slope(d, DOP853_STAGES + 1);
     for (size_t i = 0; i < d->length; i++) {
-        vec8 state = d->next[i] - d->stage[i], slope = end[i] - last[i];
+        vec8 state = change[i], slope = end[i] - last[i];
         sum.rates += slope * slope;
         sum.states += state * state;
         sum.product += slope * state;

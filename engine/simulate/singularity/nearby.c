@@ -11,10 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank margin below which methods with inaccurate stages are replaced. The value is chosen far above the rank
- * margins at which rounding matters (INTERPOLATED), because a long step can pass a singular configuration between
- * two stages. */
-static const double ROUGH_LEAST = 0.1;
 /* Rank margin s below which accelerations are interpolated. The rounding error ε/s² is 2e-10 there. */
 static const double INTERPOLATED = 1e-3;
 /* First distance d of the interpolation, relative to a step. The value is chosen so that the outermost states, at
@@ -61,7 +57,7 @@ static hamel_status interpolated_rates(integrator *w, double t, const double *y,
  * redundant constraints are slightly inconsistent, and the configuration seems singular. */
 static hamel_status rough_stage_rates(integrator *w, double t, const double *y, double *out, hamel_status found) {
     bool other = w->may_change || singularity_allows_collocation(w);
-    double least = (other ? ROUGH_LEAST : SINGULARITY_NEAR) * w->largest_margin;
+    double least = (other ? SINGULARITY_ROUGH : SINGULARITY_NEAR) * w->largest_margin;
     if (w->margin >= least && found == HAMEL_OK) return HAMEL_OK;
     hamel_status status = projected_rates(w, t, y, out);
     w->too_near = !w->evaluating_dense && (status != HAMEL_OK || dynamics_margin(w->dynamics) < least);
@@ -74,7 +70,7 @@ bool singularity_allows_collocation(const integrator *w) {
 }
 
 bool singularity_needs_collocation(integrator *w) {
-    double near = fmax(ROUGH_LEAST * w->largest_margin, NEXT_STEP * w->margin_drop);
+    double near = fmax(SINGULARITY_ROUGH * w->largest_margin, NEXT_STEP * w->margin_drop);
     if (!singularity_allows_collocation(w) || w->kind->rough_stages || w->margin >= near) return false;
     return variables_velocities(w->variables, w->t, w->y, w->y + w->n, w->velocity, NULL) != HAMEL_OK ||
            nearest_accelerations(w, w->t, w->y) != HAMEL_OK || dynamics_margin(w->dynamics) < near;
@@ -83,9 +79,9 @@ bool singularity_needs_collocation(integrator *w) {
 /* Leaves the rates of variables other than velocities unchanged, but rejects stages near a singular configuration. */
 static hamel_status watch_rough_stage(integrator *w, double t, const double *y, hamel_status found) {
     if (!w->kind->rough_stages || w->evaluating_dense || !singularity_allows_collocation(w)) return found;
-    if (w->margin >= ROUGH_LEAST * w->largest_margin && found == HAMEL_OK) return found;
+    if (w->margin >= SINGULARITY_ROUGH * w->largest_margin && found == HAMEL_OK) return found;
     hamel_status status = nearest_accelerations(w, t, y);
-    w->too_near = status != HAMEL_OK || dynamics_margin(w->dynamics) < ROUGH_LEAST * w->largest_margin;
+    w->too_near = status != HAMEL_OK || dynamics_margin(w->dynamics) < SINGULARITY_ROUGH * w->largest_margin;
     return found;
 }
 

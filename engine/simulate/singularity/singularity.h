@@ -54,6 +54,17 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 /* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
 #define SINGULARITY_REGULAR 0.015
 
+/* Rank margin, relative to the largest rank margin, below which methods with inaccurate stages are replaced. The value is
+ * chosen far above the rank margins at which rounding matters, because a long step can pass a singular configuration
+ * between two stages. */
+#define SINGULARITY_ROUGH 0.1
+
+/* Returns true if a step may contain a singular configuration: its rank margins fell below SINGULARITY_NEAR to `least`,
+ * or could have reached zero from `start` at twice the slope of the previous step. */
+static inline bool singularity_may_be_within(double least, double start, double slope, double step) {
+    return least < SINGULARITY_NEAR || start < 2 * slope * step;
+}
+
 /* Replaces the rates `out` at (t, y) of a system with constraints if the state is nearly singular. `status` is the
  * status of the evaluation of the rates. If the stage is too inaccurate for its rank margin, sets w->too_near; the
  * caller must then reject the stage. */

@@ -1,0 +1,121 @@
+/* members_vec8_int.h — the state of eight SIMD lanes, for members_vec8.c (creation, the loop, ends of members),
+ * members_vec8_start.c (starts), members_vec8_visit.c (rows and checks) and members_vec8_steps.c (steps). */
+#pragma once
+
+#include "engine/dynamics/dynamics_vec8.h"
+#include "engine/simulate/integrator_control.h"
+#include "engine/simulate/members_vec8.h"
+#include "engine/simulate/methods/dop853_vec8.h"
+
+/* State of one SIMD lane. */
+typedef struct lane {
+    bool taken;
+    size_t member, next_row, next_check;
+    double began;                   /* time of the clock at the start */
+    double visited;                 /* time of the state evaluated last */
+    long rhs, projections;          /* evaluations of the rates; projections of steps */
+    long tiny_steps;                /* consecutive tiny steps */
+    stiffness_window counts;        /* steps so far, and how many of them indicate stiffness */
+    stiffness_window window;        /* counts at the start of a stiffness window */
+    shrinking_steps shrinking;
+    double last, next_h;            /* length of the last step, 0 initially; length to try next */
+    bool rejected;                  /* whether the last try was rejected */
+    double start_energy, most_work; /* energy tolerance at the start; largest |W| so far */
+    double energy;                  /* energy at the start; NAN before the first state */
+    double imbalance, tolerance;    /* largest error of the work balance; largest energy tolerance */
+    double margin, margin_slope;    /* rank margin at the start of the step; |its change| per time in the last step */
+    double *given, *used;           /* 2n each: initial values of the description and of the run */
+    double initial_residual;
+    hamel_residual *residuals; /* per named constraint: largest residuals of rows */
+} lane;
+
+typedef struct vec8_run {
+    const hamel_model *model;
+    const hamel_variation *variation;
+    const model_settings *settings;
+    const hamel_members_options *options;
+    const hamel_members_sink *sink;
+    const double *values;
+    size_t count, next; /* number of members; the next member to start */
+    bool *left;
+    hamel_header header;
+    hamel_summary summary; /* of a completed member */
+    variation_member member;
+    dynamics_vec8 *dynamics;
+    dop853_vec8 steps; /* of (q, q', W); W only if the model has an energy rate */
+    lane lanes[VEC8_SIZE];
+    /* rank margins: smallest since lanes_reset, smallest in the step, largest since the start */
+    vec8 margin, least_margin, largest_margin;
+    arena memory;                      /* memory of the next arrays and of the arrays of the lanes */
+    double rtol, *atol;                /* 2n: tolerances with the method's factor */
+    double *check_times;               /* times of checks, sorted */
+    double *row;                       /* a row */
+    double *q, *v, *a;                 /* n each: a state of one lane */
+    hamel_initial_value *changes;      /* 2n: changed initial values of one lane */
+    size_t check_count;                /* number of check_times */
+    double longest;                    /* upper bound on steps; INFINITY: no bound */
+    bool watched;                      /* whether states at the ends of steps are evaluated */
+    vec8 *vectors;                     /* memory of the arrays in `steps` and of the next three arrays */
+    vec8 *state;                       /* length: state that is evaluated */
+    vec8 *acceleration;                /* n: accelerations of that state */
+    vec8 *weights;                     /* length: error weights at the start of the step */
+} vec8_run;
+
+static inline bool lane_is_good(const vec8_run *a, int k) {
+    return a->dynamics->good[k] != 0;
+}
+
+/* Ends a member in its lane. hamel_members reruns the member alone. */
+static inline void lane_give_up(vec8_run *a, int k) {
+    a->left[a->lanes[k].member] = true;
+    a->lanes[k].taken = false;
+    a->steps.h[k] = 0;
+}
+
+/* Call before evaluations. */
+static inline void lanes_reset(vec8_run *a) {
+    dynamics_vec8_reset(a->dynamics);
+    for (int k = 0; k < VEC8_SIZE; k++) a->margin[k] = 1;
+}
+
+/* --- members_vec8_visit.c ----------------------------------------------------------------------------------------- */
+
+/* Returns the time of the next row or check, or the stop after all of them; INFINITY after the stop. */
+double lane_next_visit(const vec8_run *a, const lane *p);
+
+/* Moves the states of the lanes `which` in a->state at *t onto the constraints. Evaluates all states and their
+ * outputs. */
+void lanes_evaluate(vec8_run *a, const vec8_bits *which, const vec8 *t);
+
+/* Copies the state of a lane evaluated last to a->q, a->v, a->a, and the values of its dynamics program to
+ * a->dynamics->lane_values. */
+void lane_select(vec8_run *a, int k);
+
+/* Returns the energy tolerance of the state selected last. */
+double lane_energy_tolerance(const vec8_run *a, double energy);
+
+/* Evaluates the states of the lanes in `which` at their rows and checks in the steps tried, which end at `until`. If
+ * `always`, a lane without rows or checks in its step is evaluated at the end. Returns false if the sink does. */
+bool lanes_visit(vec8_run *a, const bool *which, const vec8 *until, bool always);
+
+/* Handles the state of lane k evaluated last, with the rows and checks at its time. Returns false if the sink does. */
+bool lane_visit(vec8_run *a, int k, double t);
+
+/* --- members_vec8_start.c and members_vec8_steps.c ---------------------------------------------------------------- */
+
+/* Starts members in free lanes, with their first rows. Returns false if the sink does. */
+bool lanes_start(vec8_run *a);
+
+/* Rates of `steps`; the context is the vec8_run. */
+int lanes_rates(void *context, const vec8 *t, const vec8 *y, vec8 *dy);
+
+/* Computes the first slopes and steps of the lanes that have started (find_first_step in runge_kutta.c). */
+void lanes_find_first_steps(vec8_run *a, const bool *started);
+
+/* Tries a step in each lane and visits the states in the accepted steps. Returns false if the sink does. */
+bool lanes_step(vec8_run *a);
+
+/* --- members_vec8.c ----------------------------------------------------------------------------------------------- */
+
+/* Ends the completed member in lane k. Returns false if the sink does. */
+bool lane_end(vec8_run *a, int k);
