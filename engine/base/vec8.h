@@ -54,3 +54,16 @@ static inline bool vec8_fits_register(void) {
         return name##_body arguments;                    \
     }
 #endif
+
+/* Sets *out, in each lane, to *x where the bits of `which` are set, and to *y elsewhere. All bits of a lane must be equal. */
+VEC8_INLINE void vec8_choose(const vec8_bits *which, const vec8 *x, const vec8 *y, vec8 *out) {
+    *out = (vec8)(((vec8_bits)*x & *which) | ((vec8_bits)*y & ~*which));
+}
+
+/* Clears the lanes of *good in which an entry of x[n] is not finite. */
+VEC8_INLINE void vec8_require_finite_body(const vec8 *x, size_t n, vec8_bits *good) {
+    vec8 sum = {0};
+    for (size_t i = 0; i < n; i++) sum += 0 * x[i];
+    *good &= (vec8_bits)(sum == 0);
+}
+VEC8_FUNCTION(inline void, vec8_require_finite, (const vec8 *x, size_t n, vec8_bits *good), (x, n, good))

@@ -62,10 +62,23 @@ static const encoding encodings[] = {
 #undef OP
 };
 
+/* The instructions for four numbers. */
+static asm_vector widened(asm_vector op) {
+    static const uint8_t table[] = {
+        [ASM_LOAD_SD] = ASM_WIDE_LOAD,   [ASM_STORE_SD] = ASM_WIDE_STORE, [ASM_MOVE] = ASM_WIDE_LOAD,
+        [ASM_ADD_SD] = ASM_WIDE_ADD,     [ASM_SUB_SD] = ASM_WIDE_SUB,     [ASM_MUL_SD] = ASM_WIDE_MUL,
+        [ASM_DIV_SD] = ASM_WIDE_DIV,     [ASM_SQRT_SD] = ASM_WIDE_SQRT,   [ASM_XOR] = ASM_WIDE_XOR,
+        [ASM_AND] = ASM_WIDE_AND,        [ASM_OR] = ASM_WIDE_OR,          [ASM_COMPARE_SD] = ASM_WIDE_COMPARE,
+        [ASM_ROUND_SD] = ASM_WIDE_ROUND, [ASM_BLEND] = ASM_WIDE_BLEND};
+    return op < sizeof table && table[op] ? (asm_vector)table[op] : op;
+}
+
 /* Writes the VEX prefix. The prefix stores the high bits of the registers and the first source register in inverted
  * form. The short form of the prefix implies opcode map 1 and has no B bit. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
     if (!reserve(a)) return;
+    if (a->wide) op = widened(op);
+    if (op == ASM_WIDE_SQRT || op == ASM_WIDE_ROUND) first = 0;
     const encoding *e = &encodings[op];
     unsigned not_r = to < 8, not_b = second.reg < 8, rest = ((~(unsigned)first & 15) << 3) | (unsigned)e->length << 2;
     rest |= e->prefix;

@@ -15,12 +15,13 @@ typedef struct assembler {
     uint8_t *bytes;
     size_t count, capacity, limit; /* limit: upper bound of `count` */
     bool failed;
+    bool wide; /* asm_vector_op writes the instruction for four numbers in place of that for one */
 } assembler;
 
 void assembler_free(assembler *a);
 
 /* General registers, with their numbers in the encoding. */
-enum { RAX = 0, RDX = 2, RBX = 3, RBP = 5, RSI = 6, RDI = 7, R14 = 14 };
+enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RBP = 5, RSI = 6, RDI = 7, R14 = 14 };
 
 /* An operand: a register, or memory at base + displacement. */
 typedef struct asm_operand {
@@ -63,6 +64,9 @@ static inline asm_operand asm_memory(int base, int32_t displacement) {
     OP(WIDE_SUB,   1, 1, 0x5C, 1, 0)                                                                                   \
     OP(WIDE_DIV,   1, 1, 0x5E, 1, 0)                                                                                   \
     OP(WIDE_SQRT,  1, 1, 0x51, 1, 0)                                                                                   \
+    OP(WIDE_COMPARE, 1, 1, 0xC2, 1, 1)                                                                                 \
+    OP(WIDE_ROUND, 3, 1, 0x09, 1, 1)                                                                                   \
+    OP(WIDE_BLEND, 3, 1, 0x4B, 1, 1)                                                                                   \
     OP(BROADCAST,  2, 1, 0x19, 1, 0)  /* copies one number to all four elements */                                     \
     OP(ROUND_SD,   3, 1, 0x0B, 0, 1)  /* immediate: 9 down, 10 up */                                                   \
     OP(BLEND,      3, 1, 0x4B, 0, 1)  /* second source if the mask is negative; immediate: mask register · 16 */
@@ -75,7 +79,8 @@ typedef enum asm_vector {
 #undef OP
 } asm_vector;
 
-/* Writes to := first OP second. LOAD_SD, WIDE_LOAD, MOVE, WIDE_SQRT and BROADCAST ignore `first` (0). STORE_SD and
+/* Writes to := first OP second. LOAD_SD, MOVE, BROADCAST, WIDE_LOAD, WIDE_SQRT and WIDE_ROUND
+ * ignore `first` (0). STORE_SD and
  * WIDE_STORE store register `to` in `second`. `byte` is the immediate byte, if any. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte);
 

@@ -107,7 +107,7 @@ static void find_next_reads(native_translation *t) {
 static void find_outputs(native_translation *t) {
     const program *p = t->p;
     for (size_t i = 0; i < p->slot_count; i++) t->output[i] = NONE;
-    if (t->kind != NATIVE_VALUES) return;
+    if (t->kind >= 0) return;
     for (const native_reading *r = t->begin; r < t->end; r++)
         for (int k = 0; k < r->writes; k++) t->output[r->result[k]] = UNSETTLED;
     for (size_t i = 0; i < p->output_count; i++)
@@ -116,13 +116,13 @@ static void find_outputs(native_translation *t) {
         if (t->output[i] == UNSETTLED) t->output[i] = NONE;
 }
 
-static int32_t bytes_to(size_t index) {
-    return (int32_t)(index * sizeof(double));
+static int32_t bytes_to(const native_translation *t, size_t index) {
+    return (int32_t)(index * t->stride);
 }
 
 asm_operand native_home(const native_translation *t, uint32_t slot) {
-    if (t->output[slot] != NONE) return asm_memory(RBP, bytes_to(t->output[slot]));
-    return asm_memory(RBX, bytes_to(slot));
+    if (t->output[slot] != NONE) return asm_memory(RBP, bytes_to(t, t->output[slot]));
+    return asm_memory(RBX, bytes_to(t, slot));
 }
 
 static void store(native_translation *t, int reg, uint32_t slot) {
@@ -260,6 +260,14 @@ void native_store_all(native_translation *t) {
     }
 }
 
+void native_store_operands(native_translation *t, const native_reading *r) {
+    for (int k = 0; k < r->reads; k++) {
+        int reg = t->reg[r->slot[k]];
+        if (reg != NOWHERE && !t->stored[r->slot[k]]) store(t, reg, r->slot[k]);
+    }
+    pass(t, r);
+}
+
 void native_leave(native_translation *t, const native_reading *r, bool last) {
     static const int waiting[] = {SCRATCH_S, SCRATCH_T};
     assert(r->reads <= 2);
@@ -307,6 +315,8 @@ static void write_operation(native_translation *t, const native_reading *r) {
         write_recipe(t, r, recipe);
     else if (r->op == PROGRAM_POWI)
         write_power(t, r);
+    else if (t->kind == NATIVE_VEC8)
+        native_call_wide(t, r);
     else if (r->op == PROGRAM_SINCOS)
         write_sincos(t, r);
     else
@@ -319,8 +329,8 @@ static size_t copied_inputs(native_translation *t, size_t i, size_t end) {
     const uint32_t slot = (uint32_t)(p->constant_count + i);
     size_t count = 1;
     while (i + count < end && p->input_index[i + count] == p->input_index[i] + count) count++;
-    asm_operand from = asm_memory(RAX, bytes_to(p->input_index[i]));
-    if (t->kind != NATIVE_VALUES || !native_write_copy_loop(t, from, false, asm_memory(RBX, bytes_to(slot)), count))
+    asm_operand from = asm_memory(RAX, bytes_to(t, p->input_index[i]));
+    if (t->kind != NATIVE_VALUES || !native_write_copy_loop(t, from, false, asm_memory(RBX, bytes_to(t, slot)), count))
         return 0;
     for (size_t k = 0; k < count; k++) t->stored[slot + k] = true;
     return count;
@@ -331,14 +341,14 @@ static void write_inputs(native_translation *t) {
     const program *p = t->p;
     for (int kind = SYMBOL_PARAMETER + 1, reg = 0; kind < SYMBOL_KIND_COUNT; kind++) {
         if (p->input_start[kind] == p->input_start[kind + 1]) continue;
-        asm_general_op(t->out, ASM_COPY, RAX, asm_memory(RSI, bytes_to((size_t)kind)));
+        asm_general_op(t->out, ASM_COPY, RAX, asm_memory(RSI, (int32_t)((size_t)kind * sizeof(double *))));
         for (size_t i = p->input_start[kind], end = p->input_start[kind + 1]; i < end; i++) {
             uint32_t slot = (uint32_t)(p->constant_count + i);
             size_t count = copied_inputs(t, i, end);
             i += count ? count - 1 : 0;
             if (count) continue;
             int to = reg < t->registers && t->first[slot] != NONE ? reg++ : SCRATCH_S;
-            asm_vector_op(t->out, ASM_LOAD_SD, to, 0, asm_memory(RAX, bytes_to(p->input_index[i])), 0);
+            asm_vector_op(t->out, ASM_LOAD_SD, to, 0, asm_memory(RAX, bytes_to(t, p->input_index[i])), 0);
             store(t, to, slot);
             if (to != SCRATCH_S) hold(t, to, slot, t->first[slot]);
         }
@@ -354,7 +364,7 @@ static size_t copied_together(const native_translation *t, size_t i, bool *share
         asm_operand next = native_home(t, p->output_slots[i + count]);
         int32_t bytes = next.displacement - from.displacement;
         if (count == 1) *shared = bytes == 0;
-        if (next.reg != from.reg || bytes != (*shared ? 0 : bytes_to(count))) break;
+        if (next.reg != from.reg || bytes != (*shared ? 0 : bytes_to(t, count))) break;
     }
     return count;
 }
@@ -364,11 +374,11 @@ static void write_copies(native_translation *t) {
     const program *p = t->p;
     for (size_t i = 0, count; i < p->output_count; i += count) {
         bool shared = false;
-        asm_operand from = native_home(t, p->output_slots[i]), to = asm_memory(RBP, bytes_to(i));
+        asm_operand from = native_home(t, p->output_slots[i]), to = asm_memory(RBP, bytes_to(t, i));
         count = 1;
         if (t->output[p->output_slots[i]] == i) continue;
         count = copied_together(t, i, &shared);
-        if (native_write_copy_loop(t, from, shared, to, count)) continue;
+        if (t->kind == NATIVE_VALUES && native_write_copy_loop(t, from, shared, to, count)) continue;
         count = 1;
         asm_vector_op(t->out, ASM_LOAD_SD, SCRATCH_S, 0, from, 0);
         asm_vector_op(t->out, ASM_STORE_SD, SCRATCH_S, 0, to, 0);
@@ -396,26 +406,28 @@ static void write_function(native_translation *t) {
     for (int i = 0; i < NATIVE_REGISTERS; i++) t->held[i].slot = NONE;
     memset(t->reg, NOWHERE, t->p->slot_count);
     write_inputs(t);
-    if (t->kind == NATIVE_VALUES) {
+    if (t->kind < 0) {
         for (const native_reading *r = t->begin; r < t->end;) {
-            size_t count = native_write_loop(t, r);
+            size_t count = t->kind == NATIVE_VALUES ? native_write_loop(t, r) : 0;
             if (count == 0) write_operation(t, r);
             r += count ? count : 1;
         }
         write_copies(t);
+        if (t->kind == NATIVE_VEC8) asm_narrow(t->out);
     } else {
         write_with_tangents(t);
     }
     asm_leave(t->out);
 }
 
-static bool translate(assembler *out, const program *p, int kind) {
+bool native_write(assembler *out, const program *p, int kind) {
     size_t slots = p->slot_count;
     arena scratch = {0};
     native_translation t = {.out = out,
                             .p = p,
                             .kind = kind,
-                            .registers = kind == NATIVE_VALUES ? NATIVE_REGISTERS : NATIVE_REGISTERS_TANGENTS,
+                            .stride = kind == NATIVE_VEC8 ? sizeof(vec8) : sizeof(double),
+                            .registers = kind < 0 ? NATIVE_REGISTERS : NATIVE_REGISTERS_TANGENTS,
                             .all = arena_alloc(&scratch, p->instruction_count, sizeof *t.all),
                             .output = arena_alloc(&scratch, slots, sizeof *t.output),
                             .first = arena_alloc(&scratch, slots, sizeof *t.first),
@@ -426,6 +438,7 @@ static bool translate(assembler *out, const program *p, int kind) {
                             .moves = arena_alloc(&scratch, slots, sizeof *t.moves)};
     bool allocated = !scratch.failed, valid = true;
     out->failed |= !allocated;
+    out->wide = kind == NATIVE_VEC8;
     if (allocated) {
         t.begin = t.all + p->prepared_count;
         t.end = t.all + p->instruction_count;
@@ -448,8 +461,7 @@ static bool write_through_mapping(int file, const void *code, size_t size) {
     return munmap(writable, size) == 0;
 }
 
-/* Returns an executable copy of code[size], or NULL if the system denies such memory. */
-static void *make_executable(const void *code, size_t size) {
+void *native_make_executable(const void *code, size_t size) {
     int file = memfd_create("hamel-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return NULL;
     void *made = MAP_FAILED;
@@ -460,7 +472,7 @@ static void *make_executable(const void *code, size_t size) {
     return made == MAP_FAILED ? NULL : made;
 }
 
-static bool is_supported(void) {
+bool native_is_supported(void) {
 #ifdef __x86_64__
     return __builtin_cpu_supports("avx2");
 #else
@@ -472,10 +484,10 @@ static bool is_supported(void) {
 static native_status make(native_code *code, assembler *out, size_t *starts, const native_task *tasks, size_t count) {
     for (size_t i = 0; i < count; i++) {
         starts[i] = out->count;
-        if (tasks[i].program && !translate(out, tasks[i].program, tasks[i].kind)) return NATIVE_NOT_VALID;
+        if (tasks[i].program && !native_write(out, tasks[i].program, tasks[i].kind)) return NATIVE_NOT_VALID;
     }
     if (out->failed) return NATIVE_NO_MEMORY;
-    if (out->count) code->bytes = make_executable(out->bytes, out->count);
+    if (out->count) code->bytes = native_make_executable(out->bytes, out->count);
     if (out->count && !code->bytes) return NATIVE_NO_MEMORY;
     code->size = out->count;
     for (size_t i = 0; i < count; i++) {
@@ -491,7 +503,7 @@ static native_status make(native_code *code, assembler *out, size_t *starts, con
 
 native_status native_translate(native_code *code, const native_task *tasks, size_t count) {
     *code = (native_code){0};
-    if (!is_supported()) return NATIVE_NO_MACHINE;
+    if (!native_is_supported()) return NATIVE_NO_MACHINE;
     assembler out = {.limit = LONGEST_CODE};
     size_t *starts = malloc((count + 1) * sizeof *starts);
     native_status status = starts ? make(code, &out, starts, tasks, count) : NATIVE_NO_MEMORY;

@@ -1,4 +1,4 @@
-/* native_int.h — declarations shared by native.c and native_tangent.c. */
+/* native_int.h — declarations shared by native.c, native_loops.c, native_tangent.c and native_vec8.c. */
 #pragma once
 
 #include "engine/compile/native.h"
@@ -13,7 +13,9 @@ enum {
     OPERANDS = 3,
     RESULTS = 2,
     NONE = UINT32_MAX, /* no slot, no output, no instruction */
-    UNSETTLED = UINT32_MAX - 1
+    UNSETTLED = UINT32_MAX - 1,
+    NATIVE_VEC8 = -2,    /* kind of a translation for eight members, four at a time (native_vec8.c) */
+    NATIVE_VEC8_PART = 4 /* numbers in a register */
 };
 
 /* The constants and functions that R14 points to. */
@@ -36,7 +38,8 @@ typedef struct native_reading {
 typedef struct native_translation {
     assembler *out;
     const program *p;
-    int kind;                          /* NATIVE_VALUES, or the kind of the seeded symbols */
+    int kind;                          /* NATIVE_VALUES, NATIVE_VEC8, or the kind of the seeded symbols */
+    size_t stride;                     /* bytes from one number to the next */
     int registers;                     /* number of registers for values */
     native_reading *all, *begin, *end; /* the decoded tape; `begin` to `end` is the part to translate */
     uint32_t *output;                  /* output[slot]: first output computed in the slot, or NONE */
@@ -70,6 +73,17 @@ int native_readings(const native_recipe *recipe, int place);
 /* Stores the values that are only in registers, and releases all registers. */
 void native_store_all(native_translation *t);
 
+/* Stores the operands that are only in registers. Releases the registers of operands that are not read again. */
+void native_store_operands(native_translation *t, const native_reading *r);
+
+/* Writes the code of one program to `out`. Returns false if the program is not valid. */
+bool native_write(assembler *out, const program *p, int kind);
+
+/* Returns an executable copy of code[size], or NULL if the system denies such memory. */
+void *native_make_executable(const void *code, size_t size);
+
+bool native_is_supported(void); /* the processor has AVX2 */
+
 /* Prepares a function call. Moves at most two operands to the argument registers. Stores the values that are needed
  * later, because a function may change every vector register. `last`: the instruction does not read its operands after
  * the call. */
@@ -85,6 +99,11 @@ void native_lanes_after(native_translation *t, const native_reading *r);
 
 /* Writes zeros to the lanes of outputs whose tangents vanish. */
 void native_lanes_end(native_translation *t);
+
+/* --- native_vec8.c ----------------------------------------------------------------------------------------------- */
+
+/* Writes the call of a function that computes the results of an instruction in memory. */
+void native_call_wide(native_translation *t, const native_reading *r);
 
 /* --- native_loops.c ---------------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,10 @@
 
 typedef struct program program;
 
+/* Machine code (native.h) that either evaluates a program or computes the tangent lanes of all slots from the seeds of
+ * one kind of inputs. For tangents, `outputs` points to the lanes. */
+typedef void (*program_native)(double *workspace, const double *const *inputs, double *outputs);
+
 /* Values of the inputs, one array per symbol kind. An array may be NULL if the program reads no symbol of that kind. */
 typedef struct program_inputs {
     const double *values[SYMBOL_KIND_COUNT]; /* values[SYMBOL_TIME] points to t */

@@ -73,10 +73,6 @@ typedef struct program_run {
     uint32_t count;
 } program_run;
 
-/* Machine code (native.c) that either evaluates a program or computes the tangent lanes of all slots from the seeds of
- * one kind of inputs. For tangents, `outputs` points to the lanes. */
-typedef void (*program_native)(double *workspace, const double *const *inputs, double *outputs);
-
 /* Partial derivatives of operations with respect to each operand (tangent.c); NULL for SINCOS and TABLE. */
 typedef double (*program_partial)(double x, double y, double z);
 extern const program_partial program_partials[PROGRAM_OP_COUNT][3];

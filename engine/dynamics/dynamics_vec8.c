@@ -24,8 +24,7 @@ static bool has_simple_forces(const hamel_model *model) {
 
 /* Velocity constraints whose gradients depend on velocities are monitored in each step (monitor.c). */
 static bool has_simple_constraints(const hamel_model *model) {
-    return model->m == 0 ||
-           (model->settings.projection == HAMEL_PROJECTION_ON && model->dynamics.linear_velocities);
+    return model->m == 0 || (model->settings.projection == HAMEL_PROJECTION_ON && model->dynamics.linear_velocities);
 }
 
 /* Creates the system of the rows up to the order `highest` that act at the start. Returns false if the system cannot be
@@ -58,9 +57,6 @@ bool dynamics_vec8_serves(const hamel_model *model) {
 
 static bool create_vectors(dynamics_vec8 *k) {
     const hamel_model *model = k->model;
-    const program *programs[] = {model->dynamics.program, model->dynamics.accelerations, model->observation.program,
-                                 model->dynamics.energy_rate};
-    vec8 **const works[] = {&k->dynamics_work, &k->accelerations_work, &k->observed_work, &k->rate_work};
     size_t n = model->n, m = model->m, count = model->system->parameter_count;
     const struct {
         vec8 **array;
@@ -75,16 +71,16 @@ static bool create_vectors(dynamics_vec8 *k) {
                    {&k->stabilization, 2}};
     size_t all = 0;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) all += vectors[i].length;
-    for (size_t i = 0; i < 4; i++) all += programs[i] ? program_workspace_doubles(programs[i]) : 0;
+    for (size_t i = 0; i < VEC8_PROGRAMS; i++) all += k->programs[i] ? program_workspace_doubles(k->programs[i]) : 0;
     vec8 *at = vec8_alloc(all);
     if (!at) return false;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i].array = at;
         at += vectors[i].length;
     }
-    for (size_t i = 0; i < 4; i++) {
-        *works[i] = at;
-        at += programs[i] ? program_workspace_doubles(programs[i]) : 0;
+    for (size_t i = 0; i < VEC8_PROGRAMS; i++) {
+        k->works[i] = at;
+        at += k->programs[i] ? program_workspace_doubles(k->programs[i]) : 0;
     }
     return true;
 }
@@ -110,7 +106,11 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     assert(dynamics_vec8_serves(model));
     dynamics_vec8 *k = aligned_alloc(sizeof(vec8), (sizeof *k + sizeof(vec8) - 1) / sizeof(vec8) * sizeof(vec8));
     if (!k) return NULL;
-    *k = (dynamics_vec8){.model = model};
+    *k = (dynamics_vec8){.model = model,
+                         .programs = {model->dynamics.program, model->dynamics.accelerations,
+                                      model->observation.program, model->dynamics.energy_rate}};
+    if (model->jit != HAMEL_JIT_OFF) /* otherwise, and on failure, programs are interpreted */
+        (void)native_translate_vec8(&k->code, k->programs, VEC8_PROGRAMS, k->made);
     k->residual = dynamics_residual_create(model, &k->memory);
     if (ARENA_DOUBLES(&k->memory, {&k->lane_values, model->dynamics.count}, {&k->lane_lambda, model->m},
                       {&k->usual, model->m}) &&
@@ -126,6 +126,7 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
 void dynamics_vec8_free(dynamics_vec8 *k) {
     if (!k) return;
     free(k->parameters); /* one block holds all vectors */
+    native_free(&k->code);
     free_system(&k->all);
     free_system(&k->velocities);
     free_system(&k->positions);
@@ -148,27 +149,24 @@ static program_inputs vec8_inputs(const dynamics_vec8 *k, const vec8 *t, const v
 }
 
 void dynamics_vec8_prepare(dynamics_vec8 *k) {
-    const model_dynamics *d = &k->model->dynamics;
     program_inputs in = vec8_inputs(k, NULL, NULL, NULL, NULL);
-    program_prepare_vec8(d->program, &in, k->dynamics_work);
-    program_prepare_vec8(k->model->observation.program, &in, k->observed_work);
-    if (d->accelerations) program_prepare_vec8(d->accelerations, &in, k->accelerations_work);
-    if (d->energy_rate) program_prepare_vec8(d->energy_rate, &in, k->rate_work);
+    for (size_t i = 0; i < VEC8_PROGRAMS; i++)
+        if (k->programs[i]) program_prepare_vec8(k->programs[i], &in, k->works[i]);
 }
 
-/* Clears the lanes of *good in which a number is not finite. */
-static void require_finite(const vec8 *x, size_t count, vec8_bits *good) {
-    vec8 sum = {0};
-    for (size_t i = 0; i < count; i++) sum += 0 * x[i];
-    *good &= (vec8_bits)(sum == 0);
+static void run_program(dynamics_vec8 *k, int which, const program_inputs *in, vec8 *outputs) {
+    if (k->made[which])
+        native_evaluate_vec8(k->made[which], in, k->works[which], outputs);
+    else
+        program_evaluate_vec8(k->programs[which], in, k->works[which], outputs);
 }
 
 static void evaluate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v) {
     const model_dynamics *d = &k->model->dynamics;
     program_inputs in = vec8_inputs(k, t, q, v, NULL);
-    program_evaluate_vec8(d->program, &in, k->dynamics_work, k->values);
+    run_program(k, VEC8_DYNAMICS, &in, k->values);
     for (size_t i = 0; i < k->masked_count; i++) k->values[k->masked[i]] = (vec8){0};
-    require_finite(k->values, d->count, &k->good);
+    vec8_require_finite(k->values, d->count, &k->good);
 }
 
 /* Solves for a and k->lambda at the states evaluated last, without stabilization. Its products with 0 decide the sign
@@ -182,9 +180,16 @@ static void solve(dynamics_vec8 *k, vec8 *a) {
     kkt_vec8_solve(k->all.vec8, k->values + d->at_Q, k->b, a, k->lambda, &k->good);
 }
 
+/* Checks the pivots of the program `accelerations` (solve_at_once), and sets *margin to the rank margins. */
+VEC8_INLINE void admit_solved_body(const vec8 *pivots, vec8_bits *good, vec8 *margin) {
+    *good &= (vec8_bits)(pivots[0] > 0) & (vec8_bits)(pivots[1] > CHOLESKY_RANK_TOLERANCE);
+    for (int lane = 0; lane < VEC8_SIZE; lane++) (*margin)[lane] = sqrt(pivots[1][lane]);
+}
+VEC8_FUNCTION(void, admit_solved, (const vec8 *pivots, vec8_bits *good, vec8 *margin), (pivots, good, margin))
+
 void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
     size_t n = k->model->n, m = k->model->m;
-    const vec8 *solved = k->solved, *pivots = solved + n + m;
+    const vec8 *pivots = k->solved + n + m;
     if (!k->model->dynamics.accelerations) {
         evaluate(k, t, q, v);
         solve(k, a);
@@ -192,25 +197,24 @@ void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const v
         return;
     }
     program_inputs in = vec8_inputs(k, t, q, v, NULL);
-    program_evaluate_vec8(k->model->dynamics.accelerations, &in, k->accelerations_work, k->solved);
-    k->good &= (vec8_bits)(pivots[0] > 0) & (vec8_bits)(pivots[1] > CHOLESKY_RANK_TOLERANCE);
-    require_finite(solved, n + m, &k->good);
-    for (size_t i = 0; i < n; i++) a[i] = solved[i];
-    for (size_t c = 0; c < m; c++) k->lambda[c] = solved[n + c];
-    for (int lane = 0; m > 0 && lane < VEC8_SIZE; lane++) k->margin[lane] = sqrt(pivots[1][lane]);
+    run_program(k, VEC8_ACCELERATIONS, &in, k->solved);
+    admit_solved(pivots, &k->good, &k->margin);
+    vec8_require_finite(k->solved, n + m, &k->good);
+    memcpy(a, k->solved, n * sizeof *a);
+    memcpy(k->lambda, k->solved + n, m * sizeof *k->lambda);
 }
 
 void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *rate) {
     program_inputs in = vec8_inputs(k, t, q, v, NULL);
-    program_evaluate_vec8(k->model->dynamics.energy_rate, &in, k->rate_work, rate);
-    require_finite(rate, 1, &k->good);
+    run_program(k, VEC8_ENERGY_RATE, &in, rate);
+    vec8_require_finite(rate, 1, &k->good);
 }
 
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
     program_inputs in = vec8_inputs(k, t, q, v, a);
     solve(k, a);
-    program_evaluate_vec8(k->model->observation.program, &in, k->observed_work, k->observed);
-    require_finite(k->observed, k->model->observation.count, &k->good);
+    run_program(k, VEC8_OBSERVATION, &in, k->observed);
+    vec8_require_finite(k->observed, k->model->observation.count, &k->good);
 }
 
 void dynamics_vec8_select(dynamics_vec8 *k, int lane) {
@@ -232,23 +236,29 @@ bool dynamics_vec8_mass_is_regular(const dynamics_vec8 *k) {
 
 /* --- projection --------------------------------------------------------------------------------------------------- */
 
+#define vec8_size(x) ((vec8)((vec8_bits)(x)&INT64_MAX)) /* |x| */
+
 /* Sets *worst to the largest scaled residuals of a level (largest_residual in dynamics_project.c). */
 VEC8_INLINE void largest_residual_body(const dynamics_vec8 *k, bool position, const vec8 *x, vec8 *worst) {
     const model_dynamics *d = &k->model->dynamics;
     const vec8 *residual = k->values + (position ? d->at_position : d->at_velocity), *A = k->values + d->A.at;
+    const vec8 one = {1, 1, 1, 1, 1, 1, 1, 1};
     vec8 largest = {0};
     size_t e = 0;
     for (size_t c = 0; c < k->model->m; c++) {
         vec8 scale = {0};
-        for (; e < d->A.count && (size_t)d->A.row[e] == c; e++)
-            for (int i = 0; i < VEC8_SIZE; i++) {
-                double size = fabs(x[d->A.column[e]][i]);
-                scale[i] += fabs(A[e][i]) * (size > 1 ? size : 1);
-            }
-        for (int i = 0; i < VEC8_SIZE; i++) {
-            double left = fabs(residual[c][i]), here = left / (scale[i] > 0 ? scale[i] : 1);
-            if (left > largest[i] * scale[i] && here > largest[i]) largest[i] = here;
+        for (; e < d->A.count && (size_t)d->A.row[e] == c; e++) {
+            vec8 size = vec8_size(x[d->A.column[e]]);
+            vec8_bits large = (vec8_bits)(size > 1);
+            vec8_choose(&large, &size, &one, &size);
+            scale += vec8_size(A[e]) * size;
         }
+        vec8_bits positive = (vec8_bits)(scale > 0);
+        vec8 left = vec8_size(residual[c]), divisor;
+        vec8_choose(&positive, &scale, &one, &divisor);
+        vec8 here = left / divisor;
+        vec8_bits larger = (vec8_bits)(left > largest * scale) & (vec8_bits)(here > largest);
+        vec8_choose(&larger, &here, &largest, &largest);
     }
     *worst = largest;
 }
@@ -265,9 +275,10 @@ static void correct_level(dynamics_vec8 *k, bool position, const vec8_bits *open
     kkt_vec8_factor(system, k->values, &solved);
     kkt_vec8_solve(system, NULL, k->b, k->step, NULL, &solved);
     k->good &= solved | ~*open;
-    for (size_t j = 0; j < k->model->n; j++)
-        for (int i = 0; i < VEC8_SIZE; i++)
-            if ((*open)[i]) x[j][i] += k->step[j][i];
+    for (size_t j = 0; j < k->model->n; j++) {
+        vec8 moved = x[j] + k->step[j];
+        vec8_choose(open, &moved, &x[j], &x[j]);
+    }
 }
 
 /* Closes the lanes of *open in which Newton's method has ended or an evaluation has failed. Returns true if all lanes

@@ -19,17 +19,23 @@ typedef struct dynamics_vec8_system {
     kkt_vec8 *vec8;
 } dynamics_vec8_system;
 
+/* The programs that lanes evaluate, those of the model or NULL. */
+enum { VEC8_DYNAMICS, VEC8_ACCELERATIONS, VEC8_OBSERVATION, VEC8_ENERGY_RATE, VEC8_PROGRAMS };
+
 typedef struct dynamics_vec8 {
     const hamel_model *model;
     arena memory;
-    vec8 *parameters;     /* one lane per member; call dynamics_vec8_prepare after a change */
-    vec8 *values;         /* outputs of the dynamics program at the states evaluated last */
-    vec8 *solved;         /* outputs of the program `accelerations` */
-    vec8 *observed;       /* outputs of the observation program */
-    vec8 *lambda;         /* m: multipliers at the states evaluated last */
-    vec8 *b, *step;       /* m and n: scratch of solutions and projections */
-    vec8 *stabilization;  /* 2: zeros, because lanes do not stabilize constraints */
-    vec8 *dynamics_work, *accelerations_work, *observed_work, *rate_work; /* workspaces of the programs */
+    vec8 *parameters;    /* one lane per member; call dynamics_vec8_prepare after a change */
+    vec8 *values;        /* outputs of the dynamics program at the states evaluated last */
+    vec8 *solved;        /* outputs of the program `accelerations` */
+    vec8 *observed;      /* outputs of the observation program */
+    vec8 *lambda;        /* m: multipliers at the states evaluated last */
+    vec8 *b, *step;      /* m and n: scratch of solutions and projections */
+    vec8 *stabilization; /* 2: zeros, because lanes do not stabilize constraints */
+    const program *programs[VEC8_PROGRAMS];
+    vec8 *works[VEC8_PROGRAMS];         /* workspaces of the programs */
+    program_native made[VEC8_PROGRAMS]; /* machine code of the programs; NULL: use the interpreter */
+    native_code code;
     double *lane_values, *lane_lambda, *usual; /* `values` and `lambda` of one lane; usual: m zeros (rank_survey.h) */
     dynamics_vec8_system all, positions, velocities;
     dynamics_residual *residual;

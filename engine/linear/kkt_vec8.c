@@ -59,13 +59,6 @@ void kkt_vec8_free(kkt_vec8 *s) {
     free(s);
 }
 
-/* Clears the lanes of *good in which an entry of x[n] is not finite. */
-VEC8_INLINE void require_finite(const vec8 *x, size_t n, vec8_bits *good) {
-    vec8 sum = {0};
-    for (size_t i = 0; i < n; i++) sum += 0 * x[i];
-    *good &= (vec8_bits)(sum == 0);
-}
-
 /* The decisions are those of kkt_ldl_factor. */
 VEC8_INLINE void factor_lists(kkt_vec8 *s, const vec8 *values, vec8_bits *good) {
     const kkt_ldl *lists = s->kkt->ldl;
@@ -77,10 +70,9 @@ VEC8_INLINE void factor_lists(kkt_vec8 *s, const vec8 *values, vec8_bits *good) 
     for (size_t j = 0; j < lists->n; j++) before[j] = value[j];
     for (size_t j = 0; j < lists->n; j++) {
         vec8 pivot = value[j];
-        for (int k = 0; k < VEC8_SIZE; k++) {
-            least[k] = pivot[k] < least[k] ? pivot[k] : least[k];
-            most[k] = pivot[k] > most[k] ? pivot[k] : most[k];
-        }
+        vec8_bits less = (vec8_bits)(pivot < least), more = (vec8_bits)(pivot > most);
+        vec8_choose(&less, &pivot, &least, &least);
+        vec8_choose(&more, &pivot, &most, &most);
         *good &= (vec8_bits)(pivot > kept * before[j]);
         target = vec8_eliminate(lists, j, value, target);
     }
@@ -88,7 +80,8 @@ VEC8_INLINE void factor_lists(kkt_vec8 *s, const vec8 *values, vec8_bits *good) 
     for (size_t j = lists->n; j < lists->all; j++) before[j] = value[j];
     for (size_t j = lists->n; j < lists->all; j++) {
         vec8 squared = value[j] / before[j];
-        for (int k = 0; k < VEC8_SIZE; k++) sine[k] = squared[k] < sine[k] ? squared[k] : sine[k];
+        vec8_bits less = (vec8_bits)(squared < sine);
+        vec8_choose(&less, &squared, &sine, &sine);
         *good &= (vec8_bits)(squared > CHOLESKY_RANK_TOLERANCE);
         target = vec8_eliminate(lists, j, value, target);
     }
@@ -150,7 +143,7 @@ VEC8_INLINE void solve_body(kkt_vec8 *s, const vec8 *g, const vec8 *r, vec8 *x, 
         vec8_forward(n, s->value, x);
         vec8_backward(n, s->value, x);
     }
-    require_finite(x, n, good);
+    vec8_require_finite_body(x, n, good);
 }
 VEC8_FUNCTION(void, solve, (kkt_vec8 * s, const vec8 *g, const vec8 *r, vec8 *x, vec8 *lambda, vec8_bits *good),
               (s, g, r, x, lambda, good))

@@ -240,6 +240,7 @@ struct hamel_model {
     model_sensitivities *sensitivities; /* NULL if not requested */
     model_columns columns;
     native_code native;         /* machine code of the programs; all zero if they are interpreted */
+    hamel_jit jit;              /* whether machine code may be used */
     const char *not_translated; /* why a requested translation failed, or NULL */
     hamel_header header;
     const char *hash;

@@ -71,6 +71,7 @@ static bool tangents_repay(const hamel_model *model) {
 }
 
 void hamel_model_translate(hamel_model *model, hamel_jit jit) {
+    model->jit = jit;
     if (jit == HAMEL_JIT_OFF) return;
     program *programs[MODEL_RUN_PROGRAMS];
     native_task tasks[MODEL_RUN_PROGRAMS + 2];

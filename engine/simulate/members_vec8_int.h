@@ -11,12 +11,12 @@
 typedef struct lane {
     bool taken;
     size_t member, next_row, next_check;
-    double began;                   /* time of the clock at the start */
-    double visited;                 /* time of the state evaluated last */
-    long rhs, projections;          /* evaluations of the rates; projections of steps */
-    long tiny_steps;                /* consecutive tiny steps */
-    stiffness_window counts;        /* steps so far, and how many of them indicate stiffness */
-    stiffness_window window;        /* counts at the start of a stiffness window */
+    double began;            /* time of the clock at the start */
+    double visited;          /* time of the state evaluated last */
+    long rhs, projections;   /* evaluations of the rates; projections of steps */
+    long tiny_steps;         /* consecutive tiny steps */
+    stiffness_window counts; /* steps so far, and how many of them indicate stiffness */
+    stiffness_window window; /* counts at the start of a stiffness window */
     shrinking_steps shrinking;
     double last, next_h;            /* length of the last step, 0 initially; length to try next */
     bool rejected;                  /* whether the last try was rejected */
@@ -46,19 +46,19 @@ typedef struct vec8_run {
     lane lanes[VEC8_SIZE];
     /* rank margins: smallest since lanes_reset, smallest in the step, largest since the start */
     vec8 margin, least_margin, largest_margin;
-    arena memory;                      /* memory of the next arrays and of the arrays of the lanes */
-    double rtol, *atol;                /* 2n: tolerances with the method's factor */
-    double *check_times;               /* times of checks, sorted */
-    double *row;                       /* a row */
-    double *q, *v, *a;                 /* n each: a state of one lane */
-    hamel_initial_value *changes;      /* 2n: changed initial values of one lane */
-    size_t check_count;                /* number of check_times */
-    double longest;                    /* upper bound on steps; INFINITY: no bound */
-    bool watched;                      /* whether states at the ends of steps are evaluated */
-    vec8 *vectors;                     /* memory of the arrays in `steps` and of the next three arrays */
-    vec8 *state;                       /* length: state that is evaluated */
-    vec8 *acceleration;                /* n: accelerations of that state */
-    vec8 *weights;                     /* length: error weights at the start of the step */
+    arena memory;                 /* memory of the next arrays and of the arrays of the lanes */
+    double rtol, *atol;           /* 2n: tolerances with the method's factor */
+    double *check_times;          /* times of checks, sorted */
+    double *row;                  /* a row */
+    double *q, *v, *a;            /* n each: a state of one lane */
+    hamel_initial_value *changes; /* 2n: changed initial values of one lane */
+    size_t check_count;           /* number of check_times */
+    double longest;               /* upper bound on steps; INFINITY: no bound */
+    bool watched;                 /* whether states at the ends of steps are evaluated */
+    vec8 *vectors;                /* memory of the arrays in `steps` and of the next three arrays */
+    vec8 *state;                  /* length: state that is evaluated */
+    vec8 *acceleration;           /* n: accelerations of that state */
+    vec8 *weights;                /* length: error weights at the start of the step */
 } vec8_run;
 
 static inline bool lane_is_good(const vec8_run *a, int k) {

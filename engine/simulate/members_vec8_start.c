@@ -20,9 +20,9 @@ static bool make_consistent_start(vec8_run *a, lane *p) {
     if (model->m == 0) return true;
     hamel_error error = {0};
     dynamics *k = dynamics_create(model);
-    bool good = k && initial_values_make_consistent(k, model->settings.start, p->used, p->used + n,
-                                                    model->settings.initialization, &p->initial_residual,
-                                                    &error) == HAMEL_OK;
+    bool good =
+        k && initial_values_make_consistent(k, model->settings.start, p->used, p->used + n,
+                                            model->settings.initialization, &p->initial_residual, &error) == HAMEL_OK;
     good = good && dynamics_is_regular(k);
     hamel_error_clear(&error);
     dynamics_free(k);
@@ -86,9 +86,8 @@ static bool admit_start(vec8_run *a, int k) {
     lane_select(a, k);
     if (a->model->m == 0 && !dynamics_vec8_mass_is_regular(a->dynamics)) return false;
     if (a->model->dynamics.energy_rate)
-        p->start_energy =
-            fmax(0, lane_energy_tolerance(a, 0) +
-                        energy_at_rest(a->model, a->dynamics->lane_values + a->model->dynamics.M.at));
+        p->start_energy = fmax(0, lane_energy_tolerance(a, 0) +
+                                      energy_at_rest(a->model, a->dynamics->lane_values + a->model->dynamics.M.at));
     memcpy(p->used, a->q, n * sizeof *p->used);
     memcpy(p->used + n, a->v, n * sizeof *p->used);
     for (size_t i = 0; i < 2 * n; i++) a->steps.y[i][k] = p->used[i];

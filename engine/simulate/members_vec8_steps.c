@@ -57,8 +57,9 @@ int lanes_rates(void *context, const vec8 *t, const vec8 *y, vec8 *dy) {
     if (a->model->dynamics.energy_rate) dynamics_vec8_energy_rate(a->dynamics, t, y, y + n, dy + 2 * n);
     if (a->model->m == 0) return 0;
     vec8 margin = a->dynamics->margin;
+    vec8_bits less = (vec8_bits)(margin < a->margin);
     a->dynamics->good &= (vec8_bits)(margin >= SINGULARITY_ROUGH * a->largest_margin); /* rough_stage_rates */
-    for (int k = 0; k < VEC8_SIZE; k++) a->margin[k] = margin[k] < a->margin[k] ? margin[k] : a->margin[k];
+    vec8_choose(&less, &margin, &a->margin, &a->margin);
     return 0;
 }
 
@@ -214,4 +215,3 @@ bool lanes_step(vec8_run *a) {
         if (accepted[k] && a->lanes[k].taken && !advance(a, k, until[k])) return false;
     return true;
 }
-

@@ -1,4 +1,5 @@
 /* test_program_vec8.c — programs for eight members in SIMD lanes give the same results as for one member. */
+#include "engine/compile/native.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -14,6 +15,27 @@
 
 enum { Q = 3, P = 2 };
 
+/* Expects that machine code computes `expected` as well, in the same workspace. */
+static void compare_with_native(program *code, const program_inputs *in, vec8 *work, const vec8 *expected,
+                                size_t count) {
+    native_code bytes;
+    program_native made;
+    const program *const programs[] = {code};
+    native_status status = native_translate_vec8(&bytes, programs, 1, &made);
+    vec8 *outputs = vec8_alloc(count);
+    if (status == NATIVE_NO_MACHINE) skip();
+    assert_int_equal(status, NATIVE_DONE);
+    native_evaluate_vec8(made, in, work, outputs);
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < VEC8_SIZE; k++) {
+            double one = outputs[i][k], other = expected[i][k];
+            if (memcmp(&one, &other, sizeof one) != 0 && !(isnan(one) && isnan(other)))
+                fail_msg("output %zu of member %d: %.17g by machine code, %.17g by the interpreter", i, k, one, other);
+        }
+    free(outputs);
+    native_free(&bytes);
+}
+
 /* Evaluates the program of the nodes for all members in SIMD lanes, and for each member alone. */
 static void evaluate_both(const graph *g, const graph_node *nodes, size_t count, const vec8 *p, const vec8 *q,
                           vec8 *together, double *alone) {
@@ -28,6 +50,7 @@ static void evaluate_both(const graph *g, const graph_node *nodes, size_t count,
     in.values[SYMBOL_COORDINATE] = (const double *)q;
     program_prepare_vec8(code, &in, work);
     program_evaluate_vec8(code, &in, work, together);
+    compare_with_native(code, &in, work, together, count);
     for (int k = 0; k < VEC8_SIZE; k++) {
         double parameters[P], coordinates[Q];
         for (int i = 0; i < P; i++) parameters[i] = p[i][k];
