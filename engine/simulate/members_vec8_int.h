@@ -72,6 +72,11 @@ static inline void lane_give_up(vec8_run *a, int k) {
     a->steps.h[k] = 0;
 }
 
+/* Sets *bits to the taken lanes in `which`. */
+static inline void lanes_bits(const vec8_run *a, const bool *which, vec8_bits *bits) {
+    for (int k = 0; k < VEC8_SIZE; k++) (*bits)[k] = which[k] && a->lanes[k].taken ? ~(uint64_t)0 : 0;
+}
+
 /* Call before evaluations. */
 static inline void lanes_reset(vec8_run *a) {
     dynamics_vec8_reset(a->dynamics);

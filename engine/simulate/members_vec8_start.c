@@ -97,13 +97,12 @@ static bool admit_start(vec8_run *a, int k) {
 bool lanes_start(vec8_run *a) {
     dop853_vec8 *d = &a->steps;
     bool started[VEC8_SIZE];
-    vec8_bits which = {0};
     if (!take_members(a, started)) return true;
-    for (int k = 0; k < VEC8_SIZE; k++) {
+    for (int k = 0; k < VEC8_SIZE; k++)
         if (started[k] && a->sink->begin && !a->sink->begin(a->sink->context, a->lanes[k].member, &a->header))
             return false;
-        if (started[k]) which[k] = ~(uint64_t)0;
-    }
+    vec8_bits which;
+    lanes_bits(a, started, &which);
     memcpy(a->state, d->y, d->length * sizeof *a->state);
     lanes_evaluate(a, &which, &d->t);
     for (int k = 0; k < VEC8_SIZE; k++)

@@ -9,20 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Sets the weights of lane k at the state y (integrator_weights). Returns false if they are not finite. */
-static bool set_weights(vec8_run *a, int k) {
-    lane *p = &a->lanes[k];
+/* Sets the weights of the lanes in `which` at the state y, by the operations of control_weight. Clears the bits of
+ * *finite in the lanes in which a weight is not finite. */
+VEC8_INLINE void set_weights_body(vec8_run *a, const vec8_bits *which, vec8_bits *finite) {
+    const vec8_bits magnitude = (vec8_bits){0} + INT64_MAX;
     size_t states = 2 * a->model->n;
-    double finite = 0;
     for (size_t i = 0; i < states; i++) {
-        a->weights[i][k] = control_weight(a->rtol, a->atol[i], a->steps.y[i][k]);
-        finite += 0 * a->weights[i][k];
+        vec8 size = (vec8)((vec8_bits)a->steps.y[i] & magnitude), weight = 1 / (a->rtol * size + a->atol[i]);
+        vec8_choose(which, &weight, &a->weights[i], &a->weights[i]);
     }
-    if (a->model->dynamics.energy_rate)
-        a->weights[states][k] =
-            control_work_weight(a->steps.y[states][k], &p->most_work, p->start_energy, a->settings->rtol, a->rtol);
-    return finite == 0;
+    vec8_require_finite_body(a->weights, states, finite);
 }
+VEC8_FUNCTION(void, set_weights, (vec8_run * a, const vec8_bits *which, vec8_bits *finite), (a, which, finite))
 
 /* Returns true if `auto` changes the method before the next step (integrator_step). */
 static bool changes_method(const vec8_run *a, lane *p) {
@@ -31,12 +29,25 @@ static bool changes_method(const vec8_run *a, lane *p) {
     return a->model->m > 0 && shrinking_steps_show(&p->shrinking, p->last, p->counts.steps, false);
 }
 
-/* Decides whether lane k begins another step (integrate_to, integrator_step), and sets its weights. */
-static void begin_step(vec8_run *a, int k) {
-    a->least_margin[k] = 1;
-    if ((double)a->lanes[k].counts.steps >= a->settings->max_steps || changes_method(a, &a->lanes[k]) ||
-        control_is_at_stop(a->steps.t[k], a->settings->stop) || !set_weights(a, k))
-        lane_give_up(a, k);
+/* Decides whether the taken lanes in `which` begin another step (integrate_to, integrator_step), and sets their weights
+ * (integrator_weights). */
+static void begin_steps(vec8_run *a, const bool *which) {
+    const model_settings *s = a->settings;
+    const size_t states = 2 * a->model->n;
+    vec8_bits lanes, finite = ~(vec8_bits){0};
+    lanes_bits(a, which, &lanes);
+    set_weights(a, &lanes, &finite);
+    for (int k = 0; k < VEC8_SIZE; k++) {
+        lane *p = &a->lanes[k];
+        if (!lanes[k]) continue;
+        a->least_margin[k] = 1;
+        bool ends = (double)p->counts.steps >= s->max_steps || changes_method(a, p);
+        if (ends || control_is_at_stop(a->steps.t[k], s->stop) || !finite[k])
+            lane_give_up(a, k);
+        else if (a->model->dynamics.energy_rate)
+            a->weights[states][k] =
+                control_work_weight(a->steps.y[states][k], &p->most_work, p->start_energy, s->rtol, a->rtol);
+    }
 }
 
 /* Returns the weighted root mean square of one lane of x (stepper_norm). */
@@ -82,8 +93,8 @@ void lanes_find_first_steps(vec8_run *a, const bool *started) {
     lanes_reset(a);
     (void)lanes_rates(a, &d->t, d->y, slope);
     admit_rates(a, started);
+    begin_steps(a, started);
     for (int k = 0; k < VEC8_SIZE; k++) {
-        if (started[k] && a->lanes[k].taken) begin_step(a, k);
         if (!started[k] || !a->lanes[k].taken) continue;
         for (size_t i = 0; i < d->length; i++) dop853_vec8_slope(d, 0)[i][k] = slope[i][k];
         rate[k] = lane_norm(a, slope, k);
@@ -142,9 +153,8 @@ static void try_steps(vec8_run *a, bool *accepted, double *ratio) {
 static void project_steps(vec8_run *a, const bool *which, const vec8 *end) {
     dop853_vec8 *d = &a->steps;
     size_t states = 2 * a->model->n;
-    vec8_bits lanes = {0};
-    for (int k = 0; k < VEC8_SIZE; k++)
-        if (which[k] && a->lanes[k].taken) lanes[k] = ~(uint64_t)0;
+    vec8_bits lanes;
+    lanes_bits(a, which, &lanes);
     memcpy(d->stage, d->next, states * sizeof *d->stage);
     dynamics_vec8_project(a->dynamics, &lanes, end, d->stage, d->stage + a->model->n);
     for (size_t i = 0; i < d->length; i++) d->next[i] += i < states ? d->stage[i] - d->next[i] : (vec8){0};
@@ -190,18 +200,16 @@ static void complete_steps(vec8_run *a, const bool *accepted, const double *rati
     }
 }
 
-/* Moves lane k to the end of its step. Returns false if the sink does. */
-static bool advance(vec8_run *a, int k, double until) {
-    dop853_vec8 *d = &a->steps;
-    d->t[k] = until;
+/* Moves the lanes in `which` to the ends of their steps. */
+VEC8_INLINE void advance_body(dop853_vec8 *d, const vec8_bits *which, const vec8 *until) {
+    vec8 *first = dop853_vec8_slope(d, 0), *last = dop853_vec8_slope(d, DOP853_STAGES);
+    vec8_choose(which, until, &d->t, &d->t);
     for (size_t i = 0; i < d->length; i++) {
-        d->y[i][k] = d->next[i][k];
-        dop853_vec8_slope(d, 0)[i][k] = dop853_vec8_slope(d, DOP853_STAGES)[i][k];
+        vec8_choose(which, &d->next[i], &d->y[i], &d->y[i]);
+        vec8_choose(which, &last[i], &first[i], &first[i]);
     }
-    if (lane_next_visit(a, &a->lanes[k]) == INFINITY) return lane_end(a, k);
-    begin_step(a, k);
-    return true;
 }
+VEC8_FUNCTION(void, advance, (dop853_vec8 * d, const vec8_bits *which, const vec8 *until), (d, which, until))
 
 bool lanes_step(vec8_run *a) {
     bool accepted[VEC8_SIZE];
@@ -211,7 +219,11 @@ bool lanes_step(vec8_run *a) {
     try_steps(a, accepted, ratio);
     complete_steps(a, accepted, ratio, &until);
     if (!lanes_visit(a, accepted, &until, a->watched)) return false;
+    vec8_bits which;
+    lanes_bits(a, accepted, &which);
+    advance(&a->steps, &which, &until);
     for (int k = 0; k < VEC8_SIZE; k++)
-        if (accepted[k] && a->lanes[k].taken && !advance(a, k, until[k])) return false;
+        if (which[k] && lane_next_visit(a, &a->lanes[k]) == INFINITY && !lane_end(a, k)) return false;
+    begin_steps(a, accepted);
     return true;
 }

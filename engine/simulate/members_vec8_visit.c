@@ -110,9 +110,8 @@ static void extend_steps(vec8_run *a, const vec8 *until, vec8_bits *good) {
 
 /* Evaluates the states at *t of the lanes that are due. Returns false if the sink does. */
 static bool visit_due(vec8_run *a, const bool *due, const vec8_bits *good, const vec8 *t) {
-    vec8_bits which = {0};
-    for (int k = 0; k < VEC8_SIZE; k++)
-        if (due[k]) which[k] = ~(uint64_t)0;
+    vec8_bits which;
+    lanes_bits(a, due, &which);
     lanes_evaluate(a, &which, t);
     for (int k = 0; k < VEC8_SIZE; k++) {
         if (!due[k]) continue;
