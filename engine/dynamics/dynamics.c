@@ -223,6 +223,30 @@ dynamics *dynamics_create(const hamel_model *model) {
     return k;
 }
 
+bool dynamics_renew(dynamics *k) {
+    const hamel_model *model = k->model;
+    const model_dynamics *d = &model->dynamics;
+    const struct {
+        const program *program;
+        double *work;
+    } all[] = {{d->program, k->dynamics_work},
+               {model->observation.program, k->observed_work},
+               {d->energy_rate, k->rate_work},
+               {d->accelerations, k->accelerations_work},
+               {d->nonideal, k->nonideal_work}};
+    program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
+    assert(model->events.root_count == 0 && model->friction.count == 0 && !k->motion.null_space);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].program) program_prepare(all[i].program, &in, all[i].work);
+    kkt *const systems[] = {k->all, k->positions, k->velocities, k->mass};
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
+        if (systems[i]) kkt_reset(systems[i]);
+    rank_survey_drop(k);
+    k->rest = 0;
+    k->singular_mass = k->without_mass = false;
+    return find_mass_rank(k);
+}
+
 void dynamics_free(dynamics *k) {
     if (!k) return;
     if (k->positions != k->all) kkt_free(k->positions);

@@ -89,6 +89,10 @@ hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const dou
 hamel_status dynamics_evaluate_without_mass(dynamics *k, double t, const double *q, const double *v,
                                             hamel_error *error) HAMEL_CHECKED;
 
+/* Prepares k for another run of its model, whose parameters and initial values may have changed, as dynamics_create
+ * does. The model must have neither events nor friction. Returns false if out of memory. */
+bool dynamics_renew(dynamics *k);
+
 /* Returns true if no evaluation since dynamics_create has indicated a singular M or redundant constraints, so that the
  * next evaluation uses the solvers of dynamics_vec8.h. */
 bool dynamics_is_regular(const dynamics *k);

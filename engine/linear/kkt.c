@@ -111,6 +111,15 @@ bool kkt_prefers_sparse(const kkt *k) {
     return k->preferred == &kkt_by_klu && k->n + k->k > REDUNDANT_DENSE_MAX;
 }
 
+void kkt_reset(kkt *k) {
+    if (k->dense) k->dense->augment = false;
+    k->kind = k->fallback = k->preferred;
+    k->singular = k->factored = false;
+    k->rank = k->k;
+    k->margin = 1;
+    kkt_expect(k, SIZE_MAX, NULL);
+}
+
 bool kkt_is_regular(const kkt *k) {
     return !k->singular && !(k->dense && k->dense->augment) && !kkt_expects_redundancy(k) &&
            k->fallback == k->preferred;

@@ -76,6 +76,9 @@ size_t kkt_rank(const kkt *k); /* rank of the selected rows at the last kkt_fact
 double kkt_margin(const kkt *k);
 bool kkt_finds_margin(const kkt *k); /* true if the solver computes the rank margin */
 
+/* Discards the history and the expected rank, so that the system is as after kkt_create and kkt_select. */
+void kkt_reset(kkt *k);
+
 /* Returns true if no factorization and no expectation has indicated a singular M or redundant rows, so that kkt_factor
  * tries its first solver. */
 bool kkt_is_regular(const kkt *k);

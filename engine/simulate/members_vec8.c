@@ -6,6 +6,7 @@
 #include "engine/simulate/members_vec8_int.h"
 
 #include "engine/base/monotonic.h"
+#include "engine/dynamics/dynamics.h"
 #include "engine/simulate/methods/dop853_control.h"
 #include "engine/simulate/methods/stepper.h"
 #include "engine/simulate/monitor.h"
@@ -128,6 +129,7 @@ static bool create_vec8_run(vec8_run *a) {
                        {&a->row, model->header.column_count}, {&a->q, n}, {&a->v, n}, {&a->a, n}) ||
         !create_lanes(a) || !variation_member_create(&a->member, a->variation) || !a->vectors || !a->dynamics)
         return false;
+    if (model->m > 0 && !(a->starter = dynamics_create(&a->member.model))) return false;
     a->steps.rates = lanes_rates;
     a->steps.context = a;
     dop853_vec8_init(&a->steps, length, a->vectors);
@@ -157,6 +159,7 @@ hamel_status members_vec8_run(const hamel_variation *v, const model_settings *se
         if (any_taken(&a)) good = lanes_step(&a);
     }
     variation_member_free(&a.member);
+    if (a.starter) dynamics_free(a.starter);
     dynamics_vec8_free(a.dynamics);
     free(a.vectors);
     arena_free(&a.memory);

@@ -42,6 +42,7 @@ typedef struct vec8_run {
     hamel_summary summary; /* of a completed member */
     variation_member member;
     dynamics_vec8 *dynamics;
+    struct dynamics *starter; /* finds consistent initial values; NULL without constraints */
     dop853_vec8 steps; /* of (q, q', W); W only if the model has an energy rate */
     lane lanes[VEC8_SIZE];
     /* rank margins: smallest since lanes_reset, smallest in the step, largest since the start */

@@ -19,13 +19,12 @@ static bool make_consistent_start(vec8_run *a, lane *p) {
     p->initial_residual = 0;
     if (model->m == 0) return true;
     hamel_error error = {0};
-    dynamics *k = dynamics_create(model);
-    bool good =
-        k && initial_values_make_consistent(k, model->settings.start, p->used, p->used + n,
-                                            model->settings.initialization, &p->initial_residual, &error) == HAMEL_OK;
+    dynamics *k = a->starter;
+    bool good = dynamics_renew(k) && initial_values_make_consistent(k, model->settings.start, p->used, p->used + n,
+                                                                    model->settings.initialization,
+                                                                    &p->initial_residual, &error) == HAMEL_OK;
     good = good && dynamics_is_regular(k);
     hamel_error_clear(&error);
-    dynamics_free(k);
     return good;
 }
 
