@@ -27,31 +27,51 @@ static bool has_simple_constraints(const hamel_model *model) {
     return model->m == 0 || (model->settings.projection == HAMEL_PROJECTION_ON && model->dynamics.linear_velocities);
 }
 
-/* Creates the system of the rows up to the order `highest` that act at the start. Returns false if the system cannot be
- * created or is not supported. */
-static bool create_system(dynamics_vec8_system *s, const hamel_model *model, constraint_order highest, bool required) {
-    bool any = required;
-    for (size_t c = 0; c < model->m; c++) any = any || (model->active[c] && model->order[c] <= highest);
-    *s = (dynamics_vec8_system){NULL, NULL};
-    if (!any) return true;
-    s->kkt = dynamics_create_system(model, (int)highest);
-    if (!s->kkt || kkt_select(s->kkt, model->active) != HAMEL_OK || !kkt_vec8_serves(s->kkt)) return false;
-    return (s->vec8 = kkt_vec8_create(s->kkt)) != NULL;
+/* Returns the number of rows up to the order `highest` that act at the start. */
+static size_t count_rows(const hamel_model *model, constraint_order highest) {
+    size_t count = 0;
+    for (size_t c = 0; c < model->m; c++) count += model->active[c] && model->order[c] <= highest;
+    return count;
 }
 
-static void free_system(dynamics_vec8_system *s) {
-    kkt_vec8_free(s->vec8);
-    kkt_free(s->kkt);
+/* Creates the system of these rows, in s->scalar[which] and *out. Returns false if out of memory, or if the system is
+ * not supported. */
+static bool create_system(dynamics_vec8_systems *s, int which, kkt_vec8 **out, const hamel_model *model,
+                          constraint_order highest) {
+    kkt *k = s->scalar[which] = dynamics_create_system(model, (int)highest);
+    if (!k || kkt_select(k, model->active) != HAMEL_OK || !kkt_vec8_serves(k)) return false;
+    return (*out = kkt_vec8_create(k)) != NULL;
+}
+
+static bool create_systems(dynamics_vec8_systems *s, const hamel_model *model) {
+    size_t all = count_rows(model, CONSTRAINT_ACCELERATION), velocities = count_rows(model, CONSTRAINT_VELOCITY),
+           positions = count_rows(model, CONSTRAINT_HOLONOMIC);
+    *s = (dynamics_vec8_systems){.all = NULL};
+    if (!create_system(s, 0, &s->all, model, CONSTRAINT_ACCELERATION)) return false;
+    if (velocities == all)
+        s->velocities = s->all;
+    else if (velocities > 0 && !create_system(s, 1, &s->velocities, model, CONSTRAINT_VELOCITY))
+        return false;
+    if (positions == all)
+        s->positions = s->all;
+    else if (positions > 0 && !create_system(s, 2, &s->positions, model, CONSTRAINT_HOLONOMIC))
+        return false;
+    return true;
+}
+
+static void free_systems(dynamics_vec8_systems *s) {
+    if (s->velocities != s->all) kkt_vec8_free(s->velocities);
+    if (s->positions != s->all) kkt_vec8_free(s->positions);
+    kkt_vec8_free(s->all);
+    for (size_t i = 0; i < sizeof s->scalar / sizeof *s->scalar; i++)
+        if (s->scalar[i]) kkt_free(s->scalar[i]);
 }
 
 bool dynamics_vec8_serves(const hamel_model *model) {
-    static const constraint_order orders[] = {CONSTRAINT_ACCELERATION, CONSTRAINT_VELOCITY, CONSTRAINT_HOLONOMIC};
-    bool serves = has_simple_forces(model) && has_simple_constraints(model);
-    for (size_t i = 0; i < sizeof orders / sizeof *orders && serves; i++) {
-        dynamics_vec8_system s;
-        serves = create_system(&s, model, orders[i], i == 0);
-        free_system(&s);
-    }
+    if (!has_simple_forces(model) || !has_simple_constraints(model)) return false;
+    dynamics_vec8_systems systems;
+    bool serves = create_systems(&systems, model);
+    free_systems(&systems);
     return serves;
 }
 
@@ -115,9 +135,7 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     if (ARENA_DOUBLES(&k->memory, {&k->lane_values, model->dynamics.count}, {&k->lane_lambda, model->m},
                       {&k->usual, model->m}) &&
         k->residual && mask_inactive(k) && create_vectors(k) &&
-        create_system(&k->all, model, CONSTRAINT_ACCELERATION, true) &&
-        create_system(&k->velocities, model, CONSTRAINT_VELOCITY, false) &&
-        create_system(&k->positions, model, CONSTRAINT_HOLONOMIC, false))
+        create_systems(&k->systems, model))
         return k;
     dynamics_vec8_free(k);
     return NULL;
@@ -127,9 +145,7 @@ void dynamics_vec8_free(dynamics_vec8 *k) {
     if (!k) return;
     free(k->parameters); /* one block holds all vectors */
     native_free(&k->code);
-    free_system(&k->all);
-    free_system(&k->velocities);
-    free_system(&k->positions);
+    free_systems(&k->systems);
     arena_free(&k->memory);
     free(k);
 }
@@ -176,32 +192,32 @@ static void solve(dynamics_vec8 *k, vec8 *a) {
     const vec8 *b = k->values + d->at_b, *velocity = k->values + d->at_velocity, *position = k->values + d->at_position,
                zero = k->stabilization[0];
     for (size_t c = 0; c < k->model->m; c++) k->b[c] = b[c] - zero * velocity[c] - zero * position[c];
-    kkt_vec8_factor(k->all.vec8, k->values, &k->good);
-    kkt_vec8_solve(k->all.vec8, k->values + d->at_Q, k->b, a, k->lambda, &k->good);
+    kkt_vec8_factor(k->systems.all, k->values, &k->good);
+    kkt_vec8_solve(k->systems.all, k->values + d->at_Q, k->b, a, k->lambda, &k->good);
 }
 
-/* Checks the pivots of the program `accelerations` (solve_at_once), and sets *margin to the rank margins. */
-VEC8_INLINE void admit_solved_body(const vec8 *pivots, vec8_bits *good, vec8 *margin) {
-    *good &= (vec8_bits)(pivots[0] > 0) & (vec8_bits)(pivots[1] > CHOLESKY_RANK_TOLERANCE);
-    for (int lane = 0; lane < VEC8_SIZE; lane++) (*margin)[lane] = sqrt(pivots[1][lane]);
+/* Copies the outputs of the program `accelerations`, if they can be trusted (solve_at_once). */
+VEC8_INLINE void take_solved_body(dynamics_vec8 *k, vec8 *a) {
+    size_t n = k->model->n, m = k->model->m;
+    const vec8 *solved = k->solved, *pivots = solved + n + m;
+    k->good &= (vec8_bits)(pivots[0] > 0) & (vec8_bits)(pivots[1] > CHOLESKY_RANK_TOLERANCE);
+    vec8_require_finite_body(solved, n + m, &k->good);
+    for (size_t i = 0; i < n; i++) a[i] = solved[i];
+    for (size_t c = 0; c < m; c++) k->lambda[c] = solved[n + c];
+    for (int lane = 0; m > 0 && lane < VEC8_SIZE; lane++) k->margin[lane] = sqrt(pivots[1][lane]);
 }
-VEC8_FUNCTION(void, admit_solved, (const vec8 *pivots, vec8_bits *good, vec8 *margin), (pivots, good, margin))
+VEC8_FUNCTION(void, take_solved, (dynamics_vec8 * k, vec8 *a), (k, a))
 
 void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
-    size_t n = k->model->n, m = k->model->m;
-    const vec8 *pivots = k->solved + n + m;
     if (!k->model->dynamics.accelerations) {
         evaluate(k, t, q, v);
         solve(k, a);
-        kkt_vec8_margin(k->all.vec8, &k->margin);
+        kkt_vec8_margin(k->systems.all, &k->margin);
         return;
     }
     program_inputs in = vec8_inputs(k, t, q, v, NULL);
     run_program(k, VEC8_ACCELERATIONS, &in, k->solved);
-    admit_solved(pivots, &k->good, &k->margin);
-    vec8_require_finite(k->solved, n + m, &k->good);
-    memcpy(a, k->solved, n * sizeof *a);
-    memcpy(k->lambda, k->solved + n, m * sizeof *k->lambda);
+    take_solved(k, a);
 }
 
 void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *rate) {
@@ -269,7 +285,7 @@ VEC8_FUNCTION(void, largest_residual, (const dynamics_vec8 *k, bool position, co
 static void correct_level(dynamics_vec8 *k, bool position, const vec8_bits *open, vec8 *x) {
     const model_dynamics *d = &k->model->dynamics;
     const vec8 *residual = k->values + (position ? d->at_position : d->at_velocity);
-    kkt_vec8 *system = position ? k->positions.vec8 : k->velocities.vec8;
+    kkt_vec8 *system = position ? k->systems.positions : k->systems.velocities;
     vec8_bits solved = ~(vec8_bits){0};
     for (size_t c = 0; c < k->model->m; c++) k->b[c] = -residual[c];
     kkt_vec8_factor(system, k->values, &solved);
@@ -297,7 +313,7 @@ static void project_level(dynamics_vec8 *k, const vec8_bits *which, const vec8 *
     double before[VEC8_SIZE];
     vec8_bits open = *which;
     vec8 worst, *x = position ? q : v;
-    if (!(position ? k->positions.vec8 : k->velocities.vec8)) return;
+    if (!(position ? k->systems.positions : k->systems.velocities)) return;
     for (int i = 0; i < VEC8_SIZE; i++) before[i] = INFINITY;
     for (int i = 0; i < PROJECT_ITERATIONS; i++) {
         largest_residual(k, position, x, &worst);

@@ -13,11 +13,12 @@
 #include "engine/linear/kkt_vec8.h"
 #include "engine/model/model.h"
 
-/* The saddle-point system of all rows, or of the rows of a level. `vec8` is NULL if the system has no rows. */
-typedef struct dynamics_vec8_system {
-    struct kkt *kkt;
-    kkt_vec8 *vec8;
-} dynamics_vec8_system;
+/* The saddle-point systems of all rows, and of the rows of the levels. Systems with the same rows are shared. A system of
+ * a level is NULL if the level has no rows. */
+typedef struct dynamics_vec8_systems {
+    struct kkt *scalar[3];
+    kkt_vec8 *all, *velocities, *positions;
+} dynamics_vec8_systems;
 
 /* The programs that lanes evaluate, those of the model or NULL. */
 enum { VEC8_DYNAMICS, VEC8_ACCELERATIONS, VEC8_OBSERVATION, VEC8_ENERGY_RATE, VEC8_PROGRAMS };
@@ -37,7 +38,7 @@ typedef struct dynamics_vec8 {
     program_native made[VEC8_PROGRAMS]; /* machine code of the programs; NULL: use the interpreter */
     native_code code;
     double *lane_values, *lane_lambda, *usual; /* `values` and `lambda` of one lane; usual: m zeros (rank_survey.h) */
-    dynamics_vec8_system all, positions, velocities;
+    dynamics_vec8_systems systems;
     dynamics_residual *residual;
     size_t *masked, masked_count; /* indices in `values` of the entries of inactive constraints */
     vec8_bits good;               /* a lane is 0 if an evaluation has failed since dynamics_vec8_reset */

@@ -25,6 +25,9 @@ struct kkt_vec8 {
     vec8 *z;      /* n + k: a solution in elimination order */
     vec8 *before; /* n + k: diagonals of M and of A M⁻¹Aᵀ */
     vec8 *sine;   /* smallest squared sine of an angle between rows */
+    vec8 *given;  /* LDLᵀ: entries of the matrix that was factored last */
+    vec8_bits *regular; /* lanes in which that factorization succeeded */
+    bool factored;
 };
 
 bool kkt_vec8_serves(const kkt *k) {
@@ -42,11 +45,13 @@ kkt_vec8 *kkt_vec8_create(const kkt *k) {
     size_t all = k->n + k->k;
     if (!s) return NULL;
     s->kkt = k;
-    s->value = vec8_alloc(value_count(k) + 2 * all + 1);
+    s->value = vec8_alloc(value_count(k) + 2 * all + 2 + (k->ldl ? k->ldl->entries : 0));
     if (s->value) {
         s->z = s->value + value_count(k);
         s->before = s->z + all;
         s->sine = s->before + all;
+        s->regular = (vec8_bits *)(s->sine + 1);
+        s->given = s->sine + 2;
         return s;
     }
     free(s);
@@ -59,14 +64,29 @@ void kkt_vec8_free(kkt_vec8 *s) {
     free(s);
 }
 
+/* Copies the entries of the matrix. Returns true if they have the bits of the last factorization's entries
+ * (kkt_ldl.c). */
+VEC8_INLINE bool is_same_matrix(kkt_vec8 *s, const vec8 *values) {
+    const kkt_ldl *lists = s->kkt->ldl;
+    vec8_bits changed = {0};
+    uint64_t any = 0;
+    for (size_t e = 0; e < lists->entries; e++) {
+        const vec8 *now = &values[lists->from[e]];
+        changed |= (vec8_bits)s->given[e] ^ (vec8_bits)*now;
+        s->given[e] = *now;
+    }
+    for (int k = 0; k < VEC8_SIZE; k++) any |= changed[k];
+    return s->factored && any == 0;
+}
+
 /* The decisions are those of kkt_ldl_factor. */
-VEC8_INLINE void factor_lists(kkt_vec8 *s, const vec8 *values, vec8_bits *good) {
+VEC8_INLINE void factor_lists(kkt_vec8 *s, vec8_bits *good) {
     const kkt_ldl *lists = s->kkt->ldl;
     const int *target = lists->target;
     const double kept = lists->all > lists->n ? MASS_PIVOT_KEPT : 0;
     vec8 *value = s->value, *before = s->before, most = {0}, least = most + INFINITY, sine = most + 1;
     for (size_t i = 0; i < lists->all + lists->below; i++) value[i] = (vec8){0};
-    for (size_t e = 0; e < lists->entries; e++) value[lists->place[e]] = values[lists->from[e]];
+    for (size_t e = 0; e < lists->entries; e++) value[lists->place[e]] = s->given[e];
     for (size_t j = 0; j < lists->n; j++) before[j] = value[j];
     for (size_t j = 0; j < lists->n; j++) {
         vec8 pivot = value[j];
@@ -110,10 +130,16 @@ VEC8_INLINE void factor_dense(kkt_vec8 *s, const vec8 *values, vec8_bits *good) 
 }
 
 VEC8_INLINE void factor_body(kkt_vec8 *s, const vec8 *values, vec8_bits *good) {
-    if (s->kkt->ldl)
-        factor_lists(s, values, good);
-    else
+    if (!s->kkt->ldl) {
         factor_dense(s, values, good);
+        return;
+    }
+    if (!is_same_matrix(s, values)) {
+        *s->regular = ~(vec8_bits){0};
+        factor_lists(s, s->regular);
+        s->factored = true;
+    }
+    *good &= *s->regular;
 }
 VEC8_FUNCTION(void, factor, (kkt_vec8 * s, const vec8 *values, vec8_bits *good), (s, values, good))
 

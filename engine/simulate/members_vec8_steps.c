@@ -60,6 +60,16 @@ static double lane_norm(const vec8_run *a, const vec8 *x, int k) {
     return sqrt(sum / (double)a->steps.length);
 }
 
+/* Updates the smallest rank margins. Clears the lanes in which a stage is near a singular configuration
+ * (rough_stage_rates in nearby.c). */
+VEC8_INLINE void note_margins_body(vec8_run *a) {
+    vec8 margin = a->dynamics->margin;
+    vec8_bits less = (vec8_bits)(margin < a->margin);
+    a->dynamics->good &= (vec8_bits)(margin >= SINGULARITY_ROUGH * a->largest_margin);
+    vec8_choose(&less, &margin, &a->margin, &a->margin);
+}
+VEC8_FUNCTION(void, note_margins, (vec8_run * a), (a))
+
 int lanes_rates(void *context, const vec8 *t, const vec8 *y, vec8 *dy) {
     vec8_run *a = context;
     size_t n = a->model->n;
@@ -67,10 +77,7 @@ int lanes_rates(void *context, const vec8 *t, const vec8 *y, vec8 *dy) {
     dynamics_vec8_rates(a->dynamics, t, y, y + n, dy + n);
     if (a->model->dynamics.energy_rate) dynamics_vec8_energy_rate(a->dynamics, t, y, y + n, dy + 2 * n);
     if (a->model->m == 0) return 0;
-    vec8 margin = a->dynamics->margin;
-    vec8_bits less = (vec8_bits)(margin < a->margin);
-    a->dynamics->good &= (vec8_bits)(margin >= SINGULARITY_ROUGH * a->largest_margin); /* rough_stage_rates */
-    vec8_choose(&less, &margin, &a->margin, &a->margin);
+    note_margins(a);
     return 0;
 }
 
