@@ -134,8 +134,7 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     k->residual = dynamics_residual_create(model, &k->memory);
     if (ARENA_DOUBLES(&k->memory, {&k->lane_values, model->dynamics.count}, {&k->lane_lambda, model->m},
                       {&k->usual, model->m}) &&
-        k->residual && mask_inactive(k) && create_vectors(k) &&
-        create_systems(&k->systems, model))
+        k->residual && mask_inactive(k) && create_vectors(k) && create_systems(&k->systems, model))
         return k;
     dynamics_vec8_free(k);
     return NULL;
@@ -231,6 +230,10 @@ void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const
     solve(k, a);
     run_program(k, VEC8_OBSERVATION, &in, k->observed);
     vec8_require_finite(k->observed, k->model->observation.count, &k->good);
+}
+
+void dynamics_vec8_margin(const dynamics_vec8 *k, vec8 *margin) {
+    kkt_vec8_margin(k->systems.all, margin);
 }
 
 void dynamics_vec8_select(dynamics_vec8 *k, int lane) {

@@ -75,6 +75,9 @@ void dynamics_vec8_project(dynamics_vec8 *k, const vec8_bits *which, const vec8 
  * does. Sets k->observed: outputs, invariants, checks and energy. */
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
 
+/* Sets *margin to the rank margins of all active rows at the states observed last (dynamics_margin). */
+void dynamics_vec8_margin(const dynamics_vec8 *k, vec8 *margin);
+
 /* Copies the values and multipliers of one lane at the states observed last to k->lane_values and k->lane_lambda. */
 void dynamics_vec8_select(dynamics_vec8 *k, int lane);
 

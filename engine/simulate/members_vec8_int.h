@@ -23,6 +23,7 @@ typedef struct lane {
     double start_energy, most_work; /* energy tolerance at the start; largest |W| so far */
     double energy;                  /* energy at the start; NAN before the first state */
     double imbalance, tolerance;    /* largest error of the work balance; largest energy tolerance */
+    bool near;                      /* whether the last step may contain a singular configuration */
     double margin, margin_slope;    /* rank margin at the start of the step; |its change| per time in the last step */
     double *given, *used;           /* 2n each: initial values of the description and of the run */
     double initial_residual;
@@ -43,7 +44,7 @@ typedef struct vec8_run {
     variation_member member;
     dynamics_vec8 *dynamics;
     struct dynamics *starter; /* finds consistent initial values; NULL without constraints */
-    dop853_vec8 steps; /* of (q, q', W); W only if the model has an energy rate */
+    dop853_vec8 steps;        /* of (q, q', W); W only if the model has an energy rate */
     lane lanes[VEC8_SIZE];
     /* rank margins: smallest since lanes_reset, smallest in the step, largest since the start */
     vec8 margin, least_margin, largest_margin;
@@ -103,6 +104,10 @@ double lane_energy_tolerance(const vec8_run *a, double energy);
 /* Evaluates the states of the lanes in `which` at their rows and checks in the steps tried, which end at `until`. If
  * `always`, a lane without rows or checks in its step is evaluated at the end. Returns false if the sink does. */
 bool lanes_visit(vec8_run *a, const bool *which, const vec8 *until, bool always);
+
+/* Samples the rank margins in the steps of the lanes in `which`, which end at `until`. Gives up the lanes in which a
+ * singular configuration may be found (singularity_detect, branch_check_follow). */
+void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until);
 
 /* Handles the state of lane k evaluated last, with the rows and checks at its time. Returns false if the sink does. */
 bool lane_visit(vec8_run *a, int k, double t);

@@ -26,7 +26,7 @@ VEC8_FUNCTION(void, set_weights, (vec8_run * a, const vec8_bits *which, vec8_bit
 static bool changes_method(const vec8_run *a, lane *p) {
     if (a->settings->method != HAMEL_METHOD_AUTO) return false;
     if (stiffness_window_shows(&p->window, p->counts, stepper_erk.stiff_of_many)) return true;
-    return a->model->m > 0 && shrinking_steps_show(&p->shrinking, p->last, p->counts.steps, false);
+    return a->model->m > 0 && shrinking_steps_show(&p->shrinking, p->last, p->counts.steps, p->near);
 }
 
 /* Decides whether the taken lanes in `which` begin another step (integrate_to, integrator_step), and sets their weights
@@ -168,15 +168,14 @@ static void project_steps(vec8_run *a, const bool *which, const vec8 *end) {
     for (int k = 0; k < VEC8_SIZE; k++) a->lanes[k].projections += which[k];
 }
 
-/* Follows the rank margin to the end of a step, where it was evaluated last (follow_margin in integrator.c). Returns
- * true if the step may contain a singular configuration. */
-static bool follow_lane_margin(vec8_run *a, int k, double step) {
+/* Follows the rank margin to the end of a step, where it was evaluated last (follow_margin in integrator.c). */
+static void follow_lane_margin(vec8_run *a, int k, double step) {
     lane *p = &a->lanes[k];
     double margin = a->dynamics->margin[k], slope = p->margin_slope, start = p->margin;
     a->largest_margin[k] = fmax(a->largest_margin[k], margin);
     p->margin_slope = step > 0 ? fabs(margin - start) / step : 0;
     p->margin = margin;
-    return singularity_may_be_within(a->least_margin[k], start, slope, step);
+    p->near = singularity_may_be_within(a->least_margin[k], start, slope, step);
 }
 
 /* Completes the steps accepted (complete_step, accept_step in runge_kutta.c). Sets *until to their ends. */
@@ -202,8 +201,8 @@ static void complete_steps(vec8_run *a, const bool *accepted, const double *rati
         p->next_h = dop853_next_step(d->h[k], ratio[k], p->rejected);
         p->last = d->h[k];
         p->rejected = false;
-        bool creeps = control_creeps((*until)[k] - d->t[k], s->stop - s->start, &p->tiny_steps);
-        if (creeps || (a->model->m > 0 && follow_lane_margin(a, k, (*until)[k] - d->t[k]))) lane_give_up(a, k);
+        if (control_creeps((*until)[k] - d->t[k], s->stop - s->start, &p->tiny_steps)) lane_give_up(a, k);
+        if (a->model->m > 0) follow_lane_margin(a, k, (*until)[k] - d->t[k]);
     }
 }
 
@@ -225,6 +224,12 @@ bool lanes_step(vec8_run *a) {
     choose_steps(a);
     try_steps(a, accepted, ratio);
     complete_steps(a, accepted, ratio, &until);
+    bool any = false, near[VEC8_SIZE];
+    for (int k = 0; k < VEC8_SIZE; k++) {
+        near[k] = accepted[k] && a->lanes[k].taken && a->lanes[k].near;
+        any = any || near[k];
+    }
+    if (any) lanes_watch_singularities(a, near, &until);
     if (!lanes_visit(a, accepted, &until, a->watched)) return false;
     vec8_bits which;
     lanes_bits(a, accepted, &which);

@@ -2,6 +2,7 @@
  * of trajectory.c, with the checks of monitor.c. */
 #include "engine/simulate/members_vec8_int.h"
 
+#include "engine/simulate/singularity/singularity.h"
 #include "engine/simulate/uncertainty.h"
 
 #include <math.h>
@@ -106,6 +107,35 @@ static void extend_steps(vec8_run *a, const vec8 *until, vec8_bits *good) {
     lanes_reset(a);
     (void)dop853_vec8_extend(&a->steps, &start); /* rates of lanes do not return failures */
     *good = a->dynamics->good;
+}
+
+/* Returns false if the scalar search for a singular configuration would go on, or a branch check would fail. */
+static bool is_regular_step(const vec8_run *a, int k, const double *margin) {
+    double relative = a->least_margin[k] / a->largest_margin[k];
+    return singularity_is_monotonic(margin) && relative * relative >= a->settings->rtol;
+}
+
+void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until) {
+    const dop853_vec8 *d = &a->steps;
+    double margin[VEC8_SIZE][SINGULARITY_PARTS + 1];
+    vec8_bits lanes, good;
+    lanes_bits(a, which, &lanes);
+    extend_steps(a, until, &good);
+    for (int i = 0; i <= SINGULARITY_PARTS; i++) {
+        vec8 t = i == SINGULARITY_PARTS ? *until : d->t + (*until - d->t) * (double)i / (double)SINGULARITY_PARTS, now;
+        interpolate_lanes(a, &t, until, true);
+        lanes_evaluate(a, &lanes, &t);
+        dynamics_vec8_margin(a->dynamics, &now);
+        good &= a->dynamics->good;
+        for (int k = 0; k < VEC8_SIZE; k++) {
+            margin[k][i] = now[k];
+            if (i > 0 || !lanes[k] || !good[k]) continue;
+            lane_select(a, k); /* the branch check evaluates this state as a row */
+            if (!dynamics_vec8_is_verified(a->dynamics, a->v, a->a)) good[k] = 0;
+        }
+    }
+    for (int k = 0; k < VEC8_SIZE; k++)
+        if (lanes[k] && (!good[k] || !is_regular_step(a, k, margin[k]))) lane_give_up(a, k);
 }
 
 /* Evaluates the states at *t of the lanes that are due. Returns false if the sink does. */

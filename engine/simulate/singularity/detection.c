@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { MARGIN_PARTS = 4, GOLDEN_STEPS = 70 };
+enum { GOLDEN_STEPS = 70 };
 /* A rank margin below this fraction of the rank margins on both sides counts as zero. The value is chosen far above
  * the rounding error of a rank margin near zero, √ε = 1e-8. */
 static const double SINGULAR = 1e-4;
@@ -51,19 +51,25 @@ static double least_margin_time(margin_search *w, double a, double b) {
     return fx < fy ? x : y;
 }
 
-/* Returns true if the least rank margin is at an end of the step and the rank margins next to it do not indicate a zero
- * within the step. */
-static bool is_monotonic(const double margin[MARGIN_PARTS + 1], int least) {
-    if (least > 0 && least < MARGIN_PARTS) return false;
-    double neighbour = margin[least ? MARGIN_PARTS - 1 : 1], next = margin[least ? MARGIN_PARTS - 2 : 2];
+int singularity_least(const double margin[SINGULARITY_PARTS + 1]) {
+    int least = 0;
+    for (int i = 1; i <= SINGULARITY_PARTS; i++)
+        if (margin[i] < margin[least]) least = i;
+    return least;
+}
+
+bool singularity_is_monotonic(const double margin[SINGULARITY_PARTS + 1]) {
+    int least = singularity_least(margin);
+    if (least > 0 && least < SINGULARITY_PARTS) return false;
+    double neighbour = margin[least ? SINGULARITY_PARTS - 1 : 1], next = margin[least ? SINGULARITY_PARTS - 2 : 2];
     return margin[least] + neighbour > 1.2 * fabs(next - neighbour);
 }
 
 hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found, double *t, hamel_error *error) {
     assert(l->integrator && l->integrator->previous <= l->integrator->t);
     margin_search w = {l, q, v, 0, HAMEL_OK, error};
-    double from = l->integrator->previous, to = trajectory_reach(l), margin[MARGIN_PARTS + 1], time[MARGIN_PARTS + 1];
-    int least = 0;
+    double from = l->integrator->previous, to = trajectory_reach(l), margin[SINGULARITY_PARTS + 1],
+           time[SINGULARITY_PARTS + 1];
     *found = false;
     if (!l->integrator->near_singularity || l->model->settings.projection != HAMEL_PROJECTION_ON || !(to > from))
         return HAMEL_OK;
@@ -73,14 +79,14 @@ hamel_status singularity_detect(trajectory *l, double *q, double *v, bool *found
         if (*found) (void)project_and_measure(&w, *t);
         return w.status;
     }
-    for (int i = 0; i <= MARGIN_PARTS; i++) {
-        time[i] = i == MARGIN_PARTS ? to : from + (to - from) * i / MARGIN_PARTS;
+    for (int i = 0; i <= SINGULARITY_PARTS; i++) {
+        time[i] = i == SINGULARITY_PARTS ? to : from + (to - from) * i / SINGULARITY_PARTS;
         margin[i] = project_and_measure(&w, time[i]);
-        if (margin[i] < margin[least]) least = i;
     }
-    int low = least > 0 ? least - 1 : 0, high = least < MARGIN_PARTS ? least + 1 : MARGIN_PARTS;
+    int least = singularity_least(margin), low = least > 0 ? least - 1 : 0,
+        high = least < SINGULARITY_PARTS ? least + 1 : SINGULARITY_PARTS;
     double neighbour = fmax(margin[low], margin[high]);
-    if (w.status != HAMEL_OK || is_monotonic(margin, least)) return w.status;
+    if (w.status != HAMEL_OK || singularity_is_monotonic(margin)) return w.status;
     *t = least_margin_time(&w, time[low], time[high]);
     *found = project_and_measure(&w, *t) < SINGULAR * fmax(neighbour, 1e-3);
     return w.status;

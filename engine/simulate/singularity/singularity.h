@@ -105,6 +105,16 @@ void singularity_suggest(const integrator *w, hamel_error *error);
  * Steps do not normally end at a singular configuration. Within a step, the rank margin then falls to zero and rises
  * again. Its minimum is searched for on the dense output. */
 
+/* Number of intervals of a step between whose ends the rank margin is sampled. */
+enum { SINGULARITY_PARTS = 4 };
+
+/* Returns the number of the smallest of the samples. */
+int singularity_least(const double margin[SINGULARITY_PARTS + 1]);
+
+/* Returns true if the least rank margin is at an end of the step and the rank margins next to it do not indicate a zero
+ * within the step. */
+bool singularity_is_monotonic(const double margin[SINGULARITY_PARTS + 1]);
+
 /* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of
  * the configuration, and the dynamics have evaluated the state at *t. If the step was not near a singular
  * configuration, sets *found to false without evaluating any state. `q` and `v` are scratch, n each. */
