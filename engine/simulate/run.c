@@ -7,7 +7,7 @@
 
 #include "engine/base/monotonic.h"
 #include "engine/dynamics/initial_values.h"
-#include "engine/simulate/monitor.h"
+#include "engine/simulate/run_int.h"
 
 #include <assert.h>
 #include <math.h>
@@ -25,40 +25,6 @@ static const double SAME_TIME = 1e-15;
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
 enum { CLOCK_ROWS = 16 }; /* rows between two readings of the clock; chosen so that the readings take little time */
-
-/* Times of events that the trajectory `ahead` has passed and the other trajectory has not. */
-typedef struct unmatched {
-    double *times;
-    size_t first, count, capacity;
-    const trajectory *ahead;
-} unmatched;
-
-typedef struct run {
-    const hamel_model *model;
-    const hamel_run_options *options;
-    const hamel_sink *sink;
-    hamel_summary *summary;
-    hamel_error *error;
-    arena memory;
-    trajectory main, certifier;
-    monitor monitor;
-    branch_check branch_check;
-    double *row, *certified_row;
-    double *singular_state; /* 2n: scratch */
-    int singularities;      /* number of singular configurations detected so far */
-    double last_singularity;
-    size_t *timed_checks, timed_count; /* checks with a time, sorted by time */
-    size_t next_row, next_check;
-    double began, next_progress;
-    double deadline;                       /* 0: no deadline */
-    double target;                         /* the next time of a row or check */
-    bool watched;                          /* whether states between rows are evaluated as well */
-    bool terminated, certifier_terminated; /* whether an event has ended the trajectory */
-    bool warned_of_turn;
-    bool refused; /* whether the sink has returned false */
-    unmatched events;
-    bool no_memory; /* whether an allocation in a callback has failed */
-} run;
 
 HAMEL_PRINTF(2, 3)
 static void warn(hamel_summary *s, const char *format, ...) {
@@ -302,10 +268,10 @@ static hamel_status watch_singularity(run *r) {
     return HAMEL_OK;
 }
 
-/* Checks the last step of the main trajectory for singular configurations and changes of branch; t is the time of the
- * next row or check. */
-static hamel_status watch_step(run *r, double t) {
+/* Checks the last step of the main trajectory for singular configurations and changes of branch. */
+hamel_status run_watch_step(run *r) {
     trajectory *l = &r->main;
+    const double t = r->target;
     if (!send_progress(r)) return refuse_rows(r);
     hamel_status status = watch_singularity(r);
     if (status == HAMEL_OK) status = branch_check_follow(&r->branch_check, l, r->error);
@@ -324,24 +290,17 @@ static bool is_reached(const run *r, const trajectory *l, double t) {
     return trajectory_reach(l) - t > SAME_TIME * fmax(fabs(r->model->settings.start), fabs(r->model->settings.stop));
 }
 
-/* Integrates to t. Returns HAMEL_LIMIT, without an error, if a budget has ended the run. Sets *terminated to true if an
- * event before or at t has ended the trajectory. */
-static hamel_status integrate_to(run *r, trajectory *l, double t, bool *terminated) {
+/* Integrates the certifying trajectory to t or to an event that ends it. */
+static hamel_status integrate_certifier(run *r, double t) {
+    trajectory *l = &r->certifier;
     hamel_status status = HAMEL_OK;
-    while (status == HAMEL_OK && !*terminated && !is_reached(r, l, t)) {
-        if (l->event_pending) {
-            status = apply_events(r, l, terminated);
-            continue;
-        }
-        if (l == &r->main && (double)l->integrator->steps >= r->model->settings.max_steps) return HAMEL_LIMIT;
-        status = trajectory_step(l, r->error);
-        if (status == HAMEL_OK && l == &r->main) status = watch_step(r, t);
-    }
+    while (status == HAMEL_OK && !r->certifier_terminated && !is_reached(r, l, t))
+        status = l->event_pending ? apply_events(r, l, &r->certifier_terminated) : trajectory_step(l, r->error);
     return status;
 }
 
 static hamel_status certify_row(run *r, double t) {
-    hamel_status status = integrate_to(r, &r->certifier, t, &r->certifier_terminated);
+    hamel_status status = integrate_certifier(r, t);
     if (status == HAMEL_OK && !r->certifier_terminated) status = trajectory_evaluate(&r->certifier, t, r->error);
     if (status != HAMEL_OK) return status;
     trajectory_row(&r->certifier, r->certified_row);
@@ -372,7 +331,7 @@ static hamel_status output_last_row(run *r) {
     hamel_status status = output_row(r, r->main.t);
     if (status != HAMEL_OK || !r->summary->error_estimate) return status;
     /* The certifying trajectory may reach the same event later, so it is integrated further. */
-    return integrate_to(r, &r->certifier, r->model->settings.stop, &r->certifier_terminated);
+    return integrate_certifier(r, r->model->settings.stop);
 }
 
 static hamel_status check_here(run *r, size_t check) {
@@ -381,42 +340,81 @@ static hamel_status check_here(run *r, size_t check) {
     return status;
 }
 
-/* Integrates to t and evaluates the state there. Outputs a row if `row` is true, and evaluates the checks at this
- * time. */
-static hamel_status visit_time(run *r, double t, bool row) {
-    double before = r->main.t;
-    assert(t >= before);
-    r->target = t;
-    hamel_status status = integrate_to(r, &r->main, t, &r->terminated);
-    if (status == HAMEL_OK && r->terminated) return output_last_row(r);
-    if (status == HAMEL_OK && !(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
-        status = trajectory_evaluate(&r->main, t, r->error);
-    if (status == HAMEL_CANCELED) r->main.t = before; /* the state at t is not output */
+/* If the run is canceled before the state at the target is output, returns to the time of the last state. */
+static hamel_status return_before(run *r, hamel_status status) {
+    if (status == HAMEL_CANCELED) r->main.t = r->before;
+    return status;
+}
+
+/* Evaluates the state at the target, which has been reached. Outputs a row if one is due, and evaluates the checks at
+ * this time. */
+static hamel_status visit_target(run *r) {
+    const double t = r->target;
+    hamel_status status = HAMEL_OK;
+    r->aimed = false;
+    if (!(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
+        status = return_before(r, trajectory_evaluate(&r->main, t, r->error));
     if (status != HAMEL_OK) return status;
-    monitor_add(&r->monitor, &r->main, row, false);
+    monitor_add(&r->monitor, &r->main, r->target_row, false);
     while (status == HAMEL_OK && r->next_check < r->timed_count &&
            r->model->observation.checks[r->timed_checks[r->next_check]].time == t)
         status = check_here(r, r->timed_checks[r->next_check++]);
-    return status == HAMEL_OK && row ? output_row(r, t) : status;
+    return status == HAMEL_OK && r->target_row ? output_row(r, t) : status;
+}
+
+/* Sets the time of the next row or check, or the stop after all of them. Returns false after the stop. */
+static bool choose_target(run *r) {
+    const model_settings *settings = &r->model->settings;
+    bool rows = r->next_row < settings->row_count, checks = r->next_check < r->timed_count;
+    if (!rows && !checks && !(r->main.t < settings->stop)) return false;
+    double row_time = rows ? settings_time(settings, r->next_row) : INFINITY;
+    double check_time = checks ? r->model->observation.checks[r->timed_checks[r->next_check]].time : INFINITY;
+    r->before = r->main.t;
+    r->target = rows || checks ? fmin(row_time, check_time) : settings->stop;
+    r->target_row = rows && row_time <= check_time;
+    if (r->target_row) r->next_row++;
+    assert(r->target >= r->before);
+    return r->aimed = true;
+}
+
+/* Outputs the last row if an event has ended the run, and evaluates the checks at the end. */
+static hamel_status finish_rows(run *r) {
+    hamel_status status = r->terminated ? output_last_row(r) : HAMEL_OK;
+    for (size_t i = 0; i < r->model->observation.check_count && status == HAMEL_OK; i++)
+        if (r->model->observation.checks[i].at == HAMEL_CHECK_FINAL) status = check_here(r, i);
+    return status;
+}
+
+hamel_status run_continue(run *r, bool *done) {
+    trajectory *l = &r->main;
+    hamel_status status = HAMEL_OK;
+    *done = false;
+    while (status == HAMEL_OK && !*done) {
+        *done = r->terminated || (!r->aimed && !choose_target(r));
+        if (*done)
+            status = finish_rows(r);
+        else if (is_reached(r, l, r->target))
+            status = visit_target(r);
+        else if (l->event_pending)
+            status = return_before(r, apply_events(r, l, &r->terminated));
+        else
+            return (double)l->integrator->steps >= r->model->settings.max_steps ? HAMEL_LIMIT : HAMEL_OK;
+    }
+    return status;
+}
+
+hamel_status run_step(run *r) {
+    hamel_status status = trajectory_step(&r->main, r->error);
+    return return_before(r, status == HAMEL_OK ? run_watch_step(r) : status);
 }
 
 static hamel_status integrate(run *r) {
-    const model_settings *settings = &r->model->settings;
+    bool done = false;
     hamel_status status = HAMEL_OK;
-    monitor_add(&r->monitor, &r->main, false, false); /* the initial state, whether or not it is a row */
-    while (status == HAMEL_OK && !r->terminated) {
-        bool rows = r->next_row < settings->row_count, checks = r->next_check < r->timed_count;
-        if (!rows && !checks) break;
-        double row_time = rows ? settings_time(settings, r->next_row) : INFINITY;
-        double check_time = checks ? r->model->observation.checks[r->timed_checks[r->next_check]].time : INFINITY;
-        bool row = row_time <= check_time;
-        if (row) r->next_row++;
-        status = visit_time(r, row ? row_time : check_time, row);
+    while (status == HAMEL_OK && !done) {
+        status = run_continue(r, &done);
+        if (status == HAMEL_OK && !done) status = run_step(r);
     }
-    if (status == HAMEL_OK && !r->terminated && r->main.t < settings->stop)
-        status = visit_time(r, settings->stop, false);
-    for (size_t i = 0; i < r->model->observation.check_count && status == HAMEL_OK; i++)
-        if (r->model->observation.checks[i].at == HAMEL_CHECK_FINAL) status = check_here(r, i);
     return status;
 }
 
@@ -535,6 +533,27 @@ void run_summary_init(hamel_summary *s, const hamel_model *model) {
     for (size_t i = 0; i < hamel_model_warning_count(model); i++) warn(s, "%s", hamel_model_warning(model, i));
 }
 
+hamel_status run_begin(run *r) {
+    run_summary_init(r->summary, r->model);
+    hamel_status status = start_run(r);
+    r->started = status == HAMEL_OK;
+    if (!r->started) return status;
+    if (!send_header(r)) return refuse_rows(r);
+    monitor_add(&r->monitor, &r->main, false, false); /* the initial state, whether or not it is a row */
+    return HAMEL_OK;
+}
+
+hamel_status run_end(run *r, hamel_status status) {
+    if (r->started && !r->refused) status = restate_failure(r, status);
+    status = ended_early(r, status, r->started);
+    status = finish_run(r, status);
+    r->summary->wall_seconds = monotonic() - r->began;
+    trajectory_free(&r->main);
+    trajectory_free(&r->certifier);
+    arena_free(&r->memory);
+    return status;
+}
+
 hamel_status hamel_run(const hamel_model *model, const hamel_run_options *options, const hamel_sink *sink,
                        hamel_summary *summary, hamel_error *error) {
     hamel_error own = {0};
@@ -547,17 +566,11 @@ hamel_status hamel_run(const hamel_model *model, const hamel_run_options *option
              .began = began,
              .deadline = limit > 0 ? began + limit : 0,
              .target = model->settings.start,
+             .before = model->settings.start,
              .next_progress = began + PROGRESS_SECONDS};
-    run_summary_init(summary, model);
-    hamel_status status = start_run(&r);
-    bool started = status == HAMEL_OK;
-    if (started) status = send_header(&r) ? restate_failure(&r, integrate(&r)) : refuse_rows(&r);
-    status = ended_early(&r, status, started);
-    status = finish_run(&r, status);
-    summary->wall_seconds = monotonic() - r.began;
-    trajectory_free(&r.main);
-    trajectory_free(&r.certifier);
-    arena_free(&r.memory);
+    hamel_status status = run_begin(&r);
+    if (status == HAMEL_OK) status = integrate(&r);
+    status = run_end(&r, status);
     hamel_error_clear(&own);
     return status;
 }
