@@ -6,11 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A step is searched in PARTS intervals, or in EXPENSIVE_PARTS if a value needs accelerations. The two numbers are
- * chosen small, because find_dip finds pairs of roots between two samples. DIP_STEPS bounds the iterations for the
+/* EXPENSIVE_PARTS intervals are searched if a value needs accelerations. DIP_STEPS bounds the iterations for the
  * minimum of a function between three samples. BRACKET_STEPS bounds the iterations that narrow a bracket; every eighth
  * iteration halves it. */
-enum { PARTS = 4, EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
+enum { EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
 /* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
  * extrapolation error of the force exceeds ERROR_MOST, and doubled if the error is below ERROR_LEAST. A step has at
  * most INTERVALS intervals. All values are chosen: they bound the cost of the samples, and the shortest change of a
@@ -28,7 +27,9 @@ roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
     *w = (roots){.model = model, .dynamics = k, .slips = slips, .count = count};
     w->needs_motion = (program_depends(model->events.roots) & motion) != 0;
     w->of = arena_alloc(memory, count, sizeof *w->of);
-    double **values[] = {&w->noise, &w->last_noise, &w->slack, &w->first, &w->low, &w->high, &w->older, &w->trial};
+    w->kept = arena_alloc(memory, count, sizeof *w->kept);
+    double **values[] = {&w->noise, &w->last_noise, &w->slack, &w->first,    &w->low,
+                         &w->high,  &w->older,      &w->trial, &w->kept_low, &w->kept_older};
     for (size_t j = 0; j < sizeof values / sizeof *values; j++) *values[j] = arena_doubles(memory, count);
     double **vectors[] = {&w->q, &w->v, &w->a, &w->free};
     for (size_t j = 0; j < sizeof vectors / sizeof *vectors; j++) *vectors[j] = arena_doubles(memory, n);
@@ -200,6 +201,11 @@ static double dip_time(double a, double b, double c, double fa, double fb, doubl
     return fabs(value) < 0.1 * fmin(fabs(fa), fabs(fc)) || roots_sign(value) != roots_sign(fb) ? t : NAN;
 }
 
+/* Returns true if a time is between x[0] and x[2] and apart from x[1]. */
+static bool is_new_time(double at, const double x[3]) {
+    return at > x[0] && at < x[2] && !(fabs(at - x[1]) <= 1e-9 * (x[2] - x[0]));
+}
+
 /* Searches for a function that leaves its side and returns between a and c. At `a`, `b` and `c` (values in `older`,
  * `low` and `high`) all functions are on their sides. Sets *t to a time at which the function is on the other side,
  * with all values in `trial`, or to NAN. */
@@ -210,7 +216,7 @@ static hamel_status find_dip(roots *w, integrator *steps, double a, double b, do
         if (w->of[i].touching || w->of[i].side == 0) continue;
         for (int step = 0; step < DIP_STEPS; step++) {
             double at = dip_time(x[0], x[1], x[2], f[0], f[1], f[2]);
-            if (!(at > x[0] && at < x[2]) || fabs(at - x[1]) <= 1e-9 * (x[2] - x[0])) break;
+            if (!is_new_time(at, x)) break;
             hamel_status status = interpolate_values(w, steps, at, w->trial, error);
             if (status != HAMEL_OK) return status;
             if (left_side(w, i, w->trial[i])) {
@@ -295,9 +301,9 @@ hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, h
     double a = from, b = from;
     assert(w->begun && start <= to);
     *finding = ROOTS_NONE;
-    const int parts = needs_motion(w) ? EXPENSIVE_PARTS : PARTS;
+    const int parts = needs_motion(w) ? EXPENSIVE_PARTS : ROOTS_PARTS;
     for (int part = 1; part <= parts;) {
-        double end = part < parts ? from + (to - from) * part / parts : to, c = fmin(end, b + w->pace), dip = NAN;
+        double end = roots_sample_time(from, to, part, parts), c = fmin(end, b + w->pace), dip = NAN;
         hamel_status status = c > b ? interpolate_values(w, steps, c, w->high, error) : HAMEL_OK;
         if (status != HAMEL_OK) return status;
         if (c < end && integrator_stopped(steps)) return HAMEL_CANCELED; /* the number of samples is not bounded */
@@ -319,6 +325,45 @@ hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, h
         b = c;
     }
     return w->slips && stick_slip_turns(w->slips) ? follow_slips(w, steps, to, error) : HAMEL_OK;
+}
+
+/* Returns false if the search would not only add the sample at x[2], with the values `now`. x[0] and x[1] are the times
+ * of the samples before it; the first sample has x[0] = x[1]. */
+static bool is_quiet_sample(const roots *w, const double x[3], const double *now) {
+    for (size_t i = 0; i < w->count; i++) {
+        if (!isfinite(now[i])) return false;
+        if (!(x[1] > x[0]) || w->of[i].touching || w->of[i].side == 0) continue;
+        if (is_new_time(dip_time(x[0], x[1], x[2], w->older[i], w->low[i], now[i]), x)) return false;
+    }
+    return !any_left(w, now);
+}
+
+bool roots_pass_quietly(roots *w, double from, double to, const double *values) {
+    size_t bytes = w->count * sizeof *w->low;
+    double x[3] = {from, from, from};
+    bool quiet = true;
+    assert(w->begun && isinf(w->pace) && !needs_motion(w) && from >= w->t);
+    memcpy(w->kept, w->of, w->count * sizeof *w->of);
+    memcpy(w->kept_low, w->low, bytes);
+    memcpy(w->kept_older, w->older, bytes);
+    w->kept_time = w->older_time;
+    for (int part = 1; part <= ROOTS_PARTS && quiet; part++, values += w->count) {
+        x[2] = roots_sample_time(from, to, part, ROOTS_PARTS);
+        quiet = x[2] > x[1] && is_quiet_sample(w, x, values);
+        if (!quiet) break;
+        update_sides(w, values);
+        memcpy(w->older, w->low, bytes);
+        memcpy(w->low, values, bytes);
+        w->older_time = x[0] = x[1];
+        x[1] = x[2];
+    }
+    if (quiet) memcpy(w->high, values - w->count, bytes);
+    if (quiet) return true;
+    memcpy(w->of, w->kept, w->count * sizeof *w->of);
+    memcpy(w->low, w->kept_low, bytes);
+    memcpy(w->older, w->kept_older, bytes);
+    w->older_time = w->kept_time;
+    return false;
 }
 
 double roots_pace(const roots *w) {

@@ -62,6 +62,9 @@ typedef struct roots {
     double weight_low, weight_high; /* Illinois weights of the bracket */
     double pace;                    /* sampling interval for contacts that stick */
     double older_time;              /* time of the values in `older`, or NAN */
+    /* the state before the step that roots_pass_quietly searches: `of`, `low`, `older`, older_time */
+    root *kept;
+    double *kept_low, *kept_older, kept_time;
 } roots;
 
 /* Creates the search in `memory`. Returns NULL if out of memory. `k` and `slips` (NULL if no contact can stick) are
@@ -98,6 +101,20 @@ typedef enum roots_finding {
 /* Searches the integrator's last step for roots, but only after the time at which the search began. If canceled,
  * returns HAMEL_CANCELED without an error. */
 hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, hamel_error *error) HAMEL_CHECKED;
+
+/* A step is searched in ROOTS_PARTS intervals, or in fewer if a value needs accelerations. The number is chosen small,
+ * because pairs of roots between two samples are searched for separately. */
+enum { ROOTS_PARTS = 4 };
+
+/* Returns the time of the sample at the end of interval `part`, 1 to `parts`, of a step. */
+static inline double roots_sample_time(double from, double to, int part, int parts) {
+    return part < parts ? from + (to - from) * part / parts : to;
+}
+
+/* Does what roots_search does in a step between `from` and `to` in which no function leaves its side. values[count *
+ * (part − 1) + i] is function i at roots_sample_time. Returns false, and changes nothing, if roots_search would evaluate
+ * other times, find a root or fail. No function may depend on accelerations or belong to an operator. */
+bool roots_pass_quietly(roots *w, double from, double to, const double *values);
 
 /* Returns the longest step in which the search can sample the forces on sticking contacts, or INFINITY if no contact
  * sticks. */

@@ -269,7 +269,7 @@ static hamel_status watch_singularity(run *r) {
 }
 
 /* Checks the last step of the main trajectory for singular configurations and changes of branch. */
-hamel_status run_watch_step(run *r) {
+static hamel_status watch_step(run *r) {
     trajectory *l = &r->main;
     const double t = r->target;
     if (!send_progress(r)) return refuse_rows(r);
@@ -403,9 +403,14 @@ hamel_status run_continue(run *r, bool *done) {
     return status;
 }
 
+hamel_status run_search_step(run *r) {
+    hamel_status status = r->main.roots ? trajectory_search_step(&r->main, r->error) : HAMEL_OK;
+    return return_before(r, status == HAMEL_OK ? watch_step(r) : status);
+}
+
 hamel_status run_step(run *r) {
     hamel_status status = trajectory_step(&r->main, r->error);
-    return return_before(r, status == HAMEL_OK ? run_watch_step(r) : status);
+    return return_before(r, status == HAMEL_OK ? watch_step(r) : status);
 }
 
 static hamel_status integrate(run *r) {

@@ -351,7 +351,7 @@ static hamel_status repeat_shorter(trajectory *l, hamel_error *error) {
                               (const double *const *)l->start_sensitive, l->start_work, step, error);
 }
 
-static hamel_status search_step(trajectory *l, hamel_error *error) {
+hamel_status trajectory_search_step(trajectory *l, hamel_error *error) {
     roots_finding finding;
     hamel_status status = roots_search(l->roots, l->integrator, &finding, error);
     if (status != HAMEL_OK) return status;
@@ -365,7 +365,7 @@ hamel_status trajectory_step(trajectory *l, hamel_error *error) {
     dynamics_recall(l->dynamics, &l->recalled);
     hamel_status status = integrator_step(l->integrator, error);
     l->recalled = dynamics_remember(l->dynamics);
-    return status == HAMEL_OK && l->roots ? search_step(l, error) : status;
+    return status == HAMEL_OK && l->roots ? trajectory_search_step(l, error) : status;
 }
 
 double trajectory_reach(const trajectory *l) {
@@ -505,7 +505,7 @@ hamel_status trajectory_apply_events(trajectory *l, trajectory_report *report, v
     }
     if (status == HAMEL_OK) status = start_search(l, changed, error);
     if (status != HAMEL_OK || *terminated) return status;
-    if (!changed) return search_step(l, error); /* the rest of the step is still valid */
+    if (!changed) return trajectory_search_step(l, error); /* the rest of the step is still valid */
     status = integrator_restart(l->integrator, l->t, l->q, l->v, (const double *const *)l->sensitive, l->start_work, 0,
                                 error);
     return status == HAMEL_OK ? limit_steps(l, error) : status;

@@ -67,6 +67,9 @@ hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HA
 /* Takes one step of the integrator and searches the step for events. Returns the same statuses as integrator_step. */
 hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
+/* Searches the integrator's last step for events. trajectory_step calls this function. */
+hamel_status trajectory_search_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
+
 /* Returns the time up to which states can be evaluated. If there is an event in the last step, returns the time of the
  * event; call trajectory_apply_events before the next step. */
 double trajectory_reach(const trajectory *l);
