@@ -128,7 +128,7 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     if (!k) return NULL;
     *k = (dynamics_vec8){.model = model,
                          .programs = {model->dynamics.program, model->dynamics.accelerations,
-                                      model->observation.program, model->dynamics.energy_rate}};
+                                      model->observation.program, model->dynamics.energy_rate, model->events.roots}};
     if (model->jit != HAMEL_JIT_OFF) /* otherwise, and on failure, programs are interpreted */
         (void)native_translate_vec8(&k->code, k->programs, VEC8_PROGRAMS, k->made);
     k->residual = dynamics_residual_create(model, &k->memory);
@@ -230,6 +230,11 @@ void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const
     solve(k, a);
     run_program(k, VEC8_OBSERVATION, &in, k->observed);
     vec8_require_finite(k->observed, k->model->observation.count, &k->good);
+}
+
+void dynamics_vec8_roots(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *values) {
+    program_inputs in = vec8_inputs(k, t, q, v, NULL);
+    run_program(k, VEC8_ROOTS, &in, values);
 }
 
 void dynamics_vec8_margin(const dynamics_vec8 *k, vec8 *margin) {

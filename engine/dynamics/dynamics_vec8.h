@@ -21,7 +21,7 @@ typedef struct dynamics_vec8_systems {
 } dynamics_vec8_systems;
 
 /* The programs that lanes evaluate, those of the model or NULL. */
-enum { VEC8_DYNAMICS, VEC8_ACCELERATIONS, VEC8_OBSERVATION, VEC8_ENERGY_RATE, VEC8_PROGRAMS };
+enum { VEC8_DYNAMICS, VEC8_ACCELERATIONS, VEC8_OBSERVATION, VEC8_ENERGY_RATE, VEC8_ROOTS, VEC8_PROGRAMS };
 
 typedef struct dynamics_vec8 {
     const hamel_model *model;
@@ -74,6 +74,9 @@ void dynamics_vec8_project(dynamics_vec8 *k, const vec8_bits *which, const vec8 
 /* Computes a[n] and multipliers at the states that dynamics_vec8_project has evaluated last, as dynamics_accelerations
  * does. Sets k->observed: outputs, invariants, checks and energy. */
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
+
+/* Evaluates the root functions of events at (*t, q, v). The functions must not depend on accelerations. */
+void dynamics_vec8_roots(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *values);
 
 /* Sets *margin to the rank margins of all active rows at the states observed last (dynamics_margin). */
 void dynamics_vec8_margin(const dynamics_vec8 *k, vec8 *margin);

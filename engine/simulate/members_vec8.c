@@ -17,10 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns true if the model has no nonsmooth operators, and root functions that can be evaluated without
+ * accelerations. */
+static bool has_simple_events(const hamel_model *model) {
+    const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER) |
+                            GRAPH_DEPENDS(SYMBOL_FREE) | GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
+    const model_events *e = &model->events;
+    return e->root_count == e->count && !e->nonsmooth && !model->continuity.program &&
+           (e->count == 0 || (program_depends(e->roots) & motion) == 0);
+}
+
 bool members_vec8_serves(const hamel_model *model) {
     hamel_method method = model->settings.method;
     return dynamics_vec8_serves(model) && (method == HAMEL_METHOD_AUTO || method == HAMEL_METHOD_ERK) &&
-           model->events.root_count == 0 && !model->sensitivities && !model->settings.certify &&
+           has_simple_events(model) && !model->sensitivities && !model->settings.certify &&
            model->settings.time_limit <= 0 && isfinite(model->settings.stop);
 }
 
@@ -127,9 +137,10 @@ static bool create_vec8_run(vec8_run *a) {
     a->dynamics = dynamics_vec8_create(model);
     if (!ARENA_DOUBLES(&a->memory, {&a->atol, 2 * n}, {&a->check_times, model->observation.check_count},
                        {&a->row, model->header.column_count}, {&a->q, n}, {&a->v, n}, {&a->a, n}) ||
-        !create_lanes(a) || !variation_member_create(&a->member, a->variation) || !a->vectors || !a->dynamics)
+        !create_lanes(a) || !lane_runs_create(a) || !variation_member_create(&a->member, a->variation) || !a->vectors ||
+        !a->dynamics)
         return false;
-    if (model->m > 0 && !(a->starter = dynamics_create(&a->member.model))) return false;
+    if (model->m > 0 && !a->roots && !(a->starter = dynamics_create(&a->member.model))) return false;
     a->steps.rates = lanes_rates;
     a->steps.context = a;
     dop853_vec8_init(&a->steps, length, a->vectors);
@@ -159,6 +170,7 @@ hamel_status members_vec8_run(const hamel_variation *v, const model_settings *se
         if (any_taken(&a)) good = lanes_step(&a);
     }
     variation_member_free(&a.member);
+    lane_runs_free(&a);
     if (a.starter) dynamics_free(a.starter);
     dynamics_vec8_free(a.dynamics);
     free(a.vectors);

@@ -7,14 +7,18 @@
 #include "engine/simulate/members_vec8.h"
 #include "engine/simulate/methods/dop853_vec8.h"
 
+typedef struct lane_run lane_run; /* run of a member with events (members_vec8_events.c) */
+
 /* State of one SIMD lane. */
 typedef struct lane {
     bool taken;
+    lane_run *run; /* NULL if the model has no events */
     size_t member, next_row, next_check;
     double began;            /* time of the clock at the start */
     double visited;          /* time of the state evaluated last */
     long rhs, projections;   /* evaluations of the rates; projections of steps */
     long tiny_steps;         /* consecutive tiny steps */
+    long since_start;        /* steps since the integration was started or restarted */
     stiffness_window counts; /* steps so far, and how many of them indicate stiffness */
     stiffness_window window; /* counts at the start of a stiffness window */
     shrinking_steps shrinking;
@@ -22,9 +26,11 @@ typedef struct lane {
     bool rejected;                  /* whether the last try was rejected */
     double start_energy, most_work; /* energy tolerance at the start; largest |W| so far */
     double energy;                  /* energy at the start; NAN before the first state */
+    double event_work;              /* part of W that events have added */
     double imbalance, tolerance;    /* largest error of the work balance; largest energy tolerance */
     bool near;                      /* whether the last step may contain a singular configuration */
     double margin, margin_slope;    /* rank margin at the start of the step; |its change| per time in the last step */
+    double regular_step;            /* length of the last step without a nearly singular state */
     double *given, *used;           /* 2n each: initial values of the description and of the run */
     double initial_residual;
     hamel_residual *residuals; /* per named constraint: largest residuals of rows */
@@ -57,6 +63,8 @@ typedef struct vec8_run {
     size_t check_count;           /* number of check_times */
     double longest;               /* upper bound on steps; INFINITY: no bound */
     bool watched;                 /* whether states at the ends of steps are evaluated */
+    vec8 *roots;                  /* samples of the root functions; NULL without events */
+    double *root_values;          /* samples of one lane */
     vec8 *vectors;                /* memory of the arrays in `steps` and of the next three arrays */
     vec8 *state;                  /* length: state that is evaluated */
     vec8 *acceleration;           /* n: accelerations of that state */
@@ -67,11 +75,15 @@ static inline bool lane_is_good(const vec8_run *a, int k) {
     return a->dynamics->good[k] != 0;
 }
 
+/* Ends the run of a lane, whose result is not used. Does nothing for NULL. */
+void lane_run_drop(lane_run *l);
+
 /* Ends a member in its lane. hamel_members reruns the member alone. */
 static inline void lane_give_up(vec8_run *a, int k) {
     a->left[a->lanes[k].member] = true;
     a->lanes[k].taken = false;
     a->steps.h[k] = 0;
+    lane_run_drop(a->lanes[k].run);
 }
 
 /* Sets *bits to the taken lanes in `which`. */
@@ -101,6 +113,12 @@ void lane_select(vec8_run *a, int k);
 /* Returns the energy tolerance of the state selected last. */
 double lane_energy_tolerance(const vec8_run *a, double energy);
 
+/* Computes the continuous extension of the steps that end at `until`. Sets *good to the lanes in which this succeeds. */
+void lanes_extend(vec8_run *a, const vec8 *until, vec8_bits *good);
+
+/* Sets a->state to the states at the times t within the steps tried, which end at `until`. */
+void lanes_interpolate(vec8_run *a, const vec8 *t, const vec8 *until, bool extended);
+
 /* Evaluates the states of the lanes in `which` at their rows and checks in the steps tried, which end at `until`. If
  * `always`, a lane without rows or checks in its step is evaluated at the end. Returns false if the sink does. */
 bool lanes_visit(vec8_run *a, const bool *which, const vec8 *until, bool always);
@@ -120,11 +138,28 @@ bool lanes_start(vec8_run *a);
 /* Rates of `steps`; the context is the vec8_run. */
 int lanes_rates(void *context, const vec8 *t, const vec8 *y, vec8 *dy);
 
+/* Begins steps of the lanes `entered`, which are at the end of a step if `begun` and otherwise at a start. */
+void lanes_begin(vec8_run *a, const bool *entered, const bool *begun);
+
 /* Computes the first slopes and steps of the lanes that have started (find_first_step in runge_kutta.c). */
 void lanes_find_first_steps(vec8_run *a, const bool *started);
 
 /* Tries a step in each lane and visits the states in the accepted steps. Returns false if the sink does. */
 bool lanes_step(vec8_run *a);
+
+/* --- members_vec8_events.c ---------------------------------------------------------------------------------------- */
+
+/* Create and free the runs of the lanes, if the model has events. lane_runs_create returns false if out of memory. */
+bool lane_runs_create(vec8_run *a);
+void lane_runs_free(vec8_run *a);
+
+/* Starts runs in free lanes. Returns false if the sink does. */
+bool lanes_start_runs(vec8_run *a);
+
+/* Searches the steps of the lanes in `which`, which end at `until`, for events. Removes from `which` the lanes in which
+ * the run has continued alone. Sets entered[k] if such a lane needs a step again, and begun[k] if it is not at a
+ * restart. Returns false if the sink does. */
+bool lanes_search(vec8_run *a, bool *which, const vec8 *until, bool *entered, bool *begun);
 
 /* --- members_vec8.c ----------------------------------------------------------------------------------------------- */
 

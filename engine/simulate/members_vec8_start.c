@@ -94,6 +94,7 @@ static bool admit_start(vec8_run *a, int k) {
 }
 
 bool lanes_start(vec8_run *a) {
+    if (a->roots) return lanes_start_runs(a);
     dop853_vec8 *d = &a->steps;
     bool started[VEC8_SIZE];
     if (!take_members(a, started)) return true;

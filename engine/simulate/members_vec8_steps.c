@@ -26,7 +26,7 @@ VEC8_FUNCTION(void, set_weights, (vec8_run * a, const vec8_bits *which, vec8_bit
 static bool changes_method(const vec8_run *a, lane *p) {
     if (a->settings->method != HAMEL_METHOD_AUTO) return false;
     if (stiffness_window_shows(&p->window, p->counts, stepper_erk.stiff_of_many)) return true;
-    return a->model->m > 0 && shrinking_steps_show(&p->shrinking, p->last, p->counts.steps, p->near);
+    return a->model->m > 0 && shrinking_steps_show(&p->shrinking, p->last, p->since_start, p->near);
 }
 
 /* Decides whether the taken lanes in `which` begin another step (integrate_to, integrator_step), and sets their weights
@@ -117,8 +117,19 @@ void lanes_find_first_steps(vec8_run *a, const bool *started) {
         lane *p = &a->lanes[k];
         if (!started[k] || !p->taken) continue;
         p->next_h = dop853_first_step(probe[k], rate[k], lane_norm(a, change, k));
-        p->rhs = 2;
+        p->rhs += 2;
     }
+}
+
+void lanes_begin(vec8_run *a, const bool *entered, const bool *begun) {
+    bool started[VEC8_SIZE], going[VEC8_SIZE], any = false;
+    for (int k = 0; k < VEC8_SIZE; k++) {
+        started[k] = entered[k] && !begun[k];
+        going[k] = entered[k] && begun[k];
+        any = any || started[k];
+    }
+    if (any) lanes_find_first_steps(a, started);
+    begin_steps(a, going);
 }
 
 /* Sets the steps to try. */
@@ -175,6 +186,7 @@ static void follow_lane_margin(vec8_run *a, int k, double step) {
     a->largest_margin[k] = fmax(a->largest_margin[k], margin);
     p->margin_slope = step > 0 ? fabs(margin - start) / step : 0;
     p->margin = margin;
+    if (a->least_margin[k] >= SINGULARITY_NEAR) p->regular_step = fmax(step, 0.9 * p->regular_step);
     p->near = singularity_may_be_within(a->least_margin[k], start, slope, step);
 }
 
@@ -197,6 +209,7 @@ static void complete_steps(vec8_run *a, const bool *accepted, const double *rati
         (*until)[k] = dop853_end(d->t[k], d->h[k], s->stop);
         p->rhs++;
         p->counts.steps++;
+        p->since_start++;
         p->counts.stiff += dop853_shows_stiffness(changes.rates[k], changes.states[k], changes.product[k], d->h[k]);
         p->next_h = dop853_next_step(d->h[k], ratio[k], p->rejected);
         p->last = d->h[k];
@@ -230,6 +243,8 @@ bool lanes_step(vec8_run *a) {
         any = any || near[k];
     }
     if (any) lanes_watch_singularities(a, near, &until);
+    bool entered[VEC8_SIZE] = {false}, begun[VEC8_SIZE];
+    if (a->roots && !lanes_search(a, accepted, &until, entered, begun)) return false;
     if (!lanes_visit(a, accepted, &until, a->watched)) return false;
     vec8_bits which;
     lanes_bits(a, accepted, &which);
@@ -237,5 +252,6 @@ bool lanes_step(vec8_run *a) {
     for (int k = 0; k < VEC8_SIZE; k++)
         if (which[k] && lane_next_visit(a, &a->lanes[k]) == INFINITY && !lane_end(a, k)) return false;
     begin_steps(a, accepted);
+    if (a->roots) lanes_begin(a, entered, begun);
     return true;
 }

@@ -46,7 +46,7 @@ static bool admit_state(vec8_run *a, int k) {
     lane_select(a, k);
     if (!dynamics_vec8_is_verified(a->dynamics, a->v, a->a)) return false;
     double energy = a->dynamics->observed[a->model->observation.count - 1][k];
-    double work = a->model->dynamics.energy_rate ? a->state[2 * a->model->n][k] : 0;
+    double work = (a->model->dynamics.energy_rate ? a->state[2 * a->model->n][k] : 0) + p->event_work;
     if (isnan(p->energy)) p->energy = energy;
     p->imbalance = fmax(p->imbalance, fabs(energy - p->energy - work));
     p->tolerance = fmax(p->tolerance, lane_energy_tolerance(a, energy));
@@ -90,7 +90,7 @@ bool lane_visit(vec8_run *a, int k, double t) {
 }
 
 /* Sets a->state to the states at the times t within the steps tried, which end at `until`. */
-static void interpolate_lanes(vec8_run *a, const vec8 *t, const vec8 *until, bool extended) {
+void lanes_interpolate(vec8_run *a, const vec8 *t, const vec8 *until, bool extended) {
     const dop853_vec8 *d = &a->steps;
     vec8 start = *until - d->h, part = {0};
     for (int k = 0; k < VEC8_SIZE; k++) part[k] = d->h[k] > 0 ? ((*t)[k] - start[k]) / d->h[k] : 0;
@@ -102,7 +102,7 @@ static void interpolate_lanes(vec8_run *a, const vec8 *t, const vec8 *until, boo
 
 /* Computes the continuous extension of the steps that end at `until`. Sets *good to the
  * lanes in which this succeeds. */
-static void extend_steps(vec8_run *a, const vec8 *until, vec8_bits *good) {
+void lanes_extend(vec8_run *a, const vec8 *until, vec8_bits *good) {
     vec8 start = *until - a->steps.h; /* this may differ from the time at which the step began, as in runge_kutta.c */
     lanes_reset(a);
     (void)dop853_vec8_extend(&a->steps, &start); /* rates of lanes do not return failures */
@@ -120,10 +120,10 @@ void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until
     double margin[VEC8_SIZE][SINGULARITY_PARTS + 1];
     vec8_bits lanes, good;
     lanes_bits(a, which, &lanes);
-    extend_steps(a, until, &good);
+    lanes_extend(a, until, &good);
     for (int i = 0; i <= SINGULARITY_PARTS; i++) {
         vec8 t = i == SINGULARITY_PARTS ? *until : d->t + (*until - d->t) * (double)i / (double)SINGULARITY_PARTS, now;
-        interpolate_lanes(a, &t, until, true);
+        lanes_interpolate(a, &t, until, true);
         lanes_evaluate(a, &lanes, &t);
         dynamics_vec8_margin(a->dynamics, &now);
         good &= a->dynamics->good;
@@ -169,9 +169,9 @@ bool lanes_visit(vec8_run *a, const bool *which, const vec8 *until, bool always)
             inner = inner || t[k] < (*until)[k];
         }
         if (!any) return true;
-        if (inner && !extended) extend_steps(a, until, &extended_lanes);
+        if (inner && !extended) lanes_extend(a, until, &extended_lanes);
         extended = extended || inner;
-        interpolate_lanes(a, &t, until, extended);
+        lanes_interpolate(a, &t, until, extended);
         for (int k = 0; k < VEC8_SIZE; k++)
             if (t[k] < (*until)[k]) good[k] = extended_lanes[k];
         if (!visit_due(a, due, &good, &t)) return false;

@@ -7,7 +7,7 @@
  * Adams takes nine times the time. The dense output of ERKStep has order 5 at most. The dense output here has order 7.
  * It costs three evaluations, and only in steps that need it. */
 #include "engine/simulate/methods/dop853_control.h"
-#include "engine/simulate/methods/stepper.h"
+#include "engine/simulate/methods/runge_kutta.h"
 
 #include <assert.h>
 #include <math.h>
@@ -213,6 +213,39 @@ static bool runge_kutta_interpolate(stepper *s, double t, double *y) {
     w->extended = true;
     dop853_scalar_interpolate(&w->steps, &part, y);
     return true;
+}
+
+void runge_kutta_set_step(stepper *s, const dop853_vec8 *d, int lane, double t, double next_h) {
+    runge_kutta *w = (runge_kutta *)s;
+    assert(s->kind == &stepper_erk && w->steps.length == d->length);
+    w->steps.t = t;
+    w->steps.h = s->last = d->h[lane];
+    w->next_h = next_h;
+    w->begun = w->taken = true;
+    w->extended = w->rejected = false;
+    for (size_t i = 0; i < d->length; i++) {
+        w->steps.y[i] = d->y[i][lane];
+        w->steps.next[i] = d->next[i][lane];
+    }
+    for (size_t i = 0; i < (DOP853_STAGES + 1) * d->length; i++) w->steps.slopes[i] = d->slopes[i][lane];
+}
+
+bool runge_kutta_suits_lane(const stepper *s) {
+    const runge_kutta *w = (const runge_kutta *)s;
+    return s->kind == &stepper_erk && !w->rejected && (w->begun || w->next_h == 0);
+}
+
+double runge_kutta_get_state(const stepper *s, dop853_vec8 *d, int lane, bool *begun) {
+    const runge_kutta *w = (const runge_kutta *)s;
+    assert(runge_kutta_suits_lane(s) && w->steps.length == d->length);
+    const double *y = w->taken ? w->steps.next : w->steps.y, *rates = slope(w, DOP853_STAGES);
+    *begun = w->begun;
+    d->t[lane] = w->steps.t;
+    for (size_t i = 0; i < d->length; i++) {
+        d->y[i][lane] = y[i];
+        if (w->begun) dop853_vec8_slope(d, 0)[i][lane] = rates[i];
+    }
+    return w->next_h;
 }
 
 const stepper_kind stepper_erk = {
