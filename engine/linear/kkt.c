@@ -47,6 +47,7 @@ static bool create(kkt *k, const bool *rows) {
     k->row_of = arena_ints(&k->memory, k->m);
     k->taken = arena_ints(&k->memory, k->m);
     k->rows = arena_alloc(&k->memory, k->m, sizeof *k->rows);
+    k->before.taken = arena_alloc(&k->memory, k->m, sizeof *k->before.taken);
     if (k->memory.failed) return false;
     for (size_t c = 0; c < k->m; c++) k->rows[c] = !rows || rows[c];
     take_rows(k, NULL);
@@ -71,8 +72,25 @@ kkt *kkt_create(const sparse_block *M, const sparse_block *A, const sparse_block
     return NULL;
 }
 
+static void forget_selection(kkt_selection *s) {
+    kkt_ldl_free(s->ldl);
+    arena_free(&s->selected);
+    s->ldl = NULL;
+    s->kept = false;
+}
+
+/* Exchanges the current selection with the one before. */
+static void exchange_selections(kkt *k) {
+    kkt_selection now = {k->selected, k->entries, k->ldl, k->before.taken, true};
+    k->selected = k->before.selected;
+    k->entries = k->before.entries;
+    k->ldl = k->before.ldl;
+    k->before = now;
+}
+
 void kkt_free(kkt *k) {
     if (!k) return;
+    forget_selection(&k->before);
     kkt_dense_free(k->dense);
     kkt_ldl_free(k->ldl);
     kkt_sparse_free(k);
@@ -85,10 +103,29 @@ void kkt_expect_singular(kkt *k) {
     k->singular = true;
 }
 
+/* Makes the selection before the current one, if it has the rows that `active` marks. Returns false otherwise; the
+ * current selection is then kept as the one before. The LU factors of a selection are not kept, because they are large.
+ */
+static bool select_before(kkt *k, const bool *active) {
+    bool same = k->before.kept, large = k->preferred == &kkt_by_klu || (k->dense && k->dense->LU);
+    for (size_t c = 0; c < k->m && same; c++)
+        same = k->before.taken[c] == (k->rows[c] && (!active || active[c]));
+    if (large || !same) forget_selection(&k->before);
+    if (large) return false;
+    for (size_t c = 0; c < k->m; c++) k->before.taken[c] = k->row_of[c] >= 0;
+    exchange_selections(k);
+    return same;
+}
+
 hamel_status kkt_select(kkt *k, const bool *active) {
+    bool same = select_before(k, active);
     take_rows(k, active);
     assert(k->k <= k->capacity);
     if (k->dense) kkt_dense_discard(k->dense);
+    if (same) {
+        k->kind = k->fallback = k->preferred;
+        return HAMEL_OK;
+    }
     kkt_ldl_free(k->ldl);
     kkt_sparse_free(k);
     arena_free(&k->selected);

@@ -53,6 +53,15 @@ typedef struct kkt_sparse {
     size_t rank;        /* rank of the selected rows; set if the compliance is used */
 } kkt_sparse;
 
+/* The selection before the current one. Impacts alternate between two selections. */
+typedef struct kkt_selection {
+    arena selected;
+    triplets entries;
+    kkt_ldl *ldl;
+    bool *taken; /* m: whether the row is selected */
+    bool kept;
+} kkt_selection;
+
 struct kkt {
     arena memory, selected;        /* `selected` is freed with the current selection */
     const sparse_block *M, *A, *W; /* borrowed; W is NULL if it is zero */
@@ -74,6 +83,7 @@ struct kkt {
     const kkt_kind *kind;      /* kind of the last factorization */
     bool factored;             /* true if the last factorization succeeded */
     kkt_ldl *ldl;              /* NULL if LDLᵀ is not used for this system */
+    kkt_selection before;      /* used unless KLU is preferred */
     kkt_dense *dense;          /* NULL until first needed */
     kkt_sparse sparse;         /* unused if Cholesky is preferred */
 };
