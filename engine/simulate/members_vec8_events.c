@@ -127,8 +127,9 @@ static void enter_lane(vec8_run *a, int k, bool *begun) {
     a->steps.h[k] = 0;
 }
 
-/* Gives the run of lane k the step that the lane has taken, which ends at t. */
-static void leave_lane(vec8_run *a, int k, double t) {
+/* Gives the run of lane k the step that the lane has taken, which ends at t. `extended`: the continuous extension is
+ * valid. */
+static void leave_lane(vec8_run *a, int k, double t, bool extended) {
     lane *p = &a->lanes[k];
     run *r = &p->run->run;
     trajectory *l = &r->main;
@@ -161,7 +162,7 @@ static void leave_lane(vec8_run *a, int k, double t) {
     w->rank = motion_rank(&l->dynamics->motion);
     for (size_t i = 0; i < a->steps.length; i++) w->y[i] = next[i][k];
     for (size_t i = 0; i < n; i++) w->velocity[i] = next[n + i][k];
-    runge_kutta_set_step(w->stepper, &a->steps, k, t, p->next_h);
+    runge_kutta_set_step(w->stepper, &a->steps, k, t, p->next_h, extended);
     l->recalled = dynamics_remember(l->dynamics);
 }
 
@@ -308,7 +309,7 @@ bool lanes_search(vec8_run *a, bool *which, const vec8 *until, bool *entered, bo
             lane_give_up(a, k);
             continue;
         }
-        leave_lane(a, k, (*until)[k]);
+        leave_lane(a, k, (*until)[k], good[k] != 0);
         hamel_status status = run_search_step(&a->lanes[k].run->run);
         if (!continue_alone(a, k, status, &entered[k], &begun[k])) return false;
     }

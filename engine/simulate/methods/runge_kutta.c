@@ -215,18 +215,20 @@ static bool runge_kutta_interpolate(stepper *s, double t, double *y) {
     return true;
 }
 
-void runge_kutta_set_step(stepper *s, const dop853_vec8 *d, int lane, double t, double next_h) {
+void runge_kutta_set_step(stepper *s, const dop853_vec8 *d, int lane, double t, double next_h, bool extended) {
     runge_kutta *w = (runge_kutta *)s;
     assert(s->kind == &stepper_erk && w->steps.length == d->length);
     w->steps.t = t;
     w->steps.h = s->last = d->h[lane];
     w->next_h = next_h;
     w->begun = w->taken = true;
-    w->extended = w->rejected = false;
+    w->extended = extended;
+    w->rejected = false;
     for (size_t i = 0; i < d->length; i++) {
         w->steps.y[i] = d->y[i][lane];
         w->steps.next[i] = d->next[i][lane];
     }
+    for (size_t i = 0; extended && i < DOP853_TERMS * d->length; i++) w->steps.dense[i] = d->dense[i][lane];
     for (size_t i = 0; i < (DOP853_STAGES + 1) * d->length; i++) w->steps.slopes[i] = d->slopes[i][lane];
 }
 

@@ -5,8 +5,8 @@
 #include "engine/simulate/methods/stepper.h"
 
 /* Makes the step that a lane has tried the last step of the stepper. The step ends at t; next_h is the length to try
- * next. The counts do not change. */
-void runge_kutta_set_step(stepper *s, const dop853_vec8 *d, int lane, double t, double next_h);
+ * next. `extended`: the lane has computed the continuous extension. The counts do not change. */
+void runge_kutta_set_step(stepper *s, const dop853_vec8 *d, int lane, double t, double next_h, bool extended);
 
 /* Returns true if a lane can take the next step: the stepper has taken a step, or has been restarted without a first
  * step. */
