@@ -19,7 +19,7 @@ enum { MEMBERS = 13, TARGETS_MOST = 3, ROWS_MOST = 20000, TEXT_MOST = 8000 };
 /* Rows, counts and outcome of a run. */
 typedef struct result {
     double rows[ROWS_MOST];
-    size_t count, begun;
+    size_t count, begun, events;
     hamel_status status;
     hamel_outcome outcome;
     double t;
@@ -33,7 +33,7 @@ static result lanes[MEMBERS], alone, own;
 static bool on_begin(void *context, size_t member, const hamel_header *header) {
     (void)header;
     result *r = (result *)context + member;
-    r->count = 0;
+    r->count = r->events = 0;
     r->begun++;
     return true;
 }
@@ -44,6 +44,13 @@ static bool on_row(void *context, size_t member, const double *values, size_t co
     memcpy(r->rows + r->count, values, count * sizeof *values);
     r->count += count;
     return true;
+}
+
+/* Events are stored like rows: the time and the row after the event. */
+static bool on_event(void *context, size_t member, const hamel_event_record *event) {
+    result *r = (result *)context + member;
+    r->events++;
+    return on_row(context, member, &event->t, 1) && on_row(context, member, event->after, event->count);
 }
 
 static bool on_end(void *context, size_t member, const hamel_member_end *end) {
@@ -63,10 +70,14 @@ static bool on_run_row(void *context, const double *values, size_t count) {
     return on_row(context, 0, values, count);
 }
 
+static bool on_run_event(void *context, const hamel_event_record *event) {
+    return on_event(context, 0, event);
+}
+
 static void run_alone(const hamel_model *model, result *out) {
     hamel_summary summary;
     hamel_error error = {0};
-    hamel_sink sink = {.context = out, .row = on_run_row};
+    hamel_sink sink = {.context = out, .row = on_run_row, .event = on_run_event};
     memset(out, 0, sizeof *out);
     out->status = hamel_run(model, NULL, &sink, &summary, &error);
     out->outcome = summary.outcome;
@@ -197,12 +208,39 @@ static const sweep sweeps[] = {
      {"k", NULL, NULL},
      {{0.5, 4}, {0, 0}, {0, 0}},
      MEMBERS},
-    {"linkage that passes a singular configuration",
-     "`parameters`: {`w`: $0}, `coordinates`: [{`name`: `a`, `initial`: 0.3, `velocity`: `w`}, {`name`: `b`, "
-     "`initial`: 0.3, `velocity`: `w`}], `kinetic_energy`: `a'^2 + b'^2/2`, `constraints`: [{`name`: `p`, `equation`: "
-     "`(1 + cos(b) - cos(a))^2 + (sin(b) - sin(a))^2 = 1`}], `outputs`: {`A`: `a''`}",
+    {"parallelogram that passes singular configurations",
+     "`parameters`: {`w`: $0}, `coordinates`: [{`name`: `a`, `initial`: 0.5, `velocity`: `w`}, `b`, {`name`: `c`, "
+     "`initial`: 0.5, `velocity`: `w`}], `kinetic_energy`: `a'^2 + b'^2 + c'^2/2`, `potential_energy`: `sin(a)/3`, "
+     "`constraints`: [{`name`: `p`, `equation`: `cos(a) + 2*cos(b) - cos(c) = 2`}, {`name`: `q`, `equation`: "
+     "`sin(a) + 2*sin(b) - sin(c) = 0`}], `outputs`: {`A`: `a''`}",
      {"w", NULL, NULL},
      {{1, 4}, {0, 0}, {0, 0}},
+     MEMBERS},
+    {"bouncing ball",
+     "`parameters`: {`e`: 0.8, `g`: $1}, `coordinates`: [{`name`: `y`, `initial`: $0}, {`name`: `x`, `velocity`: $2}], "
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `g*y`, `events`: [{`name`: `bounce`, `when`: `y`, "
+     "`direction`: `falling`, `impulse`: {`constraint`: `y = 0`, `restitution`: `e`}}, {`name`: `passed`, `when`: "
+     "`x - 1`}, {`name`: `slow`, `when`: `energy() - 0.02*g - x'^2/2`, `direction`: `falling`, `terminate`: true}], "
+     "`outputs`: {`E`: `energy()`}, `checks`: [{`name`: `floor`, `expression`: `y`, `at`: `always`, `min`: -1}]",
+     {"y.initial", "g", "x.velocity"},
+     {{0.5, 2}, {5, 12}, {-1, 2}},
+     0},
+    {"pendulum in x and y at a wall",
+     "`parameters`: {`w`: $1, `p`: $0, `f`: 0.1}, `coordinates`: [{`name`: `x`, `initial`: `sin(p)`}, {`name`: `y`, "
+     "`initial`: `-cos(p)`}], `kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`, "
+     "`generalized_forces`: {`x`: `f*sin(3*t)`}, `constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}], "
+     "`events`: [{`name`: `hit`, `when`: `w - x`, `direction`: `falling`, `impulse`: {`constraint`: `x = w`, "
+     "`restitution`: 0.7}}, {`name`: `low`, `when`: `x`}], `outputs`: {`T`: `lambda(rod)`, `A`: `y''`}",
+     {"p", "w", NULL},
+     {{-1.2, -0.5}, {0.1, 0.4}, {0, 0}},
+     0},
+    {"rod that is let go",
+     "`parameters`: {`T`: $0, `v`: $1}, `coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: `v`}], "
+     "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`, `constraints`: [{`name`: `rod`, `equation`: "
+     "`x^2 + y^2 = 1`}], `events`: [{`name`: `cut`, `when`: `t - T`, `deactivate`: [`rod`]}, {`name`: `fast`, `when`: "
+     "`x'^2 + y'^2 - 30`, `set`: {`y'`: 0}}], `outputs`: {`A`: `x''`}",
+     {"T", "v", NULL},
+     {{0.4, 3}, {1, 4}, {0, 0}},
      MEMBERS},
     {"decay",
      "`parameters`: {`c`: $0}, `coordinates`: [{`name`: `x`, `initial`: 1}], `kinetic_energy`: `x'^2/2`, "
@@ -245,9 +283,9 @@ static void write_description(const sweep *s, const double *values, char *out) {
 static void expect_same(const char *what, const sweep *s, const char *simulation, size_t member, const result *one,
                         const result *other) {
     if (one->status != other->status || one->outcome != other->outcome || one->t != other->t ||
-        one->steps != other->steps || one->rhs != other->rhs || one->projections != other->projections ||
-        one->first.position != other->first.position || one->first.velocity != other->first.velocity ||
-        one->count != other->count)
+        one->steps != other->steps || one->events != other->events || one->rhs != other->rhs ||
+        one->projections != other->projections || one->first.position != other->first.position ||
+        one->first.velocity != other->first.velocity || one->count != other->count)
         fail_msg("%s, %s, member %zu, %s: status %d and %d, t %.17g and %.17g, steps %ld and %ld, rhs %ld and %ld, "
                  "numbers %zu and %zu",
                  s->name, simulation, member, what, one->status, other->status, one->t, other->t, one->steps,
@@ -266,7 +304,7 @@ static void compare(const sweep *s, const char *simulation) {
     hamel_variation *v;
     variation_member member;
     hamel_error error = {0};
-    hamel_members_sink sink = {lanes, on_begin, on_row, NULL, on_end};
+    hamel_members_sink sink = {lanes, on_begin, on_row, on_event, on_end};
     for (size_t i = 0; i < MEMBERS * targets; i++)
         values[i] = random_between(&seed, s->range[i % targets][0], s->range[i % targets][1]);
     write_description(s, (double[]){0.7, 0.9, 1.1}, text);
