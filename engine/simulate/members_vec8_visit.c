@@ -109,7 +109,7 @@ void lanes_extend(vec8_run *a, const vec8 *until, vec8_bits *good) {
     *good = a->dynamics->good;
 }
 
-/* Returns false if the scalar search for a singular configuration would go on, or a branch check would fail. */
+/* Returns false if a run would search the step for a singular configuration, or might fail its branch check. */
 static bool is_regular_step(const vec8_run *a, int k, const double *margin) {
     double relative = a->least_margin[k] / a->largest_margin[k];
     return singularity_is_monotonic(margin) && relative * relative >= a->settings->rtol;

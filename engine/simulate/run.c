@@ -404,7 +404,7 @@ hamel_status run_continue(run *r, bool *done) {
 }
 
 hamel_status run_search_step(run *r) {
-    r->aimed = false; /* lanes may have reached the last target */
+    r->aimed = false; /* the member may have reached the last target in an SIMD lane */
     (void)choose_target(r);
     hamel_status status = r->main.roots ? trajectory_search_step(&r->main, r->error) : HAMEL_OK;
     return return_before(r, status == HAMEL_OK ? watch_step(r) : status);

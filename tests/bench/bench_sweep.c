@@ -8,9 +8,13 @@
  * 1e-12. Some of the motions are chaotic, so medians and 95 % quantiles are printed. Exits with 1 if the errors of the
  * sweep are larger than those of the hand-written program.
  *
+ * Then compares members in SIMD lanes with runs of the same members one by one, for systems without constraints, with
+ * constraints and with events.
+ *
  * bench_sweep [rounds [members]] */
 #include "api/simulate.h"
 #include "engine/base/random.h"
+#include "engine/model/variation.h"
 #include "engine/simulate/methods/vector_ops.h"
 #include "tests/bench/baselines.h"
 
@@ -145,6 +149,87 @@ static void close_sweep(sweep *c) {
     free(c->start);
 }
 
+/* ---- lanes and runs one by one ---- */
+
+typedef struct lane_case {
+    const char *name, *text; /* text: NULL for a description of baselines.c with this name */
+    const char *target;
+    double from, to;
+} lane_case;
+
+static const lane_case lane_cases[] = {
+    {"double pendulum", NULL, "a.initial", -2, 2},
+    {"rolling disk", NULL, "p", 0.2, 1},
+    {"bouncing ball",
+     "{\"hamel\":1,\"parameters\":{\"e\":0.8},\"coordinates\":[{\"name\":\"y\",\"initial\":1}],"
+     "\"gravity\":[0,-9.81],\"particles\":[{\"name\":\"ball\",\"mass\":0.1,\"position\":[0,\"y\"]}],"
+     "\"events\":[{\"name\":\"bounce\",\"when\":\"y\",\"direction\":\"falling\","
+     "\"impulse\":{\"constraint\":\"y = 0\",\"restitution\":\"e\"}},"
+     "{\"name\":\"rest\",\"when\":\"energy() - 5e-8\",\"direction\":\"falling\",\"terminate\":true}],"
+     "\"simulation\":{\"stop\":10,\"rtol\":1e-9}}",
+     "y.initial", 0.5, 2},
+};
+
+static const char *text_of(const lane_case *c) {
+    const baseline *b = baselines;
+    while (!c->text && strcmp(b->name, c->name) != 0) b++;
+    return c->text ? c->text : b->description;
+}
+
+static bool count_end(void *context, size_t member, const hamel_member_end *end) {
+    (void)member;
+    *(size_t *)context += end->status == HAMEL_OK;
+    return true;
+}
+
+static void run_in_lanes(const hamel_variation *v, size_t members, const double *values) {
+    size_t ended = 0;
+    hamel_members_sink sink = {.context = &ended, .end = count_end};
+    const hamel_members_options options = {.last_rows = true};
+    require(hamel_run_members(v, &options, members, values, &sink, NULL) == HAMEL_OK && ended == members, "members");
+}
+
+static void run_one_by_one(const hamel_variation *v, size_t members, const double *values) {
+    variation_member member;
+    require(variation_member_create(&member, v), "out of memory");
+    member.model.settings.times = &member.model.settings.stop; /* the last row only */
+    member.model.settings.row_count = 1;
+    for (size_t i = 0; i < members; i++) {
+        hamel_summary summary;
+        require(variation_set(v, values + i, &member, NULL) == HAMEL_OK, "variation_set");
+        require(hamel_run(&member.model, NULL, NULL, &summary, NULL) == HAMEL_OK, "hamel_run");
+        hamel_summary_free(&summary);
+    }
+    variation_member_free(&member);
+}
+
+/* Prints the times of a member in lanes and alone. */
+static void compare_lanes(const lane_case *c, size_t members, size_t rounds) {
+    api_limits limits = api_limits_default();
+    api_failure failure = {0};
+    hamel_variation *v;
+    uint64_t seed = 1;
+    double samples[2][ROUNDS_MAX], *values = calloc(members, sizeof *values);
+    const char *text = text_of(c);
+    hamel_model *model = api_prepare(text, strlen(text), NULL, 0, &limits, NULL, c->name, &failure);
+    require(model && values, c->name);
+    require(hamel_variation_create(&v, model, &c->target, 1, NULL) == HAMEL_OK, "variation");
+    for (size_t i = 0; i < members; i++) values[i] = random_uniform(&seed, c->from, c->to);
+    for (size_t round = 0; round < rounds; round++) {
+        double begin = processor_time();
+        run_in_lanes(v, members, values);
+        double middle = processor_time();
+        run_one_by_one(v, members, values);
+        samples[0][round] = (middle - begin) / (double)members;
+        samples[1][round] = (processor_time() - middle) / (double)members;
+    }
+    double lanes = median(samples[0], rounds), alone = median(samples[1], rounds);
+    printf("%-27s |%12.1f %12.1f %12.2f\n", c->name, 1e6 * alone, 1e6 * lanes, alone / lanes);
+    hamel_variation_free(v);
+    hamel_model_free(model);
+    free(values);
+}
+
 static size_t argument(int count, char **arguments, int k, size_t otherwise, size_t most) {
     long value = count > k ? strtol(arguments[k], NULL, 10) : 0;
     return value < 1 || (size_t)value > most ? otherwise : (size_t)value;
@@ -176,6 +261,9 @@ int main(int count, char **arguments) {
     printf("\nby hand =: time of the hand-written program divided by the time of this row\n");
     bool good = errors[VEC8][0] <= errors[BY_HAND][0] && errors[VEC8][1] <= errors[BY_HAND][1];
     if (!good) printf("the errors exceed those of the hand-written program\n");
+    printf("\n%-27s |%12s %12s %12s\n", "us a member", "one by one", "in lanes", "ratio");
+    for (size_t i = 0; i < sizeof lane_cases / sizeof *lane_cases; i++)
+        compare_lanes(&lane_cases[i], c.members, rounds);
     free(sorted);
     close_sweep(&c);
     return good ? 0 : 1;
