@@ -73,12 +73,54 @@ static asm_vector widened(asm_vector op) {
     return op < sizeof table && table[op] ? (asm_vector)table[op] : op;
 }
 
+/* Writes an instruction for eight numbers, with the EVEX prefix. Registers above 15 are not used, so the bits that
+ * select them are those of unused registers. A short displacement counts 64 bytes. `mask`: mask register, or 0. */
+static void put_eight(assembler *a, encoding e, int to, int first, asm_operand second, unsigned mask) {
+    unsigned not_r = to < 8, not_b = second.reg < 8;
+    if (!reserve(a)) return;
+    put(a, 0x62);
+    put(a, not_r << 7 | 1u << 6 | not_b << 5 | 1u << 4 | e.map);
+    put(a, 1u << 7 | (~(unsigned)first & 15) << 3 | 1u << 2 | e.prefix);
+    put(a, 2u << 5 | 1u << 3 | mask);
+    put(a, e.opcode);
+    bool in_units = second.memory && second.displacement % 64 == 0 && second.displacement / 64 <= INT8_MAX &&
+                    second.displacement / 64 >= INT8_MIN;
+    if (second.memory && !in_units) {
+        put(a, 0x80u | (unsigned)(to & 7) << 3 | (second.reg & 7u));
+        put_32(a, (uint32_t)second.displacement);
+        return;
+    }
+    second.displacement /= 64;
+    put_operand(a, to, second);
+}
+
+/* Comparisons write mask registers, and a blend reads one. The masks of recipes are vectors. */
+static void put_vector_of_eight(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
+    static const encoding vector_from_mask = {.map = 2, .prefix = 2, .opcode = 0x38},
+                          mask_from_vector = {.map = 2, .prefix = 2, .opcode = 0x39},
+                          blend = {.map = 2, .prefix = 1, .opcode = 0x65};
+    enum { MASK = 1 };
+    assert(!second.indexed && (!second.memory || (second.reg & 7) != 4));
+    if (op == ASM_WIDE_BLEND) {
+        put_eight(a, mask_from_vector, MASK, 0, asm_register(byte >> 4), 0);
+        put_eight(a, blend, to, first, second, MASK);
+        return;
+    }
+    put_eight(a, encodings[op], op == ASM_WIDE_COMPARE ? MASK : to, first, second, 0);
+    if (encodings[op].bytes && reserve(a)) put(a, byte);
+    if (op == ASM_WIDE_COMPARE) put_eight(a, vector_from_mask, to, 0, asm_register(MASK), 0);
+}
+
 /* Writes the VEX prefix. The prefix stores the high bits of the registers and the first source register in inverted
  * form. The short form of the prefix implies opcode map 1 and has no B bit. */
 void asm_vector_op(assembler *a, asm_vector op, int to, int first, asm_operand second, uint8_t byte) {
-    if (!reserve(a)) return;
     if (a->wide) op = widened(op);
     if (op == ASM_WIDE_SQRT || op == ASM_WIDE_ROUND) first = 0;
+    if (a->wide == 8) {
+        put_vector_of_eight(a, op, to, first, second, byte);
+        return;
+    }
+    if (!reserve(a)) return;
     const encoding *e = &encodings[op];
     unsigned not_r = to < 8, not_b = second.reg < 8, rest = ((~(unsigned)first & 15) << 3) | (unsigned)e->length << 2;
     rest |= e->prefix;

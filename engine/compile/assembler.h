@@ -1,7 +1,7 @@
-/* assembler.h — encodes the x86-64 and AVX2 instructions that native.c writes.
+/* assembler.h — encodes the x86-64, AVX2 and AVX-512 instructions that native.c writes.
  *
  * The encodings are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3
- * (VEX prefix) and the pages of the instructions. Vector instructions have three operands and do not change their
+ * (VEX prefix) and 2.7 (EVEX prefix), and the pages of the instructions. Vector instructions have three operands and do not change their
  * sources; the second source may be memory, which need not be aligned. */
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct assembler {
     uint8_t *bytes;
     size_t count, capacity, limit; /* limit: upper bound of `count` */
     bool failed;
-    bool wide; /* asm_vector_op writes the instruction for four numbers in place of that for one */
+    int wide; /* 4 or 8: asm_vector_op writes the instruction for this many numbers in place of that for one */
 } assembler;
 
 void assembler_free(assembler *a);

@@ -35,10 +35,11 @@ static void call_sincos(double x, double *sine, double *cosine) {
     scalar_sincos(x, sine, cosine);
 }
 
+#define SIGN_BIT (UINT64_C(1) << 63)
 static const native_environment surroundings = {
-    .one = {1, 1, 1, 1},
-    .sign = {UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_C(1) << 63},
-    .magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+    .one = {1, 1, 1, 1, 1, 1, 1, 1},
+    .sign = {SIGN_BIT, SIGN_BIT, SIGN_BIT, SIGN_BIT, SIGN_BIT, SIGN_BIT, SIGN_BIT, SIGN_BIT},
+    .magnitude = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
 #define OP(name, ...) .value[PROGRAM_##name] = call_##name,
     PROGRAM_OPERATION_LIST
 #undef OP
@@ -315,7 +316,7 @@ static void write_operation(native_translation *t, const native_reading *r) {
         write_recipe(t, r, recipe);
     else if (r->op == PROGRAM_POWI)
         write_power(t, r);
-    else if (t->kind == NATIVE_VEC8)
+    else if (native_is_vec8(t))
         native_call_wide(t, r);
     else if (r->op == PROGRAM_SINCOS)
         write_sincos(t, r);
@@ -413,7 +414,7 @@ static void write_function(native_translation *t) {
             r += count ? count : 1;
         }
         write_copies(t);
-        if (t->kind == NATIVE_VEC8) asm_narrow(t->out);
+        if (native_is_vec8(t)) asm_narrow(t->out);
     } else {
         write_with_tangents(t);
     }
@@ -426,7 +427,7 @@ bool native_write(assembler *out, const program *p, int kind) {
     native_translation t = {.out = out,
                             .p = p,
                             .kind = kind,
-                            .stride = kind == NATIVE_VEC8 ? sizeof(vec8) : sizeof(double),
+                            .stride = kind < NATIVE_VALUES ? sizeof(vec8) : sizeof(double),
                             .registers = kind < 0 ? NATIVE_REGISTERS : NATIVE_REGISTERS_TANGENTS,
                             .all = arena_alloc(&scratch, p->instruction_count, sizeof *t.all),
                             .output = arena_alloc(&scratch, slots, sizeof *t.output),
@@ -438,7 +439,7 @@ bool native_write(assembler *out, const program *p, int kind) {
                             .moves = arena_alloc(&scratch, slots, sizeof *t.moves)};
     bool allocated = !scratch.failed, valid = true;
     out->failed |= !allocated;
-    out->wide = kind == NATIVE_VEC8;
+    out->wide = kind == NATIVE_VEC8 ? 8 : kind == NATIVE_VEC8_4 ? 4 : 0;
     if (allocated) {
         t.begin = t.all + p->prepared_count;
         t.end = t.all + p->instruction_count;

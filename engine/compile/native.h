@@ -33,14 +33,18 @@ typedef struct native_task {
  * use the programs during the call. On failure the programs do not change. Cost: linear. */
 native_status native_translate(native_code *code, const native_task *tasks, size_t count);
 
-/* Translates programs for program_evaluate_vec8: sets made[i] to the code of programs[i], or to NULL if programs[i] is
- * NULL, not valid, or contains tables. The code is run by native_evaluate_vec8 until native_free. The programs do not
- * change. Cost: linear. */
-native_status native_translate_vec8(native_code *code, const program *const *programs, size_t count,
+/* Returns the numbers in the widest registers of this machine: 8 with AVX-512, otherwise 4. */
+size_t native_widest(void);
+
+/* Translates programs for program_evaluate_vec8, with registers of `width` numbers. Sets made[i] to the code of
+ * programs[i], or to NULL if programs[i] is NULL, not valid, or contains tables. native_evaluate_vec8 runs the code until
+ * native_free. The programs do not change. Cost: linear. */
+native_status native_translate_vec8(native_code *code, size_t width, const program *const *programs, size_t count,
                                     program_native *made);
 
 /* Runs code made by native_translate_vec8. Arguments and results are those of program_evaluate_vec8. */
-void native_evaluate_vec8(program_native made, const program_inputs *inputs, vec8 *workspace, vec8 *outputs);
+void native_evaluate_vec8(program_native made, size_t width, const program_inputs *inputs, vec8 *workspace,
+                          vec8 *outputs);
 
 /* Frees the code; the programs must not be evaluated afterwards. Does nothing for an all-zero `code`. */
 void native_free(native_code *code);

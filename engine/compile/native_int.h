@@ -14,14 +14,15 @@ enum {
     RESULTS = 2,
     NONE = UINT32_MAX, /* no slot, no output, no instruction */
     UNSETTLED = UINT32_MAX - 1,
-    NATIVE_VEC8 = -2,    /* kind of a translation for eight members, four at a time (native_vec8.c) */
-    NATIVE_VEC8_PART = 4 /* numbers in a register */
+    NATIVE_VEC8 = -2,   /* kind of a translation for eight members, in registers of eight numbers (native_vec8.c) */
+    NATIVE_VEC8_4 = -3, /* the same in registers of four numbers */
+    NATIVE_WIDEST = 8   /* numbers in the widest registers */
 };
 
 /* The constants and functions that R14 points to. */
 typedef struct native_environment {
-    double one[4];
-    uint64_t sign[4], magnitude[4]; /* masks; a vector load reads the whole array */
+    double one[NATIVE_WIDEST];
+    uint64_t sign[NATIVE_WIDEST], magnitude[NATIVE_WIDEST]; /* masks; a vector load reads the array */
     double (*value[PROGRAM_OP_COUNT])(double x, double y, double z);
     void (*sincos)(double x, double *sine, double *cosine);
     double (*table)(const graph_table *table, double x, int order);
@@ -38,9 +39,9 @@ typedef struct native_reading {
 typedef struct native_translation {
     assembler *out;
     const program *p;
-    int kind;                          /* NATIVE_VALUES, NATIVE_VEC8, or the kind of the seeded symbols */
-    size_t stride;                     /* bytes from one number to the next */
-    int registers;                     /* number of registers for values */
+    int kind;      /* NATIVE_VALUES, NATIVE_VEC8, NATIVE_VEC8_4, or the kind of the seeded symbols */
+    size_t stride; /* bytes from one number to the next */
+    int registers; /* number of registers for values */
     native_reading *all, *begin, *end; /* the decoded tape; `begin` to `end` is the part to translate */
     uint32_t *output;                  /* output[slot]: first output computed in the slot, or NONE */
     uint32_t *first;                   /* first[slot]: first instruction that reads the initial value of the slot */
@@ -101,6 +102,10 @@ void native_lanes_after(native_translation *t, const native_reading *r);
 void native_lanes_end(native_translation *t);
 
 /* --- native_vec8.c ----------------------------------------------------------------------------------------------- */
+
+static inline bool native_is_vec8(const native_translation *t) {
+    return t->kind < NATIVE_VALUES;
+}
 
 /* Writes the call of a function that computes the results of an instruction in memory. */
 void native_call_wide(native_translation *t, const native_reading *r);

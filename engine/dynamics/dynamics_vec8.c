@@ -127,10 +127,11 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     dynamics_vec8 *k = aligned_alloc(sizeof(vec8), (sizeof *k + sizeof(vec8) - 1) / sizeof(vec8) * sizeof(vec8));
     if (!k) return NULL;
     *k = (dynamics_vec8){.model = model,
+                         .width = native_widest(),
                          .programs = {model->dynamics.program, model->dynamics.accelerations,
                                       model->observation.program, model->dynamics.energy_rate, model->events.roots}};
     if (model->jit != HAMEL_JIT_OFF) /* otherwise, and on failure, programs are interpreted */
-        (void)native_translate_vec8(&k->code, k->programs, VEC8_PROGRAMS, k->made);
+        (void)native_translate_vec8(&k->code, k->width, k->programs, VEC8_PROGRAMS, k->made);
     k->residual = dynamics_residual_create(model, &k->memory);
     if (ARENA_DOUBLES(&k->memory, {&k->lane_values, model->dynamics.count}, {&k->lane_lambda, model->m},
                       {&k->usual, model->m}) &&
@@ -171,7 +172,7 @@ void dynamics_vec8_prepare(dynamics_vec8 *k) {
 
 static void run_program(dynamics_vec8 *k, int which, const program_inputs *in, vec8 *outputs) {
     if (k->made[which])
-        native_evaluate_vec8(k->made[which], in, k->works[which], outputs);
+        native_evaluate_vec8(k->made[which], k->width, in, k->works[which], outputs);
     else
         program_evaluate_vec8(k->programs[which], in, k->works[which], outputs);
 }

@@ -37,6 +37,7 @@ typedef struct dynamics_vec8 {
     vec8 *works[VEC8_PROGRAMS];         /* workspaces of the programs */
     program_native made[VEC8_PROGRAMS]; /* machine code of the programs; NULL: use the interpreter */
     native_code code;
+    size_t width;                              /* numbers in a register of the machine code */
     double *lane_values, *lane_lambda, *usual; /* `values` and `lambda` of one lane; usual: m zeros (rank_survey.h) */
     dynamics_vec8_systems systems;
     dynamics_residual *residual;

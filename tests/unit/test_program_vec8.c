@@ -15,25 +15,28 @@
 
 enum { Q = 3, P = 2 };
 
-/* Expects that machine code computes `expected` as well, in the same workspace. */
+/* Expects that machine code computes `expected` as well, in the same workspace, with registers of each width. */
 static void compare_with_native(program *code, const program_inputs *in, vec8 *work, const vec8 *expected,
                                 size_t count) {
-    native_code bytes;
-    program_native made;
     const program *const programs[] = {code};
-    native_status status = native_translate_vec8(&bytes, programs, 1, &made);
     vec8 *outputs = vec8_alloc(count);
-    if (status == NATIVE_NO_MACHINE) skip();
-    assert_int_equal(status, NATIVE_DONE);
-    native_evaluate_vec8(made, in, work, outputs);
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < VEC8_SIZE; k++) {
-            double one = outputs[i][k], other = expected[i][k];
-            if (memcmp(&one, &other, sizeof one) != 0 && !(isnan(one) && isnan(other)))
-                fail_msg("output %zu of member %d: %.17g by machine code, %.17g by the interpreter", i, k, one, other);
-        }
+    for (size_t width = 4; width <= native_widest(); width *= 2) {
+        native_code bytes;
+        program_native made;
+        native_status status = native_translate_vec8(&bytes, width, programs, 1, &made);
+        if (status == NATIVE_NO_MACHINE) break;
+        assert_int_equal(status, NATIVE_DONE);
+        native_evaluate_vec8(made, width, in, work, outputs);
+        for (size_t i = 0; i < count; i++)
+            for (int k = 0; k < VEC8_SIZE; k++) {
+                double one = outputs[i][k], other = expected[i][k];
+                if (memcmp(&one, &other, sizeof one) != 0 && !(isnan(one) && isnan(other)))
+                    fail_msg("output %zu of member %d: %.17g by code for %zu numbers, %.17g by the interpreter", i, k,
+                             one, width, other);
+            }
+        native_free(&bytes);
+    }
     free(outputs);
-    native_free(&bytes);
 }
 
 /* Evaluates the program of the nodes for all members in SIMD lanes, and for each member alone. */
