@@ -11,6 +11,7 @@
  * term. */
 #pragma once
 
+#include "engine/base/vec8.h"
 #include "engine/model/model.h"
 
 /* Upper bound on the residual of accepted accelerations, relative to the terms of the equations. Elimination in a fixed
@@ -34,3 +35,8 @@ typedef struct equation_residual {
  * (rank_survey.h), or 0 if unknown. Returns INFINITY if a value is not finite. */
 equation_residual dynamics_residual_of(dynamics_residual *r, const double *values, const double *v, const double *Q,
                                        const double *R, const double *usual, const double *a, const double *lambda);
+
+/* Computes the residuals of eight members in SIMD lanes, with the bits of dynamics_residual_of for ideal constraints.
+ * Clears the bits of *good in each lane in which a residual exceeds RESIDUAL_MOST. `work` has 5 n elements. */
+void dynamics_residual_verify_vec8(const dynamics_residual *r, vec8 *work, const vec8 *values, const vec8 *v,
+                                   const double *usual, const vec8 *a, const vec8 *lambda, vec8_bits *good);

@@ -88,7 +88,8 @@ static bool create_vectors(dynamics_vec8 *k) {
                    {&k->lambda, m},
                    {&k->b, m},
                    {&k->step, n},
-                   {&k->stabilization, 2}};
+                   {&k->stabilization, 2},
+                   {&k->residual_work, 5 * n}};
     size_t all = 0;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) all += vectors[i].length;
     for (size_t i = 0; i < VEC8_PROGRAMS; i++) all += k->programs[i] ? program_workspace_doubles(k->programs[i]) : 0;
@@ -133,9 +134,8 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     if (model->jit != HAMEL_JIT_OFF) /* otherwise, and on failure, programs are interpreted */
         (void)native_translate_vec8(&k->code, k->width, k->programs, VEC8_PROGRAMS, k->made);
     k->residual = dynamics_residual_create(model, &k->memory);
-    if (ARENA_DOUBLES(&k->memory, {&k->lane_values, model->dynamics.count}, {&k->lane_lambda, model->m},
-                      {&k->usual, model->m}) &&
-        k->residual && mask_inactive(k) && create_vectors(k) && create_systems(&k->systems, model))
+    if (ARENA_DOUBLES(&k->memory, {&k->lane_values, model->dynamics.count}, {&k->usual, model->m}) && k->residual &&
+        mask_inactive(k) && create_vectors(k) && create_systems(&k->systems, model))
         return k;
     dynamics_vec8_free(k);
     return NULL;
@@ -229,6 +229,7 @@ void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, c
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
     program_inputs in = vec8_inputs(k, t, q, v, a);
     solve(k, a);
+    dynamics_residual_verify_vec8(k->residual, k->residual_work, k->values, v, k->usual, a, k->lambda, &k->good);
     run_program(k, VEC8_OBSERVATION, &in, k->observed);
     vec8_require_finite(k->observed, k->model->observation.count, &k->good);
 }
@@ -244,14 +245,6 @@ void dynamics_vec8_margin(const dynamics_vec8 *k, vec8 *margin) {
 
 void dynamics_vec8_select(dynamics_vec8 *k, int lane) {
     for (size_t i = 0; i < k->model->dynamics.count; i++) k->lane_values[i] = k->values[i][lane];
-    for (size_t c = 0; c < k->model->m; c++) k->lane_lambda[c] = k->lambda[c][lane];
-}
-
-bool dynamics_vec8_is_verified(dynamics_vec8 *k, const double *v, const double *a) {
-    const double *Q = k->lane_values + k->model->dynamics.at_Q;
-    equation_residual missed =
-        dynamics_residual_of(k->residual, k->lane_values, v, Q, NULL, k->usual, a, k->lane_lambda);
-    return fmax(missed.motion, missed.constraints) <= RESIDUAL_MOST;
 }
 
 bool dynamics_vec8_mass_is_regular(const dynamics_vec8 *k) {

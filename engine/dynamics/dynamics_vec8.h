@@ -37,8 +37,9 @@ typedef struct dynamics_vec8 {
     vec8 *works[VEC8_PROGRAMS];         /* workspaces of the programs */
     program_native made[VEC8_PROGRAMS]; /* machine code of the programs; NULL: use the interpreter */
     native_code code;
-    size_t width;                              /* numbers in a register of the machine code */
-    double *lane_values, *lane_lambda, *usual; /* `values` and `lambda` of one lane; usual: m zeros (rank_survey.h) */
+    size_t width;                /* numbers in a register of the machine code */
+    vec8 *residual_work;         /* 5 n: scratch */
+    double *lane_values, *usual; /* lane_values: `values` of one lane; usual: m zeros (rank_survey.h) */
     dynamics_vec8_systems systems;
     dynamics_residual *residual;
     size_t *masked, masked_count; /* indices in `values` of the entries of inactive constraints */
@@ -73,7 +74,8 @@ void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, c
 void dynamics_vec8_project(dynamics_vec8 *k, const vec8_bits *which, const vec8 *t, vec8 *q, vec8 *v);
 
 /* Computes a[n] and multipliers at the states that dynamics_vec8_project has evaluated last, as dynamics_accelerations
- * does. Sets k->observed: outputs, invariants, checks and energy. */
+ * does. Clears the bits of k->good in the lanes in which they do not satisfy the equations of motion (dynamics_verify).
+ * Sets k->observed: outputs, invariants, checks and energy. */
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
 
 /* Evaluates the root functions of events at (*t, q, v). The functions must not depend on accelerations. */
@@ -82,12 +84,8 @@ void dynamics_vec8_roots(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const v
 /* Sets *margin to the rank margins of all active rows at the states observed last (dynamics_margin). */
 void dynamics_vec8_margin(const dynamics_vec8 *k, vec8 *margin);
 
-/* Copies the values and multipliers of one lane at the states observed last to k->lane_values and k->lane_lambda. */
+/* Copies the values of one lane at the states observed last to k->lane_values. */
 void dynamics_vec8_select(dynamics_vec8 *k, int lane);
-
-/* Returns true if the accelerations a[n] of the lane selected last satisfy the equations of motion at velocities v[n]
- * (dynamics_verify). */
-bool dynamics_vec8_is_verified(dynamics_vec8 *k, const double *v, const double *a);
 
 /* Returns true if M of the lane selected last is regular. A run with that initial state then treats M as regular
  * (mass_rank.h). */

@@ -136,7 +136,7 @@ static bool create_vec8_run(vec8_run *a) {
     a->vectors = vec8_alloc((size_t)DOP853_VECTORS * length + 2 * length + n);
     a->dynamics = dynamics_vec8_create(model);
     if (!ARENA_DOUBLES(&a->memory, {&a->atol, 2 * n}, {&a->check_times, model->observation.check_count},
-                       {&a->row, model->header.column_count}, {&a->q, n}, {&a->v, n}, {&a->a, n}) ||
+                       {&a->row, model->header.column_count}, {&a->q, n}, {&a->v, n}) ||
         !create_lanes(a) || !lane_runs_create(a) || !variation_member_create(&a->member, a->variation) || !a->vectors ||
         !a->dynamics)
         return false;

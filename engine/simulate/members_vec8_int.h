@@ -58,7 +58,7 @@ typedef struct vec8_run {
     double rtol, *atol;           /* 2n: tolerances with the method's factor */
     double *check_times;          /* times of checks, sorted */
     double *row;                  /* a row */
-    double *q, *v, *a;            /* n each: a state of one lane */
+    double *q, *v;                /* n each: a state of one lane */
     hamel_initial_value *changes; /* 2n: changed initial values of one lane */
     size_t check_count;           /* number of check_times */
     double longest;               /* upper bound on steps; INFINITY: no bound */
@@ -106,7 +106,7 @@ double lane_next_visit(const vec8_run *a, const lane *p);
  * outputs. */
 void lanes_evaluate(vec8_run *a, const vec8_bits *which, const vec8 *t);
 
-/* Copies the state of a lane evaluated last to a->q, a->v, a->a, and the values of its dynamics program to
+/* Copies the state of a lane evaluated last to a->q and a->v, and the values of its dynamics program to
  * a->dynamics->lane_values. */
 void lane_select(vec8_run *a, int k);
 

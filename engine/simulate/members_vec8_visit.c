@@ -27,7 +27,6 @@ void lane_select(vec8_run *a, int k) {
     for (size_t i = 0; i < n; i++) {
         a->q[i] = a->state[i][k];
         a->v[i] = a->state[n + i][k];
-        a->a[i] = a->acceleration[i][k];
     }
     dynamics_vec8_select(a->dynamics, k);
 }
@@ -44,7 +43,6 @@ static bool admit_state(vec8_run *a, int k) {
     lane *p = &a->lanes[k];
     if (!lane_is_good(a, k)) return false;
     lane_select(a, k);
-    if (!dynamics_vec8_is_verified(a->dynamics, a->v, a->a)) return false;
     double energy = a->dynamics->observed[a->model->observation.count - 1][k];
     double work = (a->model->dynamics.energy_rate ? a->state[2 * a->model->n][k] : 0) + p->event_work;
     if (isnan(p->energy)) p->energy = energy;
@@ -90,18 +88,29 @@ bool lane_visit(vec8_run *a, int k, double t) {
 }
 
 /* Sets a->state to the states at the times t within the steps tried, which end at `until`. */
+/* Sets the state of each lane that has a step to that at the part `part` of the step, or at its end. */
+VEC8_INLINE void interpolate_body(const dop853_vec8 *d, const vec8 *part, const vec8_bits *ended, bool extended,
+                                  vec8 *state) {
+    vec8_bits stepped = (vec8_bits)(d->h > 0);
+    if (extended) dop853_vec8_interpolate(d, part, state);
+    for (size_t i = 0; i < d->length; i++) {
+        vec8 end;
+        vec8_choose(&stepped, &d->next[i], &d->y[i], &end);
+        vec8_choose(ended, &end, &state[i], &state[i]);
+    }
+}
+VEC8_FUNCTION(void, interpolate,
+              (const dop853_vec8 *d, const vec8 *part, const vec8_bits *ended, bool extended, vec8 *state),
+              (d, part, ended, extended, state))
+
 void lanes_interpolate(vec8_run *a, const vec8 *t, const vec8 *until, bool extended) {
     const dop853_vec8 *d = &a->steps;
     vec8 start = *until - d->h, part = {0};
+    vec8_bits ended = extended ? (vec8_bits)(*t >= *until) : ~(vec8_bits){0};
     for (int k = 0; k < VEC8_SIZE; k++) part[k] = d->h[k] > 0 ? ((*t)[k] - start[k]) / d->h[k] : 0;
-    if (extended) dop853_vec8_interpolate(d, &part, a->state);
-    for (int k = 0; k < VEC8_SIZE; k++)
-        for (size_t i = 0; (!extended || (*t)[k] >= (*until)[k]) && i < d->length; i++)
-            a->state[i][k] = d->h[k] > 0 ? d->next[i][k] : d->y[i][k];
+    interpolate(d, &part, &ended, extended, a->state);
 }
 
-/* Computes the continuous extension of the steps that end at `until`. Sets *good to the
- * lanes in which this succeeds. */
 void lanes_extend(vec8_run *a, const vec8 *until, vec8_bits *good) {
     vec8 start = *until - a->steps.h; /* this may differ from the time at which the step began, as in runge_kutta.c */
     lanes_reset(a);
@@ -124,15 +133,10 @@ void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until
     for (int i = 0; i <= SINGULARITY_PARTS; i++) {
         vec8 t = i == SINGULARITY_PARTS ? *until : d->t + (*until - d->t) * (double)i / (double)SINGULARITY_PARTS, now;
         lanes_interpolate(a, &t, until, true);
-        lanes_evaluate(a, &lanes, &t);
+        lanes_evaluate(a, &lanes, &t); /* the branch check evaluates the first of these states as a row */
         dynamics_vec8_margin(a->dynamics, &now);
         good &= a->dynamics->good;
-        for (int k = 0; k < VEC8_SIZE; k++) {
-            margin[k][i] = now[k];
-            if (i > 0 || !lanes[k] || !good[k]) continue;
-            lane_select(a, k); /* the branch check evaluates this state as a row */
-            if (!dynamics_vec8_is_verified(a->dynamics, a->v, a->a)) good[k] = 0;
-        }
+        for (int k = 0; k < VEC8_SIZE; k++) margin[k][i] = now[k];
     }
     for (int k = 0; k < VEC8_SIZE; k++)
         if (lanes[k] && (!good[k] || !is_regular_step(a, k, margin[k]))) lane_give_up(a, k);
