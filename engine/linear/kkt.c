@@ -108,8 +108,7 @@ void kkt_expect_singular(kkt *k) {
  */
 static bool select_before(kkt *k, const bool *active) {
     bool same = k->before.kept, large = k->preferred == &kkt_by_klu || (k->dense && k->dense->LU);
-    for (size_t c = 0; c < k->m && same; c++)
-        same = k->before.taken[c] == (k->rows[c] && (!active || active[c]));
+    for (size_t c = 0; c < k->m && same; c++) same = k->before.taken[c] == (k->rows[c] && (!active || active[c]));
     if (large || !same) forget_selection(&k->before);
     if (large) return false;
     for (size_t c = 0; c < k->m; c++) k->before.taken[c] = k->row_of[c] >= 0;

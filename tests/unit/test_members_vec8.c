@@ -250,14 +250,15 @@ static const sweep sweeps[] = {
      MEMBERS},
 };
 
+#define PROJECTED ", `initialization`: `project`"
+
 static const char *const simulations[] = {
-    "`stop`: 3, `samples`: 7, `initialization`: `project`",
-    "`stop`: 2.5, `times`: [0, 0.1, 0.123456, 1, 1.7, 2.2], `rtol`: 1e-4, `atol`: 1e-5, `initialization`: `project`",
-    "`start`: 0.3, `stop`: 1.9, `samples`: 301, `rtol`: 1e-10, `atol`: 1e-12, `method`: `erk`, `initialization`: "
-    "`project`",
-    "`stop`: 2, `samples`: 2, `rtol`: 1e-6, `max_step`: 0.0625, `initialization`: `project`",
-    "`stop`: 2, `samples`: 5, `rtol`: 1e-6, `max_step`: 0.03, `method`: `erk`, `initialization`: `project`",
-    "`stop`: 40, `times`: [39.25], `rtol`: 1e-13, `atol`: 1e-3, `initialization`: `project`",
+    "`stop`: 3, `samples`: 7" PROJECTED,
+    "`stop`: 2.5, `times`: [0, 0.1, 0.123456, 1, 1.7, 2.2], `rtol`: 1e-4, `atol`: 1e-5" PROJECTED,
+    "`start`: 0.3, `stop`: 1.9, `samples`: 301, `rtol`: 1e-10, `atol`: 1e-12, `method`: `erk`" PROJECTED,
+    "`stop`: 2, `samples`: 2, `rtol`: 1e-6, `max_step`: 0.0625" PROJECTED,
+    "`stop`: 2, `samples`: 5, `rtol`: 1e-6, `max_step`: 0.03, `method`: `erk`" PROJECTED,
+    "`stop`: 40, `times`: [39.25], `rtol`: 1e-13, `atol`: 1e-3" PROJECTED,
 };
 
 static size_t target_count(const sweep *s) {

@@ -6,8 +6,8 @@
  * estimate of DOP853. With the coefficients of DOP853 it takes 1.8 times as many evaluations and five times the time.
  * Adams takes nine times the time. The dense output of ERKStep has order 5 at most. The dense output here has order 7.
  * It costs three evaluations, and only in steps that need it. */
-#include "engine/simulate/methods/dop853_control.h"
 #include "engine/simulate/methods/runge_kutta.h"
+#include "engine/simulate/methods/dop853_control.h"
 
 #include <assert.h>
 #include <math.h>
