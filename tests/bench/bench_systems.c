@@ -116,11 +116,6 @@ static void measure_rates(const baseline *b, int rounds) {
 
 /* ---- time to solution ---- */
 
-/* Results for one tolerance. */
-typedef struct figures {
-    double seconds[KINDS], error[KINDS], steps[KINDS];
-} figures;
-
 static void run_kind(const baseline *b, hamel_model *const *models, double rtol, int kind, table *out) {
     if (kind <= DEFAULT)
         run_hamel(b, models[kind], out);
@@ -136,8 +131,10 @@ static int runs_of_a_round(const baseline *b, const hamel_model *model, table *s
     return one < 2e-3 ? (int)(2e-3 / (one + 1e-7)) + 1 : 1;
 }
 
-static figures measure(const baseline *b, double rtol, int rounds, const table *reference, table *scratch) {
-    figures f;
+/* Measures the runs of all kinds at one tolerance, into costs[kind][point]. */
+static void measure(const baseline *b, int point, int rounds, const table *reference, table *scratch,
+                    run_cost costs[KINDS][SWEEP]) {
+    double rtol = tolerance_at(point);
     double samples[KINDS][ROUNDS_MAX];
     hamel_model *models[] = {[HAMEL] = prepare(b, rtol, NULL), [DEFAULT] = prepare(b, rtol, "simulation.method=auto")};
     int runs = runs_of_a_round(b, models[HAMEL], scratch);
@@ -146,66 +143,42 @@ static figures measure(const baseline *b, double rtol, int rounds, const table *
             double begin = processor_time();
             for (int k = 0; k < runs; k++) run_kind(b, models, rtol, kind, scratch);
             samples[kind][round] = (processor_time() - begin) / runs;
-            f.error[kind] = table_error(scratch, reference);
-            f.steps[kind] = scratch->steps;
+            costs[kind][point].error = table_error(scratch, reference);
+            costs[kind][point].steps = scratch->steps;
         }
     }
-    for (int kind = 0; kind < KINDS; kind++) f.seconds[kind] = median(samples[kind], (size_t)rounds);
+    for (int kind = 0; kind < KINDS; kind++) costs[kind][point].seconds = median(samples[kind], (size_t)rounds);
     hamel_model_free(models[HAMEL]);
     hamel_model_free(models[DEFAULT]);
-    return f;
-}
-
-/* Returns the time of the hand-written program at `error`, interpolated between the first two adjacent points whose
- * errors enclose `error`. If there are no such points, returns 0. */
-static double time_at_error(const figures *sweep, double error) {
-    for (int i = 0; i + 1 < SWEEP; i++) {
-        double high = log(sweep[i].error[BY_HAND]), low = log(sweep[i + 1].error[BY_HAND]), here = log(error);
-        if (!(here <= high && here > low)) continue;
-        double part = (high - here) / (high - low);
-        return exp((1 - part) * log(sweep[i].seconds[BY_HAND]) + part * log(sweep[i + 1].seconds[BY_HAND]));
-    }
-    return 0;
-}
-
-/* Returns the median over the points of `kind`, or 0 if the errors of both programs do not overlap. */
-static double ratio_at_equal_error(const figures *sweep, int kind) {
-    double ratios[SWEEP];
-    size_t count = 0;
-    for (int i = 0; i < SWEEP; i++) {
-        double other = time_at_error(sweep, sweep[i].error[kind]);
-        if (other > 0) ratios[count++] = sweep[i].seconds[kind] / other;
-    }
-    return count ? median(ratios, count) : 0;
 }
 
 /* Long runs at loose tolerances may lose at most four digits, because the motion amplifies errors (limit chosen). */
-static bool plausible(const figures *f, double rtol) {
+static bool plausible(run_cost costs[KINDS][SWEEP], int point) {
     bool good = true;
-    for (int kind = 0; kind < KINDS; kind++) good = good && f->error[kind] < 1e4 * rtol;
+    for (int kind = 0; kind < KINDS; kind++) good = good && costs[kind][point].error < 1e4 * tolerance_at(point);
     return good;
 }
 
+static void print_point(const baseline *b, run_cost costs[KINDS][SWEEP], int point, bool first) {
+    const run_cost *mine = &costs[HAMEL][point], *theirs = &costs[BY_HAND][point];
+    printf("%-21s %-6s %-6.0e |%9.1f %8.1e %6.0f |%9.1f %9.1f %8.1e %6.0f |%6.2f", first ? b->name : "", b->method,
+           tolerance_at(point), 1e6 * mine->seconds, mine->error, mine->steps, 1e6 * costs[PACKAGED][point].seconds,
+           1e6 * theirs->seconds, theirs->error, theirs->steps, mine->seconds / theirs->seconds);
+    if (first)
+        printf(" %6.2f %6.2f", ratio_at_equal_error(costs[HAMEL], costs[BY_HAND], SWEEP),
+               ratio_at_equal_error(costs[DEFAULT], costs[BY_HAND], SWEEP));
+    puts(plausible(costs, point) ? "" : "  the error exceeds 1e4 times the tolerance");
+}
+
 static bool contest(const baseline *b, int rounds) {
-    figures sweep[SWEEP];
+    run_cost costs[KINDS][SWEEP];
     table reference = table_create(b), scratch = table_create(b);
     bool good = true;
     run_by_hand(b, b->jacobian != NULL ? 1e-11 : 1e-13, true, &reference);
-    for (int i = 0; i < SWEEP; i++) sweep[i] = measure(b, tolerance_at(i), rounds, &reference, &scratch);
+    for (int i = 0; i < SWEEP; i++) measure(b, i, rounds, &reference, &scratch, costs);
     for (size_t i = 0; i < sizeof SHOWN / sizeof *SHOWN; i++) {
-        const figures *f = &sweep[SHOWN[i]];
-        double rtol = tolerance_at(SHOWN[i]);
-        bool fine = plausible(f, rtol);
-        good = good && fine;
-        printf("%-21s %-6s %-6.0e |%9.1f %8.1e %6.0f |%9.1f %9.1f %8.1e %6.0f |%6.2f", i == 0 ? b->name : "", b->method,
-               rtol, 1e6 * f->seconds[HAMEL], f->error[HAMEL], f->steps[HAMEL], 1e6 * f->seconds[PACKAGED],
-               1e6 * f->seconds[BY_HAND], f->error[BY_HAND], f->steps[BY_HAND],
-               f->seconds[HAMEL] / f->seconds[BY_HAND]);
-        if (i == 0)
-            printf(" %6.2f %6.2f%s\n", ratio_at_equal_error(sweep, HAMEL), ratio_at_equal_error(sweep, DEFAULT),
-                   fine ? "" : "  the error exceeds 1e4 times the tolerance");
-        else
-            printf("%s\n", fine ? "" : "  the error exceeds 1e4 times the tolerance");
+        good = plausible(costs, SHOWN[i]) && good;
+        print_point(b, costs, SHOWN[i], i == 0);
     }
     table_free(&reference);
     table_free(&scratch);

@@ -147,6 +147,32 @@ static int angles_rhs(double t, N_Vector state, N_Vector rate, void *data) {
     return 0;
 }
 
+static int tensions_rhs(double t, N_Vector state, N_Vector rate, void *data) {
+    (void)t;
+    chain *c = data;
+    size_t n = c->links;
+    const double *q = N_VGetArrayPointer_Serial(state), *v = q + n;
+    double *f = N_VGetArrayPointer_Serial(rate), *a = f + n, before = 0;
+    for (size_t i = 0; i < n; i++) {
+        f[i] = v[i];
+        c->diagonal[i] = i == 0 ? 1 : 2;
+        c->tension[i] = v[i] * v[i];
+    }
+    for (size_t i = 0; i + 1 < n; i++) {
+        c->sine[i] = sin(q[i + 1] - q[i]);
+        c->off[i] = cos(q[i + 1] - q[i]);
+    }
+    c->tension[0] += gravity * cos(q[0]);
+    find_tensions(c);
+    c->sine[n - 1] = c->tension[n] = 0;
+    for (size_t i = 0; i < n; i++) {
+        a[i] = c->tension[i + 1] * c->sine[i] - before;
+        before = c->tension[i] * c->sine[i];
+    }
+    a[0] -= gravity * sin(q[0]);
+    return 0;
+}
+
 static void angles_start(double *y, void *data) {
     const chain *c = data;
     for (size_t i = 0; i < c->links; i++) {
@@ -177,6 +203,12 @@ baseline chain_in_angles(chain *c, double stop) {
                       .start = angles_start,
                       .columns = angles_columns,
                       .data = c};
+}
+
+baseline chain_in_angles_by_tensions(chain *c, double stop) {
+    baseline b = chain_in_angles(c, stop);
+    b.rhs = tensions_rhs;
+    return b;
 }
 
 /* ---- stiff ---- */

@@ -1,5 +1,5 @@
 /* contest.h — a trajectory computed twice: by hamel from a description, and by hand-written C, which solves manually
- * derived equations with CVODE. Both programs give ROWS rows of the same columns.
+ * derived equations with CVODE. Both programs give the same number of rows of the same columns.
  *
  * Times are CPU times of this thread, so other load does not matter. */
 #pragma once
@@ -17,6 +17,7 @@ typedef struct baseline {
     const char *method; /* for both sides: "adams" or "bdf" */
     const char *description;
     double stop;
+    size_t rows; /* 0 stands for ROWS */
     sunindextype states;
     size_t compared; /* number of columns after t that `columns` computes from the state, in hamel's order */
     CVRhsFn rhs;
@@ -27,7 +28,7 @@ typedef struct baseline {
 } baseline;
 
 typedef struct table {
-    size_t rows, columns;
+    size_t rows, capacity, columns; /* rows: number of rows stored so far, at most `capacity` */
     double *values;
     double steps;
 } table;
@@ -49,3 +50,18 @@ void run_hamel(const baseline *b, const hamel_model *model, table *out);
 /* Integrates the hand-written equations. If `own_operations` is set, CVODE uses hamel's vector operations, otherwise
  * the serial vectors of the packaged SUNDIALS. */
 void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out);
+
+/* Integrates the hand-written equations with DOP853 (contest_limit.c), which is faster than CVODE for systems that are
+ * not stiff: the practical limit of the time. */
+void run_limit(const baseline *b, double rtol, table *out);
+
+/* A run at one of several tolerances, of which the first is the loosest. */
+typedef struct run_cost {
+    double seconds, error, steps;
+} run_cost;
+
+/* Returns the time of `mine` divided by the time of `other` at the same error, as the median over the runs of `mine`
+ * whose errors lie between errors of adjacent runs of `other`. Times between these are interpolated. Returns 0 if there
+ * are no such runs. `count` is at most RUN_COSTS. */
+enum { RUN_COSTS = 32 };
+double ratio_at_equal_error(const run_cost *mine, const run_cost *other, size_t count);
