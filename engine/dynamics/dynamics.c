@@ -20,6 +20,9 @@ enum { FORCE_ITERATIONS = 60 };
 /* After a singular evaluation, the program `accelerations` is skipped in the next REST evaluations of the dynamics.
  * An integration takes about a hundred evaluations to pass a singular state. */
 enum { REST = 100 };
+/* Above this number of unknowns, a solution is copied and checked by vector instructions. The last values stored by the
+ * program have then left the store buffer, which holds about 60 values. */
+enum { SMALL = 64 };
 enum { MASS_STATES = 3 }; /* number of states tested; M counts as always singular if it is singular at each */
 /* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. The value is
  * chosen large enough to leave special initial values, such as angles of 0. */
@@ -113,6 +116,12 @@ static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, dou
     k->solved_from.values[SYMBOL_VELOCITY] = k->v;
     program_evaluate(model->dynamics.accelerations, &k->solved_from, k->accelerations_work, k->solved);
     if (!(pivots[0] > 0 && pivots[1] > CHOLESKY_RANK_TOLERANCE)) return false;
+    k->margin = sqrt(pivots[1]);
+    if (n + m > SMALL) {
+        memcpy(a, solved, n * sizeof *a);
+        if (lambda) memcpy(lambda, solved + n, m * sizeof *lambda);
+        return all_finite(solved, n + m);
+    }
     /* scalar loads, because wider loads of values just stored as scalars would stall on the store buffer */
     for (size_t i = 0; i < n + m; i++) {
         if (!isfinite(solved[i])) return false;
@@ -121,7 +130,6 @@ static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, dou
         else if (lambda)
             lambda[i - n] = solved[i];
     }
-    k->margin = sqrt(pivots[1]);
     return true;
 }
 
@@ -176,6 +184,8 @@ static bool create_arrays(dynamics *k) {
     k->observed_work = model_workspace(model, model->observation.program, memory);
     k->rate_work = model_workspace(model, d->energy_rate, memory);
     k->accelerations_work = model_workspace(model, d->accelerations, memory);
+    k->positions_work = model_workspace(model, model_correction(model, true), memory);
+    k->velocities_work = model_workspace(model, model_correction(model, false), memory);
     k->nonideal_work = model_workspace(model, d->nonideal, memory);
     return ARENA_DOUBLES(memory, {&k->values, d->value_count}, {&k->mass_work, d->mass ? congruence_work(d->mass) : 0},
                          {&k->product, d->mass ? n : 0}, {&k->magnitude, d->mass ? n : 0}, {&k->lambda, m}, {&k->b, m},

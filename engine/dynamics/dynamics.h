@@ -26,8 +26,9 @@ struct dynamics {
     /* workspaces of the programs */
     double *mass_work;           /* workspace of congruence_evaluate and congruence_multiply */
     double *product, *magnitude; /* n: results of congruence_multiply */
-    double *dynamics_work, *accelerations_work, *observed_work, *rate_work, *nonideal_work;
-    double *solved; /* outputs of the program `accelerations` */
+    double *dynamics_work, *accelerations_work, *positions_work, *velocities_work, *observed_work, *rate_work,
+        *nonideal_work;
+    double *solved; /* outputs of the program `accelerations`, or of a program for corrections */
     program_inputs solved_from;
     double stabilization[2];
     size_t rest;   /* number of further evaluations that skip the program `accelerations` */

@@ -8,6 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+/* After a Newton step for residuals below this bound, the scales of the residuals are not computed again. The step
+ * changes the scales by about this fraction. */
+static const double SHORT_STEP = 1e-3;
+
 /* Computes the scales Σ |A_ci| max(1, |x_i|) of a level; the rounding error of a residual is about ε times the
  * scale. */
 static void find_scales(dynamics *k, bool position) {
@@ -34,10 +38,10 @@ double dynamics_scaled(const dynamics *k, size_t c, bool position) {
     return ratio(dynamics_level(k, position)[c], (position ? k->position_scale : k->velocity_scale)[c]);
 }
 
+/* Returns the largest residual of a level relative to its scale. */
 static double largest_residual(dynamics *k, bool position) {
     const double *residual = dynamics_level(k, position), *scale = position ? k->position_scale : k->velocity_scale;
     double largest = 0;
-    find_scales(k, position);
     for (size_t c = 0; c < k->model->m; c++) {
         if (!(fabs(residual[c]) > largest * scale[c])) continue; /* saves most divisions */
         double here = ratio(residual[c], scale[c]);
@@ -47,8 +51,31 @@ static double largest_residual(dynamics *k, bool position) {
 }
 
 void dynamics_residuals(dynamics *k, double *position, double *velocity) {
+    find_scales(k, true);
+    find_scales(k, false);
     *position = largest_residual(k, true);
     *velocity = largest_residual(k, false);
+}
+
+/* Computes the step for the residuals −k->b by a program. Returns false if there is no such program, or if a pivot is
+ * too small to trust the result. */
+static bool correct_at_once(dynamics *k, bool position, double *step) {
+    const program *correction = model_correction(k->model, position);
+    const double *solved = k->solved, *pivots = solved + k->model->n;
+    if (!correction || k->rest > 0 || k->singular_mass || k->masked_count > 0 ||
+        kkt_expects_redundancy(dynamics_system(k, position)))
+        return false;
+    program_inputs in = k->solved_from;
+    in.values[SYMBOL_COORDINATE] = k->q;
+    in.values[SYMBOL_VELOCITY] = k->v;
+    in.values[SYMBOL_MULTIPLIER] = k->b;
+    program_evaluate(correction, &in, position ? k->positions_work : k->velocities_work, k->solved);
+    if (!(pivots[0] > 0 && pivots[1] > CHOLESKY_RANK_TOLERANCE)) return false;
+    for (size_t i = 0; i < k->model->n; i++) {
+        if (!isfinite(solved[i])) return false;
+        step[i] = solved[i];
+    }
+    return true;
 }
 
 /* Computes one Newton step of a level. */
@@ -56,6 +83,7 @@ static hamel_status correct_level(dynamics *k, bool position, double *step) {
     const double *residual = dynamics_level(k, position);
     kkt *system = dynamics_system(k, position);
     for (size_t c = 0; c < k->model->m; c++) k->b[c] = -residual[c];
+    if (correct_at_once(k, position, step)) return HAMEL_OK;
     hamel_status status = kkt_factor(system, k->values);
     return status == HAMEL_OK ? kkt_solve(system, NULL, k->b, INFINITY, step, NULL) : status;
 }
@@ -70,6 +98,7 @@ static hamel_status project_level(dynamics *k, double t, double *q, double *v, d
                                   double *worst, hamel_error *error) {
     double before = INFINITY;
     for (int i = 0; i < PROJECT_ITERATIONS; i++) {
+        if (!(before < SHORT_STEP)) find_scales(k, position);
         *worst = largest_residual(k, position);
         if (newton_has_ended(&before, *worst, NEWTON_RESIDUAL)) return HAMEL_OK;
         double *x = position ? q : v;

@@ -1,5 +1,9 @@
 /* redundancy.c — sparse elimination row by row. The pivot of a row is its largest remaining entry.
  *
+ * A row is independent of all others if it alone has an entry in some column. Such rows are removed first, one after
+ * the other. In chains and trees no row remains, and the cost is linear in the number of entries. The elimination of the
+ * rows of a chain from its first link on would cost O(n²), because the reduced rows fill in.
+ *
  * An independent row becomes a pivot row: it is stored in reduced form, together with the multiples of earlier pivot
  * rows that were subtracted from it. If only rounding errors remain of a row, the row is a sum of multiples of pivot
  * rows. Back substitution then expresses the row in terms of rows of A. */
@@ -11,6 +15,10 @@
 /* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. The value
  * is chosen: equal to SAMPLED_RANK_TOLERANCE, the largest residual of a row that counts as redundant. */
 static const double INVOLVED = 1e-9;
+
+/* Smallest entry, relative to the size of its row, that makes a row independent alone. The bound is far above the
+ * tolerances of ranks, at most 1e-6, so that rounding cannot decide. A row without such an entry is eliminated. */
+static const double ALONE = 1e-2;
 
 typedef struct term {
     int index; /* column of a row, or pivot of a combination */
@@ -43,7 +51,8 @@ typedef struct elimination {
     size_t part_count;
     term *terms; /* reduced rows and parts of all pivots */
     size_t term_count, term_capacity;
-    double *y; /* rank: the current combination of pivot rows */
+    double *y;     /* rank: the current combination of pivot rows */
+    bool *removed; /* m: true if the row is known to be independent of the rows that are not removed */
     double tolerance;
     size_t item_count, item_capacity, weight_capacity;
 } elimination;
@@ -58,10 +67,63 @@ static bool begin(elimination *e, arena *memory, const sparse_block *A, const do
     e->columns = arena_ints(memory, n);
     e->heap = arena_ints(memory, n);
     e->parts = arena_alloc(memory, n, sizeof *e->parts);
+    e->removed = arena_alloc(memory, m, sizeof *e->removed);
     if (!ARENA_DOUBLES(memory, {&e->x, n}, {&e->y, m})) return false;
     for (size_t i = 0; i < n; i++) e->pivot_of[i] = -1;
     for (size_t k = 0; k < A->count; k++) e->row_start[(size_t)A->row[k] + 1]++;
     for (size_t c = 0; c < m; c++) e->row_start[c + 1] += e->row_start[c];
+    return true;
+}
+
+/* --- rows that are independent alone ------------------------------------------------------------------------------ */
+
+/* The remaining entries of a column. If there is only one, `rows` is its row. */
+typedef struct column_entries {
+    size_t count, rows; /* rows: sum of the row indices */
+} column_entries;
+
+/* Returns true if the entry of row c in column j makes the row independent of all rows without such an entry. */
+static bool is_independent(const elimination *e, size_t c, int j) {
+    double size = e->usual ? e->usual[c] : 0, entry = 0;
+    for (size_t k = e->row_start[c]; k < e->row_start[c + 1]; k++) {
+        size = fmax(size, fabs(e->entry[k]));
+        if (e->A->column[k] == j) entry = fabs(e->entry[k]);
+    }
+    return entry > ALONE * size;
+}
+
+/* Removes row c from the columns. Appends columns with one remaining entry to the list `single`. */
+static void remove_row(elimination *e, size_t c, column_entries *columns, int *single, size_t *single_count) {
+    e->removed[c] = true;
+    for (size_t k = e->row_start[c]; k < e->row_start[c + 1]; k++) {
+        column_entries *column = &columns[e->A->column[k]];
+        column->rows -= c;
+        if (--column->count == 1) single[(*single_count)++] = e->A->column[k];
+    }
+}
+
+/* Removes rows with an entry that is alone in its column, until no such row remains. Returns the number of removed rows
+ * in *removed, and false if out of memory. */
+static bool remove_independent(elimination *e, const bool *taken, size_t *removed) {
+    size_t n = e->A->columns, count = 0;
+    column_entries *columns = arena_alloc(e->memory, n, sizeof *columns);
+    int *single = arena_ints(e->memory, n); /* a column enters the list at most once */
+    *removed = 0;
+    if (!columns || !single) return false;
+    for (size_t k = 0; k < e->A->count; k++) {
+        size_t c = (size_t)e->A->row[k];
+        if (taken && !taken[c]) continue;
+        columns[e->A->column[k]].count++;
+        columns[e->A->column[k]].rows += c;
+    }
+    for (size_t j = 0; j < n; j++)
+        if (columns[j].count == 1) single[count++] = (int)j;
+    while (count > 0) {
+        int j = single[--count];
+        if (columns[j].count != 1 || !is_independent(e, columns[j].rows, j)) continue;
+        remove_row(e, columns[j].rows, columns, single, &count);
+        ++*removed;
+    }
     return true;
 }
 
@@ -205,12 +267,14 @@ hamel_status redundancy_find(redundancy *out, const sparse_block *A, const doubl
     out->first = arena_alloc(&out->memory, m + 1, sizeof *out->first);
     out->rest = arena_doubles(&out->memory, m);
     out->involved = arena_alloc(&out->memory, m, sizeof *out->involved);
+    size_t removed = 0;
     bool good = begin(&e, &out->memory, A, values);
     e.tolerance = tolerance;
     e.usual = usual;
+    good = good && remove_independent(&e, taken, &removed);
     for (size_t c = 0; good && c < m; c++)
-        if (!taken || taken[c]) good = take_row(&e, out, c);
-    out->rank = e.rank;
+        if ((!taken || taken[c]) && !e.removed[c]) good = take_row(&e, out, c);
+    out->rank = removed + e.rank;
     return good ? HAMEL_OK : HAMEL_NO_MEMORY;
 }
 

@@ -64,16 +64,19 @@ static void set_right_sides(elimination *x, const hamel_model *model, const grap
             graph_sub(x->g, b[c], damping(x->g, model->order[c], velocity[c], position[c]));
 }
 
-static void enter_matrices(elimination *x, const hamel_model *model, const graph_node *dynamics) {
+/* Enters M and the rows of A up to the order `highest`. Sets unknowns[c] to the unknown of constraint c. */
+static void enter_matrices(elimination *x, const hamel_model *model, const graph_node *dynamics,
+                           constraint_order highest, uint32_t *unknowns) {
     const model_dynamics *d = &model->dynamics;
-    const uint32_t n = (uint32_t)model->n;
-    for (size_t i = 0; i < model->n + model->m; i++)
-        (void)elimination_add_unknown(x, i < model->n ? UNKNOWN_COORDINATE : UNKNOWN_CONSTRAINT);
+    for (size_t i = 0; i < model->n; i++) (void)elimination_add_unknown(x, UNKNOWN_COORDINATE);
+    for (size_t c = 0; c < model->m; c++)
+        unknowns[c] = model->order[c] > highest ? ELIMINATION_NONE : elimination_add_unknown(x, UNKNOWN_CONSTRAINT);
     for (size_t e = 0; e < d->M.count && !x->failed; e++)
         elimination_add(x, (uint32_t)d->M.row[e], (uint32_t)d->M.column[e], dynamics[d->M.at + e]);
-    for (size_t e = 0; e < d->A.count && !x->failed; e++)
-        elimination_add(x, n + (uint32_t)d->A.row[e], (uint32_t)d->A.column[e], dynamics[d->A.at + e]);
-    set_right_sides(x, model, dynamics, n);
+    for (size_t e = 0; e < d->A.count && !x->failed; e++) {
+        uint32_t row = unknowns[d->A.row[e]];
+        if (row != ELIMINATION_NONE) elimination_add(x, row, (uint32_t)d->A.column[e], dynamics[d->A.at + e]);
+    }
 }
 
 /* --- pivot order: least cost first ------------------------------------------------------------------------------------- */
@@ -137,10 +140,9 @@ static void eliminate_range(elimination *x, uint32_t first, uint32_t end) {
 }
 
 /* Eliminates coordinates before constraints, because pivots of coordinates are positive. */
-static void solve_by_matrices(elimination *x, const hamel_model *model, const graph_node *dynamics) {
-    enter_matrices(x, model, dynamics);
+static void eliminate_by_matrices(elimination *x, const hamel_model *model) {
     eliminate_range(x, 0, (uint32_t)model->n);
-    eliminate_range(x, (uint32_t)model->n, (uint32_t)(model->n + model->m));
+    eliminate_range(x, (uint32_t)model->n, (uint32_t)x->count);
     elimination_solve(x);
 }
 
@@ -160,18 +162,23 @@ static bool serves(const hamel_model *model) {
            model->dynamics.W.count == 0 && model->friction.count == 0 && !model->dynamics.nonideal && all_active(model);
 }
 
+/* Sets the first two nodes to the measures of accuracy (model.h). */
+static void list_measures(elimination *x, const hamel_model *model, graph_node *nodes) {
+    graph *g = x->g;
+    double part = mass_pivot_least(model->n, sparse_block_is_diagonal(&model->dynamics.M), x->constrained);
+    graph_node spare = graph_sub(g, x->least, graph_mul(g, graph_number(g, part), x->most));
+    nodes[0] = x->excess == GRAPH_NONE ? spare : graph_binary(g, GRAPH_MIN, x->excess, spare);
+    nodes[1] = x->square;
+}
+
 /* Compiles the solution; `first_constraint` is the index of the unknown that belongs to the first constraint. */
 static hamel_status compile_solution(elimination *x, hamel_model *model, uint32_t first_constraint) {
-    graph *g = x->g;
     const size_t n = model->n, m = model->m, count = n + m + ACCELERATIONS_BESIDE;
     graph_node *nodes = arena_alloc(&model->memory, count, sizeof *nodes);
     if (!nodes) return equations_exhausted(model->system);
     for (size_t i = 0; i < n; i++) nodes[i] = x->unknowns[i].z;
-    for (size_t c = 0; c < m; c++) nodes[n + c] = graph_neg(g, x->unknowns[first_constraint + c].z);
-    double part = mass_pivot_least(n, sparse_block_is_diagonal(&model->dynamics.M), m > 0);
-    graph_node spare = graph_sub(g, x->least, graph_mul(g, graph_number(g, part), x->most));
-    nodes[n + m] = x->excess == GRAPH_NONE ? spare : graph_binary(g, GRAPH_MIN, x->excess, spare);
-    nodes[n + m + 1] = x->square;
+    for (size_t c = 0; c < m; c++) nodes[n + c] = graph_neg(x->g, x->unknowns[first_constraint + c].z);
+    list_measures(x, model, nodes + n + m);
     return model_compile(model, &model->dynamics.accelerations, nodes, count);
 }
 
@@ -195,12 +202,69 @@ static size_t extended_products(const hamel_model *model) {
     return by_entries > each * n ? by_entries : each * n;
 }
 
+/* Compiles the accelerations from the entries of M and A, if this takes at most `products` products. */
+static hamel_status compile_by_matrices(hamel_model *model, const graph_node *dynamics, size_t products,
+                                        uint32_t *unknowns) {
+    elimination x;
+    hamel_status status = HAMEL_OK;
+    elimination_begin(&x, model->system->graph, products);
+    enter_matrices(&x, model, dynamics, CONSTRAINT_ACCELERATION, unknowns);
+    set_right_sides(&x, model, dynamics, (uint32_t)model->n);
+    eliminate_by_matrices(&x, model);
+    if (!x.failed) status = compile_solution(&x, model, (uint32_t)model->n);
+    elimination_end(&x);
+    return status;
+}
+
+/* Compiles the Newton steps of a projection (model.h). The graph shares the factors with those of the accelerations if
+ * the rows are the same. */
+static hamel_status compile_correction(hamel_model *model, const graph_node *dynamics, constraint_order highest,
+                                       size_t products, uint32_t *unknowns, program **out) {
+    const size_t n = model->n, count = n + ACCELERATIONS_BESIDE;
+    graph *g = model->system->graph;
+    graph_node *nodes = arena_alloc(&model->memory, count, sizeof *nodes);
+    elimination x;
+    hamel_status status = HAMEL_OK;
+    if (!nodes) return equations_exhausted(model->system);
+    elimination_begin(&x, g, products);
+    enter_matrices(&x, model, dynamics, highest, unknowns);
+    for (size_t i = 0; i < n && !x.failed; i++) x.unknowns[i].z = graph_number(g, 0);
+    for (size_t c = 0; c < model->m && !x.failed; c++)
+        if (unknowns[c] != ELIMINATION_NONE)
+            x.unknowns[unknowns[c]].z = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
+    eliminate_by_matrices(&x, model);
+    if (!x.failed) {
+        for (size_t i = 0; i < n; i++) nodes[i] = x.unknowns[i].z;
+        list_measures(&x, model, nodes + n);
+        status = model_compile(model, out, nodes, count);
+    }
+    elimination_end(&x);
+    return status;
+}
+
+static size_t count_rows(const hamel_model *model, constraint_order highest) {
+    size_t rows = 0;
+    for (size_t c = 0; c < model->m; c++) rows += model->order[c] <= highest;
+    return rows;
+}
+
+static hamel_status compile_corrections(hamel_model *model, const graph_node *dynamics, size_t products,
+                                        uint32_t *unknowns) {
+    model_dynamics *d = &model->dynamics;
+    size_t positions = count_rows(model, CONSTRAINT_HOLONOMIC), velocities = count_rows(model, CONSTRAINT_VELOCITY);
+    hamel_status status = HAMEL_OK;
+    if (model->settings.projection != HAMEL_PROJECTION_ON || velocities == 0) return HAMEL_OK;
+    status = compile_correction(model, dynamics, CONSTRAINT_VELOCITY, products, unknowns, &d->correct_velocities);
+    if (status != HAMEL_OK || positions == 0 || positions == velocities) return status;
+    return compile_correction(model, dynamics, CONSTRAINT_HOLONOMIC, products, unknowns, &d->correct_positions);
+}
+
 hamel_status model_compile_accelerations(hamel_model *model, const hamel_equations *e, const graph_node *dynamics) {
     const size_t all = model->n + model->m, given = model->dynamics.M.count + model->dynamics.A.count;
     const size_t products_most = PRODUCTS_MOST + PRODUCTS_OF_UNKNOWN * all, extended = extended_products(model);
     graph *g = model->system->graph;
-    /* Upper bound on the nodes created. 8 is chosen: four times the two nodes of a product and its subtraction. */
-    size_t nodes_most = 8 * (products_most + given + all);
+    /* Upper bound on the nodes of an elimination: four times the two nodes of a product and its subtraction. */
+    const size_t nodes_most = 8 * (products_most + given + all);
     elimination x;
     hamel_status status = HAMEL_OK;
     uint32_t first_constraint = (uint32_t)model->n;
@@ -214,9 +278,10 @@ hamel_status model_compile_accelerations(hamel_model *model, const hamel_equatio
     }
     if (model->dynamics.mass || given > all + products_most || graph_count(g) + nodes_most > model->limits.nodes)
         return HAMEL_OK;
-    elimination_begin(&x, g, products_most);
-    solve_by_matrices(&x, model, dynamics);
-    if (!x.failed) status = compile_solution(&x, model, (uint32_t)model->n);
-    elimination_end(&x);
-    return status;
+    uint32_t *unknowns = arena_alloc(&model->memory, model->m, sizeof *unknowns);
+    if (!unknowns) return equations_exhausted(model->system);
+    status = compile_by_matrices(model, dynamics, products_most, unknowns);
+    if (status != HAMEL_OK || !model->dynamics.accelerations) return status;
+    if (graph_count(g) + 2 * nodes_most > model->limits.nodes) return HAMEL_OK;
+    return compile_corrections(model, dynamics, products_most, unknowns);
 }

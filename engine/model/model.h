@@ -137,6 +137,12 @@ typedef struct model_dynamics {
      * angle between a row of A and the span of the preceding rows, in the metric of M⁻¹. The program is NULL if
      * numerical factorization is as fast. */
     struct program *accelerations;
+    /* Programs of (t, q, q', λ) that solve M x + Aᵀ μ = 0 and A x = r in closed form for a Newton step x of a projection.
+     * The input λ contains r. `correct_positions` has the rows of the holonomic constraints, `correct_velocities` all
+     * rows except those of acceleration constraints. The outputs are x[n] and the measures of `accelerations`. A
+     * program is NULL if numerical factorization is as fast, or if it is the first and would have the rows of the
+     * second (model_correction). */
+    struct program *correct_positions, *correct_velocities;
     struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
     struct program
         *nonideal; /* n forces C of (t, q, q', ideal λ, ideal reactions); NULL if all constraints are ideal */
@@ -299,6 +305,13 @@ hamel_status model_compile_accelerations(hamel_model *model, const hamel_equatio
 bool model_list_continuity(hamel_model *model, const hamel_equations *e, graph_node **list);
 hamel_status model_compile_continuity(hamel_model *model, graph_node *list, const graph_node *dynamics) HAMEL_CHECKED;
 
+/* Returns the program for the steps of a projection onto the constraints at the level of positions or velocities, or
+ * NULL. */
+static inline const struct program *model_correction(const hamel_model *model, bool position) {
+    const model_dynamics *d = &model->dynamics;
+    return position && d->correct_positions ? d->correct_positions : d->correct_velocities;
+}
+
 /* Returns the name of the i-th output column: quasi-velocities first, then outputs. */
 static inline const char *model_output_name(const hamel_model *model, size_t i) {
     const hamel_system *s = model->system;
@@ -306,7 +319,7 @@ static inline const char *model_output_name(const hamel_model *model, size_t i) 
 }
 
 /* Lists the programs that a run evaluates repeatedly; an entry is NULL if the model does not have the program. */
-enum { MODEL_RUN_PROGRAMS = 12 };
+enum { MODEL_RUN_PROGRAMS = 14 };
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]);
 
 /* Returns the inputs of a program at a state. Arrays that the program does not read may be NULL. */

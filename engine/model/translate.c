@@ -11,11 +11,17 @@
  * shipped examples evaluate their equations 700 times in the median, and 3,000 times at the ninth decile. */
 enum { FIXED_COST = 24000, COST = 200, EVALUATIONS = 700 };
 
+static size_t size_of(const program *p) {
+    return p ? program_instruction_count(p) : 0;
+}
+
 /* Returns true if a run is expected to save more time than the translation costs. The number of evaluations is unknown
- * before a run, but affects the decision little. */
+ * before a run, but affects the decision little. If there is a program for accelerations, the dynamics program and the
+ * programs for corrections are evaluated once in a step or row only. */
 static bool repays(const hamel_model *model, size_t instructions) {
-    size_t evaluated =
-        instructions - (model->dynamics.accelerations ? program_instruction_count(model->dynamics.program) : 0);
+    const model_dynamics *d = &model->dynamics;
+    size_t seldom = size_of(d->program) + size_of(d->correct_positions) + size_of(d->correct_velocities);
+    size_t evaluated = instructions - (d->accelerations ? seldom : 0);
     return EVALUATIONS * evaluated >= FIXED_COST + COST * instructions;
 }
 
@@ -37,6 +43,8 @@ static const char *reason(native_status status) {
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]) {
     program *const all[MODEL_RUN_PROGRAMS] = {model->dynamics.program,
                                               model->dynamics.accelerations,
+                                              model->dynamics.correct_positions,
+                                              model->dynamics.correct_velocities,
                                               model->transitivity ? model->transitivity->program : NULL,
                                               model->dynamics.reaction_shift,
                                               model->dynamics.nonideal,
@@ -79,7 +87,7 @@ void hamel_model_translate(hamel_model *model, hamel_jit jit) {
     model_run_programs(model, programs);
     for (size_t i = 0; i < MODEL_RUN_PROGRAMS; i++) {
         tasks[count++] = (native_task){programs[i], NATIVE_VALUES};
-        instructions += programs[i] ? program_instruction_count(programs[i]) : 0;
+        instructions += size_of(programs[i]);
     }
     if (jit == HAMEL_JIT_AUTO && !repays(model, instructions)) return;
     if (jit == HAMEL_JIT_ON || tangents_repay(model)) {

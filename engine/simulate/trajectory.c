@@ -205,11 +205,15 @@ static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *
  * accelerations that satisfy all constraints, so there the state, its accelerations and its multipliers are
  * interpolated. */
 static hamel_status solve_motion(trajectory *l, bool projected, bool *between, hamel_error *error) {
-    hamel_status solved = dynamics_accelerations(l->dynamics, 0, 0, l->a, l->lambda, NULL), status = HAMEL_OK;
+    dynamics *k = l->dynamics;
+    bool regular = l->integrator && !l->integrator->near_singularity; /* replace_singular needs the factorization */
+    hamel_status solved = regular ? dynamics_rates(k, l->t, l->q, l->v, 0, 0, l->a, l->lambda, NULL)
+                                  : dynamics_accelerations(k, 0, 0, l->a, l->lambda, NULL);
+    hamel_status status = HAMEL_OK;
     bool determined = solved != HAMEL_NOT_FINITE && solved != HAMEL_NO_MEMORY && solved != HAMEL_CANCELED;
     if (projected && l->integrator && determined) status = replace_singular(l, between, error);
     if (status != HAMEL_OK || *between || solved == HAMEL_OK) return status;
-    return dynamics_accelerations(l->dynamics, 0, 0, l->a, l->lambda, error);
+    return dynamics_accelerations(k, 0, 0, l->a, l->lambda, error);
 }
 
 /* Evaluates the state in q, v at l->t, as trajectory_evaluate does after the interpolation. */

@@ -3,6 +3,7 @@
  *
  * The solution is substituted into the equations of the dynamics program, so the check does not depend on the
  * solver. */
+#include "engine/base/tolerances.h"
 #include "engine/dynamics/dynamics.h"
 #include "tests/reference/example_model.h"
 #include "tests/unit/fixture.h"
@@ -119,6 +120,71 @@ static void programs_of_the_examples_solve_the_equations_of_motion(void **state)
     assert_true(programs > 100);
     /* 9 of 10 states (chosen): the other systems have singular mass matrices or redundant constraints */
     assert_true(trusted > 9 * programs);
+}
+
+/* Checks the program for the steps of a projection onto the level at a random state near the initial state: A x = r for
+ * random r, and x M d = 0 for a random direction d with A d = 0. The direction is computed by matrices. Returns false if
+ * the program's pivots are too small. */
+static bool check_correction(const char *name, dynamics *k, bool position, uint64_t *seed) {
+    const hamel_model *model = k->model;
+    const model_dynamics *d = &model->dynamics;
+    const program *correction = model_correction(model, position);
+    size_t n = model->n, m = model->m;
+    double *q = calloc(6 * n + 2 * m + ACCELERATIONS_BESIDE, sizeof *q), *v = q + n, *direction = v + n;
+    double *other = direction + n, *x = other + n, *product = x + n + ACCELERATIONS_BESIDE, *r = product + n;
+    double *left = r + m, worst = 0, work = 0, size = 0;
+    assert_non_null(q);
+    random_fill(seed, q, 2 * n, -0.1, 0.1);
+    random_fill(seed, direction, 2 * n, -1, 1);
+    random_fill(seed, r, m, -1, 1);
+    for (size_t i = 0; i < n; i++) q[i] += model->q0[i], v[i] += model->v0[i];
+    for (size_t c = 0; c < m; c++) {
+        if (model->order[c] > (position ? CONSTRAINT_HOLONOMIC : CONSTRAINT_VELOCITY)) r[c] = 0;
+        left[c] = -r[c];
+    }
+    assert_int_equal(dynamics_evaluate(k, 0, q, v, NULL), HAMEL_OK);
+    program_inputs in = k->solved_from;
+    in.values[SYMBOL_COORDINATE] = q;
+    in.values[SYMBOL_VELOCITY] = v;
+    in.values[SYMBOL_MULTIPLIER] = r;
+    program_evaluate(correction, &in, position ? k->positions_work : k->velocities_work, x);
+    bool trusted = x[n] > 0 && x[n + 1] > CHOLESKY_RANK_TOLERANCE;
+    if (trusted && dynamics_project_direction(k, direction, other) == HAMEL_OK) {
+        const double *free_of_rows = position ? direction : other;
+        double rounding = ROUNDING / x[n + 1], moved = 0;
+        for (size_t i = 0; i < n; i++) moved = fmax(moved, fabs(x[i]));
+        sparse_block_multiply(&d->A, k->values, 1, x, left);
+        for (size_t c = 0; c < m; c++)
+            if (r[c] != 0) worst = fmax(worst, fabs(left[c]) / fmax(1, moved));
+        if (!(worst <= rounding)) fail_msg("%s: A x differs from r by %g", name, worst);
+        sparse_block_multiply_symmetric(&d->M, k->values, 1, x, product);
+        for (size_t i = 0; i < n; i++) work += product[i] * free_of_rows[i], size += fabs(product[i]);
+        if (!(fabs(work) <= rounding * size)) fail_msg("%s: the step is not normal: %g of %g", name, work, size);
+    }
+    free(q);
+    return trusted;
+}
+
+static void corrections_of_the_examples_are_normal_to_the_constraints(void **state) {
+    (void)state;
+    uint64_t seed = 23;
+    size_t programs = 0, trusted = 0, separate = 0;
+    for (size_t i = 0; api_example_at(i); i++) {
+        const api_example *example = api_example_at(i);
+        hamel_model *model = example_model(example, HAMEL_JIT_AUTO);
+        dynamics *k = dynamics_create(model);
+        assert_non_null(k);
+        for (int position = 0; position < 2 && model->dynamics.correct_velocities; position++) {
+            if (position && !dynamics_has_level(k, true)) continue;
+            programs++;
+            trusted += check_correction(example->name, k, position == 1, &seed);
+        }
+        separate += model->dynamics.correct_positions != NULL;
+        dynamics_free(k);
+        hamel_model_free(model);
+    }
+    assert_true(programs > 60 && separate > 0);
+    assert_true(10 * trusted > 9 * programs); /* as above */
 }
 
 /* --- acceptance of the program's result --------------------------------------------------------------------------- */
@@ -445,6 +511,7 @@ static void the_work_for_a_tree_is_linear_in_its_links(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_of_the_examples_solve_the_equations_of_motion),
+        cmocka_unit_test(corrections_of_the_examples_are_normal_to_the_constraints),
         cmocka_unit_test(the_angle_between_rows_is_their_rank_margin),
         cmocka_unit_test(redundant_rows_and_singular_masses_use_the_matrices),
         cmocka_unit_test(a_value_that_is_not_finite_is_reported),
