@@ -353,7 +353,7 @@ static hamel_status visit_target(run *r) {
     hamel_status status = HAMEL_OK;
     r->aimed = false;
     if (!(r->main.t == t && r->summary->rows == 0 && t == r->model->settings.start))
-        status = return_before(r, trajectory_evaluate(&r->main, t, r->error));
+        status = return_before(r, trajectory_visit(&r->main, t, r->error));
     if (status != HAMEL_OK) return status;
     monitor_add(&r->monitor, &r->main, r->target_row, false);
     while (status == HAMEL_OK && r->next_check < r->timed_count &&

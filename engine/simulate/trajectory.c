@@ -72,7 +72,7 @@ static bool create_events(trajectory *l) {
 }
 
 hamel_status trajectory_create(trajectory *l, const hamel_model *model, hamel_error *error) {
-    *l = (trajectory){.model = model, .t = model->settings.start, .turned = -1};
+    *l = (trajectory){.model = model, .t = model->settings.start, .turned = -1, .verified_steps = -1};
     l->dynamics = dynamics_create(model);
     if (!l->dynamics || !create_vectors(l) || !create_sensitivities(l) || !create_events(l))
         return hamel_out_of_memory(error);
@@ -216,8 +216,19 @@ static hamel_status solve_motion(trajectory *l, bool projected, bool *between, h
     return dynamics_accelerations(k, 0, 0, l->a, l->lambda, error);
 }
 
-/* Evaluates the state in q, v at l->t, as trajectory_evaluate does after the interpolation. */
-static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
+/* Returns true if a row or check needs accelerations and multipliers: outputs, events or sensitivities use them, a
+ * singular configuration is near, or the equations of motion have not been verified since the last step. */
+static bool needs_motion(const trajectory *l) {
+    const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
+    const hamel_model *model = l->model;
+    return !l->integrator || l->integrator->near_singularity || l->integrator->steps != l->verified_steps ||
+           model->events.root_count > 0 || l->sensitivities || model->observation.needs_free ||
+           (program_depends(model->observation.program) & motion);
+}
+
+/* Evaluates the state in q, v at l->t, as trajectory_evaluate does after the interpolation. If `motion` is false, omits
+ * accelerations and multipliers. */
+static hamel_status evaluate_state(trajectory *l, bool motion, hamel_error *error) {
     const hamel_model *model = l->model;
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
     bool between = false; /* whether state and accelerations are interpolated */
@@ -229,12 +240,19 @@ static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
     status = projected ? dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error)
                        : dynamics_evaluate_without_mass(l->dynamics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ON_CONSTRAINTS)) return fail_projection(l, error);
-    if (status == HAMEL_OK) status = solve_motion(l, projected, &between, error);
-    if (status == HAMEL_OK && !between) status = dynamics_verify(l->dynamics, l->a, l->lambda, &l->residual, error);
+    if (status == HAMEL_OK && motion) {
+        status = solve_motion(l, projected, &between, error);
+        if (status == HAMEL_OK && !between) status = dynamics_verify(l->dynamics, l->a, l->lambda, &l->residual, error);
+        if (l->integrator) l->verified_steps = l->integrator->steps;
+    }
     if (status == HAMEL_OK) status = evaluate_observed(l, error);
     if (status != HAMEL_OK || !l->sensitivities) return status;
     sensitivities_part(l->sensitivities, l->v, l->a, l->sensitive);
     return sensitivities_see(l->sensitivities, l->t, l->q, l->v, l->sensitive, l->derivatives, error);
+}
+
+static hamel_status evaluate_here(trajectory *l, hamel_error *error) {
+    return evaluate_state(l, true, error);
 }
 
 /* If momenta are constants of the motion, projects the state and computes the velocities again from these momenta. */
@@ -245,7 +263,7 @@ static hamel_status keep_constants(trajectory *l, hamel_error *error) {
     return status == HAMEL_OK ? integrator_keep_constants(l->integrator, l->t, l->q, l->v, error) : status;
 }
 
-hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) {
+static hamel_status evaluate_at(trajectory *l, double t, bool motion, hamel_error *error) {
     l->t = t;
     if (!l->integrator) return evaluate_here(l, error);
     dynamics_recall(l->dynamics, &l->recalled);
@@ -254,7 +272,15 @@ hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) {
         status = integrator_interpolate_sensitivities(l->integrator, t, l->sensitive, error);
     if (status == HAMEL_OK) status = keep_constants(l, error);
     l->work += l->event_work;
-    return status == HAMEL_OK ? evaluate_here(l, error) : status;
+    return status == HAMEL_OK ? evaluate_state(l, motion, error) : status;
+}
+
+hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) {
+    return evaluate_at(l, t, true, error);
+}
+
+hamel_status trajectory_visit(trajectory *l, double t, hamel_error *error) {
+    return evaluate_at(l, t, needs_motion(l), error);
 }
 
 void trajectory_row(const trajectory *l, double *row) {

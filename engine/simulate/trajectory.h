@@ -22,7 +22,8 @@ struct trajectory {
     double *a, *lambda, *free;  /* a[n], lambda[m], free[n] */
     double *observed;           /* values of the observation program */
     double *unprojected;        /* 2n: q and v before the projection */
-    equation_residual residual; /* residual of the equations of motion */
+    equation_residual residual; /* residual of the equations of motion when they were last verified */
+    long verified_steps;        /* number of steps at that time */
     double work, event_work;    /* W, and the part of W that events have added */
     double **sensitive;         /* sensitivities, 2n for each input */
     double *derivatives;        /* derivative columns of an output row */
@@ -63,6 +64,10 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
  * state that satisfies the constraints is found, HAMEL_INTEGRATION at a singular configuration, or a status of the
  * dynamics or the integrator. */
 hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
+/* Evaluates the state for a row or check, as trajectory_evaluate does. Verifies the equations of motion once after each
+ * step: the states of a step differ little. At other states, accelerations and multipliers are computed only if outputs,
+ * events or sensitivities use them. */
+hamel_status trajectory_visit(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
 
 /* Takes one step of the integrator and searches the step for events. Returns the same statuses as integrator_step. */
 hamel_status trajectory_step(trajectory *l, hamel_error *error) HAMEL_CHECKED;
