@@ -101,9 +101,9 @@ int main(int count, char **arguments) {
     printf("%-36s |%10s %8s %6s |%10s %8s %6s |%6s\n", "system", "hamel", "error", "steps", "limit", "error", "steps",
            "ratio");
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++)
-        good = compare_chain("angles, dense", chain_in_angles, angles[i], rounds, part) && good;
+        good = compare_chain("angles, dense", chain_in_sums, angles[i], rounds, part) && good;
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++)
-        good = compare_chain("angles, by tensions", chain_in_angles_by_tensions, angles[i], rounds, part) && good;
+        good = compare_chain("angles, by tensions", chain_in_sums_by_tensions, angles[i], rounds, part) && good;
     for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
         good = compare_chain("x and y", chain_in_coordinates, coordinates[i], rounds, part) && good;
     for (size_t i = 0; i < baseline_count; i++) {

@@ -190,6 +190,11 @@ static const char angles_text[] =
     "\"kinetic_energy\":\"sum(i,1,N,(N+1-i)*a[i]'^2)/2+sum(i,2,N,sum(j,1,i-1,(N+1-i)*cos(a[i]-a[j])*a[i]'*a[j]'))\","
     "\"potential_energy\":\"-9.81*sum(i,1,N,(N+1-i)*cos(a[i]))\",\"simulation\":{\"stop\":4}}";
 
+static const char sums_text[] =
+    "{\"hamel\":1,\"parameters\":{\"N\":16},\"coordinates\":[{\"name\":\"a[i]\",\"for\":\"i=1..N\",\"initial\":0.8}],"
+    "\"kinetic_energy\":\"sum(i,1,N,(sum(j,1,i,cos(a[j])*a[j]'))^2+(sum(j,1,i,sin(a[j])*a[j]'))^2)/2\","
+    "\"potential_energy\":\"-9.81*sum(i,1,N,sum(j,1,i,cos(a[j])))\",\"simulation\":{\"stop\":4}}";
+
 baseline chain_in_angles(chain *c, double stop) {
     if (!c->mass) c->mass = calloc(c->links * c->links, sizeof *c->mass);
     require(c->mass != NULL, "out of memory");
@@ -205,8 +210,14 @@ baseline chain_in_angles(chain *c, double stop) {
                       .data = c};
 }
 
-baseline chain_in_angles_by_tensions(chain *c, double stop) {
+baseline chain_in_sums(chain *c, double stop) {
     baseline b = chain_in_angles(c, stop);
+    b.description = sums_text;
+    return b;
+}
+
+baseline chain_in_sums_by_tensions(chain *c, double stop) {
+    baseline b = chain_in_sums(c, stop);
     b.rhs = tensions_rhs;
     return b;
 }

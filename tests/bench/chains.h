@@ -18,7 +18,9 @@ void chain_free(chain *c);
 /* `data` of the returned baseline is c, which must outlive the baseline. */
 baseline chain_in_coordinates(chain *c, double stop);
 baseline chain_in_angles(chain *c, double stop);
-baseline chain_in_angles_by_tensions(chain *c, double stop);
+/* The same chain with velocities that are typed as sums over the links. The second is solved from the tensions. */
+baseline chain_in_sums(chain *c, double stop);
+baseline chain_in_sums_by_tensions(chain *c, double stop);
 
 /* Describes a column of masses on springs k and dampers k/100, loaded by its weight. It settles faster for larger k. */
 extern const char stiff_column[];
