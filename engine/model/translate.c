@@ -15,14 +15,15 @@ static size_t size_of(const program *p) {
     return p ? program_instruction_count(p) : 0;
 }
 
-/* Returns true if a run is expected to save more time than the translation costs. The number of evaluations is unknown
- * before a run, but affects the decision little. If there is a program for accelerations, the dynamics program and the
- * programs for corrections are evaluated once in a step or row only. */
+/* Returns true if a run is expected to save more time than the translation costs. The number of steps is unknown before
+ * a run, but affects the decision little. If there is a program for accelerations, steps seldom evaluate the dynamics
+ * program and the programs for corrections. Each row evaluates these programs and the outputs. */
 static bool repays(const hamel_model *model, size_t instructions) {
     const model_dynamics *d = &model->dynamics;
-    size_t seldom = size_of(d->program) + size_of(d->correct_positions) + size_of(d->correct_velocities);
-    size_t evaluated = instructions - (d->accelerations ? seldom : 0);
-    return EVALUATIONS * evaluated >= FIXED_COST + COST * instructions;
+    size_t dynamics = size_of(d->program), corrections = size_of(d->correct_positions) + size_of(d->correct_velocities);
+    size_t in_steps = instructions - (d->accelerations ? dynamics + corrections : 0);
+    size_t in_rows = model->settings.row_count * (dynamics + corrections + size_of(model->observation.program));
+    return EVALUATIONS * in_steps + in_rows >= FIXED_COST + COST * instructions;
 }
 
 bool hamel_jit_named(const char *name, hamel_jit *out) {
