@@ -159,6 +159,9 @@ hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double
 bool dynamics_needs_multipliers(const dynamics *k);
 
 enum { PROJECT_ITERATIONS = 12 }; /* bound on the Newton steps of a level in a projection */
+/* After a Newton step for residuals below this bound, the scales of the residuals are not computed again. The step
+ * changes the scales by about this fraction. */
+static const double SHORT_STEP = 1e-3;
 
 /* Moves q onto the holonomic constraints and v onto all velocity-level constraints. The changes of q and v are the
  * smallest ones in the metric of M. Evaluates the result and sets *worst to its largest scaled residual. Returns a

@@ -8,10 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* After a Newton step for residuals below this bound, the scales of the residuals are not computed again. The step
- * changes the scales by about this fraction. */
-static const double SHORT_STEP = 1e-3;
-
 /* Computes the scales Σ |A_ci| max(1, |x_i|) of a level; the rounding error of a residual is about ε times the
  * scale. */
 static void find_scales(dynamics *k, bool position) {

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Upper bound on coordinates; larger models integrate members singly. Speed-up for pendulum chains in angles, measured
  * when lanes had a dense solver of their own: 4.4 with 2 links, 3 with 32, 1.6 with 64. Eight dense mass matrices of 64
@@ -88,6 +89,7 @@ static bool create_vectors(dynamics_vec8 *k) {
                    {&k->lambda, m},
                    {&k->b, m},
                    {&k->step, n},
+                   {&k->scale, m},
                    {&k->stabilization, 2},
                    {&k->residual_work, 5 * n}};
     size_t all = 0;
@@ -130,6 +132,7 @@ dynamics_vec8 *dynamics_vec8_create(const hamel_model *model) {
     *k = (dynamics_vec8){.model = model,
                          .width = native_widest(),
                          .programs = {model->dynamics.program, model->dynamics.accelerations,
+                                      model->dynamics.correct_positions, model->dynamics.correct_velocities,
                                       model->observation.program, model->dynamics.energy_rate, model->events.roots}};
     if (model->jit != HAMEL_JIT_OFF) /* otherwise, and on failure, programs are interpreted */
         (void)native_translate_vec8(&k->code, k->width, k->programs, VEC8_PROGRAMS, k->made);
@@ -196,17 +199,17 @@ static void solve(dynamics_vec8 *k, vec8 *a) {
     kkt_vec8_solve(k->systems.all, k->values + d->at_Q, k->b, a, k->lambda, &k->good);
 }
 
-/* Copies the outputs of the program `accelerations`, if they can be trusted (solve_at_once). */
-VEC8_INLINE void take_solved_body(dynamics_vec8 *k, vec8 *a) {
+/* Copies the outputs of the program `accelerations`, if they can be trusted (solve_at_once), in the lanes `which`. */
+VEC8_INLINE void take_solved_body(dynamics_vec8 *k, const vec8_bits *which, vec8 *a) {
     size_t n = k->model->n, m = k->model->m;
     const vec8 *solved = k->solved, *pivots = solved + n + m;
-    k->good &= (vec8_bits)(pivots[0] > 0) & (vec8_bits)(pivots[1] > CHOLESKY_RANK_TOLERANCE);
-    vec8_require_finite_body(solved, n + m, &k->good);
-    for (size_t i = 0; i < n; i++) a[i] = solved[i];
-    for (size_t c = 0; c < m; c++) k->lambda[c] = solved[n + c];
-    for (int lane = 0; m > 0 && lane < VEC8_SIZE; lane++) k->margin[lane] = sqrt(pivots[1][lane]);
+    vec8_bits good = (vec8_bits)(pivots[0] > 0) & (vec8_bits)(pivots[1] > CHOLESKY_RANK_TOLERANCE);
+    vec8_require_finite_body(solved, n + m, &good);
+    k->good &= good | ~*which;
+    for (size_t i = 0; i < n; i++) vec8_choose(which, &solved[i], &a[i], &a[i]);
+    for (size_t c = 0; c < m; c++) vec8_choose(which, &solved[n + c], &k->lambda[c], &k->lambda[c]);
 }
-VEC8_FUNCTION(void, take_solved, (dynamics_vec8 * k, vec8 *a), (k, a))
+VEC8_FUNCTION(void, take_solved, (dynamics_vec8 * k, const vec8_bits *which, vec8 *a), (k, which, a))
 
 void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
     if (!k->model->dynamics.accelerations) {
@@ -215,9 +218,12 @@ void dynamics_vec8_rates(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const v
         kkt_vec8_margin(k->systems.all, &k->margin);
         return;
     }
+    const vec8_bits all = ~(vec8_bits){0};
+    const vec8 *pivots = k->solved + k->model->n + k->model->m;
     program_inputs in = vec8_inputs(k, t, q, v, NULL);
     run_program(k, VEC8_ACCELERATIONS, &in, k->solved);
-    take_solved(k, a);
+    take_solved(k, &all, a);
+    for (int lane = 0; k->model->m > 0 && lane < VEC8_SIZE; lane++) k->margin[lane] = sqrt(pivots[1][lane]);
 }
 
 void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *rate) {
@@ -226,9 +232,25 @@ void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, c
     vec8_require_finite(rate, 1, &k->good);
 }
 
-void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a) {
+/* Solves by the program `accelerations` in the lanes `regular`, by the matrices in the other lanes. */
+static void solve_states(dynamics_vec8 *k, const vec8_bits *regular, const program_inputs *in, vec8 *a) {
+    const vec8_bits good = k->good;
+    bool all = true;
+    for (int i = 0; i < VEC8_SIZE; i++) all = all && (*regular)[i];
+    if (!k->programs[VEC8_ACCELERATIONS]) {
+        solve(k, a);
+        return;
+    }
+    if (!all) solve(k, a);
+    k->good |= good & *regular;
+    run_program(k, VEC8_ACCELERATIONS, in, k->solved);
+    take_solved(k, regular, a);
+}
+
+void dynamics_vec8_observe(dynamics_vec8 *k, const vec8_bits *regular, const vec8 *t, const vec8 *q, const vec8 *v,
+                           vec8 *a) {
     program_inputs in = vec8_inputs(k, t, q, v, a);
-    solve(k, a);
+    solve_states(k, regular, &in, a);
     dynamics_residual_verify_vec8(k->residual, k->residual_work, k->values, v, k->usual, a, k->lambda, &k->good);
     run_program(k, VEC8_OBSERVATION, &in, k->observed);
     vec8_require_finite(k->observed, k->model->observation.count, &k->good);
@@ -256,12 +278,10 @@ bool dynamics_vec8_mass_is_regular(const dynamics_vec8 *k) {
 
 #define vec8_size(x) ((vec8)((vec8_bits)(x)&INT64_MAX)) /* |x| */
 
-/* Sets *worst to the largest scaled residuals of a level (largest_residual in dynamics_project.c). */
-VEC8_INLINE void largest_residual_body(const dynamics_vec8 *k, bool position, const vec8 *x, vec8 *worst) {
+/* Computes the scales of a level in the lanes `which` (find_scales in dynamics_project.c). */
+VEC8_INLINE void find_scales_body(dynamics_vec8 *k, const vec8_bits *which, const vec8 *x) {
     const model_dynamics *d = &k->model->dynamics;
-    const vec8 *residual = k->values + (position ? d->at_position : d->at_velocity), *A = k->values + d->A.at;
-    const vec8 one = {1, 1, 1, 1, 1, 1, 1, 1};
-    vec8 largest = {0};
+    const vec8 *A = k->values + d->A.at, one = {1, 1, 1, 1, 1, 1, 1, 1};
     size_t e = 0;
     for (size_t c = 0; c < k->model->m; c++) {
         vec8 scale = {0};
@@ -271,27 +291,55 @@ VEC8_INLINE void largest_residual_body(const dynamics_vec8 *k, bool position, co
             vec8_choose(&large, &size, &one, &size);
             scale += vec8_size(A[e]) * size;
         }
-        vec8_bits positive = (vec8_bits)(scale > 0);
+        vec8_choose(which, &scale, &k->scale[c], &k->scale[c]);
+    }
+}
+VEC8_FUNCTION(void, find_scales, (dynamics_vec8 * k, const vec8_bits *which, const vec8 *x), (k, which, x))
+
+/* Sets *worst to the largest scaled residuals of a level (largest_residual in dynamics_project.c). */
+VEC8_INLINE void largest_residual_body(const dynamics_vec8 *k, bool position, vec8 *worst) {
+    const model_dynamics *d = &k->model->dynamics;
+    const vec8 *residual = k->values + (position ? d->at_position : d->at_velocity), *scale = k->scale;
+    const vec8 one = {1, 1, 1, 1, 1, 1, 1, 1};
+    vec8 largest = {0};
+    for (size_t c = 0; c < k->model->m; c++) {
+        vec8_bits positive = (vec8_bits)(scale[c] > 0);
         vec8 left = vec8_size(residual[c]), divisor;
-        vec8_choose(&positive, &scale, &one, &divisor);
+        vec8_choose(&positive, &scale[c], &one, &divisor);
         vec8 here = left / divisor;
-        vec8_bits larger = (vec8_bits)(left > largest * scale) & (vec8_bits)(here > largest);
+        vec8_bits larger = (vec8_bits)(left > largest * scale[c]) & (vec8_bits)(here > largest);
         vec8_choose(&larger, &here, &largest, &largest);
     }
     *worst = largest;
 }
-VEC8_FUNCTION(void, largest_residual, (const dynamics_vec8 *k, bool position, const vec8 *x, vec8 *worst),
-              (k, position, x, worst))
+VEC8_FUNCTION(void, largest_residual, (const dynamics_vec8 *k, bool position, vec8 *worst), (k, position, worst))
+
+/* Computes the step for the residuals −k->b into k->step. Clears the lanes of *solved in which this fails. */
+static void find_step(dynamics_vec8 *k, bool position, const vec8 *t, const vec8 *q, const vec8 *v, vec8_bits *solved) {
+    const size_t n = k->model->n;
+    kkt_vec8 *system = position ? k->systems.positions : k->systems.velocities;
+    int which = position && k->programs[VEC8_POSITIONS] ? VEC8_POSITIONS : VEC8_VELOCITIES;
+    if (!k->programs[which]) {
+        kkt_vec8_factor(system, k->values, solved);
+        kkt_vec8_solve(system, NULL, k->b, k->step, NULL, solved);
+        return;
+    }
+    program_inputs in = vec8_inputs(k, t, q, v, NULL);
+    in.values[SYMBOL_MULTIPLIER] = (const double *)k->b;
+    run_program(k, which, &in, k->solved);
+    *solved &= (vec8_bits)(k->solved[n] > 0) & (vec8_bits)(k->solved[n + 1] > CHOLESKY_RANK_TOLERANCE);
+    memcpy(k->step, k->solved, n * sizeof *k->step);
+}
 
 /* Takes one Newton step of a level in the lanes `open`. */
-static void correct_level(dynamics_vec8 *k, bool position, const vec8_bits *open, vec8 *x) {
+static void correct_level(dynamics_vec8 *k, bool position, const vec8_bits *open, const vec8 *t, vec8 *q, vec8 *v) {
     const model_dynamics *d = &k->model->dynamics;
     const vec8 *residual = k->values + (position ? d->at_position : d->at_velocity);
-    kkt_vec8 *system = position ? k->systems.positions : k->systems.velocities;
     vec8_bits solved = ~(vec8_bits){0};
+    vec8 *x = position ? q : v;
     for (size_t c = 0; c < k->model->m; c++) k->b[c] = -residual[c];
-    kkt_vec8_factor(system, k->values, &solved);
-    kkt_vec8_solve(system, NULL, k->b, k->step, NULL, &solved);
+    find_step(k, position, t, q, v, &solved);
+    vec8_require_finite(k->step, k->model->n, &solved);
     k->good &= solved | ~*open;
     for (size_t j = 0; j < k->model->n; j++) {
         vec8 moved = x[j] + k->step[j];
@@ -318,12 +366,17 @@ static void project_level(dynamics_vec8 *k, const vec8_bits *which, const vec8 *
     if (!(position ? k->systems.positions : k->systems.velocities)) return;
     for (int i = 0; i < VEC8_SIZE; i++) before[i] = INFINITY;
     for (int i = 0; i < PROJECT_ITERATIONS; i++) {
-        largest_residual(k, position, x, &worst);
+        vec8_bits far = {0};
+        bool any = false;
+        for (int lane = 0; lane < VEC8_SIZE; lane++)
+            if (!(before[lane] < SHORT_STEP)) far[lane] = UINT64_MAX, any = true;
+        if (any) find_scales(k, &far, x);
+        largest_residual(k, position, &worst);
         if (close_lanes(k, before, &worst, &open)) break;
-        correct_level(k, position, &open, x);
+        correct_level(k, position, &open, t, q, v);
         evaluate(k, t, q, v);
     }
-    largest_residual(k, position, x, &worst);
+    largest_residual(k, position, &worst);
     k->good &= (vec8_bits)(worst < ON_CONSTRAINTS);
 }
 

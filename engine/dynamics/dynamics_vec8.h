@@ -21,7 +21,16 @@ typedef struct dynamics_vec8_systems {
 } dynamics_vec8_systems;
 
 /* The programs that lanes evaluate, those of the model or NULL. */
-enum { VEC8_DYNAMICS, VEC8_ACCELERATIONS, VEC8_OBSERVATION, VEC8_ENERGY_RATE, VEC8_ROOTS, VEC8_PROGRAMS };
+enum {
+    VEC8_DYNAMICS,
+    VEC8_ACCELERATIONS,
+    VEC8_POSITIONS,
+    VEC8_VELOCITIES,
+    VEC8_OBSERVATION,
+    VEC8_ENERGY_RATE,
+    VEC8_ROOTS,
+    VEC8_PROGRAMS
+};
 
 typedef struct dynamics_vec8 {
     const hamel_model *model;
@@ -32,6 +41,7 @@ typedef struct dynamics_vec8 {
     vec8 *observed;      /* outputs of the observation program */
     vec8 *lambda;        /* m: multipliers at the states evaluated last */
     vec8 *b, *step;      /* m and n: scratch of solutions and projections */
+    vec8 *scale;         /* m: scales of the residuals of a level */
     vec8 *stabilization; /* 2: zeros, because lanes do not stabilize constraints */
     const program *programs[VEC8_PROGRAMS];
     vec8 *works[VEC8_PROGRAMS];         /* workspaces of the programs */
@@ -73,10 +83,11 @@ void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, c
  * does. Clears the bits of k->good in the lanes in which no state on the constraints is found. */
 void dynamics_vec8_project(dynamics_vec8 *k, const vec8_bits *which, const vec8 *t, vec8 *q, vec8 *v);
 
-/* Computes a[n] and multipliers at the states that dynamics_vec8_project has evaluated last, as dynamics_accelerations
- * does. Clears the bits of k->good in the lanes in which they do not satisfy the equations of motion (dynamics_verify).
+/* Computes a[n] and multipliers at the states that dynamics_vec8_project has evaluated last, as dynamics_rates does in the
+ * lanes `regular` and dynamics_accelerations in the other lanes. Clears the bits of k->good in the lanes in which they do not satisfy the equations of motion (dynamics_verify).
  * Sets k->observed: outputs, invariants, checks and energy. */
-void dynamics_vec8_observe(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *a);
+void dynamics_vec8_observe(dynamics_vec8 *k, const vec8_bits *regular, const vec8 *t, const vec8 *q, const vec8 *v,
+                           vec8 *a);
 
 /* Evaluates the root functions of events at (*t, q, v). The functions must not depend on accelerations. */
 void dynamics_vec8_roots(dynamics_vec8 *k, const vec8 *t, const vec8 *q, const vec8 *v, vec8 *values);

@@ -101,10 +101,11 @@ bool lanes_start(vec8_run *a) {
     for (int k = 0; k < VEC8_SIZE; k++)
         if (started[k] && a->sink->begin && !a->sink->begin(a->sink->context, a->lanes[k].member, &a->header))
             return false;
+    const vec8_bits none = {0};
     vec8_bits which;
     lanes_bits(a, started, &which);
     memcpy(a->state, d->y, d->length * sizeof *a->state);
-    lanes_evaluate(a, &which, &d->t);
+    lanes_evaluate(a, &which, &none, &d->t);
     for (int k = 0; k < VEC8_SIZE; k++)
         if (started[k] && !admit_start(a, k)) lane_give_up(a, k);
     for (int k = 0; k < VEC8_SIZE; k++) /* the state has been evaluated, and a start is always visited */

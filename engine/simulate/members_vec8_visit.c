@@ -15,11 +15,11 @@ double lane_next_visit(const vec8_run *a, const lane *p) {
     return next == INFINITY && p->visited < s->stop ? s->stop : next;
 }
 
-void lanes_evaluate(vec8_run *a, const vec8_bits *which, const vec8 *t) {
+void lanes_evaluate(vec8_run *a, const vec8_bits *which, const vec8_bits *regular, const vec8 *t) {
     size_t n = a->model->n;
     lanes_reset(a);
     dynamics_vec8_project(a->dynamics, which, t, a->state, a->state + n);
-    dynamics_vec8_observe(a->dynamics, t, a->state, a->state + n, a->acceleration);
+    dynamics_vec8_observe(a->dynamics, regular, t, a->state, a->state + n, a->acceleration);
 }
 
 void lane_select(vec8_run *a, int k) {
@@ -127,13 +127,14 @@ static bool is_regular_step(const vec8_run *a, int k, const double *margin) {
 void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until) {
     const dop853_vec8 *d = &a->steps;
     double margin[VEC8_SIZE][SINGULARITY_PARTS + 1];
+    const vec8_bits none = {0};
     vec8_bits lanes, good;
     lanes_bits(a, which, &lanes);
     lanes_extend(a, until, &good);
     for (int i = 0; i <= SINGULARITY_PARTS; i++) {
         vec8 t = i == SINGULARITY_PARTS ? *until : d->t + (*until - d->t) * (double)i / (double)SINGULARITY_PARTS, now;
         lanes_interpolate(a, &t, until, true);
-        lanes_evaluate(a, &lanes, &t); /* the branch check evaluates the first of these states as a row */
+        lanes_evaluate(a, &lanes, &none, &t); /* the branch check evaluates the first of these states as a row */
         dynamics_vec8_margin(a->dynamics, &now);
         good &= a->dynamics->good;
         for (int k = 0; k < VEC8_SIZE; k++) margin[k][i] = now[k];
@@ -144,9 +145,10 @@ void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until
 
 /* Evaluates the states at *t of the lanes that are due. Returns false if the sink does. */
 static bool visit_due(vec8_run *a, const bool *due, const vec8_bits *good, const vec8 *t) {
-    vec8_bits which;
+    vec8_bits which, regular;
     lanes_bits(a, due, &which);
-    lanes_evaluate(a, &which, t);
+    for (int k = 0; k < VEC8_SIZE; k++) regular[k] = due[k] && a->lanes[k].near ? 0 : UINT64_MAX;
+    lanes_evaluate(a, &which, &regular, t);
     for (int k = 0; k < VEC8_SIZE; k++) {
         if (!due[k]) continue;
         if (!(*good)[k])
