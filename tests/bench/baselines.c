@@ -382,22 +382,22 @@ static size_t two = 2, three = EDGE, five = FULL;
 
 /* clang-format off */
 const baseline baselines[] = {
-    {"pendulum, angle", "adams", pendulum_text, 10, 0, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns, NULL},
-    {"pendulum, x and y", "adams", circle_text, 10, 0, 2, 2, pendulum_rhs, NULL, pendulum_start, circle_columns, NULL},
-    {"double pendulum", "adams", double_text, 10, 0, 4, 2, double_rhs, NULL, double_start, double_columns, NULL},
-    {"rolling disk", "adams", disk_text, 5, 0, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns, NULL},
-    {"Chaplygin's sleigh", "adams", sleigh_text, 10, 0, 5, 3, sleigh_rhs, NULL, sleigh_start, sleigh_columns, NULL},
-    {"heavy top", "adams", top_text, 10, 0, 6, 3, top_rhs, NULL, top_start, top_columns, NULL},
-    {"stiff column of 32", "bdf", column_text, 10, 0, 2 * MASSES, MASSES, column_rhs, column_jacobian, column_start, column_columns, NULL},
+    {"pendulum, angle", "adams", pendulum_text, 10, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns, NULL},
+    {"pendulum, x and y", "adams", circle_text, 10, 2, 2, pendulum_rhs, NULL, pendulum_start, circle_columns, NULL},
+    {"double pendulum", "adams", double_text, 10, 4, 2, double_rhs, NULL, double_start, double_columns, NULL},
+    {"rolling disk", "adams", disk_text, 5, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns, NULL},
+    {"Chaplygin's sleigh", "adams", sleigh_text, 10, 5, 3, sleigh_rhs, NULL, sleigh_start, sleigh_columns, NULL},
+    {"heavy top", "adams", top_text, 10, 6, 3, top_rhs, NULL, top_start, top_columns, NULL},
+    {"stiff column of 32", "bdf", column_text, 10, 2 * MASSES, MASSES, column_rhs, column_jacobian, column_start, column_columns, NULL},
 };
 /* clang-format on */
 const size_t baseline_count = sizeof baselines / sizeof baselines[0];
 
 /* clang-format off */
 const baseline multiplier_baselines[] = {
-    {"same, x and y", "adams", circle_text, 10, 0, 4, 2, point_rhs, NULL, point_start, first_columns, &two},
-    {"same, rolling disk", "adams", disk_text, 5, 0, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &five},
-    {"same, sleigh", "adams", sleigh_text, 10, 0, 2 * EDGE, EDGE, full_sleigh_rhs, NULL, full_sleigh_start, first_columns, &three},
+    {"same, x and y", "adams", circle_text, 10, 4, 2, point_rhs, NULL, point_start, first_columns, &two},
+    {"same, rolling disk", "adams", disk_text, 5, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &five},
+    {"same, sleigh", "adams", sleigh_text, 10, 2 * EDGE, EDGE, full_sleigh_rhs, NULL, full_sleigh_start, first_columns, &three},
 };
 /* clang-format on */
 const size_t multiplier_baseline_count = sizeof multiplier_baselines / sizeof multiplier_baselines[0];

@@ -69,8 +69,7 @@ double ratio_at_equal_error(const run_cost *mine, const run_cost *other, size_t 
 /* ---- rows ---- */
 
 table table_create(const baseline *b) {
-    table t = {.capacity = b->rows ? b->rows : ROWS, .columns = b->compared};
-    t.values = calloc(t.capacity * t.columns, sizeof *t.values);
+    table t = {.columns = b->compared, .values = calloc(ROWS * b->compared, sizeof *t.values)};
     require(t.values != NULL, "out of memory");
     return t;
 }
@@ -81,7 +80,7 @@ void table_free(table *t) {
 
 double table_error(const table *one, const table *other) {
     double largest = 0;
-    for (size_t i = 0; i < one->capacity * one->columns; i++) largest = fmax(largest, fabs(one->values[i] - other->values[i]));
+    for (size_t i = 0; i < ROWS * one->columns; i++) largest = fmax(largest, fabs(one->values[i] - other->values[i]));
     return largest;
 }
 
@@ -139,31 +138,30 @@ void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out
     const double *y = N_VGetArrayPointer_Serial(p.y);
     long steps = 0;
     b->columns(y, out->values, b->data);
-    for (size_t k = 1; k < out->capacity; k++) {
-        double t = 0, at = b->stop * (double)k / (double)(out->capacity - 1);
-        require(CVode(p.cvode, at, p.y, &t, CV_NORMAL) >= 0, "CVode");
-        b->columns(y, out->values + k * out->columns, b->data);
+    for (int k = 1; k < ROWS; k++) {
+        double t = 0;
+        require(CVode(p.cvode, b->stop * k / (ROWS - 1), p.y, &t, CV_NORMAL) >= 0, "CVode");
+        b->columns(y, out->values + (size_t)k * out->columns, b->data);
     }
     CVodeGetNumSteps(p.cvode, &steps);
     out->steps = (double)steps;
-    out->rows = out->capacity;
+    out->rows = ROWS;
     close_program(&p);
 }
 
 /* ---- hamel ---- */
 
 hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
-    char method[40], relative[40], absolute[40], stop[40], samples[40];
+    char method[40], relative[40], absolute[40], stop[40];
     snprintf(method, sizeof method, "simulation.method=%s", b->method);
     snprintf(relative, sizeof relative, "simulation.rtol=%g", rtol);
     snprintf(absolute, sizeof absolute, "simulation.atol=%g", rtol * 1e-2);
     snprintf(stop, sizeof stop, "simulation.stop=%.17g", b->stop);
-    snprintf(samples, sizeof samples, "simulation.samples=%zu", b->rows ? b->rows : ROWS);
-    const char *assignments[] = {method, relative, absolute, stop, samples, assignment};
+    const char *assignments[] = {method, relative, absolute, stop, assignment};
     api_limits limits = api_limits_default();
     limits.jit = HAMEL_JIT_ON; /* the compiler translates hand-written code to machine code, too */
     api_failure failure = {0};
-    hamel_model *model = api_prepare(b->description, strlen(b->description), assignments, assignment ? 6 : 5, &limits,
+    hamel_model *model = api_prepare(b->description, strlen(b->description), assignments, assignment ? 5 : 4, &limits,
                                      NULL, b->name, &failure);
     if (model == NULL && failure.text != NULL) fputs(failure.text, stderr);
     require(model != NULL, b->name);
@@ -172,7 +170,7 @@ hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
 
 static bool take_row(void *context, const double *values, size_t count) {
     table *out = context;
-    if (out->rows == out->capacity || count < out->columns + 1) return false;
+    if (out->rows == ROWS || count < out->columns + 1) return false;
     memcpy(out->values + out->columns * out->rows++, values + 1, out->columns * sizeof *values);
     return true;
 }
@@ -184,7 +182,7 @@ void run_hamel(const baseline *b, const hamel_model *model, table *out) {
     out->rows = 0;
     hamel_status status = hamel_run(model, NULL, &sink, &summary, &error);
     if (status != HAMEL_OK && error.count) fprintf(stderr, "%s\n", error.faults[0].message);
-    require(status == HAMEL_OK && out->rows == out->capacity, b->name);
+    require(status == HAMEL_OK && out->rows == ROWS, b->name);
     out->steps = (double)summary.steps;
     hamel_summary_free(&summary);
     hamel_error_clear(&error);

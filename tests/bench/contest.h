@@ -1,5 +1,5 @@
 /* contest.h — a trajectory computed twice: by hamel from a description, and by hand-written C, which solves manually
- * derived equations with CVODE. Both programs give the same number of rows of the same columns.
+ * derived equations with CVODE. Both programs give ROWS rows of the same columns.
  *
  * Times are CPU times of this thread, so other load does not matter. */
 #pragma once
@@ -17,7 +17,6 @@ typedef struct baseline {
     const char *method; /* for both sides: "adams" or "bdf" */
     const char *description;
     double stop;
-    size_t rows; /* 0 stands for ROWS */
     sunindextype states;
     size_t compared; /* number of columns after t that `columns` computes from the state, in hamel's order */
     CVRhsFn rhs;
@@ -28,7 +27,7 @@ typedef struct baseline {
 } baseline;
 
 typedef struct table {
-    size_t rows, capacity, columns; /* rows: number of rows stored so far, at most `capacity` */
+    size_t rows, columns;
     double *values;
     double steps;
 } table;
