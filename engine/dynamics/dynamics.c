@@ -97,15 +97,18 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory) {
     kkt_recall(k->velocities, memory->velocities);
 }
 
-/* Evaluates the program `accelerations`. Returns false if a pivot is too small to trust the result. */
-static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, double *lambda) {
+/* Evaluates the program `accelerations` at the state (q, v), and stores the state. Returns false if a pivot is too
+ * small to trust the result. A copy of k->q and k->v would stall: a vector load cannot read two scalars just stored. */
+static inline bool solve_at_once(dynamics *k, double t, const double *q, const double *v, double alpha, double beta,
+                                 double *a, double *lambda) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
     const double *solved = k->solved, *pivots = solved + n + m;
+    k->t = t, k->q = q, k->v = v;
     k->stabilization[0] = alpha;
     k->stabilization[1] = beta * beta;
-    k->solved_from.values[SYMBOL_COORDINATE] = k->q;
-    k->solved_from.values[SYMBOL_VELOCITY] = k->v;
+    k->solved_from.values[SYMBOL_COORDINATE] = q;
+    k->solved_from.values[SYMBOL_VELOCITY] = v;
     program_evaluate(model->dynamics.accelerations, &k->solved_from, k->accelerations_work, k->solved);
     if (!(pivots[0] > 0 && pivots[1] > CHOLESKY_RANK_TOLERANCE)) return false;
     /* scalar loads, because wider loads of values just stored as scalars would stall on the store buffer */
@@ -127,7 +130,7 @@ static bool has_regular_pivots(dynamics *k) {
     if (!model->dynamics.mass || !model->dynamics.accelerations || model->m > 0) return false;
     k->t = model->settings.start, k->q = model->q0, k->v = model->v0;
     discrete_state_choose_branches(&k->discrete_state, k->t, k->q, k->v);
-    return solve_at_once(k, 0, 0, k->product, NULL);
+    return solve_at_once(k, k->t, k->q, k->v, 0, 0, k->product, NULL);
 }
 
 /* Sets k->singular_mass to true if M is singular at the initial values and at states near them. The initial values
@@ -394,7 +397,7 @@ hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, doub
     hamel_status status;
     size_t faults = error ? error->count : 0;
     if (is_stopped(k)) return HAMEL_CANCELED;
-    if (k->without_mass && solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
+    if (k->without_mass && solve_at_once(k, k->t, k->q, k->v, alpha, beta, a, lambda)) return HAMEL_OK;
     if (k->without_mass) dynamics_expand_mass(k);
     stabilized(k, alpha, beta);
     if (model->dynamics.W.count) {
@@ -414,9 +417,8 @@ hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double
         k->rest--;
     } else if (k->model->dynamics.accelerations && !k->singular_mass && k->masked_count == 0 && !error &&
                !kkt_expects_redundancy(k->all)) {
-        k->t = t, k->q = q, k->v = v;
         if (k->model->events.nonsmooth && !k->held) discrete_state_choose_branches(&k->discrete_state, t, q, v);
-        if (solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
+        if (solve_at_once(k, t, q, v, alpha, beta, a, lambda)) return HAMEL_OK;
         k->rest = REST;
     }
     hamel_status status = dynamics_evaluate(k, t, q, v, error);
