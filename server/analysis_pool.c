@@ -16,7 +16,7 @@
 
 /* Interval between polls of the budget while a process computes: half a time slice of cpu_slots.c. */
 enum { ROUND_MS = 2 };
-/* Interval between polls of the budget while a request waits for a process. The value is chosen: ten polls a second
+/* Interval between polls of the budget while a request waits for a process. Ten polls a second
  * cost little, and a canceled request ends without a noticeable delay. */
 #define WAIT_SECONDS 0.1
 

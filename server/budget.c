@@ -9,7 +9,7 @@
 
 /* Interval between two checks of the limits: shorter than a time slice (4 ms) and a tick of the coarse clock. */
 #define LOOK_SECONDS 0.003
-/* Retry-After if other requests used most of the processor time. The value is chosen: long enough that retries do
+/* Retry-After if other requests used most of the processor time. Long enough that retries do
  * not add to the load, and short compared with --time-limit (600 s by default). */
 #define BUSY_SECONDS 10
 

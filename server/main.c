@@ -23,8 +23,7 @@
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
 /* Fractions of --grace. Streamed runs may complete within SHARE_TO_FINISH. Then the daemon waits for final problems
- * and slow clients until SHARE_TO_END. In the rest of the time, the daemon ends its threads. The value is chosen:
- * runs and their clients share the time, and ending threads takes a few milliseconds. */
+ * and slow clients until SHARE_TO_END. In the rest of the time, the daemon ends its threads. Runs and their clients share the time, and ending threads takes a few milliseconds. */
 #define SHARE_TO_FINISH 0.5
 #define SHARE_TO_END 0.95
 

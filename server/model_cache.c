@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { BODIES = 4, ENTRIES_MAX = 512 };
-/* Interval between polls of a waiting request's budget. The value is chosen: the delay of a cancellation is not
+/* Interval between polls of a waiting request's budget. The delay of a cancellation is not
  * noticeable. */
 #define LOOK_SECONDS 0.05
 

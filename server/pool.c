@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Size of a thread's stack. The value is chosen: derivations and integrations keep their data on the heap, and the
+/* Size of a thread's stack. Derivations and integrations keep their data on the heap, and the
  * larger frames of sanitizers still fit. */
 enum { STACK_BYTES = 2 * 1024 * 1024 };
 

@@ -8,7 +8,7 @@
 
 #define USAGE_SECONDS 1.0 /* interval between writes of usage; chosen: a crash loses at most one second of usage */
 
-/* Number of jobs deleted in one transaction, for which other changes wait. The value is chosen: few enough for a
+/* Number of jobs deleted in one transaction, for which other changes wait. Few enough for a
  * short wait, and enough that the cost of a commit does not dominate. */
 enum { SLICE = 100 };
 #define DAY_SECONDS 86400.0

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* bytes of a line: the header, or a row. The value is chosen: a row of 10 million numbers, of at most 25 bytes each
+/* bytes of a line: the header, or a row. A row of 10 million numbers, of at most 25 bytes each
  * with the comma. */
 enum { LINE_MAX_BYTES = 256 * 1024 * 1024 };
 

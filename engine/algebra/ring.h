@@ -5,7 +5,7 @@
  * values of the decimals in the description, so 0.1 is one tenth. A ring contains only the expressions passed to
  * ring_open.
  *
- * Sizes are bounded. The value is chosen: an expression that exceeds the bounds is too long for a reader. If a
+ * Sizes are bounded. An expression that exceeds the bounds is too long for a reader. If a
  * polynomial exceeds RING_TERMS terms, RING_ATOMS atoms or the exponent RING_POWER, the ring sets `failed`, which is
  * never cleared. The caller then keeps the expression unchanged. */
 #pragma once

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Upper bounds. COLUMNS_MOST: rows, and columns, of a group. FORM_NODES: nodes of the forms of a group.
- * BRACKET_NODES: nodes of a bracket. BRACKETS_MOST: number of brackets. The value is chosen: the algebra of larger
+ * BRACKET_NODES: nodes of a bracket. BRACKETS_MOST: number of brackets. The algebra of larger
  * groups would take longer than the rest of an analysis. */
 enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST = 48 };
 

@@ -17,7 +17,7 @@
 #include <assert.h>
 
 enum { DEPTH_MOST = 9 }; /* largest depth of brackets; values at this depth have 2^9 coefficients */
-/* Upper bound on the 256-bit multiplications. The value is chosen: these multiplications take a few seconds. */
+/* Upper bound on the 256-bit multiplications. These multiplications take a few seconds. */
 static const double WORK_MOST = 1e8;
 
 /* An entry in the list of fields. The entry with the index j < others is X_j. Every other entry is the bracket of two

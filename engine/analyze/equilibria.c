@@ -18,7 +18,7 @@
  * error of Newton's method at simple roots. */
 static const double SAME_SOLUTION = 1e-6;
 /* Step lengths of the relaxation, relative to max(1, |value|). FIRST_MOVE: first step. LARGEST_MOVE: largest step.
- * SETTLED: a shorter step ends the relaxation. The value is chosen: the relaxation need only reach a neighbourhood
+ * SETTLED: a shorter step ends the relaxation. The relaxation need only reach a neighbourhood
  * from which Newton's method converges. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
 /* Upper bound on the multiplications of a search, which take about a second. Work is counted rather than timed, so that

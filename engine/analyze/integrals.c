@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Upper bounds. GROUP_MOST: coordinates, and constraints, of a group. FORM_MOST: variables of a form. FORM_NODES:
- * nodes of a form. GROUP_NODES: nodes of all forms that are eliminated together. The value is chosen: larger forms
+ * nodes of a form. GROUP_NODES: nodes of all forms that are eliminated together. Larger forms
  * would take longer than the rest of an analysis. */
 enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
 

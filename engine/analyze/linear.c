@@ -25,7 +25,7 @@ static const double PIVOT_ZERO = 1e-10;
  * by about √ε = 1.5e-8, so the bound includes a safety factor of about 70. */
 static const double UNSTABLE = 1e-6;
 
-/* Upper bound of accelerations in a steady motion. The value is chosen: rounding errors of accelerations are far
+/* Upper bound of accelerations in a steady motion. Rounding errors of accelerations are far
  * smaller. */
 static const double STILL = 1e-9;
 /* Largest change of an entry of A in a steady motion, relative to the largest entry. Rounding errors of the entries,

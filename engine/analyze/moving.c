@@ -8,8 +8,7 @@
 
 /* Largest value treated as zero, relative to the coefficients: a few thousand rounding units of a double. */
 static const double STILL = 1e-12;
-/* Smallest change of a force with time that is reported, relative to the terms of the force. The value is chosen:
- * far above STILL. */
+/* Smallest change of a force with time that is reported, relative to the terms of the force. Far above STILL. */
 static const double CHANGES = 1e-9;
 enum { TRIALS = 6 }; /* number of random configurations */
 

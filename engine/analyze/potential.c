@@ -37,7 +37,7 @@ static const double VANISHES = 1e-9;
 /* Safety factor on the force that remains at the computed equilibrium. This force is an error of the forces along rays.
  * The value is chosen to cover the change of the error along a ray. */
 static const double UNSOLVED = 4;
-/* Largest difference between the orders estimated at successive radii. The value is chosen: orders are integers, so
+/* Largest difference between the orders estimated at successive radii. Orders are integers, so
  * a difference of 0.1 is small. */
 static const double STEADY = 0.1;
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };

@@ -24,8 +24,7 @@ static const double RADIUS = 0.6;
 /* Bounds on the scaled residual. A projection stops below SETTLED_EXACTLY, a few hundred ε (2.2e-16). A state is
  * accepted below ACCEPTED, a tenth of SAMPLED_RANK_TOLERANCE. */
 static const double SETTLED_EXACTLY = 1e-13, ACCEPTED = 1e-10;
-/* The rank of a state is ambiguous if this tolerance and SAMPLED_RANK_TOLERANCE give different ranks. The value is
- * chosen: at regular states, a row is seldom within half a degree of the span of other rows. */
+/* The rank of a state is ambiguous if this tolerance and SAMPLED_RANK_TOLERANCE give different ranks. At regular states, a row is seldom within half a degree of the span of other rows. */
 static const double NEARLY_DEPENDENT = 1e-2;
 /* If a projection reduces a row of A below this fraction of its size when the state was drawn, the state approaches a
  * point where the gradient of the constraint vanishes. An example is the apex of a cone of admissible velocities. The

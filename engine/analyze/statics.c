@@ -17,8 +17,7 @@ static const double ROUNDED = 1e-15;
 /* Smallest pivot accepted near multiple roots, relative to the largest pivot: a few hundred ε, because smaller pivots
  * may be rounding errors. */
 static const double FINEST = 1e-13;
-/* If the iteration has failed, refine_root continues it only if the residual is below this bound. The value is
- * chosen: residuals far from a root usually exceed it. */
+/* If the iteration has failed, refine_root continues it only if the residual is below this bound. Residuals far from a root usually exceed it. */
 static const double NEAR_ROOT = 1e-4;
 /* Largest Newton step without line search, relative to max(1, |value|); chosen so that a step changes an unknown at
  * most by its own size. */

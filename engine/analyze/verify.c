@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest relative difference that counts as agreement. The value is chosen far above the rounding errors and far
+/* Largest relative difference that counts as agreement. The value is far above the rounding errors and far
  * below the effect of a wrong term in an equation. */
 static const double TOLERANCE = 1e-9;
 /* Lower bound on the force scale of a coordinate, relative to the largest force. Canceling terms of other coordinates

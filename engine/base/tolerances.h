@@ -38,7 +38,7 @@ static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
 /* Compliance of redundant rows, relative to the size of a row. kkt_sparse.c removes the effect of the compliance by an
  * iteration that gains ten digits per step. */
 static const double COMPLIANCE = 1e-10;
-/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump. The value is chosen far
+/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump. The value is far
  * above rounding errors. */
 static const double JUMP_CONTRADICTION = 1e-6;
 

@@ -16,7 +16,7 @@ enum {
     ENUMERATED = 10,          /* upper bound on frictions for which all sign patterns are tried: 1024 small systems */
     NAMED = 6                 /* upper bound on constraints named in a message */
 };
-/* Two solutions count as equal below this relative distance. The value is chosen far above rounding errors. */
+/* Two solutions count as equal below this relative distance. The value is far above rounding errors. */
 static const double SAME_SOLUTION = 1e-9;
 /* The sign of a multiplier below this fraction of the largest multiplier is ignored. The bound is a few thousand ε
  * (2.2e-16), so such a multiplier may be a rounding error. */

@@ -10,20 +10,18 @@
 #include <string.h>
 
 enum { ROUNDS = 8 }; /* upper bound on changes of state per contact; chosen: more changes indicate a cycle */
-/* A backward acceleration below this fraction of the frictionless acceleration counts as a rounding error. The value
- * is chosen: a few million ε (2.2e-16), far above the rounding errors of a solution. */
+/* A backward acceleration below this fraction of the frictionless acceleration counts as a rounding error. A few million ε (2.2e-16), far above the rounding errors of a solution. */
 static const double BACKWARDS = 1e-9;
-/* Forces below this fraction of the largest force are treated as zero. The value is chosen: a few million ε, far
+/* Forces below this fraction of the largest force are treated as zero. A few million ε, far
  * above the rounding errors of a solution. */
 static const double NO_FORCE = 1e-9;
 /* Factor on `slack` for a marked contact in space (stick_slip_mark), because a slip vector seldom passes exactly
- * through 0. The value is chosen as one decimal digit. */
+ * through 0. The value is as one decimal digit. */
 static const double NEAR_REST = 10;
 /* Lower bound on the length of a stored direction, which must not be 0 (mechanics/friction.c). The value is chosen
  * so that the square of the length does not underflow. */
 static const double DIRECTION_SIZE = 1e-40;
-/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. The value
- * is chosen: a sine of 1e-5, far above rounding errors. */
+/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. A sine of 1e-5, far above rounding errors. */
 static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };

@@ -18,7 +18,7 @@ static const double WORN = 0.1;
 static const double FULL_RANK = 1e-8;
 /* Largest component of a redundant row outside the span of the other rows, relative to the length of the row. If the
  * component is larger, the rank has grown. Between projections, states satisfy the constraints only within the
- * integration tolerance, so redundant rows also have a component of that size. The value is chosen: larger than
+ * integration tolerance, so redundant rows also have a component of that size. Larger than
  * usual tolerances. */
 static const double GROWN = 1e-4;
 

@@ -68,7 +68,7 @@ typedef struct written {
 } written;
 
 /* Upper bound on the number of coordinates if velocities are solved for symbolically. For larger systems, an error is
- * reported. The value is chosen: with more coordinates, the expressions are usually too long to read. */
+ * reported. With more coordinates, the expressions are usually too long to read. */
 enum { WRITTEN_SOLVED = 24 };
 
 /* Adds an empty part; the lines that follow belong to it. */

@@ -8,8 +8,7 @@
 #include <string.h>
 
 /* Lower bound on the masses M_ii that enter the weight of a row of A in the augmented matrix, relative to the
- * largest mass in the row. The bound also provides a scale for coordinates with M_ii = 0. The value is chosen:
- * masses may differ by a factor of 1/LIGHTEST², 1e6, before the lighter masses lose digits. */
+ * largest mass in the row. The bound also provides a scale for coordinates with M_ii = 0. Masses may differ by a factor of 1/LIGHTEST², 1e6, before the lighter masses lose digits. */
 static const double LIGHTEST = 1e-3;
 
 /* If the residual of a row of A, relative to the terms of the row, exceeds this bound, the solution is refined. Without

@@ -16,7 +16,7 @@
 #define LDL_NAME(name) name
 #include "engine/linear/kkt_ldl_template.h"
 
-/* Upper bound on the products per entry of the matrix, and thus on the length of the lists. The value is chosen: the
+/* Upper bound on the products per entry of the matrix, and thus on the length of the lists. The
  * lists take at most 256 bytes per entry. */
 enum { UPDATES_MOST = 64 };
 /* A listed product costs as much as LISTED products of a dense factorization. Dense factorizations also have a fixed

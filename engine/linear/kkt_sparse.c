@@ -8,11 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest number of unknowns at which a system is factored as a dense matrix when rows become dependent. The value
- * is chosen: a matrix of 3000² doubles takes 72 MB. */
+/* Largest number of unknowns at which a system is factored as a dense matrix when rows become dependent. A matrix of 3000² doubles takes 72 MB. */
 enum { DENSE_FALLBACK_MAX = 3000 };
 /* The compliance is COMPLIANCE times the smallest row size Σ A_ci²/M_ii. This row size is bounded from below by SPREAD
- * times the largest row size. The value is chosen: COMPLIANCE · SPREAD = 1e-13 is far above the rounding error ε. */
+ * times the largest row size. COMPLIANCE · SPREAD = 1e-13 is far above the rounding error ε. */
 static const double SPREAD = 1e-3;
 /* The proximal iteration ends when the residual is below PROXIMAL_REST times the right-hand side, a few tens of
  * rounding errors ε. If the equations are consistent, each step multiplies the residual by about COMPLIANCE = 1e-10, so

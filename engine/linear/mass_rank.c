@@ -14,8 +14,7 @@
  * nε. RANK_TOLERANCE does not apply here, because it bounds the sine of an angle, and a pivot is the square of a
  * sine. */
 static const double ROUNDING = 1e-14;
-/* Upper bound on the number of coordinates in an uncoupled part; larger parts are treated as regular. The value is
- * chosen: a part of this size takes half a megabyte, and its factorization takes a few milliseconds. */
+/* Upper bound on the number of coordinates in an uncoupled part; larger parts are treated as regular. A part of this size takes half a megabyte, and its factorization takes a few milliseconds. */
 enum { PART_MOST = 256 };
 
 /* The uncoupled parts of M, stored as consecutive dense blocks. */

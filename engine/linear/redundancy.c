@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. The value
- * is chosen: equal to SAMPLED_RANK_TOLERANCE, the largest residual of a row that counts as redundant. */
+/* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. Equal to SAMPLED_RANK_TOLERANCE, the largest residual of a row that counts as redundant. */
 static const double INVOLVED = 1e-9;
 
 typedef struct term {

@@ -197,7 +197,7 @@ static double point_of(const graph_table *t, ptrdiff_t i) {
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* Unless a run sets the direction of a slip, the direction is the slip times this factor. The value is chosen far
+/* Unless a run sets the direction of a slip, the direction is the slip times this factor. The value is far
  * below 1, so that the direction is negligible compared with the slip (friction.c). */
 static const double DIRECTION_SCALE = 1e-8;
 

@@ -27,8 +27,7 @@
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES };
-/* Derivatives of times count as equal if their relative difference is below this multiple of rtol. The value is
- * chosen equal to ANOTHER_MOTION (tolerances.h), below which differences are treated as integration errors. */
+/* Derivatives of times count as equal if their relative difference is below this multiple of rtol. The value is equal to ANOTHER_MOTION (tolerances.h), below which differences are treated as integration errors. */
 static const double SAME_TIMES = 1e3;
 
 typedef struct sensitivities_jump {

@@ -22,7 +22,7 @@
 
 enum { LANES = SENSITIVITY_LANES, START_ITERATIONS = 60 };
 /* If the relative change in the last iteration exceeds this bound, the derivatives are reported as undefined. The
- * value is chosen far below the six digits of a derivative that users read, because convergence is only linear and
+ * value is far below the six digits of a derivative that users read, because convergence is only linear and
  * the error may exceed the last change. */
 static const double UNSETTLED = 1e-9;
 

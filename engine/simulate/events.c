@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* If the values that an event sets violate a scaled constraint by more than MISS, the run fails. Projection removes
- * smaller violations. The value is chosen equal to INITIAL_MISS (tolerances.h): users write values with six
+ * smaller violations. The value is equal to INITIAL_MISS (tolerances.h): users write values with six
  * significant digits. */
 static const double MISS = 1e-6;
 /* If EVENTS_RECENT events happen within this part of the time span, the run fails. At that rate a whole run would have
@@ -21,7 +21,7 @@ static const double ZENO_PART = 1e-6;
  * equal mass collide n² / 2 times. Other masses and restitutions can cause more collisions. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 /* An energy gain is treated as a rounding error if it is below this fraction of the sum of the absolute values of its
- * terms. The value is chosen far above the rounding errors of the terms. */
+ * terms. The value is far above the rounding errors of the terms. */
 static const double GAIN_ROUNDING = 1e-10;
 
 bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive) {

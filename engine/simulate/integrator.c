@@ -17,14 +17,13 @@ static const double STABILIZATION = 0.02;
  * errors of the accelerations grow there. With tolerances below the rounding errors, steps would shrink without end. */
 static const double SAFETY_NEAR_SINGULARITY = 0.1;
 /* First step of collocation, relative to the last step: LONGER after a Runge–Kutta method, MUCH_LONGER after a
- * multistep method. The value is chosen: ten Gauss points resolve a longer step, and the error test shortens a step
+ * multistep method. Ten Gauss points resolve a longer step, and the error test shortens a step
  * that is too long. */
 static const double LONGER = 2, MUCH_LONGER = 20;
-/* Part of the largest rank margin above which the suspended method resumes. The value is chosen above 0.1, at which
+/* Part of the largest rank margin above which the suspended method resumes. The value is above 0.1, at which
  * collocation starts, so that the methods do not alternate. */
 static const double LEFT = 0.15;
-/* Number of steps after which the order and the step size of a restarted method count as settled. The value is chosen:
- * a multistep method of order 12 needs at least twelve steps to reach its order. */
+/* Number of steps after which the order and the step size of a restarted method count as settled. A multistep method of order 12 needs at least twelve steps to reach its order. */
 enum { SETTLED = 20 };
 /* For `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step
  * indicate a singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A gradient is treated as near zero below this part of its largest value. The value is chosen: steps near a zero of
+/* A gradient is treated as near zero below this part of its largest value. Steps near a zero of
  * the gradient are so short that a regular motion cannot reverse the gradient within one step. */
 static const double FLAT = 0.1;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* At the start of a run, the uncertainties of the root functions and of their rates are multiplied by this factor.
- * The value is chosen far below 1, because initial values are specified or projected and contain no integration
+ * The value is far below 1, because initial values are specified or projected and contain no integration
  * error. */
 static const double EXACT = 1e-3;
 /* If an event stops the function of its contact, rounding may leave up to this fraction of the previous rate. In a

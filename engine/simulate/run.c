@@ -21,7 +21,7 @@ static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
  * because each of the two times is a rounded result. */
 static const double SAME_TIME = 1e-15;
 /* Two detections whose times differ by less than this fraction of the time span belong to the same singular
- * configuration, which two adjacent steps may both detect. The value is chosen far above the rounding error of t. */
+ * configuration, which two adjacent steps may both detect. The value is far above the rounding error of t. */
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
 enum { CLOCK_ROWS = 16 }; /* rows between two readings of the clock; chosen so that the readings take little time */

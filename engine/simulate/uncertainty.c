@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Bound on the rounding error of the energy, relative to the energy. The value is chosen: a few tens of rounding
+/* Bound on the rounding error of the energy, relative to the energy. A few tens of rounding
  * units, because the energy is a sum of rounded terms. */
 static const double ENERGY_ROUNDING = 1e-14;
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { NAME_BYTES = 256, SUM_MEMORIES = 16 };
-/* Bound on the number of postfix items that are run for one description. The value is chosen far above the numbers
+/* Bound on the number of postfix items that are run for one description. The value is far above the numbers
  * of all examples and far below the number for sum(i, 1, 10^12, 0). */
 static const double STEPS_MAX = 50e6;
 

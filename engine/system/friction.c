@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum { NAMED = 8 };
-/* Largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i. The value is chosen far above rounding
+/* Largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i. The value is far above rounding
  * errors, and far below the error of a reaction that is not equivalent to a force at the point. */
 static const double NO_FORCE = 1e-6;
 

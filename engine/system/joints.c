@@ -34,7 +34,7 @@ typedef struct joint_work {
 } joint_work;
 
 /* An equation without coordinates counts as satisfied if its error is at most this fraction of its terms. The value
- * is chosen as about a thousand rounding units, because the terms are results of many rounded operations. */
+ * is as about a thousand rounding units, because the terms are results of many rounded operations. */
 static const double HOLDS = 2e-13;
 
 static const char KEEPS_TOGETHER[] = "use a `coincident` joint to keep two positions together";

@@ -28,7 +28,7 @@ static const struct {
     {"Pa", NULL, "N/m2"},     {"Hz", NULL, "1/s"}};
 enum { COMMON_COUNT = sizeof common / sizeof common[0] };
 
-/* Powers or scales are equal if their relative difference is smaller than this. The value is chosen far above the
+/* Powers or scales are equal if their relative difference is smaller than this. The value is far above the
  * rounding errors of a few sums and products, and far below the difference of similar units (2e-6 between the foot
  * and the US survey foot). */
 static const double UNIT_ROUNDING = 1e-9;

@@ -16,7 +16,7 @@ static const double ROUNDED = 1e-6;
 /* Constant rotations with a larger error are replaced by the nearest rotation. The bound, 45 ε, is about ten times the
  * rounding of an entry of R Rᵀ. */
 static const double EXACT = 1e-14;
-/* Accepted violation of the triangle inequalities, relative to the largest entry. The value is chosen larger than
+/* Accepted violation of the triangle inequalities, relative to the largest entry. The value is larger than
  * the violation by a thin rod or disk whose moments are rounded to three digits. */
 static const double INERTIA_ROUNDING = 0.01;
 

@@ -17,10 +17,9 @@
 #include <time.h>
 
 enum { THREADS = 4 };
-/* Interval between polls of the store, which other daemons may change without a notification. The value is chosen:
- * as for an idle daemon, which polls the queue once a second. */
+/* Interval between polls of the store, which other daemons may change without a notification. As for an idle daemon, which polls the queue once a second. */
 #define POLL_SECONDS 1.0
-/* Longest interval between checks of the deadlines. The value is chosen: a client that waits for seconds does not
+/* Longest interval between checks of the deadlines. A client that waits for seconds does not
  * notice if a follower is late by this time. */
 #define ROUND_SECONDS 0.2
 #define REST_SECONDS 0.5

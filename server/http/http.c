@@ -33,7 +33,7 @@ enum {
 };
 #define HEADERS_SECONDS 10.0
 #define IDLE_SECONDS 30.0
-/* Time for the last bytes of a response that ends during shutdown. The value is chosen: a client that still reads
+/* Time for the last bytes of a response that ends during shutdown. A client that still reads
  * gets them in this time, and the delay is short compared with --grace (10 s by default). */
 #define LINGER_SECONDS 0.1
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Minimum rate of a body, after an allowance of HEADERS_SECONDS. The value is chosen: about 0.5 Mbit/s, less than
+/* Minimum rate of a body, after an allowance of HEADERS_SECONDS. About 0.5 Mbit/s, less than
  * usual connections have; a body of 1 MiB may take 26 s. */
 enum { BODY_BYTES_PER_SECOND = 64 * 1024 };
 #define HEADERS_SECONDS 10.0

@@ -50,8 +50,7 @@ typedef struct route {
 
 enum { PATH_BYTES = 512, PARAMETER_BYTES = 128, REQUEST_ID_BYTES = 129, ALLOW_BYTES = 64 };
 
-/* A rejected body is read up to this size, since most clients read the reply only after sending the body. The value
- * is chosen: 16 times the default of --max-body. */
+/* A rejected body is read up to this size, since most clients read the reply only after sending the body. 16 times the default of --max-body. */
 enum { REQUEST_DISCARD_BYTES = 16 * 1024 * 1024 };
 
 typedef struct reply {

@@ -17,7 +17,7 @@
 
 #define HEARTBEAT_SECONDS 5.0
 #define LOOK_SECONDS 1.0 /* interval between checks for a due heartbeat; chosen: delays a heartbeat by at most 20 % */
-/* Shortest interval between two reads of the store. The value is chosen: at most 20 events a second. */
+/* Shortest interval between two reads of the store. At most 20 events a second. */
 #define PAUSE_SECONDS 0.05
 
 static const char media_type[] = "text/event-stream";

@@ -19,7 +19,7 @@
 #include <flint/flint.h>
 #include <stdlib.h>
 
-/* Longest interval without data on a stream whose format has heartbeats. The value is chosen: far below the idle
+/* Longest interval without data on a stream whose format has heartbeats. Far below the idle
  * timeouts of proxies, which are usually a minute. */
 #define HEARTBEAT_SECONDS 5.0
 

@@ -16,7 +16,7 @@
 
 enum { ENOUGH_BYTES = 16 * 1024, KEPT_MAX = 256 * 1024 * 1024 };
 #define PAUSE_SECONDS 0.01
-/* Shortest interval between flushes of gzip, since each flush adds some bytes. The value is chosen: the delay is
+/* Shortest interval between flushes of gzip, since each flush adds some bytes. The delay is
  * barely visible. */
 #define CODED_SECONDS 0.1
 

@@ -38,19 +38,19 @@ static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85
  * singularity halfway between the two points is far enough from both. Rounding changes the rates by ε/s² at the
  * distance s. CLEAR_OF_STOP applies to the last point of a step that ends at the stop. */
 static const double CLEAR = 0.1, CLEAR_OF_STOP = 0.01;
-/* First step: part of the time in which the state changes by its size. The value is chosen far below 1, because
+/* First step: part of the time in which the state changes by its size. The value is far below 1, because
  * later steps grow. */
 static const double FIRST = 0.01;
 /* Part of a step over which a difference quotient estimates second derivatives, for the first guess of an iteration.
- * The value is chosen: the truncation error is about 1e-3, the rounding error about ε/1e-3. */
+ * The truncation error is about 1e-3, the rounding error about ε/1e-3. */
 static const double PROBE = 1e-3;
 /* Weight of the second to last coefficient in the error estimate, because the last coefficient may vanish by symmetry.
- * The value is chosen below 1, because the second to last coefficient overestimates the error. */
+ * The value is below 1, because the second to last coefficient overestimates the error. */
 static const double EVEN = 0.1;
-/* Rank margins below this are treated as zero. The value is chosen above √ε = 1e-8, the rank margin that rounding
+/* Rank margins below this are treated as zero. The value is above √ε = 1e-8, the rank margin that rounding
  * leaves at a singularity. */
 static const double ZERO = 3e-6;
-/* Least rank margin s at the start of a step (README.md). The value is chosen: rounding then changes the rates by
+/* Least rank margin s at the start of a step (README.md). Rounding then changes the rates by
  * ε/s² = 6e-7. */
 static const double DEEP = 2e-5;
 /* If m1 + m2 < STRAIGHT · slope · gap, the rank margin has a zero between two points. m1 and m2 are the rank margins at

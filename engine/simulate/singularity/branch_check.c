@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bound on the difference between velocities and their prediction, relative to the velocities. The value is chosen
+/* Bound on the difference between velocities and their prediction, relative to the velocities. The value is
  * between two values: velocities on two different branches differ by half of their size or more, and on one branch
  * the trapezoidal rule predicts velocities to 0.1 % over a quarter of a radian. */
 static const double VELOCITY_JUMP = 0.2;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum { MARGIN_PARTS = 4, GOLDEN_STEPS = 70 };
-/* A rank margin below this fraction of the rank margins on both sides counts as zero. The value is chosen far above
+/* A rank margin below this fraction of the rank margins on both sides counts as zero. The value is far above
  * the rounding error of a rank margin near zero, √ε = 1e-8. */
 static const double SINGULAR = 1e-4;
 

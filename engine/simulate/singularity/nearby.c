@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank margin below which methods with inaccurate stages are replaced. The value is chosen far above the rank
+/* Rank margin below which methods with inaccurate stages are replaced. The value is far above the rank
  * margins at which rounding matters (INTERPOLATED), because a long step can pass a singular configuration between
  * two stages. */
 static const double ROUGH_LEAST = 0.1;

@@ -48,7 +48,7 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
 
 /* --- near singular configurations --------------------------------------------------------------------------------- */
 
-/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. The value is chosen
+/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. The value is
  * as twice SINGULARITY_REGULAR. */
 #define SINGULARITY_NEAR 0.03
 /* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
