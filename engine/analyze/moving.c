@@ -6,9 +6,10 @@
 #include <assert.h>
 #include <math.h>
 
-/* Largest value treated as zero, relative to the coefficients: a few thousand rounding units of a double. */
+/* Largest value treated as zero, relative to the coefficients. The bound is a few thousand ε (2.2e-16). */
 static const double STILL = 1e-12;
-/* Smallest change of a force with time that is reported, relative to the terms of the force. Far above STILL. */
+/* Smallest change of a force with time that is reported, relative to the terms of the force. The rounding error of a
+ * force is about 1e-15 of its terms. */
 static const double CHANGES = 1e-9;
 enum { TRIALS = 6 }; /* number of random configurations */
 
@@ -62,7 +63,7 @@ static void look(statics *s, findings *f) {
 }
 
 /* Returns true if constraint c excludes rest. If the violation of a constraint is positive at some configurations and
- * negative at others, it vanishes at a configuration between them, so the constraint does not exclude rest at one
+ * negative at others, it vanishes at a configuration between them. Such a constraint does not exclude rest at one
  * instant. */
 static bool forbids(const statics *s, const findings *f, size_t c) {
     assert(f->positive[c] <= f->moves[c] && f->moves[c] <= f->evaluated);

@@ -20,9 +20,10 @@ enum { FORCE_ITERATIONS = 60 };
 /* After a singular evaluation, the program `accelerations` is skipped in the next REST evaluations of the dynamics.
  * An integration takes about a hundred evaluations to pass a singular state. */
 enum { REST = 100 };
-enum { MASS_STATES = 3 }; /* number of states tested; M counts as always singular if it is singular at each */
-/* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. The value is
- * chosen large enough to leave special initial values, such as angles of 0. */
+enum { MASS_STATES = 3 }; /* M counts as singular at every state if it is singular at this many states */
+/* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. With a smaller
+ * value, the states would stay near special initial values, such as angles of 0. With a larger value, more states would
+ * be outside the domains of the expressions. */
 static const double BESIDE = 0.5;
 
 kkt *dynamics_create_system(const hamel_model *model, int highest) {
@@ -123,8 +124,8 @@ static inline bool solve_at_once(dynamics *k, double t, const double *q, const d
     return true;
 }
 
-/* Returns true if M = Bᵀ D B has accurate pivots at the initial state. This takes O(n) operations for trees, and
- * expanding and factoring M takes O(n³). */
+/* Returns true if M = Bᵀ D B has accurate pivots at the initial state. This test takes O(n) operations for trees,
+ * whereas expanding and factoring M takes O(n³). */
 static bool has_regular_pivots(dynamics *k) {
     const hamel_model *model = k->model;
     if (!model->dynamics.mass || !model->dynamics.accelerations || model->m > 0) return false;
@@ -134,7 +135,7 @@ static bool has_regular_pivots(dynamics *k) {
 }
 
 /* Sets k->singular_mass to true if M is singular at the initial values and at states near them. The initial values
- * alone may be special. If M is not finite at a state, M counts as regular there. Returns false if out of memory. */
+ * alone may be special. States at which M is not finite are ignored. Returns false if out of memory. */
 static bool find_mass_rank(dynamics *k) {
     const hamel_model *model = k->model;
     double *q = k->project_step;
@@ -182,7 +183,6 @@ static bool create_arrays(dynamics *k) {
                          {&k->survey.state, 2 * n});
 }
 
-/* Creates the solver of the formulation. Returns false if out of memory. */
 static bool create_motion_solver(dynamics *k) {
     const solver_kind solver = k->model->formulation->solver;
     motion_solver *s = &k->motion;
@@ -194,7 +194,6 @@ static bool create_motion_solver(dynamics *k) {
     return !k->memory.failed && (s->null_space || solver == SOLVER_MULTIPLIERS || solver == SOLVER_LEAST_REACTION);
 }
 
-/* Creates the solvers and workspaces, and selects the initially active constraints. Returns false if out of memory. */
 static bool create_parts(dynamics *k) {
     const hamel_model *model = k->model;
     arena *memory = &k->memory;
@@ -314,8 +313,8 @@ static hamel_status solve_factored(dynamics *k, const double *g, bool whole, dou
 }
 
 /* Finds a and lambda if forces contain multipliers, by Newton's method from k->lambda. The linear part W λ of Q(λ) is
- * moved to the left-hand side, so the right-hand side is g = Q(λ) − W λ + C. If C is NULL, C is omitted and Coulomb
- * friction is not included. */
+ * on the left-hand side, so the right-hand side is g = Q(λ) − W λ + C. If C is NULL, C is omitted and Coulomb friction
+ * is not included. */
 static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->dynamics.at_Q; /* Q, overwritten by g; each iteration evaluates Q again */
@@ -367,7 +366,7 @@ static hamel_status prescribed_forces(dynamics *k, const double *lambda, hamel_e
                  : HAMEL_NOT_FINITE;
 }
 
-/* Adds nonideal forces by Udwadia 2000, eq. 28. On entry, a and lambda contain the ideal solution, and the system is
+/* Adds nonideal forces (Udwadia 2000, eq. 28). On entry, a and lambda contain the ideal solution, and the system is
  * factored. The prescribed force C is added to Q, and the constraints react ideally to the sum. The total reaction is
  * Aᵀλ + C + F|λ|, where the last term is friction. The force on a sticking point is friction as well, although it is
  * computed as a multiplier. */

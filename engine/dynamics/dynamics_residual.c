@@ -21,8 +21,8 @@ struct dynamics_residual {
     size_t *part;         /* n: representative of each coordinate's set of coupled coordinates */
     double *force, *size; /* n entries each; force: residual of each equation of motion; size: sum of its |terms| */
     double *root;         /* n: square root of the diagonal entry of M, with a lower bound */
-    double *most;         /* n, at representatives: heaviest mass of the set, then its largest scaled size */
-    double *scale;        /* n: scaled size of each coordinate, then that of its set over `root` */
+    double *most;         /* n: at each representative, the heaviest mass of its set, later the largest scaled size */
+    double *scale;        /* n: scaled size of each coordinate, later the scaled size of its set divided by `root` */
 };
 
 /* Finds the sets of coordinates coupled by M or by a row of A. Entries of a row are consecutive in the pattern. */

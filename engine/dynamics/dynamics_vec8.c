@@ -8,9 +8,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Upper bound on coordinates; larger models integrate members singly. Speed-up for pendulum chains in angles, measured
- * when lanes had a dense solver of their own: 4.4 with 2 links, 3 with 32, 1.6 with 64. Eight dense mass matrices of 64
- * rows no longer fit the second-level cache. */
+/* Upper bound on the number of coordinates. Members of larger models are integrated one by one. The speed-up for
+ * pendulum chains in angles was 4.4 with 2 links, 3 with 32 and 1.6 with 64, measured with an earlier dense solver.
+ * Eight dense mass matrices of 64 rows take 256 KiB, a typical second-level cache. */
 enum { COORDINATES_MOST = 64 };
 
 static bool has_simple_forces(const hamel_model *model) {
@@ -98,7 +98,6 @@ static void require_finite(const vec8 *x, size_t count, vec8_bits *good) {
     *good &= (vec8_bits)(sum == 0);
 }
 
-/* Evaluates the dynamics program and solves for a. */
 static void solve(dynamics_vec8 *k, const program_inputs *in, vec8 *a) {
     const model_dynamics *d = &k->model->dynamics;
     program_evaluate_vec8(d->program, in, k->dynamics_work, k->values);

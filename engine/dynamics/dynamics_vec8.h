@@ -1,11 +1,11 @@
 /* dynamics_vec8.h — accelerations of eight unconstrained sweep members in SIMD lanes.
  *
- * Each lane has the bits that dynamics.h computes for its member alone. The functions use the program `accelerations`
- * and the first solver of kkt.h only. If one of these fails in a lane, dynamics.h would use another method, so the bits
- * of the lane in k->good are cleared.
+ * The results in each lane are bit-identical to those that dynamics.h computes for the member alone. The functions use
+ * the program `accelerations` and the first solver of kkt.h only. If the program or the solver fails in a lane,
+ * dynamics.h would use another method. The bits of the lane in k->good are then cleared.
  *
- * Owns the workspaces of the model's programs. Not thread-safe. Allocates nothing after dynamics_vec8_create, except in
- * dynamics_vec8_mass_is_regular. */
+ * A `dynamics_vec8` owns the workspaces of the model's programs. It is not thread-safe. After creation, only
+ * dynamics_vec8_mass_is_regular allocates memory. */
 #pragma once
 
 #include "engine/dynamics/dynamics_residual.h"
@@ -27,8 +27,8 @@ typedef struct dynamics_vec8 {
     vec8_bits good; /* a lane is 0 if an evaluation has failed since dynamics_vec8_reset */
 } dynamics_vec8;
 
-/* Returns true if these functions support the model: it must have a small mass matrix, no constraints, and Lagrange's
- * equations with forces that do not depend on multipliers. */
+/* Returns true if these functions support the model. The model must have a small mass matrix and no constraints, and
+ * must use Lagrange's equations with forces that do not depend on multipliers. */
 bool dynamics_vec8_serves(const hamel_model *model);
 
 /* Returns NULL if out of memory. */

@@ -59,7 +59,7 @@ VEC8_INLINE void require_finite(const vec8 *x, size_t n, vec8_bits *good) {
     *good &= (vec8_bits)(sum == 0);
 }
 
-/* The decisions are those of factor_mass in kkt_ldl.c without constraints. */
+/* Accepts a pivot under the same conditions as factor_mass in kkt_ldl.c without constraints. */
 VEC8_INLINE void solve_lists(mass_vec8 *s, const vec8 *values, const vec8 *g, vec8 *x, vec8_bits *good) {
     const kkt_ldl *lists = s->kkt->ldl;
     const int *target = lists->target;
@@ -81,7 +81,7 @@ VEC8_INLINE void solve_lists(mass_vec8 *s, const vec8 *values, const vec8 *g, ve
     for (size_t i = 0; i < lists->n; i++) x[lists->order[i]] = s->z[i];
 }
 
-/* The decisions are those of dense_cholesky. */
+/* Accepts a pivot under the same conditions as dense_cholesky. */
 VEC8_INLINE void solve_dense(mass_vec8 *s, const vec8 *values, const vec8 *g, vec8 *x, vec8_bits *good) {
     const sparse_block *M = s->kkt->M;
     size_t n = s->kkt->n;

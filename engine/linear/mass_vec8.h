@@ -1,7 +1,7 @@
-/* mass_vec8.h — solution of M x = g for eight members in SIMD lanes, with the bits of kkt.h for each member.
+/* mass_vec8.h — solution of M x = g for eight members in SIMD lanes, bit-identical to that of kkt.h for each member.
  *
- * Only the first solver that kkt.h tries is used: LDLᵀ, or dense Cholesky if LDLᵀ would be slower. If it fails in a
- * lane, the lane is reported, because kkt.h would then use another solver. */
+ * Only the first solver that kkt.h tries is used: LDLᵀ, or dense Cholesky if LDLᵀ would be slower. If this solver fails
+ * in a lane, the lane is reported, because kkt.h would use another solver. */
 #pragma once
 
 #include "engine/base/vec8.h"

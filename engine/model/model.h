@@ -134,8 +134,8 @@ typedef struct model_dynamics {
     /* Program of (t, q, q', stabilization) that solves the equations in closed form (accelerations.c). Its outputs are
      * q''[n], λ[m] and ACCELERATIONS_BESIDE measures of accuracy. The first measure is the smallest excess of a pivot
      * of M over its required size (engine/base/tolerances.h). The second measure is the smallest squared sine of the
-     * angle between a row of A and the span of the preceding rows, in the metric of M⁻¹. The program is NULL if
-     * numerical factorization is as fast. */
+     * angle between a row of A and the span of the preceding rows, in the metric of M⁻¹. The program is NULL if the
+     * closed form does not apply or is not faster than numerical factorization. */
     struct program *accelerations;
     struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
     struct program
@@ -168,8 +168,8 @@ typedef struct model_quasi {
 } model_quasi;
 
 /* Programs of formulations in momenta; NULL for all other formulations. `program` computes M, A (at the same offsets as
- * in the dynamics), p and ψ from (t, q, q'). `rates` computes the n values ∂L/∂q + Q from (t, q, q', λ). `linear`: p
- * and ψ are linear in q'. */
+ * in the dynamics), p and ψ from (t, q, q'). `rates` computes the n values ∂L/∂q + Q from (t, q, q', λ). `linear` is
+ * true if p and ψ are linear in q'. */
 typedef struct model_momenta {
     struct program *program, *rates;
     size_t at_momentum, at_velocity, count;

@@ -1,6 +1,6 @@
-/* integrator_control.h — decisions of an integration about tolerances, stiffness and its end.
+/* integrator_control.h — error weights, detection of stiffness, and the end of an integration.
  *
- * integrator.c and members_vec8.c use these functions, so a member in a SIMD lane is treated as in a run of its own. */
+ * integrator.c and members_vec8.c use these functions, so a member in a SIMD lane is treated as if it ran alone. */
 #pragma once
 
 #include "engine/base/tolerances.h"
@@ -9,16 +9,18 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Number of steps between two checks for stiffness. The integration fails after more than CREEP_STEPS consecutive steps
- * that are all shorter than INSTANT. */
+/* STIFF_WINDOW: number of steps between two checks for stiffness. A shorter window would count a transient as
+ * stiffness; a longer window delays the change of method. CREEP_STEPS: if more consecutive steps are shorter than
+ * INSTANT, the integration fails. A thousand of these steps advance by less than 1e-10 of the span. */
 enum { STIFF_WINDOW = 50, CREEP_STEPS = 1000 };
 /* Tolerance of W, as a multiple of the energy tolerance. With this value, W increases the number of steps over all
  * examples by less than 0.1 % (README.md). */
 static const double WORK_TOLERANCE = 30;
-/* An error of W below its rounding error, a few hundred units in the last place, does not limit the step size. */
+/* Rounding error of W relative to its largest value, a few hundred units in the last place. A smaller error of W does
+ * not limit the step size. */
 static const double WORK_ROUNDING = 1e-13;
 
-/* Returns the weight of an error in a number y of the state. `atol` includes the method's factor on tolerances. */
+/* Returns the weight of an error in a component y of the state. `atol` includes the method's factor on tolerances. */
 static inline double control_weight(double rtol, double atol, double y) {
     return 1 / (rtol * fabs(y) + atol);
 }
@@ -50,8 +52,8 @@ static inline bool control_is_at_stop(double t, double stop) {
     return !(stop - t > 8 * DBL_EPSILON * fmax(fabs(t), fabs(stop)));
 }
 
-/* Counts consecutive steps that are too short to be resolved in a run of length `span`. Returns true if there are too
- * many. */
+/* Counts consecutive steps that are too short to be resolved in a run of length `span`. Returns true if their number
+ * exceeds CREEP_STEPS. */
 static inline bool control_creeps(double step, double span, long *tiny_steps) {
     *tiny_steps = step < INSTANT * span ? *tiny_steps + 1 : 0;
     return *tiny_steps > CREEP_STEPS;

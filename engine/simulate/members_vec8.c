@@ -1,8 +1,9 @@
 /* members_vec8.c — integration of members in SIMD lanes. When a member ends, the next one is started in its lane.
  *
- * Each lane repeats the run of its member alone: the steps of runge_kutta.c under integrator.c, the states that run.c
- * evaluates, and the checks of monitor.c. Decisions are made by the functions of dop853_control.h and
- * integrator_control.h, one lane after the other. A lane in which a run would do anything else is given up. */
+ * Each lane performs the same operations as a run of its member alone. These are the steps of runge_kutta.c under
+ * integrator.c, the evaluations of run.c, and the checks of monitor.c. The functions of dop853_control.h and
+ * integrator_control.h make the decisions for one lane after the other. If a run would do anything else, the lane is
+ * given up. */
 #include "engine/simulate/members_vec8.h"
 
 #include "engine/base/monotonic.h"
@@ -19,14 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of one SIMD lane. */
 typedef struct lane {
     bool taken;
     size_t member, next_row, next_check;
-    double began;                   /* time of the clock at the start */
+    double began;                   /* clock time at the start, in seconds */
     double visited;                 /* time of the state evaluated last */
-    long rhs, tiny_steps;           /* evaluations of the rates; consecutive tiny steps */
-    stiffness_window counts;        /* steps so far, and how many of them indicate stiffness */
+    long rhs, tiny_steps;           /* numbers of evaluations of the rates, and of consecutive tiny steps */
+    stiffness_window counts;        /* number of steps so far, and of those that indicate stiffness */
     stiffness_window window;        /* counts at the start of a stiffness window */
     double last, next_h;            /* length of the last step, 0 initially; length to try next */
     bool rejected;                  /* whether the last try was rejected */
@@ -45,18 +45,18 @@ typedef struct vec8_run {
     size_t count, next; /* number of members; the next member to start */
     bool *left;
     hamel_header header;
-    hamel_summary summary; /* of a completed member */
+    hamel_summary summary; /* summary of a completed member */
     variation_member member;
     dynamics_vec8 *dynamics;
-    dop853_vec8 steps; /* of (q, q', W); W only if the model has an energy rate */
+    dop853_vec8 steps; /* steps of (q, q'), and of W if the model has an energy rate */
     lane lanes[VEC8_SIZE];
-    arena memory;        /* memory of the next five arrays */
+    arena memory;        /* memory of the next six arrays */
     double rtol, *atol;  /* 2n: tolerances with the method's factor */
     double *check_times; /* times of checks, sorted */
-    double *row;         /* a row */
-    double *q, *v, *a;   /* n each: a state of one lane */
+    double *row;         /* scratch for a row */
+    double *q, *v, *a;   /* n each: state and accelerations of one lane */
     size_t check_count;  /* number of check_times */
-    double longest;      /* upper bound on steps; INFINITY: no bound */
+    double longest;      /* upper bound on the length of steps, or INFINITY */
     bool watched;        /* whether states at the ends of steps are evaluated */
     vec8 *vectors;       /* memory of the arrays in `steps` and of the next three arrays */
     vec8 *state;         /* length: state that is evaluated */
@@ -84,7 +84,7 @@ static bool is_good(const vec8_run *a, int k) {
     return a->dynamics->good[k] != 0;
 }
 
-/* Ends a member in its lane. hamel_members reruns the member alone. */
+/* Ends a member in its lane. hamel_run_members reruns the member alone. */
 static void give_up(vec8_run *a, int k) {
     a->left[a->lanes[k].member] = true;
     a->lanes[k].taken = false;
@@ -93,7 +93,7 @@ static void give_up(vec8_run *a, int k) {
 
 /* --- states of rows and checks ----------------------------------------------------------------------------------- */
 
-/* Returns the time of the next row or check, or the stop after all of them; INFINITY after the stop. */
+/* Returns the time of the next row or check. After the last of them, returns the stop once, and then INFINITY. */
 static double next_visit(const vec8_run *a, const lane *p) {
     const model_settings *s = a->settings;
     double row = p->next_row < s->row_count ? settings_time(s, p->next_row) : INFINITY;
@@ -108,8 +108,8 @@ static void evaluate_lanes(vec8_run *a, const vec8 *t) {
     dynamics_vec8_observe(a->dynamics, t, a->state, a->state + a->model->n, a->acceleration);
 }
 
-/* Copies the state of a lane evaluated last to a->q, a->v, a->a, and the values of its dynamics program to
- * a->dynamics->lane_values. */
+/* Copies the state of lane k that was evaluated last to a->q, a->v and a->a. Also copies the values of the lane's
+ * dynamics program to a->dynamics->lane_values. */
 static void select_lane(vec8_run *a, int k) {
     size_t n = a->model->n;
     for (size_t i = 0; i < n; i++) {
@@ -126,8 +126,8 @@ static double tolerance_of_energy(const vec8_run *a, double energy) {
     return energy_tolerance(a->model, values + d->M.at, values + d->at_Q, a->q, a->v, energy);
 }
 
-/* Checks the state of a lane evaluated last, and follows its energy (monitor_add). Returns false if a run would
- * fail, or solve in another way. */
+/* Checks the state of lane k that was evaluated last, and updates its work balance like monitor_add. Returns false if a
+ * run would fail or use another solver. */
 static bool admit_state(vec8_run *a, int k) {
     lane *p = &a->lanes[k];
     if (!is_good(a, k)) return false;
@@ -152,7 +152,8 @@ static bool send_row(vec8_run *a, int k, double t) {
     return !a->sink->row || a->sink->row(a->sink->context, a->lanes[k].member, a->row, columns);
 }
 
-/* Handles the state of lane k evaluated last, with the rows and checks at its time. Returns false if the sink does. */
+/* Handles the rows and checks of lane k at t, the time of the state evaluated last. Returns false if the sink returns
+ * false. */
 static bool visit_state(vec8_run *a, int k, double t) {
     lane *p = &a->lanes[k];
     if (!admit_state(a, k)) {
@@ -177,17 +178,16 @@ static void interpolate_lanes(vec8_run *a, const vec8 *t, const vec8 *until, boo
             a->state[i][k] = d->h[k] > 0 ? d->next[i][k] : d->y[i][k];
 }
 
-/* Computes the continuous extension of the steps that end at `until`. Sets *good to the
- * lanes in which this succeeds. */
+/* Computes the continuous extension of the steps that end at `until`. Sets *good to the lanes where this succeeds. */
 static void extend_steps(vec8_run *a, const vec8 *until, vec8_bits *good) {
     vec8 start = *until - a->steps.h; /* this may differ from the time at which the step began, as in runge_kutta.c */
     dynamics_vec8_reset(a->dynamics);
-    (void)dop853_vec8_extend(&a->steps, &start); /* rates of lanes do not return failures */
+    (void)dop853_vec8_extend(&a->steps, &start); /* lane_rates always returns 0 */
     *good = a->dynamics->good;
 }
 
 /* Evaluates the states of the lanes in `which` at their rows and checks in the steps tried, which end at `until`. If
- * `always`, a lane without rows or checks in its step is evaluated at the end. Returns false if the sink does. */
+ * `always` is true, a lane without rows and checks is evaluated at `until`. Returns false if the sink does so. */
 static bool visit_states(vec8_run *a, const bool *which, const vec8 *until, bool always) {
     vec8_bits extended_lanes;
     bool extended = false;
@@ -243,7 +243,7 @@ static bool take_member(vec8_run *a, int k) {
     return true;
 }
 
-/* Starts members in free lanes. Sets started[k] to true if lane k has a new member. Returns false if there is none. */
+/* Starts members in free lanes. Sets started[k] to whether lane k has a new member. Returns true if any lane has one. */
 static bool take_members(vec8_run *a, bool *started) {
     bool any = false;
     for (int k = 0; k < VEC8_SIZE; k++) {
@@ -324,7 +324,7 @@ static void find_first_steps(vec8_run *a, const bool *started) {
     }
 }
 
-/* Checks the initial state of a lane, which has been evaluated, and finds the energy tolerance there (note_energy in
+/* Checks the initial state of lane k, which was evaluated last, and computes its energy tolerance (note_energy in
  * integrator.c). Returns false if the lane must be given up. */
 static bool admit_start(vec8_run *a, int k) {
     if (!is_good(a, k)) return false;
@@ -375,7 +375,6 @@ static bool end_member(vec8_run *a, int k) {
     return !a->sink->end || a->sink->end(a->sink->context, p->member, &end);
 }
 
-/* Sets the steps to try. */
 static void choose_steps(vec8_run *a) {
     dop853_vec8 *d = &a->steps;
     for (int k = 0; k < VEC8_SIZE; k++) {
@@ -385,13 +384,13 @@ static void choose_steps(vec8_run *a) {
     }
 }
 
-/* Tries a step in each lane. Sets accepted[k] to true if its error is small enough, and ratio[k] to the ratio of the
- * next step to it. */
+/* Tries a step in each lane. Sets accepted[k] to true if the error of its step is small enough, and ratio[k] to the
+ * ratio of the next step to this step. */
 static void try_steps(vec8_run *a, bool *accepted, double *ratio) {
     dop853_vec8 *d = &a->steps;
     vec8 fifth, third;
     dynamics_vec8_reset(a->dynamics);
-    (void)dop853_vec8_try(d); /* rates of lanes do not return failures */
+    (void)dop853_vec8_try(d); /* lane_rates always returns 0 */
     dop853_vec8_errors(d, a->weights, &fifth, &third);
     for (int k = 0; k < VEC8_SIZE; k++) {
         lane *p = &a->lanes[k];
@@ -409,7 +408,7 @@ static void try_steps(vec8_run *a, bool *accepted, double *ratio) {
     }
 }
 
-/* Completes the steps accepted (complete_step, accept_step in runge_kutta.c). Sets *until to their ends. */
+/* Completes the accepted steps (complete_step, accept_step in runge_kutta.c). Sets *until to the ends of all steps. */
 static void complete_steps(vec8_run *a, const bool *accepted, const double *ratio, vec8 *until) {
     dop853_vec8 *d = &a->steps;
     const model_settings *s = a->settings;
@@ -434,7 +433,7 @@ static void complete_steps(vec8_run *a, const bool *accepted, const double *rati
     }
 }
 
-/* Moves lane k to the end of its step. Returns false if the sink does. */
+/* Moves lane k to the end of its step. Returns false if the sink returns false. */
 static bool advance(vec8_run *a, int k, double until) {
     dop853_vec8 *d = &a->steps;
     d->t[k] = until;
@@ -484,7 +483,6 @@ static void collect_checks(vec8_run *a) {
     qsort(a->check_times, a->check_count, sizeof *a->check_times, rising);
 }
 
-/* Sets the header and the summary that all completed members have in common. */
 static void init_results(vec8_run *a) {
     int freedoms = (int)a->model->n;
     a->header = a->model->header;

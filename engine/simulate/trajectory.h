@@ -88,9 +88,8 @@ void trajectory_row(const trajectory *l, double *row);
 /* Returns the energy tolerance at the state evaluated last. */
 double trajectory_energy_tolerance(const trajectory *l);
 
-/* Returns the energy tolerance at the end of the last step. The caller computes the maximum over all states, so the
- * function returns 0 if no velocity exceeds its previous maximum by a fifth, because the tolerance cannot be much
- * larger in this case. */
+/* Returns the energy tolerance at the end of the last step. The caller uses the maximum over all states. If no velocity
+ * exceeds its previous maximum by a fifth, the tolerance cannot be much larger, and the function returns 0. */
 double trajectory_energy_tolerance_of_step(trajectory *l);
 
 static inline const double *trajectory_invariants(const trajectory *l) {

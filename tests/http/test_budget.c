@@ -179,7 +179,7 @@ static void check_sharing(const char *path, const char *body) {
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/simulations", system), 200);
         oscillator(system, sizeof system, "small", 10 + k, 3);
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/jobs", system), 201);
-        sleep_seconds(0.05); /* in seconds (chosen, not measured): both requests have probably started by then */
+        sleep_seconds(0.05); /* in total, the five pauses give both hostile requests 0.25 s to start */
     }
     for (int k = 0; k < 2; k++) {
         assert_false(is_answered(hostile[k]));

@@ -5,8 +5,8 @@
 #include <math.h>
 
 enum { MARGIN_PARTS = 4, GOLDEN_STEPS = 70 };
-/* A rank margin below this fraction of the rank margins on both sides counts as zero. The value is far above
- * the rounding error of a rank margin near zero, √ε = 1e-8. */
+/* A rank margin below this fraction of the rank margins on both sides counts as zero. The rounding error of a rank
+ * margin near zero is √ε = 1e-8. With a larger value, a small minimum would count as zero. */
 static const double SINGULAR = 1e-4;
 
 typedef struct margin_search {
@@ -51,7 +51,7 @@ static double least_margin_time(margin_search *w, double a, double b) {
     return fx < fy ? x : y;
 }
 
-/* Returns true if the least rank margin is at an end of the step and the rank margins next to it do not indicate a zero
+/* Returns true if the least rank margin is at an end of the step and the neighbouring rank margins indicate no zero
  * within the step. */
 static bool is_monotonic(const double margin[MARGIN_PARTS + 1], int least) {
     if (least > 0 && least < MARGIN_PARTS) return false;
