@@ -11,7 +11,9 @@ static const double STILL = 1e-12;
 /* Smallest change of a force with time that is reported, relative to the terms of the force. The rounding error of a
  * force is about 1e-15 of its terms. */
 static const double CHANGES = 1e-9;
-enum { TRIALS = 6 }; /* number of random configurations */
+/* Number of random configurations. If a violation had a random sign at each of them, all signs would agree with a
+ * probability of 1/32. */
+enum { TRIALS = 6 };
 
 /* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, the residual ψ at the
  * velocity level is ∂Φ/∂t for a holonomic constraint and the part without velocities for a velocity constraint. For an

@@ -34,9 +34,9 @@ typedef struct branch_jump {
  * memory. */
 branch_change *branch_change_create(dynamics *k);
 
-/* Call this function before a run that starts at (q, v). If a function that must be continuous jumps at a time known in
- * advance, and the jump is the same at all sampled configurations, adds an error. Returns HAMEL_OK or HAMEL_INVALID.
- * Changes the branches of `k`. */
+/* Call this function before a run that starts at (q, v). Adds an error if a function that must be continuous has a jump
+ * at a time known in advance. The jump must be the same at all sampled configurations. Returns HAMEL_OK or
+ * HAMEL_INVALID. Changes the branches of `k`. */
 hamel_status branch_change_foresee(branch_change *c, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 

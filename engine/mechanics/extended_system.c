@@ -1,13 +1,11 @@
 /* extended_system.c — builds and eliminates the extended system of the energies.
  *
- * Sums in T and in the rates of constraints become unknowns if they are affine in the velocities. If a sum is an
- * operand of only one other sum, the two are merged, up to OPERANDS_MOST operands. Without this bound, a chain with one
- * mass at its tip would give one full row. For other systems, bounds from 3 to 8 change the number of products by less
- * than 10 %.
+ * Sums in T and in the rates of constraints become unknowns if they are affine in the velocities. A sum that is an
+ * operand of only one other sum is merged with it, up to OPERANDS_MOST operands. Without this bound, a chain with one
+ * mass at its tip would give one full row. Bounds from 3 to 8 change the products of other systems by less than 10 %.
  *
  * The next coordinate to be eliminated is the one with the smallest cone. The cone of an unknown is the set of
- * remaining sums that contain it, directly or indirectly. Only the cones of the coordinates in a window are compared.
- * Coordinates enter the window in the order of their level. The level of an unknown is the length of the longest chain
+ * remaining sums that contain it, directly or indirectly. Coordinates enter a window in the order of their level. The level of an unknown is the length of the longest chain
  * of sums, each containing the previous one, that starts from the unknown. If the cone of a coordinate is much larger
  * than the smallest one, the coordinate leaves the window for some steps. In the order of minimum degree or of the
  * initial cones, fill-in for N bodies in space would grow with N. A constraint is a pivot once its own row contains no

@@ -17,7 +17,8 @@ static const double EXACT = 1e-3;
  * contact that slides a million times faster than it closes, the rate loses six of sixteen digits; two more digits are
  * a reserve. */
 static const double STOPPED = 1e-8;
-static const double VALUE_ROUNDING = 1e-15; /* relative to the terms of a function: a few rounding units */
+/* Rounding error of the value of a root function, relative to its terms: a few rounding units (2.2e-16). */
+static const double VALUE_ROUNDING = 1e-15;
 
 static double rate_of(const motion_state *at, size_t i) {
     return isfinite(at->rates[i]) ? at->rates[i] : 0;

@@ -222,8 +222,8 @@ static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *a
     for (int k = 0; k < 3; k++) height += n[k] / size * (wheel[k] - surface[k]);
     if (!at->initial || !(radius > 0) || fabs(height + radius) > ROUNDED * radius) return true;
     system_warn(s, c->pointer,
-                "the wheel of `%s` starts behind the surface: the normal must point from the surface to the wheel's "
-                "centre; if both ends are bodies that rotate, the second is the wheel",
+                "the wheel of `%s` starts behind the surface; reverse the normal, or swap the ends if both are rotating "
+                "bodies",
                 c->name);
     return false;
 }

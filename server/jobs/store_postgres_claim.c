@@ -1,9 +1,8 @@
 /* store_postgres_claim.c — claims of jobs from a queue that many nodes share.
  *
  * A claim has two parts. First some jobs are reserved: they remain queued, but no other node can claim them. Then each
- * claim of a worker starts one reserved job. The number of reserved jobs is adapted to about a second of work. So short
- * jobs need few queries, and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are
- * released.
+ * claim of a worker starts one reserved job. Each node reserves jobs for about one second of work. So short jobs need
+ * few queries, and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are released.
  *
  * A job that ran when its node vanished is a suspect: the job may have caused the crash. Each node reserves at most one
  * suspect. So if two jobs were lost together, only the job that caused the loss is lost again (store_postgres_lease.c

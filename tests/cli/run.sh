@@ -87,7 +87,7 @@ report $? "a wrong method is an error of the command line, or of the description
 report $? "machine code gives the same bytes, and the summary names the evaluator"
 call run system.json --jit maybe; code_is 2 && grep -q -- '--jit must be auto, on or off, not `maybe`' err
 report $? "--jit accepts auto, on or off"
-call run system.json --jit off --server http://127.0.0.1:9; code_is 2 && grep -q 'option of hameld' err
+call run system.json --jit off --server http://127.0.0.1:9; code_is 2 && grep -q 'set --jit of hameld' err
 report $? "--jit is rejected for runs on a server"
 call run system.json --set simulation.max_steps=20; code_is 4 && [ -s out ] && grep -q 'incomplete\|max_steps' err
 report $? "an incomplete run is reported, and its rows are kept"

@@ -144,7 +144,7 @@ static void an_analysis_ends_at_the_time_limit(void **state) {
 static void the_derivations_of_a_batch_have_one_budget(void **state) {
     (void)state;
     test_daemon d;
-    char *many = costly_batch(400, 25), *few = costly_batch(2, 4);
+    char *many = costly_batch(400, 80), *few = costly_batch(2, 4);
     write_tokens(false);
     start(&d, (const char *const[]){"--derive-limit", "1", NULL});
     answer a = ask_with(&d, &tokens[OTHER], "POST", "/v1/batches", many);
