@@ -243,7 +243,8 @@ static bool take_member(vec8_run *a, int k) {
     return true;
 }
 
-/* Starts members in free lanes. Sets started[k] to whether lane k has a new member. Returns true if any lane has one. */
+/* Starts members in free lanes. Sets started[k] to whether lane k has a new member. Returns true if any lane has
+ * one. */
 static bool take_members(vec8_run *a, bool *started) {
     bool any = false;
     for (int k = 0; k < VEC8_SIZE; k++) {

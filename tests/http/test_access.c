@@ -110,8 +110,8 @@ static long status_for_host(const test_daemon *server, const char *host) {
     return status;
 }
 
-/* A web page may resolve its own host name to this machine (DNS rebinding). Browsers then treat requests from the page as
- * same-origin. If the daemon requires tokens, the page is harmless, because it has no token. */
+/* A web page may resolve its own host name to this machine (DNS rebinding). Browsers then treat requests from the page
+ * as same-origin. If the daemon requires tokens, the page is harmless, because it has no token. */
 static void without_tokens_requests_must_name_this_machine(void **state) {
     (void)state;
     static const char *const local[] = {"localhost",    "LocalHost:8080", "127.0.0.1",

@@ -82,8 +82,8 @@ static cJSON *run_a_job(void) {
     return job;
 }
 
-/* The times at which workers claimed members between the submission and the start of a job, by the daemon's clock. Times
- * are strings whose alphabetical order is chronological. */
+/* The times at which workers claimed members between the submission and the start of a job, by the daemon's clock.
+ * Times are strings whose alphabetical order is chronological. */
 typedef struct claims {
     char times[CLAIMS_MOST][40];
     size_t count;
