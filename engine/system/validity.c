@@ -221,10 +221,11 @@ static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *a
     double height = 0, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     for (int k = 0; k < 3; k++) height += n[k] / size * (wheel[k] - surface[k]);
     if (!at->initial || !(radius > 0) || fabs(height + radius) > ROUNDED * radius) return true;
-    system_warn(s, c->pointer,
-                "the wheel of `%s` starts behind the surface; reverse the normal, or swap the ends if both are rotating "
-                "bodies",
-                c->name);
+    system_warn(
+        s, c->pointer,
+        "the wheel of `%s` starts behind the surface; reverse the normal, or swap the ends if both are rotating "
+        "bodies",
+        c->name);
     return false;
 }
 

@@ -14,9 +14,9 @@
 typedef enum tree_form { TREE_FRAMES, TREE_JOINTS } tree_form;
 
 typedef struct tree_body {
-    int parent;           /* an earlier body, or −1 for the ground */
-    int axis;             /* 0, 1 or 2 */
-    double at[3], arm[3]; /* parent's centre to joint, in the parent's axes; joint to own centre, in body axes */
+    int parent;              /* an earlier body, or −1 for the ground */
+    int axis;                /* 0, 1 or 2 */
+    double at[3], arm[3];    /* parent's centre to joint, in the parent's axes; joint to own centre, in body axes */
     double mass, inertia[3]; /* principal moments; the plane uses the third */
 } tree_body;
 
